@@ -1,0 +1,1 @@
+//! Mapped kernels to target-neutral kernel IR, PTX, emulated code and the host plan

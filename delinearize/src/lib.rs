@@ -1,0 +1,1 @@
+//! Index polynomials to array shapes, subscripts and assumptions

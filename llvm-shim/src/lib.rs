@@ -1,0 +1,1 @@
+//! LLVM analyses and passes for Rust: sys, owned snapshots, safe functions

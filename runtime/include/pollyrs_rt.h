@@ -1,0 +1,127 @@
+/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 1.
+ *
+ * One execution of a versioned SCoP:
+ *
+ *   if (checks) {
+ *     PollyrsArray arrays[n] = ...;
+ *     void *run = pollyrs_rt_begin(&scop, work, arrays, n);
+ *     if (run) {
+ *       pollyrs_rt_launch(run, kernel, blocks, scalars); ...        // any number, also inside host loops
+ *       if (pollyrs_rt_end(run) == 0) goto done;                     // results are in host memory
+ *     }                                                              // else nothing was written to host memory
+ *     reason = POLLYRS_REASON_RUNTIME;
+ *   }
+ *   void *host = pollyrs_rt_host_begin(&scop, reason);
+ *   ... original loop ...
+ *   pollyrs_rt_host_end(host);
+ * done:
+ */
+#ifndef POLLYRS_RT_H
+#define POLLYRS_RT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POLLYRS_ABI_VERSION 1u
+
+/* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
+ * thread. Any smaller value is an index into PollyrsScop.reasons. */
+#define POLLYRS_REASON_RUNTIME 0xffffffffu
+
+/* What identifies a thread of the emulated device to a kernel. The kernel reads block and thread only. */
+typedef struct PollyrsEmuThread {
+  uint64_t block;     /* linear block index, 0 .. blocks-1 */
+  uint32_t thread[3]; /* x, y, z */
+  uint32_t reserved;
+  void *shared;       /* the block's shared memory, 128-byte aligned */
+  void *scheduler;    /* for pollyrs_rt_emu_barrier */
+} PollyrsEmuThread;
+
+/* A kernel lowered to host code. args[i] points to the i-th kernel argument, as for cuLaunchKernel. */
+typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *args);
+
+#define POLLYRS_KERNEL_HAS_BARRIER 1u
+
+/* Kernel arguments: n_arrays device addresses (those of scop arrays array_index[0..], each the device address that corresponds
+ * to the array's *base*, i.e. to its element with all subscripts 0), then n_scalars scalars, each in an 8-byte slot of which a
+ * smaller type uses the low bytes. The grid is one-dimensional. */
+typedef struct PollyrsKernel {
+  const char *name;            /* entry in the PTX or cubin images */
+  PollyrsEmuKernel emulated;   /* NULL if not compiled for the emulated device */
+  uint32_t flags;              /* POLLYRS_KERNEL_* */
+  uint32_t shared_bytes;       /* static shared memory a block, for the emulated device */
+  uint32_t block[3];           /* threads a block in x, y, z; product at most 1024 */
+  uint32_t n_arrays;
+  const uint32_t *array_index;
+  uint32_t n_scalars;
+  uint32_t reserved;
+} PollyrsKernel;
+
+#define POLLYRS_IMAGE_PTX 1u
+#define POLLYRS_IMAGE_CUBIN 2u
+
+/* Device code of all kernels of a SCoP, for one architecture. */
+typedef struct PollyrsImage {
+  uint32_t kind;               /* POLLYRS_IMAGE_* */
+  uint32_t arch;               /* 70 for sm_70: PTX runs there and later, a cubin on the same major, same or later minor */
+  const void *data;            /* PTX is NUL-terminated */
+  uint64_t bytes;              /* without the NUL */
+} PollyrsImage;
+
+/* A versioned SCoP; a constant in the user's program but for `cache`, which is zero at first and the library's own. */
+typedef struct PollyrsScop {
+  uint32_t abi_version;
+  uint32_t flags;              /* 0 */
+  const char *name;
+  const char *at;              /* "file:line", or "" */
+  uint32_t n_kernels;
+  uint32_t n_images;
+  const PollyrsKernel *kernels;
+  const PollyrsImage *images;
+  uint32_t n_reasons;
+  uint32_t n_arrays;
+  const char *const *reasons;  /* texts for pollyrs_rt_host_begin */
+  const char *const *array_names;
+  uint64_t *cache;             /* points to 8 zero bytes, writable */
+} PollyrsScop;
+
+#define POLLYRS_ARRAY_COPY_IN 1u  /* the device may read elements of the range that it has not written */
+#define POLLYRS_ARRAY_COPY_OUT 2u /* [out_offset, out_offset + out_bytes) is written by the device */
+#define POLLYRS_ARRAY_SCRATCH 4u  /* lives on the device only; start is NULL and bias 0 */
+
+/* An array of one execution: the touched range of host memory. */
+typedef struct PollyrsArray {
+  void *start;                 /* address of the first touched byte */
+  uint64_t bytes;              /* length of the touched range; 0 if nothing is touched */
+  int64_t bias;                /* base address minus start, in bytes; the base may be outside the range */
+  uint64_t out_offset;         /* the written range, relative to start */
+  uint64_t out_bytes;
+  uint32_t flags;              /* POLLYRS_ARRAY_* */
+  uint32_t element_bytes;
+} PollyrsArray;
+
+/* Begins an execution: picks the device, loads the code, allocates, copies in. `work` is an estimate of the number of executed
+ * statement instances. NULL: run the original loop. */
+void *pollyrs_rt_begin(const PollyrsScop *scop, double work, const PollyrsArray *arrays, uint32_t n_arrays);
+
+/* Launches a kernel over `blocks` blocks (0: nothing). Errors are kept for pollyrs_rt_end. */
+void pollyrs_rt_launch(void *run, uint32_t kernel, uint64_t blocks, const uint64_t *scalars);
+
+/* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was before and the
+ * original loop must run. An error after the first byte came back ends the program with a message. */
+int32_t pollyrs_rt_end(void *run);
+
+/* Brackets the original loop, for the profile. Returns NULL (cheaply) when no profile is wanted. */
+void *pollyrs_rt_host_begin(const PollyrsScop *scop, uint32_t reason);
+void pollyrs_rt_host_end(void *host);
+
+/* Barrier among the threads of a block of the emulated device. */
+void pollyrs_rt_emu_barrier(const PollyrsEmuThread *thread);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

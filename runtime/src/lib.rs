@@ -1,0 +1,1 @@
+//! The run-time library: CUDA driver, emulated device, transfers, profile

@@ -1,0 +1,1 @@
+//! Dependences, schedule trees, mapping to the GPU, legality

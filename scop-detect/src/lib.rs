@@ -1,0 +1,1 @@
+//! Finds SCoPs in LLVM IR

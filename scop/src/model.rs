@@ -1,0 +1,307 @@
+//! The data of a SCoP.
+
+use pollyrs_isl as isl;
+use std::fmt;
+
+/// The index of a statement in `Scop::statements`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StmtId(pub usize);
+
+/// The index of an array in `Scop::arrays`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ArrayId(pub usize);
+
+/// A value or basic block of the host IR (an `LLVMValueRef` or `LLVMBasicBlockRef` as an integer). Opaque here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValueHandle(pub usize);
+
+/// A scalar-evolution expression of the host IR (a `const SCEV *` as an integer). Opaque here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScevHandle(pub usize);
+
+/// A place in the user's source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 where unknown.
+    pub column: u32,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// A symbolic constant: an integer that does not change while the SCoP runs.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// isl's name for it; unique, a C identifier, no leading underscore.
+    pub name: String,
+    /// The source's name for it, for messages.
+    pub display: String,
+    /// Width of the host value in bits, at most 64. The mathematical value is its *signed* value.
+    pub bits: u32,
+    /// The host computes it from this expression before the SCoP.
+    pub scev: ScevHandle,
+}
+
+/// A value that does not change while the SCoP runs and that statement bodies use as it is (`alpha` of gemm).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invariant {
+    pub value: ValueHandle,
+    pub display: String,
+}
+
+/// The type of an array's elements. Sizes in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElemType {
+    F16,
+    BF16,
+    F32,
+    F64,
+    /// An integer of 8, 16, 32 or 64 bits.
+    Int(u32),
+}
+
+impl ElemType {
+    /// Size in bytes.
+    pub fn bytes(self) -> u32 {
+        match self {
+            ElemType::F16 | ElemType::BF16 => 2,
+            ElemType::F32 => 4,
+            ElemType::F64 => 8,
+            ElemType::Int(bits) => bits / 8,
+        }
+    }
+}
+
+impl fmt::Display for ElemType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ElemType::F16 => f.write_str("half"),
+            ElemType::BF16 => f.write_str("bfloat"),
+            ElemType::F32 => f.write_str("float"),
+            ElemType::F64 => f.write_str("double"),
+            ElemType::Int(bits) => write!(f, "i{bits}"),
+        }
+    }
+}
+
+/// What an array stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArrayKind {
+    /// Memory of the program; the element with all subscripts zero is at the address `base`, a pointer that does not change
+    /// while the SCoP runs.
+    Memory { base: ValueHandle },
+    /// An SSA value that lives across statements, one cell for each iteration of the loops common to its definition and all its
+    /// uses. It exists on the device only.
+    Scalar { value: ValueHandle, live_out: bool },
+    /// A PHI node: written by the statements it joins, read by its own. As `Scalar` otherwise.
+    Phi { phi: ValueHandle, live_out: bool },
+}
+
+/// An array: `dims` dimensions, outermost first.
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// isl's tuple name.
+    pub name: String,
+    /// The source's name for it.
+    pub display: String,
+    pub elem: ElemType,
+    /// Size of each dimension in elements, functions of the parameters `[params] -> { [] -> ... }`. `None` where no size is
+    /// needed to compute an address (the outermost dimension of memory).
+    pub sizes: Vec<Option<isl::PwAff>>,
+    pub kind: ArrayKind,
+}
+
+impl Array {
+    /// Number of dimensions; 0 for a scalar cell.
+    pub fn dims(&self) -> usize {
+        self.sizes.len()
+    }
+
+    pub fn is_memory(&self) -> bool {
+        matches!(self.kind, ArrayKind::Memory { .. })
+    }
+
+    /// Whether a value must come back to the host although the array is not memory.
+    pub fn live_out(&self) -> bool {
+        matches!(self.kind, ArrayKind::Scalar { live_out: true, .. } | ArrayKind::Phi { live_out: true, .. })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AccessKind {
+    Read,
+    MustWrite,
+    MayWrite,
+}
+
+/// How an access shows in the statement's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessValue {
+    /// This load or store of the body.
+    Instruction(ValueHandle),
+    /// Before the body, the cell is read; uses of this SSA value in the body mean what was read.
+    ScalarRead(ValueHandle),
+    /// After the body, this SSA value (of the body, synthesised, constant, or read) is written to the cell.
+    ScalarWrite(ValueHandle),
+}
+
+/// One access of a statement.
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub kind: AccessKind,
+    pub array: ArrayId,
+    /// `[params] -> { Stmt[i...] -> Array[subscripts...] }`, single-valued, not restricted to the domain. Piecewise where the
+    /// subscripts are.
+    pub relation: isl::Map,
+    pub value: AccessValue,
+}
+
+/// An integer SSA value that is an affine function of the iteration and the parameters; code generation computes it instead of
+/// copying the instructions it came from.
+#[derive(Clone, Debug)]
+pub struct Synthesized {
+    pub value: ValueHandle,
+    /// `[params] -> { Stmt[i...] -> [value] }`.
+    pub function: isl::PwAff,
+}
+
+/// A statement: instructions that run once for each point of its domain.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// isl's tuple name (`S0`, `S1`, ... in program order).
+    pub name: String,
+    /// `[params] -> { Stmt[i0, ...] : ... }`, outermost loop first; each loop counts from 0 by 1.
+    pub domain: isl::Set,
+    pub accesses: Vec<Access>,
+    /// The instructions to execute, in program order; loads and stores are also in `accesses`.
+    pub body: Vec<ValueHandle>,
+    pub synthesized: Vec<Synthesized>,
+    pub location: Option<Location>,
+}
+
+/// Why an assumption is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AssumptionKind {
+    /// Integer arithmetic does not wrap.
+    NoWrap,
+    /// An integer that the program reads as unsigned is not negative as a signed one, or a size is not negative.
+    NonNegative,
+    /// Subscripts stay inside the recovered array shape (Grosser et al., ICS 2015).
+    Delinearization,
+    /// A loop that could run for ever does not.
+    FiniteLoop,
+    /// An error block (a failed bounds check, an assertion) is not reached.
+    ErrorBlock,
+}
+
+impl fmt::Display for AssumptionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AssumptionKind::NoWrap => "no wrap",
+            AssumptionKind::NonNegative => "not negative",
+            AssumptionKind::Delinearization => "delinearization",
+            AssumptionKind::FiniteLoop => "finite loop",
+            AssumptionKind::ErrorBlock => "error block not reached",
+        })
+    }
+}
+
+/// A condition on the parameters under which the model is right; checked at run time unless the context implies it.
+#[derive(Clone, Debug)]
+pub struct Assumption {
+    pub kind: AssumptionKind,
+    /// `[params] -> { : ... }`
+    pub set: isl::Set,
+    pub location: Option<Location>,
+    /// What is assumed, in the user's terms ("subscript of A stays inside its row").
+    pub note: String,
+}
+
+/// Where the SCoP is in the host function. Handles are basic blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The first block; it is entered from outside only.
+    pub entry: ValueHandle,
+    /// The block after the region; not part of it.
+    pub exit: ValueHandle,
+    /// All blocks of the region, `entry` included.
+    pub blocks: Vec<ValueHandle>,
+}
+
+/// A static control part.
+#[derive(Clone, Debug)]
+pub struct Scop {
+    /// `function` or `function.N` for the N-th of a function (from 1), unique in the module.
+    pub name: String,
+    pub function: String,
+    pub location: Option<Location>,
+    pub ctx: isl::Context,
+    pub params: Vec<Param>,
+    /// `[params] -> { : ... }`: what is known to hold whenever the region is entered, the types' ranges included.
+    pub context: isl::Set,
+    pub assumptions: Vec<Assumption>,
+    pub invariants: Vec<Invariant>,
+    pub arrays: Vec<Array>,
+    pub statements: Vec<Statement>,
+    /// The original execution order.
+    pub schedule: isl::Schedule,
+    pub region: Region,
+    /// Pairs of memory arrays that may overlap and of which at least one is written: their touched ranges are compared at run
+    /// time.
+    pub alias_checks: Vec<(ArrayId, ArrayId)>,
+    /// Source lines of the loops inside, for messages; one entry a loop.
+    pub loops: Vec<Option<Location>>,
+}
+
+impl Scop {
+    pub fn array(&self, id: ArrayId) -> &Array {
+        &self.arrays[id.0]
+    }
+
+    /// The statement whose tuple is named `name`.
+    pub fn statement_named(&self, name: &str) -> Option<(StmtId, &Statement)> {
+        self.statements.iter().enumerate().find(|(_, s)| s.name == name).map(|(i, s)| (StmtId(i), s))
+    }
+
+    /// The parameter space `[p0, p1, ...]` in the order of `params`.
+    pub fn param_space(&self) -> isl::Result<isl::Space> {
+        isl::Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))
+    }
+
+    /// The union of all domains, under the context.
+    pub fn domain(&self) -> isl::Result<isl::UnionSet> {
+        let mut u = isl::UnionSet::empty(&self.ctx)?;
+        for s in &self.statements {
+            u = u.add_set(s.domain.clone())?;
+        }
+        u.intersect_params(self.context.clone())
+    }
+
+    /// The union of the access relations that `keep` selects, restricted to the domains: `{ S[i] -> A[a] }`.
+    pub fn accesses(&self, keep: impl Fn(&Statement, &Access) -> bool) -> isl::Result<isl::UnionMap> {
+        let mut u = isl::UnionMap::empty(&self.ctx)?;
+        for s in &self.statements {
+            for a in &s.accesses {
+                if keep(s, a) {
+                    u = u.add_map(a.relation.clone().intersect_domain(s.domain.clone())?)?;
+                }
+            }
+        }
+        u.intersect_params(self.context.clone())
+    }
+
+    /// The conjunction of all assumptions, simplified under the context: `[params] -> { : ... }`.
+    pub fn assumed(&self) -> isl::Result<isl::Set> {
+        let mut set = isl::Set::universe(self.param_space()?)?;
+        for a in &self.assumptions {
+            set = set.intersect(a.set.clone())?;
+        }
+        set.coalesce()?.gist(self.context.clone())
+    }
+}

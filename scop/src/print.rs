@@ -1,0 +1,54 @@
+//! The printer behind `print<pollyrs-scop>`: stable text, isl notation, one fact a line.
+
+use crate::model::*;
+use std::fmt;
+
+impl fmt::Display for Scop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "scop {}", self.name)?;
+        match &self.location {
+            Some(l) => writeln!(f, " at {l}")?,
+            None => writeln!(f)?,
+        }
+        for p in &self.params {
+            writeln!(f, "  param {} i{}", p.name, p.bits)?;
+        }
+        writeln!(f, "  context {}", self.context)?;
+        for a in &self.assumptions {
+            writeln!(f, "  assume {}: {} ({})", a.kind, a.set, a.note)?;
+        }
+        for a in &self.arrays {
+            let kind = match a.kind {
+                ArrayKind::Memory { .. } => "memory",
+                ArrayKind::Scalar { live_out: false, .. } => "scalar",
+                ArrayKind::Scalar { live_out: true, .. } => "scalar, live out",
+                ArrayKind::Phi { live_out: false, .. } => "phi",
+                ArrayKind::Phi { live_out: true, .. } => "phi, live out",
+            };
+            write!(f, "  array {} {}", a.elem, a.name)?;
+            for s in &a.sizes {
+                match s {
+                    None => f.write_str("[*]")?,
+                    Some(s) => write!(f, "[{s}]")?,
+                }
+            }
+            writeln!(f, " ({kind})")?;
+        }
+        for (a, b) in &self.alias_checks {
+            writeln!(f, "  check disjoint {} {}", self.array(*a).name, self.array(*b).name)?;
+        }
+        for s in &self.statements {
+            writeln!(f, "  statement {}", s.name)?;
+            writeln!(f, "    domain {}", s.domain)?;
+            for a in &s.accesses {
+                let kind = match a.kind {
+                    AccessKind::Read => "read",
+                    AccessKind::MustWrite => "must-write",
+                    AccessKind::MayWrite => "may-write",
+                };
+                writeln!(f, "    {kind} {}", a.relation)?;
+            }
+        }
+        write!(f, "  schedule {}", self.schedule)
+    }
+}

@@ -1,0 +1,118 @@
+//! Why something is not a SCoP: reasons are data.
+
+use crate::Location;
+use std::fmt;
+
+/// The reason a region is not offloaded. Each variant has a stable remark name, a text for users, and a lit test.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RejectReason {
+    /// The number of iterations is not an affine function of outer counters and parameters.
+    LoopBound { blocker: String },
+    /// The loop has several exits or an exit in its middle that is not modelled.
+    LoopExits,
+    /// The control flow has no single entry and exit, or is irreducible.
+    ControlFlow,
+    /// A branch depends on data or on a non-affine expression.
+    Condition { blocker: String },
+    /// A subscript is not affine.
+    Subscript { array: String, blocker: String },
+    /// The base pointer changes inside the region.
+    BaseChanges { array: String },
+    /// Accesses to one array have incompatible element types or sizes.
+    ElementType { array: String },
+    /// A call that may have side effects or that is not known.
+    Call { callee: String },
+    /// Inline assembly.
+    InlineAssembly,
+    /// A volatile or atomic access, or a fence.
+    OrderedAccess,
+    /// An instruction that has no meaning on the device.
+    Instruction { opcode: String },
+    /// A terminator other than a branch (switch, invoke, indirect branch ...).
+    Terminator { opcode: String },
+    /// A type that kernels cannot hold.
+    Type { ty: String },
+    /// No loop can run in parallel.
+    NoParallelism,
+    /// An analysis went over its operation budget.
+    Budget { stage: String },
+    /// The model is right but later stages failed: an internal error.
+    Internal { stage: String, message: String },
+    /// The function opted out (optnone, noimplicitfloat, an attribute or option).
+    OptedOut,
+}
+
+impl RejectReason {
+    /// The stable name of the LLVM remark.
+    pub fn remark_name(&self) -> &'static str {
+        match self {
+            RejectReason::LoopBound { .. } => "LoopBound",
+            RejectReason::LoopExits => "LoopExits",
+            RejectReason::ControlFlow => "ControlFlow",
+            RejectReason::Condition { .. } => "Condition",
+            RejectReason::Subscript { .. } => "Subscript",
+            RejectReason::BaseChanges { .. } => "BaseChanges",
+            RejectReason::ElementType { .. } => "ElementType",
+            RejectReason::Call { .. } => "Call",
+            RejectReason::InlineAssembly => "InlineAssembly",
+            RejectReason::OrderedAccess => "OrderedAccess",
+            RejectReason::Instruction { .. } => "Instruction",
+            RejectReason::Terminator { .. } => "Terminator",
+            RejectReason::Type { .. } => "Type",
+            RejectReason::NoParallelism => "NoParallelism",
+            RejectReason::Budget { .. } => "Budget",
+            RejectReason::Internal { .. } => "Internal",
+            RejectReason::OptedOut => "OptedOut",
+        }
+    }
+}
+
+impl fmt::Display for RejectReason {
+    /// The text for users.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RejectReason::LoopBound { blocker } => {
+                write!(f, "the number of iterations is not affine: it depends on {blocker}")
+            }
+            RejectReason::LoopExits => f.write_str("the loop can be left at more than one place"),
+            RejectReason::ControlFlow => f.write_str("the control flow is not structured"),
+            RejectReason::Condition { blocker } => {
+                write!(f, "a branch depends on {blocker}, which is not affine in loop counters and parameters")
+            }
+            RejectReason::Subscript { array, blocker } => {
+                write!(f, "a subscript of {array} is not affine: it depends on {blocker}")
+            }
+            RejectReason::BaseChanges { array } => write!(f, "the base address of {array} changes inside the loop"),
+            RejectReason::ElementType { array } => {
+                write!(f, "{array} is accessed with element types that do not fit one array")
+            }
+            RejectReason::Call { callee } => write!(f, "the call of {callee} may have side effects"),
+            RejectReason::InlineAssembly => f.write_str("inline assembly"),
+            RejectReason::OrderedAccess => f.write_str("a volatile or atomic access"),
+            RejectReason::Instruction { opcode } => write!(f, "the instruction {opcode} cannot run on the device"),
+            RejectReason::Terminator { opcode } => write!(f, "the terminator {opcode} is not a branch"),
+            RejectReason::Type { ty } => write!(f, "values of type {ty} cannot be held on the device"),
+            RejectReason::NoParallelism => f.write_str("no loop can run in parallel"),
+            RejectReason::Budget { stage } => write!(f, "the operation budget of {stage} is spent"),
+            RejectReason::Internal { stage, message } => write!(f, "internal error in {stage}: {message}"),
+            RejectReason::OptedOut => f.write_str("the function opted out"),
+        }
+    }
+}
+
+/// A region that is not offloaded, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    pub reason: RejectReason,
+    pub function: String,
+    /// Where the reason is.
+    pub location: Option<Location>,
+    /// The loop that is not offloaded for it.
+    pub loop_location: Option<Location>,
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.reason)
+    }
+}

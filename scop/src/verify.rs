@@ -1,0 +1,76 @@
+//! The model's verifier: what every producer of a [`Scop`] must guarantee.
+
+use crate::model::*;
+use pollyrs_isl as isl;
+use std::collections::BTreeSet;
+
+/// A broken invariant of the model: an internal error of detection.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    #[error("duplicate name {0}")]
+    DuplicateName(String),
+    #[error("{stmt}: the tuple of {what} is not {expected}")]
+    Tuple { stmt: String, what: &'static str, expected: String },
+    #[error("{stmt}: an access relation to {array} is not single-valued or not total on the domain")]
+    Relation { stmt: String, array: String },
+    #[error("{0}: the size of an inner dimension is missing")]
+    MissingSize(String),
+    #[error("the schedule does not order exactly the statements' instances")]
+    Schedule,
+    #[error(transparent)]
+    Isl(#[from] isl::Error),
+}
+
+/// Checks the invariants that the crate documentation lists.
+pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
+    let mut names = BTreeSet::new();
+    let all = scop.params.iter().map(|p| &p.name);
+    let all = all.chain(scop.arrays.iter().map(|a| &a.name)).chain(scop.statements.iter().map(|s| &s.name));
+    for n in all {
+        if !names.insert(n.clone()) {
+            return Err(VerifyError::DuplicateName(n.clone()));
+        }
+    }
+    for a in &scop.arrays {
+        let missing = a.sizes.iter().enumerate().any(|(i, s)| s.is_none() && (i > 0 || !a.is_memory()));
+        if missing {
+            return Err(VerifyError::MissingSize(a.name.clone()));
+        }
+    }
+    for s in &scop.statements {
+        if s.domain.tuple_name()?.as_deref() != Some(&s.name) {
+            return Err(VerifyError::Tuple { stmt: s.name.clone(), what: "the domain", expected: s.name.clone() });
+        }
+        for a in &s.accesses {
+            verify_access(scop, s, a)?;
+        }
+    }
+    let scheduled = scop.schedule.domain()?;
+    let mut domain = isl::UnionSet::empty(&scop.ctx)?;
+    for s in &scop.statements {
+        domain = domain.add_set(s.domain.clone())?;
+    }
+    let scheduled = scheduled.intersect_params(scop.context.clone())?;
+    if !scheduled.is_equal(&domain.intersect_params(scop.context.clone())?)? {
+        return Err(VerifyError::Schedule);
+    }
+    Ok(())
+}
+
+fn verify_access(scop: &Scop, s: &Statement, a: &Access) -> Result<(), VerifyError> {
+    let array = scop.array(a.array);
+    if a.relation.tuple_name(isl::DimType::In)?.as_deref() != Some(&s.name) {
+        return Err(VerifyError::Tuple { stmt: s.name.clone(), what: "an access", expected: s.name.clone() });
+    }
+    if a.relation.tuple_name(isl::DimType::Out)?.as_deref() != Some(&array.name)
+        || a.relation.dim(isl::DimType::Out)? as usize != array.dims()
+    {
+        return Err(VerifyError::Tuple { stmt: s.name.clone(), what: "an access", expected: array.name.clone() });
+    }
+    let domain = s.domain.clone().intersect_params(scop.context.clone())?;
+    let total = domain.is_subset(&a.relation.clone().domain()?)?;
+    if !total || !a.relation.is_single_valued()? {
+        return Err(VerifyError::Relation { stmt: s.name.clone(), array: array.name.clone() });
+    }
+    Ok(())
+}
