@@ -1,1 +1,71 @@
-fn main() {}
+//! The `pollyrs` command. Each subcommand is a module of its own with a `run` function that returns the process's exit status;
+//! this file only parses the first word and prints errors.
+
+mod driver;
+
+use clap::{Parser, Subcommand};
+use driver::{DriverArgs, Mode};
+use std::process::ExitCode;
+
+/// Compiles affine loop nests for NVIDIA GPUs.
+#[derive(Debug, Parser)]
+#[command(name = "pollyrs", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compile or link; the compiler (clang, clang++ or flang) follows from the kinds of the input files
+    #[command(disable_help_flag = true)]
+    Cc(DriverArgs),
+    /// Compile or link with clang++
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(DriverArgs),
+    /// Compile or link with flang
+    #[command(disable_help_flag = true)]
+    Fc(DriverArgs),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Cc(args) => driver::run(Mode::ByInput, &args),
+        Command::Cxx(args) => driver::run(Mode::Cxx, &args),
+        Command::Fc(args) => driver::run(Mode::Fortran, &args),
+    };
+    match result {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            eprintln!("pollyrs: error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_definition_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn compiler_options_pass_through_unparsed() {
+        let cli =
+            Cli::try_parse_from(["pollyrs", "cc", "-O3", "--version", "-h", "--help", "a.c", "-o", "a"]);
+        match cli.map(|c| c.command) {
+            Ok(Command::Cc(args)) => {
+                assert_eq!(
+                    args.args,
+                    ["-O3", "--version", "-h", "--help", "a.c", "-o", "a"].map(Into::into)
+                        as [std::ffi::OsString; 7]
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
