@@ -1,0 +1,596 @@
+//! The host plan: the code that replaces a SCoP's region in the user's function.
+//!
+//! ```text
+//! check:   parameters in range? assumptions hold? touched ranges small and disjoint?  no → host_begin(reason)
+//! offload: describe the arrays; run = pollyrs_rt_begin(...)                         NULL → host_begin
+//!          host loops { pollyrs_rt_launch(run, kernel, blocks, scalars) }
+//!          pollyrs_rt_end(run)                                                  nonzero → host_begin
+//!          read the values that live on → merge
+//! host:    pollyrs_rt_host_begin; the original region; pollyrs_rt_host_end → merge
+//! ```
+//!
+//! # Invariants
+//! - Nothing is written to the program's memory before `pollyrs_rt_end` succeeds, so every edge to `host_begin` is safe.
+//! - The checks have no side effects and cannot trap, whatever the parameters: overflow is computed, never assumed away.
+//!   Affine expressions are evaluated in 64 bits; they cannot wrap when every 64-bit parameter is within ±2^46 (checked
+//!   first in the conjunction, and a false conjunct hides what the others computed from garbage). Linear offsets, which
+//!   multiply sizes, use overflow-checked arithmetic, and every touched range must lie within ±2^46 bytes of its base.
+
+use crate::ast_expr::ExprEmitter;
+use crate::descriptor::{self, Image};
+use crate::ir::{Ir, erase, module_context, terminator};
+use crate::kernel::{KernelInfo, ScalarArg};
+use crate::{CodegenError, walk};
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim as shim;
+use pollyrs_schedule::{Footprint, MappedScop, Placement, WorkEstimate};
+use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything about one SCoP that its host code depends on.
+pub struct HostPlan<'a> {
+    pub scop: &'a Scop,
+    pub mapped: &'a MappedScop,
+    pub kernels: &'a [KernelInfo],
+    pub images: &'a [Image],
+    /// Emulated kernels, one a kernel, in the host module.
+    pub emulated: Option<&'a [LLVMValueRef]>,
+    /// By `ArrayId`; `None` for arrays that are not memory.
+    pub footprints: &'a [Option<Footprint>],
+    pub work: &'a WorkEstimate,
+}
+
+/// The block in front of a region, and the parameters' values there.
+pub struct Entry {
+    pub check: LLVMBasicBlockRef,
+    /// `i64`, by parameter index.
+    pub params: Vec<LLVMValueRef>,
+}
+
+/// 64-bit parameters and touched ranges must lie within ± this many (2^46): addresses have 47 bits, and sums of a few
+/// hundred such terms stay inside 64 bits.
+const RANGE: i64 = 1 << 46;
+
+/// Size in bytes of `PollyrsArray`, in 8-byte words.
+const ARRAY_WORDS: u64 = 6;
+
+const COPY_IN: u32 = 1;
+const COPY_OUT: u32 = 2;
+const SCRATCH: u32 = 4;
+
+/// Reason index that means "ask the run-time library".
+const REASON_RUNTIME: u32 = u32::MAX;
+
+/// Creates the check block and computes the parameters in it. Must run for every SCoP of a function before any is
+/// [`emit`]ted, because it needs the analyses that `emit` invalidates.
+pub fn prepare(analyses: &shim::Analyses<'_>, scop: &Scop) -> Result<Entry, CodegenError> {
+    let blocks: Vec<LLVMBasicBlockRef> = scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
+    let check = analyses.split_entry(scop.region.entry.0 as LLVMBasicBlockRef, &blocks);
+    let before = terminator(check).ok_or(CodegenError::Internal("the check block has no terminator".into()))?;
+    // SAFETY: a live instruction; the builder is positioned before it.
+    let ctx = unsafe { LLVMGetTypeContext(LLVMTypeOf(LLVMGetBasicBlockParent(check))) };
+    let ir = Ir::new(ctx);
+    ir.before(before);
+    let mut params = Vec::new();
+    for p in &scop.params {
+        let v = analyses
+            .expand(p.scev.0, before)
+            .ok_or_else(|| CodegenError::Internal(format!("parameter {} cannot be computed", p.name)))?;
+        params.push(ir.to_i64(v));
+    }
+    Ok(Entry { check, params })
+}
+
+/// The values defined in the region and used outside, each once, in program order.
+pub fn live_outs(scop: &Scop) -> Vec<ValueHandle> {
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let mut out = Vec::new();
+    for b in &scop.region.blocks {
+        // SAFETY: live blocks and instructions of the host function.
+        unsafe {
+            let mut i = LLVMGetFirstInstruction(b.0 as LLVMBasicBlockRef);
+            while !i.is_null() {
+                let mut u = LLVMGetFirstUse(i);
+                while !u.is_null() {
+                    let user = LLVMGetUser(u);
+                    if LLVMIsAInstruction(user).is_null()
+                        || !inside.contains(&(LLVMGetInstructionParent(user) as usize))
+                    {
+                        out.push(ValueHandle(i as usize));
+                        break;
+                    }
+                    u = LLVMGetNextUse(u);
+                }
+                i = LLVMGetNextInstruction(i);
+            }
+        }
+    }
+    out
+}
+
+/// Whether every value that lives on after the region comes back through an array; otherwise the offender.
+pub fn check_live_outs(scop: &Scop) -> Result<(), CodegenError> {
+    for v in live_outs(scop) {
+        if live_out_array(scop, v).is_none() {
+            return Err(CodegenError::Internal("a value of the region lives on but is not modelled".into()));
+        }
+    }
+    Ok(())
+}
+
+fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
+    let at = scop.arrays.iter().position(|a| match a.kind {
+        ArrayKind::Scalar { value, live_out } => live_out && value == v,
+        ArrayKind::Phi { phi, live_out } => live_out && phi == v,
+        ArrayKind::Memory { .. } => false,
+    });
+    at.map(ArrayId)
+}
+
+/// The touched range of one array, as values in the check block.
+struct Range {
+    /// Address of the first touched byte (a pointer).
+    start: LLVMValueRef,
+    bytes: LLVMValueRef,
+    bias: LLVMValueRef,
+    out_offset: LLVMValueRef,
+    out_bytes: LLVMValueRef,
+    flags: u32,
+    element_bytes: u32,
+}
+
+/// One conjunct of the run-time check and the text for when it fails.
+struct Check {
+    holds: LLVMValueRef,
+    reason: String,
+}
+
+/// Rewrites the region into versioned code.
+pub fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -> Result<(), CodegenError> {
+    let scop = plan.scop;
+    // SAFETY: a live function.
+    let module = unsafe { LLVMGetGlobalParent(function) };
+    let ir = Ir::new(module_context(module));
+    let device_arrays: Vec<ArrayId> =
+        (0..scop.arrays.len()).filter(|i| plan.mapped.placement[*i] == Placement::Global).map(ArrayId).collect();
+
+    let blocks: Vec<LLVMBasicBlockRef> = scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
+    let (first, exit) = (scop.region.entry.0 as LLVMBasicBlockRef, scop.region.exit.0 as LLVMBasicBlockRef);
+    let versioned = shim::version_region(function, entry.check, first, exit, &blocks)?;
+
+    // Stack slots live in the function's entry block, so that a SCoP in a loop reuses them.
+    let slots = Slots::new(&ir, function, scop, plan, &device_arrays);
+
+    // check
+    let check_end = terminator(entry.check).ok_or(CodegenError::Internal("check block".into()))?;
+    ir.before(check_end);
+    let mut names = BTreeMap::new();
+    for (p, v) in scop.params.iter().zip(&entry.params) {
+        names.insert(p.name.clone(), *v);
+    }
+    let mut expr = ExprEmitter::new(&ir, names);
+    let (checks, ranges) = emit_checks(&ir, &mut expr, plan, &device_arrays, &slots)?;
+    let work = emit_work(&ir, &mut expr, plan.work)?;
+    let mut ok = ir.bool(true);
+    let mut reason = ir.int32(0);
+    for (k, c) in checks.iter().enumerate().rev() {
+        ok = ir.and(c.holds, ok);
+        reason = ir.select(c.holds, reason, ir.int32(k as u32));
+    }
+    ir.cond_br(ok, versioned.offload, versioned.host_begin);
+    erase(check_end);
+
+    // The descriptor.
+    let reasons: Vec<String> = checks.into_iter().map(|c| c.reason).collect();
+    let names: Vec<String> = device_arrays.iter().map(|a| scop.array(*a).display.clone()).collect();
+    let index_of = |a: ArrayId| device_arrays.iter().position(|d| *d == a).map(|i| i as u32);
+    let descriptor = descriptor::build(module, &ir, plan, &reasons, &names, &index_of)?;
+
+    // offload
+    ir.at_end(versioned.offload);
+    for (i, r) in ranges.iter().enumerate() {
+        store_array(&ir, slots.arrays, i as u64, r);
+    }
+    let begin = ir.declare(
+        module,
+        "pollyrs_rt_begin",
+        ir.ptr_type(),
+        &[ir.ptr_type(), ir.double_type(), ir.ptr_type(), ir.i32_type()],
+    );
+    let n = ir.int32(device_arrays.len() as u32);
+    let run = ir.call(ir.ptr_type(), begin, &[descriptor, work, slots.arrays, n]);
+    let launches = ir.append_block(function, "pollyrs.launches");
+    let begun = ir.icmp(LLVMIntNE, run, ir.null());
+    let begin_block = ir.block();
+    ir.cond_br(begun, launches, versioned.host_begin);
+
+    ir.at_end(launches);
+    let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(plan.mapped.host.clone())?;
+    let launch = ir.declare(
+        module,
+        "pollyrs_rt_launch",
+        ir.void_type(),
+        &[ir.ptr_type(), ir.i32_type(), ir.i64_type(), ir.ptr_type()],
+    );
+    walk::emit_ast(&ir, function, &mut expr, &ast, &mut |expr, name, args| {
+        emit_launch(&ir, expr, plan, entry, &slots, (launch, run), name, args)
+    })?;
+
+    let end = ir.declare(module, "pollyrs_rt_end", ir.i32_type(), &[ir.ptr_type()]);
+    let status = ir.call(ir.i32_type(), end, &[run]);
+    let done = ir.append_block(function, "pollyrs.done");
+    let end_block = ir.block();
+    let good = ir.icmp(LLVMIntEQ, status, ir.int32(0));
+    ir.cond_br(good, done, versioned.host_begin);
+
+    ir.at_end(done);
+    for l in &versioned.live_outs {
+        let array = live_out_array(scop, ValueHandle(l.value as usize))
+            .ok_or_else(|| CodegenError::Internal("a live value is not modelled".into()))?;
+        let slot = slots.live_out[&array];
+        // SAFETY: a live value.
+        let value = ir.load(unsafe { LLVMTypeOf(l.value) }, slot);
+        ir.add_incoming(l.phi, value, done);
+    }
+    ir.br(versioned.merge);
+
+    bracket_host(&ir, module, descriptor, reason, &versioned, [entry.check, begin_block, end_block])
+}
+
+/// `pollyrs_rt_host_begin` and `pollyrs_rt_host_end` around the original region. `from` are the check block, and the blocks
+/// that come here because the run-time library could not go on.
+fn bracket_host(
+    ir: &Ir,
+    module: LLVMModuleRef,
+    descriptor: LLVMValueRef,
+    reason: LLVMValueRef,
+    versioned: &shim::Versioned,
+    from: [LLVMBasicBlockRef; 3],
+) -> Result<(), CodegenError> {
+    let runtime = ir.int32(REASON_RUNTIME);
+    let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
+    ir.before(end);
+    let why = ir.phi(ir.i32_type(), &[(reason, from[0]), (runtime, from[1]), (runtime, from[2])]);
+    let begin =
+        ir.declare(module, "pollyrs_rt_host_begin", ir.ptr_type(), &[ir.ptr_type(), ir.i32_type()]);
+    let token = ir.call(ir.ptr_type(), begin, &[descriptor, why]);
+    let end = terminator(versioned.host_end).ok_or(CodegenError::Internal("host_end".into()))?;
+    ir.before(end);
+    let host_end = ir.declare(module, "pollyrs_rt_host_end", ir.void_type(), &[ir.ptr_type()]);
+    ir.call(ir.void_type(), host_end, &[token]);
+    Ok(())
+}
+
+/// Stack slots of one SCoP.
+struct Slots {
+    /// `[n x PollyrsArray]`
+    arrays: LLVMValueRef,
+    /// `[max scalars x i64]`
+    scalars: LLVMValueRef,
+    /// 8 bytes for each live-out cell.
+    live_out: BTreeMap<ArrayId, LLVMValueRef>,
+}
+
+impl Slots {
+    fn new(ir: &Ir, function: LLVMValueRef, scop: &Scop, plan: &HostPlan<'_>, arrays: &[ArrayId]) -> Slots {
+        // SAFETY: a live function with a body.
+        let (first, i64_array) = unsafe {
+            let entry = LLVMGetEntryBasicBlock(function);
+            (LLVMGetFirstInstruction(entry), |n: u64| LLVMArrayType2(ir.i64_type(), n))
+        };
+        ir.before(first);
+        let words = ARRAY_WORDS * arrays.len().max(1) as u64;
+        let scalars = plan.kernels.iter().map(|k| k.scalars.len()).max().unwrap_or(0).max(1);
+        let live: Vec<ArrayId> =
+            (0..scop.arrays.len()).map(ArrayId).filter(|a| scop.array(*a).live_out()).collect();
+        Slots {
+            arrays: ir.alloca(i64_array(words), "pollyrs.arrays"),
+            scalars: ir.alloca(i64_array(scalars as u64), "pollyrs.scalars"),
+            live_out: live.into_iter().map(|a| (a, ir.alloca(ir.i64_type(), "pollyrs.live"))).collect(),
+        }
+    }
+}
+
+fn emit_checks(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    plan: &HostPlan<'_>,
+    device_arrays: &[ArrayId],
+    slots: &Slots,
+) -> Result<(Vec<Check>, Vec<Range>), CodegenError> {
+    let scop = plan.scop;
+    let mut checks = Vec::new();
+    let mut in_range = None;
+    for p in scop.params.iter().filter(|p| p.bits == 64) {
+        let v = expr.names[&p.name];
+        let shifted = ir.add(v, ir.int(RANGE));
+        let c = ir.icmp(LLVMIntULE, shifted, ir.int(2 * RANGE));
+        in_range = Some(in_range.map_or(c, |r| ir.and(r, c)));
+    }
+    if let Some(holds) = in_range {
+        checks.push(Check { holds, reason: "a size or bound is out of range".into() });
+    }
+    let assumed = scop.assumed()?;
+    if !assumed.is_equal(&isl::Set::universe(assumed.space()?)?)? {
+        let notes: BTreeSet<String> = scop.assumptions.iter().map(|a| a.note.clone()).collect();
+        let notes: Vec<String> = notes.into_iter().collect();
+        let holds = expr.emit_set(&assumed)?;
+        checks.push(Check { holds, reason: format!("an assumption does not hold: {}", notes.join("; ")) });
+    }
+    let mut ranges = Vec::new();
+    let mut sized = None;
+    for id in device_arrays {
+        let (range, fits) = match &plan.footprints[id.0] {
+            Some(f) => memory_range(ir, expr, scop, *id, f)?,
+            None => scratch_range(ir, expr, scop, *id, slots)?,
+        };
+        if let Some(c) = fits {
+            sized = Some(sized.map_or(c, |s| ir.and(s, c)));
+        }
+        ranges.push(range);
+    }
+    if let Some(holds) = sized {
+        checks.push(Check { holds, reason: "an array is too large".into() });
+    }
+    for (a, b) in &scop.alias_checks {
+        let at = |id: &ArrayId| device_arrays.iter().position(|d| d == id);
+        let (Some(ia), Some(ib)) = (at(a), at(b)) else { continue };
+        let holds = disjoint(ir, &ranges[ia], &ranges[ib]);
+        let reason = format!("{} and {} overlap", scop.array(*a).display, scop.array(*b).display);
+        checks.push(Check { holds, reason });
+    }
+    Ok((checks, ranges))
+}
+
+/// Whether two ranges share no byte.
+fn disjoint(ir: &Ir, a: &Range, b: &Range) -> LLVMValueRef {
+    let (sa, sb) = (ir.ptr_to_int(a.start), ir.ptr_to_int(b.start));
+    let (ea, eb) = (ir.add(sa, a.bytes), ir.add(sb, b.bytes));
+    let before = ir.icmp(LLVMIntULE, ea, sb);
+    let after = ir.icmp(LLVMIntULE, eb, sa);
+    let a_empty = ir.icmp(LLVMIntEQ, a.bytes, ir.int(0));
+    let b_empty = ir.icmp(LLVMIntEQ, b.bytes, ir.int(0));
+    ir.or(ir.or(before, after), ir.or(a_empty, b_empty))
+}
+
+/// The touched and the written range of a memory array, and whether they are small enough to trust.
+fn memory_range(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    scop: &Scop,
+    id: ArrayId,
+    f: &Footprint,
+) -> Result<(Range, Option<LLVMValueRef>), CodegenError> {
+    let array = scop.array(id);
+    let ArrayKind::Memory { base } = array.kind else {
+        return Err(CodegenError::Internal("footprint of an array that is not memory".into()));
+    };
+    let base = base.0 as LLVMValueRef;
+    let eb = array.elem.bytes();
+    let touched = byte_range(ir, expr, scop, id, &f.touched_min, &f.touched_max)?;
+    let bytes = ir.sub(touched.end, touched.begin);
+    let bias = ir.sub(ir.int(0), touched.begin);
+    let mut range = Range {
+        start: ir.byte_offset(base, touched.begin),
+        bytes,
+        bias,
+        out_offset: ir.int(0),
+        out_bytes: ir.int(0),
+        flags: if f.copy_in { COPY_IN } else { 0 },
+        element_bytes: eb,
+    };
+    let mut fits = touched.fits;
+    if let Some((min, max)) = &f.written {
+        let written = byte_range(ir, expr, scop, id, min, max)?;
+        fits = ir.and(fits, written.fits);
+        range.out_bytes = ir.sub(written.end, written.begin);
+        let nothing = ir.icmp(LLVMIntEQ, range.out_bytes, ir.int(0));
+        let offset = ir.sub(written.begin, touched.begin);
+        range.out_offset = ir.select(nothing, ir.int(0), offset);
+        range.flags |= COPY_OUT;
+    }
+    Ok((range, Some(fits)))
+}
+
+/// A byte range `[begin, end)` relative to the base; empty as `[0, 0)`.
+struct ByteRange {
+    begin: LLVMValueRef,
+    end: LLVMValueRef,
+    fits: LLVMValueRef,
+}
+
+fn byte_range(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    scop: &Scop,
+    id: ArrayId,
+    min: &isl::PwMultiAff,
+    max: &isl::PwMultiAff,
+) -> Result<ByteRange, CodegenError> {
+    let eb = scop.array(id).elem.bytes() as i64;
+    let domain = min.clone().domain()?.gist(scop.context.clone())?;
+    let nonempty = expr.emit_set(&domain)?;
+    let (first, o1) = linear_offset(ir, expr, scop, id, min)?;
+    let (last, o2) = linear_offset(ir, expr, scop, id, max)?;
+    let (begin, o3) = ir.with_overflow("smul", first, ir.int(eb));
+    let (after, o4) = ir.with_overflow("sadd", last, ir.int(1));
+    let (end, o5) = ir.with_overflow("smul", after, ir.int(eb));
+    let mut bad = ir.or(ir.or(o1, o2), ir.or(o3, ir.or(o4, o5)));
+    for v in [begin, end] {
+        let shifted = ir.add(v, ir.int(RANGE));
+        bad = ir.or(bad, ir.icmp(LLVMIntUGT, shifted, ir.int(2 * RANGE)));
+    }
+    bad = ir.or(bad, ir.icmp(LLVMIntSLT, end, begin));
+    let zero = ir.int(0);
+    Ok(ByteRange {
+        begin: ir.select(nonempty, begin, zero),
+        end: ir.select(nonempty, end, zero),
+        fits: ir.or(ir.not(bad), ir.not(nonempty)),
+    })
+}
+
+/// The linear offset, in elements, of an element given by its subscripts, and whether computing it overflowed.
+fn linear_offset(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    scop: &Scop,
+    id: ArrayId,
+    element: &isl::PwMultiAff,
+) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
+    let array = scop.array(id);
+    let mut offset = ir.int(0);
+    let mut overflow = ir.bool(false);
+    for d in 0..array.dims() {
+        let subscript = expr.emit_pw_aff(&element.at(d as i32)?)?;
+        if d == 0 {
+            offset = subscript;
+            continue;
+        }
+        let size = array.sizes[d].as_ref().ok_or(CodegenError::Internal("a size is missing".into()))?;
+        let size = expr.emit_pw_aff(size)?;
+        let (scaled, o1) = ir.with_overflow("smul", offset, size);
+        let (sum, o2) = ir.with_overflow("sadd", scaled, subscript);
+        offset = sum;
+        overflow = ir.or(overflow, ir.or(o1, o2));
+    }
+    Ok((offset, overflow))
+}
+
+/// Device-only storage of a scalar or PHI that crosses threads, or the cell of a live-out value.
+fn scratch_range(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    scop: &Scop,
+    id: ArrayId,
+    slots: &Slots,
+) -> Result<(Range, Option<LLVMValueRef>), CodegenError> {
+    let array = scop.array(id);
+    let eb = array.elem.bytes();
+    if let Some(slot) = slots.live_out.get(&id) {
+        if array.dims() != 0 {
+            return Err(CodegenError::Internal("a live-out value has dimensions".into()));
+        }
+        let bytes = ir.int(eb as i64);
+        let range = Range {
+            start: *slot,
+            bytes,
+            bias: ir.int(0),
+            out_offset: ir.int(0),
+            out_bytes: bytes,
+            flags: COPY_OUT,
+            element_bytes: eb,
+        };
+        return Ok((range, None));
+    }
+    let mut bytes = ir.int(eb as i64);
+    let mut bad = ir.bool(false);
+    for size in &array.sizes {
+        let size = size.as_ref().ok_or(CodegenError::Internal("a size is missing".into()))?;
+        let size = expr.emit_pw_aff(size)?;
+        let size = ir.smax(size, ir.int(0));
+        let (product, overflow) = ir.with_overflow("smul", bytes, size);
+        bytes = product;
+        bad = ir.or(bad, overflow);
+    }
+    bad = ir.or(bad, ir.icmp(LLVMIntUGT, bytes, ir.int(RANGE)));
+    let range = Range {
+        start: ir.null(),
+        bytes,
+        bias: ir.int(0),
+        out_offset: ir.int(0),
+        out_bytes: ir.int(0),
+        flags: SCRATCH,
+        element_bytes: eb,
+    };
+    Ok((range, Some(ir.not(bad))))
+}
+
+/// Fills the `i`-th `PollyrsArray`.
+fn store_array(ir: &Ir, arrays: LLVMValueRef, i: u64, r: &Range) {
+    let at = |word: u64| ir.byte_offset(arrays, ir.int(((i * ARRAY_WORDS + word) * 8) as i64));
+    ir.store(r.start, at(0));
+    ir.store(r.bytes, at(1));
+    ir.store(r.bias, at(2));
+    ir.store(r.out_offset, at(3));
+    ir.store(r.out_bytes, at(4));
+    // flags in the low, element_bytes in the high half of the last word (little endian).
+    ir.store(ir.int(r.flags as i64 | (r.element_bytes as i64) << 32), at(5));
+}
+
+/// The estimated number of statement instances, as a double.
+fn emit_work(ir: &Ir, expr: &mut ExprEmitter<'_>, work: &WorkEstimate) -> Result<LLVMValueRef, CodegenError> {
+    // SAFETY: live types.
+    let constant = |v: f64| unsafe { LLVMConstReal(ir.double_type(), v) };
+    let mut sum = constant(0.0);
+    for term in &work.terms {
+        let mut product = constant(1.0);
+        for factor in term {
+            let f = expr.emit_pw_aff(factor)?;
+            let f = ir.smax(f, ir.int(0));
+            let f = ir.cast(LLVMOpcode::LLVMSIToFP, f, ir.double_type());
+            product = ir.binary(LLVMOpcode::LLVMFMul, product, f);
+        }
+        sum = ir.binary(LLVMOpcode::LLVMFAdd, sum, product);
+    }
+    Ok(sum)
+}
+
+/// One launch: evaluates the grid and stores the scalar arguments.
+#[allow(clippy::too_many_arguments)]
+fn emit_launch(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    plan: &HostPlan<'_>,
+    entry: &Entry,
+    slots: &Slots,
+    (launch, run): (LLVMValueRef, LLVMValueRef),
+    name: &str,
+    args: &[LLVMValueRef],
+) -> Result<(), CodegenError> {
+    let unknown = || CodegenError::Internal(format!("unknown kernel {name}"));
+    let k = plan.mapped.kernels.iter().position(|k| k.name == name).ok_or_else(unknown)?;
+    let (kernel, info) = (&plan.mapped.kernels[k], &plan.kernels[k]);
+    for (p, v) in kernel.host_params.iter().zip(args) {
+        expr.names.insert(p.clone(), *v);
+    }
+    let mut blocks = ir.int(1);
+    let mut grid = Vec::new();
+    for g in &kernel.grid {
+        let lower = expr.emit_pw_aff(&g.lower)?;
+        let count = expr.emit_pw_aff(&g.count)?;
+        let count = ir.smax(count, ir.int(0));
+        blocks = ir.mul(blocks, count);
+        grid.push((lower, count));
+    }
+    for (i, s) in info.scalars.iter().enumerate() {
+        let value = match s {
+            ScalarArg::Param(p) => entry.params[*p],
+            ScalarArg::Invariant(v) => slot_value(ir, plan.scop.invariants[*v].value.0 as LLVMValueRef),
+            ScalarArg::HostParam(d) => args[*d],
+            ScalarArg::TileLower(d) => grid[*d].0,
+            ScalarArg::TileCount(d) => grid[*d].1,
+        };
+        ir.store(value, ir.byte_offset(slots.scalars, ir.int(8 * i as i64)));
+    }
+    ir.call(ir.void_type(), launch, &[run, ir.int32(k as u32), blocks, slots.scalars]);
+    for p in &kernel.host_params {
+        expr.names.remove(p);
+    }
+    Ok(())
+}
+
+/// An invariant as it is stored in its 8-byte slot: an `i1` becomes a byte.
+fn slot_value(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: a live value and its type.
+    unsafe {
+        let ty = LLVMTypeOf(v);
+        if LLVMGetTypeKind(ty) == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1 {
+            return ir.cast(LLVMOpcode::LLVMZExt, v, ir.i8_type());
+        }
+    }
+    v
+}
