@@ -1,1 +1,42 @@
-//! LLVM analyses and passes for Rust: sys, owned snapshots, safe functions
+//! LLVM's analyses and transformations for Rust, as far as a polyhedral optimiser needs them and the C API lacks them.
+//!
+//! **Problem.** Scalar evolution, regions, alias analysis, function cloning and CFG surgery exist in C++ only. The C++
+//! side (`cpp/`) hands out plain data and takes no decision; this crate turns it into owned snapshots.
+//!
+//! **Layers.** `sys` declares the C functions; everything public is safe to call *with handles of live LLVM objects of
+//! one context*, which is what a pass has. LLVM's C handles are raw pointers, so a stale handle is the caller's bug, as
+//! it is with inkwell's own `LLVMValueRef`.
+//!
+//! **Invariants.**
+//! - A [`Session`] serves one module; it owns a pass builder and analysis managers of its own, so nothing of the host's
+//!   pass manager is touched or invalidated.
+//! - While an [`Analyses`] of a function lives, the session refuses to transform that function ([`ShimError::Busy`]).
+//! - [`ScevExpr`] is a tree with its own kind numbers: LLVM renumbers `SCEVTypes` between versions.
+//! - No mutable globals: rustc compiles code-generation units on several threads.
+//!
+//! **Example.** `for (i = 0; i < n; i++) A[2*i] = 0;` with `double *A`: [`Analyses::loops`] has one loop `l`,
+//! `backedge_taken_count(l)` is `Add[-1, Unknown n]` under the loop's guard, and `scev(pointer of the store)` is
+//! `AddRec { loop_id: l, operands: [Unknown A, Constant 16] }` with `is_pointer`.
+
+// Every public function takes LLVM's C handles, which are raw pointers by type; see "Layers" above.
+#![allow(clippy::not_unsafe_ptr_arg_deref)]
+
+mod analyses;
+mod error;
+mod plugin;
+mod scev;
+mod session;
+mod source;
+mod sys;
+mod version;
+
+pub use analyses::{Analyses, LoopData, LoopId, RegionData};
+pub use error::ShimError;
+pub use inkwell::llvm_sys::prelude::{
+    LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
+};
+pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
+pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
+pub use session::Session;
+pub use source::{RemarkKind, SourceLoc, block_location, function_location, location, remark, source_name};
+pub use version::{LiveOut, Versioned, version_region};

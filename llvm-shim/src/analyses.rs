@@ -1,0 +1,252 @@
+//! Loops, regions, dominators, scalar evolution and alias analysis of one function.
+//!
+//! Lists are owned snapshots taken when the value is made; queries ask LLVM. [`Analyses::split_entry`] and
+//! [`Analyses::expand`] change the function in ways that keep every *query* valid; the snapshots then lack the new block.
+
+use crate::session::Uses;
+use crate::source::read_location;
+use crate::{LLVMBasicBlockRef, LLVMValueRef, ScevExpr, ScevHandleRaw, Session, SourceLoc, scev, sys};
+use std::marker::PhantomData;
+
+/// Index into [`Analyses::loops`].
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LoopId(pub usize);
+
+/// A natural loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopData {
+    pub parent: Option<LoopId>,
+    /// From 1, outermost.
+    pub depth: u32,
+    pub header: LLVMBasicBlockRef,
+    pub preheader: Option<LLVMBasicBlockRef>,
+    pub latch: Option<LLVMBasicBlockRef>,
+    pub exiting: Vec<LLVMBasicBlockRef>,
+    /// The unique exit block.
+    pub exit: Option<LLVMBasicBlockRef>,
+    /// Header first; blocks of inner loops included.
+    pub blocks: Vec<LLVMBasicBlockRef>,
+    pub location: Option<SourceLoc>,
+    /// The loop is finite if it does nothing observable: `llvm.loop.mustprogress`, or the function is `mustprogress` or
+    /// `willreturn`.
+    pub must_progress: bool,
+}
+
+/// A single-entry region of LLVM's region tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionData {
+    /// Index into [`Analyses::regions`].
+    pub parent: Option<usize>,
+    pub entry: LLVMBasicBlockRef,
+    /// Not part of the region; `None` for the whole function.
+    pub exit: Option<LLVMBasicBlockRef>,
+    /// In reverse postorder.
+    pub blocks: Vec<LLVMBasicBlockRef>,
+}
+
+/// See the module documentation.
+pub struct Analyses<'s> {
+    raw: *mut sys::RawAnalyses,
+    function: LLVMValueRef,
+    loops: Vec<LoopData>,
+    regions: Vec<RegionData>,
+    order: Vec<LLVMBasicBlockRef>,
+    uses: Uses,
+    session: PhantomData<&'s Session>,
+}
+
+impl Analyses<'_> {
+    pub(crate) fn new(raw: *mut sys::RawAnalyses, function: LLVMValueRef, uses: Uses) -> Self {
+        *uses.borrow_mut().entry(function as usize).or_default() += 1;
+        // SAFETY: `raw` is live; the sink gets the context of `collect_pointers`.
+        let order =
+            sys::collect_pointers(|ctx| unsafe { sys::prs_reverse_postorder(raw, ctx, sys::push_pointer) });
+        // SAFETY: `raw` is live.
+        let (loop_count, region_count) = unsafe { (sys::prs_loop_count(raw), sys::prs_region_count(raw)) };
+        let loops = (0..loop_count).map(|i| read_loop(raw, i)).collect();
+        let regions = (0..region_count).map(|i| read_region(raw, i)).collect();
+        Analyses { raw, function, loops, regions, order, uses, session: PhantomData }
+    }
+
+    pub fn function(&self) -> LLVMValueRef {
+        self.function
+    }
+
+    /// In preorder; the index is the [`LoopId`]. Siblings in program order.
+    pub fn loops(&self) -> &[LoopData] {
+        &self.loops
+    }
+
+    pub fn loop_data(&self, id: LoopId) -> Option<&LoopData> {
+        self.loops.get(id.0)
+    }
+
+    pub fn innermost_loop(&self, bb: LLVMBasicBlockRef) -> Option<LoopId> {
+        // SAFETY: live analyses and block.
+        some_index(unsafe { sys::prs_innermost_loop(self.raw, bb) }).map(LoopId)
+    }
+
+    /// In preorder of the region tree; 0 is the whole function.
+    pub fn regions(&self) -> &[RegionData] {
+        &self.regions
+    }
+
+    /// Reachable blocks only.
+    pub fn reverse_postorder(&self) -> &[LLVMBasicBlockRef] {
+        &self.order
+    }
+
+    pub fn dominates(&self, a: LLVMBasicBlockRef, b: LLVMBasicBlockRef) -> bool {
+        // SAFETY: live analyses and blocks.
+        unsafe { sys::prs_dominates(self.raw, a, b) }
+    }
+
+    /// Not kept up to date by [`Analyses::split_entry`].
+    pub fn post_dominates(&self, a: LLVMBasicBlockRef, b: LLVMBasicBlockRef) -> bool {
+        // SAFETY: live analyses and blocks.
+        unsafe { sys::prs_post_dominates(self.raw, a, b) }
+    }
+
+    /// `v` as seen from `scope` (`None`: after all loops); `CouldNotCompute` also for values that are neither integers
+    /// nor pointers, and for expressions too large to be useful.
+    pub fn scev(&self, v: LLVMValueRef, scope: Option<LoopId>) -> ScevExpr {
+        // SAFETY: live analyses and value; an unknown loop number is rejected there.
+        let handle = unsafe { sys::prs_scev(self.raw, v, scope.map_or(sys::NONE, |l| l.0)) };
+        scev::snapshot(self.raw, handle)
+    }
+
+    /// The exact number of times the back edge is taken.
+    pub fn backedge_taken_count(&self, l: LoopId) -> ScevExpr {
+        // SAFETY: live analyses; an unknown loop number is rejected there.
+        let handle = unsafe { sys::prs_backedge_taken_count(self.raw, l.0) };
+        scev::snapshot(self.raw, handle)
+    }
+
+    /// Provably `>= 0` as a signed number wherever it is defined.
+    pub fn known_non_negative(&self, scev: ScevHandleRaw) -> bool {
+        // SAFETY: `scev` is a handle of these analyses or 0.
+        unsafe { sys::prs_scev_non_negative(self.raw, scev) }
+    }
+
+    pub fn is_loop_invariant(&self, scev: ScevHandleRaw, l: LoopId) -> bool {
+        // SAFETY: `scev` is a handle of these analyses or 0; an unknown loop number is rejected there.
+        unsafe { sys::prs_scev_loop_invariant(self.raw, scev, l.0) }
+    }
+
+    /// Whether memory reached from `p` by any offset may overlap memory reached from `q`. Both pointers must have one
+    /// value during the region asked about: alias analysis compares values of one moment, not of two iterations.
+    pub fn may_alias(&self, p: LLVMValueRef, q: LLVMValueRef) -> bool {
+        self.may_alias_accesses((p, None), (q, None))
+    }
+
+    /// As [`Analyses::may_alias`], narrowed by the type-based alias tags of one access (load, store, memory intrinsic)
+    /// each; sound only if asked for every pair of accesses of the two objects. Scope tags are used where no scope is
+    /// declared inside a loop, as only then they hold between iterations.
+    pub fn may_alias_accesses(
+        &self,
+        p: (LLVMValueRef, Option<LLVMValueRef>),
+        q: (LLVMValueRef, Option<LLVMValueRef>),
+    ) -> bool {
+        let raw = |access: Option<LLVMValueRef>| access.unwrap_or(std::ptr::null_mut());
+        // SAFETY: live analyses, pointers and instructions; null means no access.
+        unsafe { sys::prs_may_alias(self.raw, p.0, raw(p.1), q.0, raw(q.1)) }
+    }
+
+    /// Whether `inst` (a load, say) can be executed before the instruction `before` without a new trap.
+    pub fn can_speculate(&self, inst: LLVMValueRef, before: LLVMValueRef) -> bool {
+        // SAFETY: live analyses and instructions.
+        unsafe { sys::prs_can_speculate(self.raw, inst, before) }
+    }
+
+    pub fn can_expand(&self, scev: ScevHandleRaw, before: LLVMValueRef) -> bool {
+        // SAFETY: `scev` is a handle of these analyses or 0; live instruction.
+        unsafe { sys::prs_can_expand(self.raw, scev, before) }
+    }
+
+    /// Instructions that compute `scev` before the instruction `before`; `None` where that is not safe.
+    pub fn expand(&self, scev: ScevHandleRaw, before: LLVMValueRef) -> Option<LLVMValueRef> {
+        // SAFETY: as above; null where unsafe.
+        let value = unsafe { sys::prs_expand(self.raw, scev, before) };
+        (!value.is_null()).then_some(value)
+    }
+
+    /// Sends all edges from outside `blocks` into `entry` through a new block, which is returned and ends in
+    /// `br entry`. If `entry` begins the function, its static allocas move to the new block.
+    pub fn split_entry(&self, entry: LLVMBasicBlockRef, blocks: &[LLVMBasicBlockRef]) -> LLVMBasicBlockRef {
+        // SAFETY: live analyses and blocks; C++ reads `blocks` during the call only.
+        unsafe { sys::prs_split_entry(self.raw, entry, blocks.as_ptr(), blocks.len()) }
+    }
+}
+
+impl Drop for Analyses<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `raw` came from `prs_analyses_new`; the session outlives it by the lifetime.
+        unsafe { sys::prs_analyses_free(self.raw) };
+        let mut uses = self.uses.borrow_mut();
+        let key = self.function as usize;
+        match uses.get_mut(&key) {
+            Some(n) if *n > 1 => *n -= 1,
+            _ => {
+                uses.remove(&key);
+            }
+        }
+    }
+}
+
+fn some_index(i: usize) -> Option<usize> {
+    (i != sys::NONE).then_some(i)
+}
+
+fn some_block(bb: LLVMBasicBlockRef) -> Option<LLVMBasicBlockRef> {
+    (!bb.is_null()).then_some(bb)
+}
+
+fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
+    let null = std::ptr::null_mut();
+    let mut r = sys::LoopRecord {
+        parent: sys::NONE,
+        depth: 0,
+        must_progress: 0,
+        header: null,
+        preheader: null,
+        latch: null,
+        exit: null,
+    };
+    // SAFETY: live analyses, `id` in range, `r` valid for writing.
+    unsafe { sys::prs_loop(raw, id, &raw mut r) };
+    LoopData {
+        parent: some_index(r.parent).map(LoopId),
+        depth: r.depth,
+        header: r.header,
+        preheader: some_block(r.preheader),
+        latch: some_block(r.latch),
+        // SAFETY: live analyses, `id` in range, sink on its own context.
+        exiting: sys::collect_pointers(|ctx| unsafe {
+            sys::prs_loop_exiting(raw, id, ctx, sys::push_pointer)
+        }),
+        exit: some_block(r.exit),
+        // SAFETY: as above.
+        blocks: sys::collect_pointers(|ctx| unsafe { sys::prs_loop_blocks(raw, id, ctx, sys::push_pointer) }),
+        // SAFETY: as above; line and column are valid for writing.
+        location: read_location(|line, column, ctx, sink| unsafe {
+            sys::prs_loop_location(raw, id, line, column, ctx, sink)
+        }),
+        must_progress: r.must_progress != 0,
+    }
+}
+
+fn read_region(raw: *mut sys::RawAnalyses, id: usize) -> RegionData {
+    let mut r =
+        sys::RegionRecord { parent: sys::NONE, entry: std::ptr::null_mut(), exit: std::ptr::null_mut() };
+    // SAFETY: live analyses, `id` in range, `r` valid for writing.
+    unsafe { sys::prs_region(raw, id, &raw mut r) };
+    RegionData {
+        parent: some_index(r.parent),
+        entry: r.entry,
+        exit: some_block(r.exit),
+        // SAFETY: live analyses, `id` in range, sink on its own context.
+        blocks: sys::collect_pointers(|ctx| unsafe {
+            sys::prs_region_blocks(raw, id, ctx, sys::push_pointer)
+        }),
+    }
+}

@@ -1,0 +1,20 @@
+//! The crate's one error type.
+
+use thiserror::Error;
+
+/// Why a request could not be carried out; the IR is unchanged unless a variant says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ShimError {
+    #[error("pass pipeline does not parse: {0}")]
+    Pipeline(String),
+    #[error("function cannot be cloned: {0}")]
+    NotCloneable(String),
+    #[error("the function is a declaration")]
+    Declaration,
+    #[error("analyses of the function are still in use")]
+    Busy,
+    #[error("the clone does not belong to this function or session")]
+    ForeignClone,
+    #[error("region cannot be versioned: {0}")]
+    Region(String),
+}

@@ -1,0 +1,152 @@
+//! A session: pass builder and analysis managers for one module.
+//!
+//! The working copy of a function lives between [`Session::clone_function`] and either [`Session::adopt_body`] or
+//! [`Session::erase_function`]; the module verifies before, between and after, with and without debug info.
+
+use crate::{Analyses, LLVMModuleRef, LLVMValueRef, ShimError, sys};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Inlining stops once it has added this many times `max_instructions`: rounds alone would allow growth exponential in
+/// their number.
+const INLINE_GROWTH: u32 = 32;
+
+/// How many [`Analyses`] of each function live.
+pub(crate) type Uses = Rc<RefCell<BTreeMap<usize, usize>>>;
+
+/// Pass builder and analysis managers of its own for one module; see the module documentation.
+pub struct Session {
+    raw: *mut sys::RawSession,
+    module: LLVMModuleRef,
+    uses: Uses,
+}
+
+impl Session {
+    pub fn new(module: LLVMModuleRef) -> Session {
+        // SAFETY: `module` is a live module (crate contract); the session is freed on drop.
+        let raw = unsafe { sys::prs_session_new(module) };
+        Session { raw, module, uses: Uses::default() }
+    }
+
+    pub fn module(&self) -> LLVMModuleRef {
+        self.module
+    }
+
+    /// Copies `f` as `<f>.pollyrs`: internal, no comdat, the same attributes, a distinct copy of its subprogram. Calls of
+    /// `f` inside stay calls of `f`.
+    ///
+    /// # Errors
+    /// [`ShimError::NotCloneable`]: declarations, naked functions, coroutines before splitting, blocks whose address is
+    /// taken, functions whose definition another module owns.
+    pub fn clone_function(&self, f: LLVMValueRef) -> Result<LLVMValueRef, ShimError> {
+        // SAFETY: live session and function; the sink is `push_bytes` on the context of `collect_bytes`.
+        let (clone, reason) =
+            sys::collect_bytes(|ctx| unsafe { sys::prs_clone_function(self.raw, f, ctx, sys::push_bytes) });
+        if clone.is_null() { Err(ShimError::NotCloneable(reason)) } else { Ok(clone) }
+    }
+
+    /// Replaces `f`'s body by the clone's and erases the clone. `f` keeps name, linkage, parameter attributes and
+    /// subprogram; debug scopes of the clone are mapped back to it; its function attributes become the clone's, which
+    /// inlining may have had to weaken.
+    pub fn adopt_body(&self, f: LLVMValueRef, clone: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        self.require_idle(clone)?;
+        // SAFETY: live session and functions; nothing holds analyses of either.
+        if unsafe { sys::prs_adopt_body(self.raw, f, clone) } { Ok(()) } else { Err(ShimError::ForeignClone) }
+    }
+
+    /// Deletes a clone (or any unused function of the module).
+    pub fn erase_function(&self, clone: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(clone)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        unsafe { sys::prs_erase_function(self.raw, clone) };
+        Ok(())
+    }
+
+    /// Runs a function pass pipeline, written as for opt's `-passes` (without `function(…)` around it).
+    pub fn run_passes(&self, f: LLVMValueRef, pipeline: &str) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; text and sink are valid during the call.
+        let (ok, message) = sys::collect_bytes(|ctx| unsafe {
+            sys::prs_run_passes(self.raw, f, pipeline.as_ptr(), pipeline.len(), ctx, sys::push_bytes)
+        });
+        if ok { Ok(()) } else { Err(ShimError::Pipeline(message)) }
+    }
+
+    /// Inlines direct calls inside loops, at most `max_rounds` deep, to callees of at most `max_instructions` that are
+    /// defined here and not replaceable, noinline, optnone, directly recursive or variadic. Returns how many.
+    pub fn inline_calls_in_loops(
+        &self,
+        f: LLVMValueRef,
+        max_instructions: u32,
+        max_rounds: u32,
+    ) -> Result<u32, ShimError> {
+        self.require_idle(f)?;
+        let total = max_instructions.saturating_mul(INLINE_GROWTH);
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_inline_calls_in_loops(self.raw, f, max_instructions, max_rounds, total) })
+    }
+
+    /// Gives every region with a loop exactly one edge into its exit from inside (from a join block inside the region)
+    /// and one entering edge. The join block is a block of PHIs and a branch; the region that ends *at* the join block
+    /// still exists in the region tree, as a child of the one that contains it.
+    pub fn simplify_regions(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        unsafe { sys::prs_simplify_regions(self.raw, f) };
+        Ok(())
+    }
+
+    /// Loops, regions, dominators, scalar evolution and alias analysis of `f`.
+    pub fn analyses(&self, f: LLVMValueRef) -> Result<Analyses<'_>, ShimError> {
+        // SAFETY: live session and function; null for a declaration.
+        let raw = unsafe { sys::prs_analyses_new(self.raw, f) };
+        if raw.is_null() {
+            return Err(ShimError::Declaration);
+        }
+        Ok(Analyses::new(raw, f, Rc::clone(&self.uses)))
+    }
+
+    /// The verifier's complaint about one function, if any.
+    pub fn verify_function(&self, f: LLVMValueRef) -> Result<(), String> {
+        // SAFETY: live function; the sink is valid during the call.
+        let (ok, text) =
+            sys::collect_bytes(|ctx| unsafe { sys::prs_verify_function(f, ctx, sys::push_bytes) });
+        if ok { Ok(()) } else { Err(text) }
+    }
+
+    /// The verifier's complaint about the whole module, debug info included, if any.
+    pub fn verify_module(&self) -> Result<(), String> {
+        // SAFETY: live module; the sink is valid during the call.
+        let (ok, text) =
+            sys::collect_bytes(|ctx| unsafe { sys::prs_verify_module(self.module, ctx, sys::push_bytes) });
+        if ok { Ok(()) } else { Err(text) }
+    }
+
+    /// Forgets cached analyses after the caller changed `f` by other means.
+    pub fn invalidate(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        unsafe { sys::prs_invalidate(self.raw, f) };
+        Ok(())
+    }
+
+    /// Drops what no longer holds of a function that now calls a runtime: `memory(…)` admits inaccessible memory,
+    /// `nosync`, `nofree`, `norecurse`, `nocallback` and the like go, at its calls too.
+    pub fn weaken_attributes(&self, f: LLVMValueRef) {
+        // SAFETY: live function.
+        unsafe { sys::prs_weaken_attributes(f) }
+    }
+
+    fn require_idle(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        if self.uses.borrow().contains_key(&(f as usize)) { Err(ShimError::Busy) } else { Ok(()) }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // SAFETY: `raw` came from `prs_session_new`; `Analyses` borrow the session, so none is left.
+        unsafe { sys::prs_session_free(self.raw) }
+    }
+}

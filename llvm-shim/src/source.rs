@@ -1,0 +1,74 @@
+//! Where IR comes from in the source, and remarks that say so.
+
+use crate::{LLVMBasicBlockRef, LLVMValueRef, sys};
+use std::ffi::c_void;
+use std::fmt;
+
+/// A place in a source file; lines and columns from 1, column 0 where unknown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceLoc {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+}
+
+impl fmt::Display for SourceLoc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// Which of `-Rpass=`, `-Rpass-missed=`, `-Rpass-analysis=` shows a remark.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum RemarkKind {
+    Passed,
+    Missed,
+    Analysis,
+}
+
+/// Of an instruction.
+pub fn location(v: LLVMValueRef) -> Option<SourceLoc> {
+    // SAFETY: live value; out pointers and sink are valid during the call.
+    read_location(|line, column, ctx, sink| unsafe { sys::prs_location(v, line, column, ctx, sink) })
+}
+
+/// Of the first instruction of the block that has one.
+pub fn block_location(bb: LLVMBasicBlockRef) -> Option<SourceLoc> {
+    // SAFETY: live block; as above.
+    read_location(|line, column, ctx, sink| unsafe { sys::prs_block_location(bb, line, column, ctx, sink) })
+}
+
+/// Of the function's declaration.
+pub fn function_location(f: LLVMValueRef) -> Option<SourceLoc> {
+    // SAFETY: live function; as above.
+    read_location(|line, column, ctx, sink| unsafe { sys::prs_function_location(f, line, column, ctx, sink) })
+}
+
+/// The user's name of a value: its source variable by debug records, else the name of the global, argument or alloca, of
+/// the pointer it was loaded from, or its IR name. `None` if nameless.
+pub fn source_name(v: LLVMValueRef) -> Option<String> {
+    // SAFETY: live value; the sink is valid during the call.
+    let (found, name) = sys::collect_bytes(|ctx| unsafe { sys::prs_source_name(v, ctx, sys::push_bytes) });
+    (found && !name.is_empty()).then_some(name)
+}
+
+/// Emits an optimisation remark of pass `pollyrs` about `f`, located at the instruction `at`, or else at `f`.
+pub fn remark(f: LLVMValueRef, kind: RemarkKind, name: &str, at: Option<LLVMValueRef>, message: &str) {
+    let kind = match kind {
+        RemarkKind::Passed => 0,
+        RemarkKind::Missed => 1,
+        RemarkKind::Analysis => 2,
+    };
+    let at = at.unwrap_or(std::ptr::null_mut());
+    // SAFETY: live function and instruction; C++ copies both strings.
+    unsafe { sys::prs_remark(f, kind, name.as_ptr(), name.len(), at, message.as_ptr(), message.len()) }
+}
+
+/// Calls a location function of `sys`.
+pub(crate) fn read_location(
+    f: impl FnOnce(*mut u32, *mut u32, *mut c_void, sys::ByteSink) -> bool,
+) -> Option<SourceLoc> {
+    let (mut line, mut column) = (0, 0);
+    let (found, file) = sys::collect_bytes(|ctx| f(&raw mut line, &raw mut column, ctx, sys::push_bytes));
+    found.then_some(SourceLoc { file, line, column })
+}

@@ -1,0 +1,281 @@
+//! The C functions of `cpp/`; layouts and constants mirror `cpp/shim.h` line by line.
+
+use crate::{LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef};
+use std::ffi::{c_char, c_void};
+
+/// Opaque C++ session.
+#[repr(C)]
+pub struct RawSession {
+    _private: [u8; 0],
+}
+
+/// Opaque C++ analyses of one function.
+#[repr(C)]
+pub struct RawAnalyses {
+    _private: [u8; 0],
+}
+
+/// Receives a byte string; the bytes are valid during the call only.
+pub type ByteSink = extern "C" fn(ctx: *mut c_void, bytes: *const u8, len: usize);
+/// Receives one pointer of a list, in order.
+pub type PointerSink = extern "C" fn(ctx: *mut c_void, pointer: *mut c_void);
+
+/// "No parent", "no loop".
+pub const NONE: usize = usize::MAX;
+
+#[repr(C)]
+pub struct LoopRecord {
+    pub parent: usize,
+    pub depth: u32,
+    pub must_progress: u32,
+    pub header: LLVMBasicBlockRef,
+    pub preheader: LLVMBasicBlockRef,
+    pub latch: LLVMBasicBlockRef,
+    pub exit: LLVMBasicBlockRef,
+}
+
+#[repr(C)]
+pub struct RegionRecord {
+    pub parent: usize,
+    pub entry: LLVMBasicBlockRef,
+    pub exit: LLVMBasicBlockRef,
+}
+
+pub const SCEV_CONSTANT: u32 = 0;
+pub const SCEV_UNKNOWN: u32 = 1;
+pub const SCEV_ADD: u32 = 2;
+pub const SCEV_MUL: u32 = 3;
+pub const SCEV_UDIV: u32 = 4;
+pub const SCEV_ADD_REC: u32 = 5;
+pub const SCEV_ZERO_EXTEND: u32 = 6;
+pub const SCEV_SIGN_EXTEND: u32 = 7;
+pub const SCEV_TRUNCATE: u32 = 8;
+pub const SCEV_SMAX: u32 = 9;
+pub const SCEV_UMAX: u32 = 10;
+pub const SCEV_SMIN: u32 = 11;
+pub const SCEV_UMIN: u32 = 12;
+pub const SCEV_SEQUENTIAL_UMIN: u32 = 13;
+pub const SCEV_PTR_TO_INT: u32 = 14;
+pub const SCEV_VSCALE: u32 = 15;
+pub const SCEV_COULD_NOT_COMPUTE: u32 = 16;
+
+pub const FLAG_NUW: u32 = 1;
+pub const FLAG_NSW: u32 = 2;
+pub const FLAG_POINTER: u32 = 4;
+
+#[repr(C)]
+pub struct ScevRecord {
+    pub kind: u32,
+    pub bits: u32,
+    pub flags: u32,
+    pub reserved: u32,
+    /// Loop of an add recurrence.
+    pub loop_id: usize,
+    /// Value of an unknown.
+    pub value: LLVMValueRef,
+    /// Sign-extended constant.
+    pub low: u64,
+    pub high: i64,
+}
+
+#[repr(C)]
+pub struct VersionRecord {
+    pub offload: LLVMBasicBlockRef,
+    pub host_begin: LLVMBasicBlockRef,
+    pub host_end: LLVMBasicBlockRef,
+    pub merge: LLVMBasicBlockRef,
+}
+
+/// Runs a registered pass; returns whether the module changed.
+pub type PassCallback =
+    extern "C" fn(module: LLVMModuleRef, stage: u32, parameters: *const u8, len: usize) -> bool;
+
+#[repr(C)]
+pub struct PassRecord {
+    pub name: *const c_char,
+    pub stage: u32,
+    /// Also run at the start of the host's optimisation pipelines.
+    pub pipeline_start: u32,
+}
+
+unsafe extern "C" {
+    pub fn prs_session_new(module: LLVMModuleRef) -> *mut RawSession;
+    pub fn prs_session_free(s: *mut RawSession);
+    /// NULL and a reason through `sink` where the function cannot be cloned.
+    pub fn prs_clone_function(
+        s: *mut RawSession,
+        f: LLVMValueRef,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> LLVMValueRef;
+    /// False if `clone` is not a clone of `f` made by this session.
+    pub fn prs_adopt_body(s: *mut RawSession, f: LLVMValueRef, clone: LLVMValueRef) -> bool;
+    pub fn prs_erase_function(s: *mut RawSession, clone: LLVMValueRef);
+    /// False and a message where the pipeline does not parse.
+    pub fn prs_run_passes(
+        s: *mut RawSession,
+        f: LLVMValueRef,
+        text: *const u8,
+        len: usize,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> bool;
+    pub fn prs_inline_calls_in_loops(
+        s: *mut RawSession,
+        f: LLVMValueRef,
+        max_instructions: u32,
+        max_rounds: u32,
+        max_total: u32,
+    ) -> u32;
+    pub fn prs_simplify_regions(s: *mut RawSession, f: LLVMValueRef);
+    /// False and the verifier's text where the function is broken.
+    pub fn prs_verify_function(f: LLVMValueRef, ctx: *mut c_void, sink: ByteSink) -> bool;
+    pub fn prs_verify_module(m: LLVMModuleRef, ctx: *mut c_void, sink: ByteSink) -> bool;
+    pub fn prs_invalidate(s: *mut RawSession, f: LLVMValueRef);
+    pub fn prs_weaken_attributes(f: LLVMValueRef);
+
+    pub fn prs_analyses_new(s: *mut RawSession, f: LLVMValueRef) -> *mut RawAnalyses;
+    pub fn prs_analyses_free(a: *mut RawAnalyses);
+    pub fn prs_loop_count(a: *mut RawAnalyses) -> usize;
+    pub fn prs_loop(a: *mut RawAnalyses, id: usize, out: *mut LoopRecord);
+    pub fn prs_loop_blocks(a: *mut RawAnalyses, id: usize, ctx: *mut c_void, sink: PointerSink);
+    pub fn prs_loop_exiting(a: *mut RawAnalyses, id: usize, ctx: *mut c_void, sink: PointerSink);
+    pub fn prs_innermost_loop(a: *mut RawAnalyses, bb: LLVMBasicBlockRef) -> usize;
+    pub fn prs_region_count(a: *mut RawAnalyses) -> usize;
+    pub fn prs_region(a: *mut RawAnalyses, id: usize, out: *mut RegionRecord);
+    pub fn prs_region_blocks(a: *mut RawAnalyses, id: usize, ctx: *mut c_void, sink: PointerSink);
+    pub fn prs_reverse_postorder(a: *mut RawAnalyses, ctx: *mut c_void, sink: PointerSink);
+    pub fn prs_dominates(a: *mut RawAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
+    pub fn prs_post_dominates(a: *mut RawAnalyses, x: LLVMBasicBlockRef, y: LLVMBasicBlockRef) -> bool;
+    /// 0 stands for "could not compute".
+    pub fn prs_scev(a: *mut RawAnalyses, v: LLVMValueRef, scope: usize) -> usize;
+    pub fn prs_backedge_taken_count(a: *mut RawAnalyses, id: usize) -> usize;
+    pub fn prs_scev_node(a: *mut RawAnalyses, scev: usize, out: *mut ScevRecord);
+    pub fn prs_scev_operands(a: *mut RawAnalyses, scev: usize, ctx: *mut c_void, sink: PointerSink);
+    pub fn prs_scev_non_negative(a: *mut RawAnalyses, scev: usize) -> bool;
+    pub fn prs_scev_loop_invariant(a: *mut RawAnalyses, scev: usize, id: usize) -> bool;
+    pub fn prs_may_alias(
+        a: *mut RawAnalyses,
+        p: LLVMValueRef,
+        p_access: LLVMValueRef,
+        q: LLVMValueRef,
+        q_access: LLVMValueRef,
+    ) -> bool;
+    pub fn prs_can_speculate(a: *mut RawAnalyses, inst: LLVMValueRef, before: LLVMValueRef) -> bool;
+    pub fn prs_can_expand(a: *mut RawAnalyses, scev: usize, before: LLVMValueRef) -> bool;
+    pub fn prs_expand(a: *mut RawAnalyses, scev: usize, before: LLVMValueRef) -> LLVMValueRef;
+    pub fn prs_split_entry(
+        a: *mut RawAnalyses,
+        entry: LLVMBasicBlockRef,
+        blocks: *const LLVMBasicBlockRef,
+        count: usize,
+    ) -> LLVMBasicBlockRef;
+
+    pub fn prs_location(
+        v: LLVMValueRef,
+        line: *mut u32,
+        column: *mut u32,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> bool;
+    pub fn prs_block_location(
+        bb: LLVMBasicBlockRef,
+        line: *mut u32,
+        column: *mut u32,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> bool;
+    pub fn prs_function_location(
+        f: LLVMValueRef,
+        line: *mut u32,
+        column: *mut u32,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> bool;
+    pub fn prs_loop_location(
+        a: *mut RawAnalyses,
+        id: usize,
+        line: *mut u32,
+        column: *mut u32,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> bool;
+    pub fn prs_source_name(v: LLVMValueRef, ctx: *mut c_void, sink: ByteSink) -> bool;
+    pub fn prs_remark(
+        f: LLVMValueRef,
+        kind: u32,
+        name: *const u8,
+        name_len: usize,
+        at: LLVMValueRef,
+        message: *const u8,
+        message_len: usize,
+    );
+
+    /// False and a reason where the region does not qualify; then nothing was changed.
+    pub fn prs_version_region(
+        f: LLVMValueRef,
+        check: LLVMBasicBlockRef,
+        entry: LLVMBasicBlockRef,
+        exit: LLVMBasicBlockRef,
+        blocks: *const LLVMBasicBlockRef,
+        count: usize,
+        out: *mut VersionRecord,
+        live_out_ctx: *mut c_void,
+        live_outs: PointerSink,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> bool;
+
+    pub fn prs_register_passes(
+        pass_builder: *mut c_void,
+        passes: *const PassRecord,
+        count: usize,
+        callback: PassCallback,
+    );
+    /// `name=value` of every option given on the host's command line.
+    pub fn prs_host_options(ctx: *mut c_void, sink: ByteSink);
+}
+
+/// Appends to the `Vec<u8>` behind `ctx`.
+pub extern "C" fn push_bytes(ctx: *mut c_void, bytes: *const u8, len: usize) {
+    if len == 0 {
+        return;
+    }
+    // SAFETY: `ctx` is the `Vec<u8>` of `collect_bytes`, alive and unaliased during the call; C++ passes a valid slice.
+    unsafe { (*ctx.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(bytes, len)) }
+}
+
+/// Appends to the `Vec<Vec<u8>>` behind `ctx`.
+pub extern "C" fn push_string(ctx: *mut c_void, bytes: *const u8, len: usize) {
+    let mut item = Vec::new();
+    push_bytes((&raw mut item).cast(), bytes, len);
+    // SAFETY: `ctx` is the list of `collect_strings`, alive and unaliased during the call.
+    unsafe { (*ctx.cast::<Vec<Vec<u8>>>()).push(item) }
+}
+
+/// Appends to the `Vec<*mut c_void>` behind `ctx`.
+pub extern "C" fn push_pointer(ctx: *mut c_void, pointer: *mut c_void) {
+    // SAFETY: `ctx` is the list of `collect_pointers`, alive and unaliased during the call.
+    unsafe { (*ctx.cast::<Vec<*mut c_void>>()).push(pointer) }
+}
+
+/// Runs `f` with a context for [`push_bytes`] and returns its result with the text collected.
+pub fn collect_bytes<R>(f: impl FnOnce(*mut c_void) -> R) -> (R, String) {
+    let mut bytes: Vec<u8> = Vec::new();
+    let result = f((&raw mut bytes).cast());
+    (result, String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Runs `f` with a context for [`push_string`].
+pub fn collect_strings(f: impl FnOnce(*mut c_void)) -> Vec<String> {
+    let mut items: Vec<Vec<u8>> = Vec::new();
+    f((&raw mut items).cast());
+    items.iter().map(|b| String::from_utf8_lossy(b).into_owned()).collect()
+}
+
+/// Runs `f` with a context for [`push_pointer`] and returns the pointers, cast to the handle type wanted.
+pub fn collect_pointers<T>(f: impl FnOnce(*mut c_void)) -> Vec<*mut T> {
+    let mut items: Vec<*mut c_void> = Vec::new();
+    f((&raw mut items).cast());
+    items.into_iter().map(<*mut c_void>::cast).collect()
+}

@@ -1,0 +1,85 @@
+//! Two versions of a region under one check.
+//!
+//! ```text
+//!   check ──────────┐                    br host_begin; the caller makes it conditional
+//!     │          offload                 empty; the caller fills it, and ends it in `br merge` or `br host_begin`
+//!  host_begin       │
+//!   entry …         │
+//!    region         │
+//!  host_end         │
+//!     └── merge ────┘                    one PHI a live-out
+//!          │
+//!         exit
+//! ```
+//! **Invariant.** Every edge that left the region for `exit` goes through `host_end` and `merge`; every use outside of a
+//! value of the region uses the PHI in `merge` instead. Until the caller has connected `offload`, the function is the
+//! program it was, plus one unreachable unterminated block.
+
+use crate::{LLVMBasicBlockRef, LLVMValueRef, ShimError, sys};
+
+/// The new blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Versioned {
+    pub offload: LLVMBasicBlockRef,
+    pub host_begin: LLVMBasicBlockRef,
+    pub host_end: LLVMBasicBlockRef,
+    pub merge: LLVMBasicBlockRef,
+    pub live_outs: Vec<LiveOut>,
+}
+
+/// A value of the region used outside.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LiveOut {
+    /// Defined in the region. Where several edges left the region with different values for one PHI of the exit, a PHI
+    /// in `host_end`; a region with one exiting edge has none of those.
+    pub value: LLVMValueRef,
+    /// In `merge`, with the incoming value of `host_end`; the caller adds one for each branch from its side.
+    pub phi: LLVMValueRef,
+}
+
+/// Invalidates all analyses of `f`. `blocks` is the region; `check` ends in `br entry` and is the only block outside it
+/// that branches to `entry`; blocks of the region branch to blocks of the region and to `exit`, or don't return.
+///
+/// # Errors
+/// [`ShimError::Region`] if one of these conditions does not hold, if a live-out is a token, or an edge to split comes
+/// from `indirectbr` or `callbr` or leads to an exception pad. Then nothing was changed.
+pub fn version_region(
+    f: LLVMValueRef,
+    check: LLVMBasicBlockRef,
+    entry: LLVMBasicBlockRef,
+    exit: LLVMBasicBlockRef,
+    blocks: &[LLVMBasicBlockRef],
+) -> Result<Versioned, ShimError> {
+    let null = std::ptr::null_mut();
+    let mut r = sys::VersionRecord { offload: null, host_begin: null, host_end: null, merge: null };
+    let mut ok = false;
+    let (pairs, message) = sys::collect_bytes(|message| {
+        // SAFETY: live function and blocks; `r` is valid for writing; both sinks have their own context.
+        sys::collect_pointers(|values| unsafe {
+            ok = sys::prs_version_region(
+                f,
+                check,
+                entry,
+                exit,
+                blocks.as_ptr(),
+                blocks.len(),
+                &raw mut r,
+                values,
+                sys::push_pointer,
+                message,
+                sys::push_bytes,
+            );
+        })
+    });
+    if !ok {
+        return Err(ShimError::Region(message));
+    }
+    let live_outs = pairs.chunks_exact(2).map(|p| LiveOut { value: p[0], phi: p[1] }).collect();
+    Ok(Versioned {
+        offload: r.offload,
+        host_begin: r.host_begin,
+        host_end: r.host_end,
+        merge: r.merge,
+        live_outs,
+    })
+}
