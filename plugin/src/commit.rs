@@ -1,0 +1,119 @@
+//! The commit: device code of a function's SCoPs goes into the host module, the working copy is rewritten, verified, and takes
+//! the original body's place.
+
+use crate::PluginError;
+use crate::options::{CubinMode, Options};
+use crate::remarks;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_codegen_ptx as codegen;
+use pollyrs_llvm_shim::{Analyses, Session};
+use pollyrs_schedule::{Footprint, MappedScop, WorkEstimate};
+use pollyrs_scop::Scop;
+
+/// A SCoP that went through all stages.
+pub struct Compiled {
+    pub scop: Scop,
+    pub mapped: MappedScop,
+    pub kernels: codegen::KernelModule,
+    pub images: Vec<codegen::Image>,
+    /// By `ArrayId`; `None` for arrays that are not memory.
+    pub footprints: Vec<Option<Footprint>>,
+    pub work: WorkEstimate,
+    /// Set by [`Compiled::prepare`].
+    pub entry: Option<codegen::Entry>,
+}
+
+impl Compiled {
+    /// Makes the check block and the parameters' values while analyses are alive.
+    pub fn prepare(&mut self, analyses: &Analyses<'_>) -> Result<(), PluginError> {
+        self.entry = Some(codegen::prepare(analyses, &self.scop)?);
+        Ok(())
+    }
+}
+
+/// Device code for the targets asked for.
+pub fn images(
+    kernels: &codegen::KernelModule,
+    options: &Options,
+) -> Result<Vec<codegen::Image>, codegen::CodegenError> {
+    let mut images = Vec::new();
+    if !options.targets.cuda {
+        return Ok(images);
+    }
+    let ptx = codegen::lower_ptx(kernels, &codegen::PtxOptions { arch: options.arch, ..Default::default() })?;
+    let cubin_arch = match options.cubin {
+        CubinMode::Off => None,
+        CubinMode::Auto => codegen::find_ptxas().map(|p| (p, codegen::DEFAULT_CUBIN_ARCH.max(options.arch))),
+        CubinMode::Arch(a) => codegen::find_ptxas().map(|p| (p, a)),
+    };
+    if let Some((ptxas, arch)) = cubin_arch {
+        // Without the cubin the driver compiles the PTX; a failing ptxas is no reason to give up.
+        if let Ok(data) = codegen::assemble(&ptx, &ptxas, arch) {
+            images.push(codegen::Image { kind: codegen::ImageKind::Cubin, arch, data });
+        }
+    }
+    images.push(codegen::Image { kind: codegen::ImageKind::Ptx, arch: options.arch, data: ptx.into_bytes() });
+    Ok(images)
+}
+
+/// Rewrites `clone` and makes it the body of `f`. On an error `f` is untouched and the clone still there.
+pub fn rewrite(
+    session: &Session,
+    f: LLVMValueRef,
+    clone: LLVMValueRef,
+    compiled: &mut [Compiled],
+    options: &Options,
+) -> Result<(), PluginError> {
+    let mut added = Vec::new();
+    let result = rewrite_clone(session, clone, compiled, options, &mut added);
+    if let Err(e) = result {
+        for kernel in added {
+            // SAFETY: internal kernels that only the clone's descriptors refer to.
+            unsafe {
+                LLVMReplaceAllUsesWith(kernel, LLVMGetUndef(LLVMTypeOf(kernel)));
+                LLVMDeleteFunction(kernel);
+            }
+        }
+        return Err(e);
+    }
+    for c in compiled.iter() {
+        remarks::offloaded(f, c);
+    }
+    session.adopt_body(f, clone)?;
+    Ok(())
+}
+
+fn rewrite_clone(
+    session: &Session,
+    clone: LLVMValueRef,
+    compiled: &mut [Compiled],
+    options: &Options,
+    added: &mut Vec<LLVMValueRef>,
+) -> Result<(), PluginError> {
+    for c in compiled.iter_mut() {
+        let emulated = if options.targets.emulated {
+            // SAFETY: the host module is live and of the kernels' context.
+            let functions = unsafe { codegen::lower_emulated(&c.kernels, session.module()) }?;
+            added.extend(&functions);
+            Some(functions)
+        } else {
+            None
+        };
+        let entry = c.entry.take().ok_or(PluginError::Internal("the SCoP was not prepared".into()))?;
+        let plan = codegen::HostPlan {
+            scop: &c.scop,
+            mapped: &c.mapped,
+            kernels: c.kernels.kernels(),
+            images: &c.images,
+            emulated: emulated.as_deref(),
+            footprints: &c.footprints,
+            work: &c.work,
+        };
+        codegen::emit(clone, &plan, &entry)?;
+    }
+    session.weaken_attributes(clone);
+    session.invalidate(clone)?;
+    session.verify_function(clone).map_err(PluginError::Internal)?;
+    Ok(())
+}

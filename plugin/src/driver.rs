@@ -1,0 +1,234 @@
+//! What the plugin does to a module: for each function a working copy is canonicalised and searched for SCoPs; each SCoP goes
+//! through all stages; only when everything has succeeded does the copy, with the versioned code, become the function's body.
+//!
+//! # Invariants
+//! - A function in which nothing is offloaded is left as it was, to the byte.
+//! - Everything that can fail has happened before the function is touched, except what LLVM's verifier finds at the end; then,
+//!   too, the original body stays.
+//! - Functions are visited in module order and SCoPs in program order; nothing depends on addresses.
+
+use crate::commit::{self, Compiled};
+use crate::options::Options;
+use crate::remarks;
+use crate::{PluginError, Stage};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_codegen_ptx as codegen;
+use pollyrs_llvm_shim::{Analyses, Session};
+use pollyrs_schedule as schedule;
+use pollyrs_scop::{RejectReason, Rejection, Scop};
+use pollyrs_scop_detect as detect;
+
+/// Loops and subscripts are still what the programmer wrote here: no load-PRE, no LICM, no idiom recognition has run.
+pub const CANONICALISE: &str = "sroa,early-cse<memssa>,instcombine,simplifycfg,tailcallelim,simplifycfg,reassociate,\
+     loop-mssa(loop-rotate),instcombine,loop(indvars),simplifycfg,loop-simplify,lcssa";
+
+/// Runs one stage over the module; returns whether the module changed.
+pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<bool, PluginError> {
+    let session = Session::new(module);
+    let mut changed = false;
+    let mut serial = 0;
+    for f in functions(module) {
+        if !wanted(f, options) {
+            continue;
+        }
+        if stage == Stage::Canonicalise {
+            session.run_passes(f, CANONICALISE)?;
+            session.simplify_regions(f)?;
+            changed = true;
+            continue;
+        }
+        if session.analyses(f)?.loops().is_empty() {
+            continue;
+        }
+        // A function that cannot be copied cannot be versioned either.
+        let Ok(clone) = session.clone_function(f) else { continue };
+        match offload(&session, f, clone, stage, options, &mut serial) {
+            Ok(true) => changed = true,
+            Ok(false) => session.erase_function(clone)?,
+            Err(e) => {
+                session.erase_function(clone)?;
+                remarks::internal(f, &e);
+            }
+        }
+    }
+    Ok(changed)
+}
+
+/// All stages for one function. `true`: the clone's body was adopted and the clone is gone.
+fn offload(
+    session: &Session,
+    f: LLVMValueRef,
+    clone: LLVMValueRef,
+    stage: Stage,
+    options: &Options,
+    serial: &mut usize,
+) -> Result<bool, PluginError> {
+    session.inline_calls_in_loops(clone, options.max_inline, 3)?;
+    session.run_passes(clone, CANONICALISE)?;
+    session.simplify_regions(clone)?;
+    let mut compiled = Vec::new();
+    {
+        let analyses = session.analyses(clone)?;
+        let detection = detect::detect(&analyses, &options.detect());
+        if stage == Stage::Detect {
+            eprint!("{detection}");
+        }
+        for rejection in &detection.rejections {
+            remarks::rejected(f, clone, rejection);
+        }
+        for scop in detection.scops {
+            match compile(session, scop, stage, options, serial) {
+                Ok(Some(c)) => compiled.push(c),
+                Ok(None) => {}
+                Err(rejection) => remarks::rejected(f, clone, &rejection),
+            }
+        }
+        if compiled.is_empty() {
+            return Ok(false);
+        }
+        for c in &mut compiled {
+            c.prepare(&analyses)?;
+        }
+    }
+    session.invalidate(clone)?;
+    commit::rewrite(session, f, clone, &mut compiled, options)?;
+    if stage == Stage::Host {
+        eprint!("{}", function_text(f));
+    }
+    Ok(true)
+}
+
+/// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
+fn compile(
+    session: &Session,
+    scop: Scop,
+    stage: Stage,
+    options: &Options,
+    serial: &mut usize,
+) -> Result<Option<Compiled>, Rejection> {
+    let rejection = |reason: RejectReason| Rejection {
+        reason,
+        function: scop.function.clone(),
+        location: scop.location.clone(),
+        loop_location: scop.location.clone(),
+    };
+    if stage == Stage::Scop {
+        eprintln!("{scop}");
+    }
+    if stage < Stage::Deps {
+        return Ok(None);
+    }
+    let staged = |name: &'static str| {
+        let rejection = &rejection;
+        move |e: schedule::ScheduleError| rejection(e.reject_reason(name))
+    };
+    let map_options = options.map();
+    let dependences = schedule::dependences(&scop, &map_options).map_err(staged("dependence analysis"))?;
+    if stage == Stage::Deps {
+        eprintln!("{dependences}");
+        return Ok(None);
+    }
+    let tree = schedule::schedule(&scop, &dependences, &map_options).map_err(staged("scheduling"))?;
+    if stage == Stage::Schedule {
+        eprintln!("{tree}");
+        return Ok(None);
+    }
+    let mapped = schedule::map(&scop, &dependences, &tree, &map_options).map_err(staged("mapping"))?;
+    if stage == Stage::Mapping {
+        eprintln!("{mapped}");
+        return Ok(None);
+    }
+    let violations = schedule::check(&scop, &dependences, &mapped, &map_options).map_err(staged("legality check"))?;
+    if let Some(v) = violations.first() {
+        let message = format!("the legality check failed: {v}");
+        return Err(rejection(RejectReason::Internal { stage: "mapping".into(), message }));
+    }
+    let generated = |e: codegen::CodegenError| {
+        rejection(match e {
+            codegen::CodegenError::Unsupported(what) => RejectReason::Instruction { opcode: what },
+            e => RejectReason::Internal { stage: "code generation".into(), message: e.to_string() },
+        })
+    };
+    codegen::check_live_outs(&scop).map_err(generated)?;
+    // SAFETY: the module outlives the kernels, which live in its context.
+    let kernels = unsafe { codegen::build_kernels(session.module(), &scop, &mapped) }.map_err(generated)?;
+    if stage == Stage::Kernel {
+        eprintln!("{kernels}");
+        return Ok(None);
+    }
+    let images = commit::images(&kernels, options).map_err(generated)?;
+    if stage == Stage::Ptx {
+        for i in images.iter().filter(|i| i.kind == codegen::ImageKind::Ptx) {
+            eprintln!("{}", String::from_utf8_lossy(&i.data));
+        }
+        return Ok(None);
+    }
+    let footprints = schedule::footprints(&scop, &map_options).map_err(staged("footprints"))?;
+    let work = schedule::work(&scop).map_err(staged("work estimate"))?;
+    *serial += 1;
+    Ok(Some(Compiled { scop, mapped, kernels, images, footprints, work, entry: None }))
+}
+
+/// The module's function definitions, in order.
+fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+    let mut all = Vec::new();
+    // SAFETY: a live module.
+    unsafe {
+        let mut f = LLVMGetFirstFunction(module);
+        while !f.is_null() {
+            if LLVMIsDeclaration(f) == 0 {
+                all.push(f);
+            }
+            f = LLVMGetNextFunction(f);
+        }
+    }
+    all
+}
+
+fn name_of(f: LLVMValueRef) -> String {
+    let mut len = 0;
+    // SAFETY: a live value; LLVM returns pointer and length of its name.
+    unsafe {
+        let p = LLVMGetValueName2(f, &mut len);
+        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len)).into_owned()
+    }
+}
+
+fn function_text(f: LLVMValueRef) -> String {
+    // SAFETY: a live value; the message is freed after the copy.
+    unsafe {
+        let p = LLVMPrintValueToString(f);
+        let text = std::ffi::CStr::from_ptr(p).to_string_lossy().into_owned();
+        LLVMDisposeMessage(p);
+        text
+    }
+}
+
+/// Whether a function is looked at: not switched off, not one of our kernels, not opted out.
+fn wanted(f: LLVMValueRef, options: &Options) -> bool {
+    let has = |attribute: &str| {
+        // SAFETY: a live function; the name lives through the call.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(attribute.as_ptr().cast(), attribute.len());
+            !LLVMGetEnumAttributeAtIndex(f, inkwell::llvm_sys::LLVMAttributeFunctionIndex, kind).is_null()
+        }
+    };
+    let has_string = |attribute: &str| {
+        let len = attribute.len() as u32;
+        // SAFETY: a live function; the name lives through the call.
+        unsafe {
+            !LLVMGetStringAttributeAtIndex(
+                f,
+                inkwell::llvm_sys::LLVMAttributeFunctionIndex,
+                attribute.as_ptr().cast(),
+                len,
+            )
+            .is_null()
+        }
+    };
+    if has("optnone") || has("naked") || has("presplitcoroutine") || has_string("pollyrs-kernel") {
+        return false;
+    }
+    options.only_function.as_ref().is_none_or(|only| *only == name_of(f))
+}

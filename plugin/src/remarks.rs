@@ -1,0 +1,90 @@
+//! LLVM remarks: every SCoP and every refusal, at its place in the source.
+
+use crate::PluginError;
+use crate::commit::Compiled;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_llvm_shim::{RemarkKind, location, remark};
+use pollyrs_schedule::Placement;
+use pollyrs_scop::{ArrayKind, Location, Rejection};
+
+/// `-Rpass=pollyrs` for an offloaded SCoP, `-Rpass-analysis=pollyrs` for what it assumes.
+pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
+    let scop = &c.scop;
+    let at = scop.region.blocks.iter().find_map(|b| {
+        instructions(b.0 as LLVMBasicBlockRef).into_iter().find(|i| matches(*i, scop.location.as_ref()))
+    });
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let memory = scop.arrays.iter().filter(|a| matches!(a.kind, ArrayKind::Memory { .. })).count();
+    let private = c.mapped.placement.iter().filter(|p| **p == Placement::Private).count();
+    let mut message = format!(
+        "offloaded {}: {}, {}, {}, {}",
+        scop.name,
+        count(scop.loops.len(), "loop"),
+        count(scop.statements.len(), "statement"),
+        count(memory, "array"),
+        count(c.mapped.kernels.len(), "kernel")
+    );
+    if private > 0 {
+        message.push_str(&format!(", {}", count(private, "private scalar")));
+    }
+    remark(f, RemarkKind::Passed, "Offloaded", at, &message);
+    for a in &scop.assumptions {
+        remark(f, RemarkKind::Analysis, "Assumption", at, &format!("assumes {}: {}", a.kind, a.note));
+    }
+    for (a, b) in &scop.alias_checks {
+        let text = format!("checks that {} and {} do not overlap", scop.array(*a).display, scop.array(*b).display);
+        remark(f, RemarkKind::Analysis, "AliasCheck", at, &text);
+    }
+}
+
+/// `-Rpass-missed=pollyrs` for a refusal. `clone` is where the instructions are.
+pub fn rejected(f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
+    let place = r.location.as_ref().or(r.loop_location.as_ref());
+    let at = place.and_then(|_| find(clone, place));
+    let mut message = format!("not offloaded: {r}");
+    if let (Some(l), Some(at)) = (&r.loop_location, &r.location)
+        && l != at
+    {
+        message.push_str(&format!(" (loop at {l})"));
+    }
+    remark(f, RemarkKind::Missed, r.reason.remark_name(), at, &message);
+}
+
+/// A failure of our own; the function is as it was.
+pub fn internal(f: LLVMValueRef, e: &PluginError) {
+    remark(f, RemarkKind::Missed, "Internal", None, &format!("not offloaded: internal error: {e}"));
+}
+
+fn find(function: LLVMValueRef, place: Option<&Location>) -> Option<LLVMValueRef> {
+    // SAFETY: a live function.
+    let mut block = unsafe { LLVMGetFirstBasicBlock(function) };
+    while !block.is_null() {
+        if let Some(i) = instructions(block).into_iter().find(|i| matches(*i, place)) {
+            return Some(i);
+        }
+        // SAFETY: a live block.
+        block = unsafe { LLVMGetNextBasicBlock(block) };
+    }
+    None
+}
+
+fn instructions(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
+    let mut all = Vec::new();
+    // SAFETY: a live block.
+    unsafe {
+        let mut i = LLVMGetFirstInstruction(block);
+        while !i.is_null() {
+            all.push(i);
+            i = LLVMGetNextInstruction(i);
+        }
+    }
+    all
+}
+
+fn matches(i: LLVMValueRef, place: Option<&Location>) -> bool {
+    match (location(i), place) {
+        (Some(l), Some(p)) => l.line == p.line && l.column == p.column && l.file == p.file,
+        _ => false,
+    }
+}
