@@ -1,6 +1,6 @@
 //! isl contexts, errors and operation budgets.
 
-use std::ffi::{CStr, c_char, c_int, c_ulong};
+use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 use std::rc::Rc;
 
 #[repr(C)]
@@ -30,6 +30,8 @@ unsafe extern "C" {
     fn isl_ctx_set_max_operations(ctx: *mut RawCtx, max: c_ulong);
     fn isl_ctx_get_max_operations(ctx: *mut RawCtx) -> c_ulong;
     fn isl_ctx_reset_operations(ctx: *mut RawCtx);
+    fn isl_val_zero(ctx: *mut RawCtx) -> *mut c_void;
+    fn isl_val_free(v: *mut c_void) -> *mut c_void;
 }
 
 const ISL_ON_ERROR_CONTINUE: c_int = 1;
@@ -113,8 +115,12 @@ impl Context {
             } else {
                 CStr::from_ptr(msg).to_string_lossy().into_owned()
             };
+            // The parser reports a spent budget as a syntax error: see whether one more operation is granted.
+            let probe = isl_val_zero(self.raw());
+            let spent = kind == ISL_ERROR_QUOTA || probe.is_null();
+            isl_val_free(probe);
             isl_ctx_reset_error(self.raw());
-            if kind == ISL_ERROR_QUOTA { Error::Quota } else { Error::Failed(text) }
+            if spent { Error::Quota } else { Error::Failed(text) }
         }
     }
 

@@ -34,7 +34,7 @@ fn errors_come_back_and_leave_the_context_usable() -> Outcome {
 fn a_spent_budget_is_an_error_and_ends_with_its_guard() -> Outcome {
     let ctx = Context::new();
     let hard = || -> Outcome {
-        let m = Map::read(&ctx, "[n] -> { [i, j] -> [k, l] : i + j <= k + 2l < n and 3k > l - i and j <= l }")?;
+        let m = Map::read(&ctx, "[n] -> { [i, j] -> [k, l] : 0 <= i < n and 0 <= j < n and i + j <= k + 2l and 3k > l - i and j <= l and k < n and l < n }")?;
         let n = m.clone().apply_range(m.clone())?.apply_range(m)?;
         n.lexmin()?;
         Ok(())
