@@ -1,1 +1,188 @@
-//! The run-time library: CUDA driver, emulated device, transfers, profile
+//! The run-time library of programs compiled with pollyrs: CUDA driver, emulated device, transfers, profile.
+//!
+//! The interface is `include/pollyrs_rt.h`; the environment variables are listed in [`config`]. The flow of one execution:
+//!
+//! ```text
+//! begin ── settings, estimate ([cost]) ── device ([registry], [cuda] or [emulated]) ── allocate, copy in ([execution])
+//! launch ── argument slots ([execution]) ── driver ([driver]) or worker threads ([blocks])
+//! end ── wait ── copy back ── report ([profile])
+//! ```
+//!
+//! Invariants of the interface:
+//!
+//! * nothing unwinds into the program: a panic becomes a refused execution, or the end of the program once results have
+//!   begun to come back;
+//! * a refused or failed execution leaves host memory as it was, and its reason for the profile ([`error`]);
+//! * the program's settings, signal handlers and current CUDA context stay as they are.
+
+pub mod abi;
+pub mod blocks;
+pub mod config;
+pub mod cost;
+pub mod cuda;
+pub mod device;
+pub mod driver;
+pub mod emulated;
+pub mod error;
+pub mod execution;
+pub mod profile;
+pub mod registry;
+
+use std::ffi::c_void;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use abi::{ABI_VERSION, Array, EmuThread, REASON_RUNTIME, Scop};
+use error::Error;
+use execution::Run;
+use profile::Line;
+
+/// Ends the program with a message.
+pub fn fatal(text: &str) -> ! {
+    let _ = writeln!(std::io::stderr(), "pollyrs: fatal: {text}");
+    std::process::abort()
+}
+
+/// Runs `body`; a panic becomes an error.
+fn guarded<T>(body: impl FnOnce() -> error::Result<T>) -> error::Result<T> {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(result) => result,
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(Error::Internal(text.unwrap_or_default()))
+        }
+    }
+}
+
+/// `pollyrs_rt_begin`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_begin(
+    scop: *const Scop,
+    work: f64,
+    arrays: *const Array,
+    n_arrays: u32,
+) -> *mut c_void {
+    let begun = guarded(|| {
+        // SAFETY: a descriptor lives as long as the program.
+        let scop = unsafe { scop.as_ref() }.ok_or_else(|| Error::Descriptor("NULL".into()))?;
+        let arrays = if arrays.is_null() || n_arrays == 0 {
+            &[]
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { std::slice::from_raw_parts(arrays, n_arrays as usize) }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { execution::begin(registry::config(), scop, work, arrays) }
+    });
+    match begun {
+        Ok(run) => Box::into_raw(Box::new(run)).cast(),
+        Err(error) => {
+            error::set_last(error);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// `pollyrs_rt_launch`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_launch(run: *mut c_void, kernel: u32, blocks: u64, scalars: *const u64) {
+    // SAFETY: NULL or a run of this library that one thread uses.
+    let Some(run) = (unsafe { run.cast::<Run>().as_mut() }) else { return };
+    let launched = guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { run.launch(kernel, blocks, scalars) };
+        Ok(())
+    });
+    if let Err(error) = launched {
+        run.fail(error);
+    }
+}
+
+/// `pollyrs_rt_end`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_end(run: *mut c_void) -> i32 {
+    if run.is_null() {
+        return 1;
+    }
+    // SAFETY: a run of this library, given back once.
+    let ended = guarded(|| unsafe { Box::from_raw(run.cast::<Run>()).end() });
+    match ended {
+        Ok(()) => 0,
+        // Whether results had come back is not known.
+        Err(Error::Internal(text)) => fatal(&format!("internal error while results came back: {text}")),
+        Err(error) => {
+            error::set_last(error);
+            1
+        }
+    }
+}
+
+/// An execution of an original loop.
+struct Host {
+    scop: &'static Scop,
+    reason: String,
+    start: Instant,
+}
+
+/// `pollyrs_rt_host_begin`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -> *mut c_void {
+    let begun = guarded(|| {
+        // SAFETY: a descriptor lives as long as the program.
+        let (true, Some(scop)) = (registry::config().reports(), unsafe { scop.as_ref() }) else {
+            return Ok(None);
+        };
+        let reason = match reason {
+            REASON_RUNTIME => error::last_text(),
+            index if scop.abi_version == ABI_VERSION => {
+                scop.reason(index).map_or_else(|| format!("reason {index}"), |text| text.into_owned())
+            }
+            index => format!("reason {index}"),
+        };
+        Ok(Some(Box::new(Host { scop, reason, start: Instant::now() })))
+    });
+    begun.ok().flatten().map_or(std::ptr::null_mut(), |host| Box::into_raw(host).cast())
+}
+
+/// `pollyrs_rt_host_end`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
+    if host.is_null() {
+        return;
+    }
+    // A report that can't be made is lost; the results are not touched.
+    let _ = guarded(|| {
+        // SAFETY: made by `pollyrs_rt_host_begin`, given back once.
+        let host = unsafe { Box::from_raw(host.cast::<Host>()) };
+        let total_ms = host.start.elapsed().as_secs_f64() * 1e3;
+        profile::report(registry::config(), &Line::host(host.scop, host.reason, total_ms));
+        Ok(())
+    });
+}
+
+/// `pollyrs_rt_emu_barrier`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_emu_barrier(thread: *const EmuThread) {
+    // SAFETY: the caller's promise. Nothing here can panic, and a suspended thread is always resumed.
+    unsafe { blocks::barrier(thread) }
+}

@@ -1,0 +1,424 @@
+//! Blocks and threads of the emulated device.
+//!
+//! Problem: a kernel is a function for one thread; blocks may run in any order and at once, and the threads of a block meet
+//! at barriers. Approach: blocks are dealt out to workers in chunks. The threads of a block run one after the other on the
+//! worker's own stack if the kernel has no barrier; otherwise each is a coroutine, and a barrier switches back to the worker.
+//! A block then advances in rounds: in each, every thread runs from one barrier to the next.
+//!
+//! Invariants:
+//!
+//! * after a round either all threads of the block wait at the barrier or all are done; anything else is undefined on a GPU
+//!   and ends the program here;
+//! * a coroutine is never dropped before it is done: its frames are compiled kernels, which can't be unwound;
+//! * nothing is allocated for a thread of the grid: stacks, coroutine slots and shared memory belong to a worker and serve
+//!   one block after the other, stacks even one launch after the other.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use crate::abi::{EmuKernel, EmuThread, Kernel, Scop};
+use crate::config::{Config, Order};
+use crate::emulated::POISON;
+use crate::error::{Error, Result};
+use crate::fatal;
+
+/// Below this many threads in the grid a launch runs on the calling thread: starting a worker takes some 20 µs, in which a
+/// core runs a few thousand threads.
+const INLINE_THREADS: u64 = 4096;
+/// Coroutine stacks at once: each is two mappings, of which Linux gives a process 65,530.
+const MAX_STACKS: usize = 16384;
+/// Shared memory is aligned to this (the header says so).
+const SHARED_ALIGNMENT: usize = 128;
+
+/// One launch.
+pub struct Grid<'a> {
+    pub scop: &'a Scop,
+    pub kernel: &'a Kernel,
+    pub blocks: u64,
+    /// Number of the launch in its execution.
+    pub launch: u64,
+    pub config: &'a Config,
+}
+
+/// Runs all blocks of a launch.
+///
+/// # Safety
+/// `arguments` are what the kernel expects, and stay so until the return.
+pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64]) -> Result<()> {
+    let kernel = grid.kernel;
+    let Some(function) = kernel.emulated else {
+        return Err(Error::NotEmulated(kernel.name().into_owned()));
+    };
+    let threads = kernel.block_threads();
+    let cooperative = kernel.has_barrier() && threads > 1;
+    let mut workers =
+        if grid.blocks.saturating_mul(threads) <= INLINE_THREADS { 1 } else { grid.config.emu_threads };
+    workers = workers.min(usize::try_from(grid.blocks).unwrap_or(usize::MAX));
+    let mut stacks = Vec::new();
+    if cooperative {
+        let each = threads as usize;
+        workers = workers.min(MAX_STACKS / each).max(1);
+        stacks = take_stacks(workers * each, grid.config.emu_stack);
+        workers = workers.min(stacks.len() / each);
+        if workers == 0 {
+            return_stacks(stacks);
+            return Err(Error::OutOfMemory { bytes: threads * grid.config.emu_stack as u64 });
+        }
+    }
+    let launch = Launch {
+        grid,
+        function,
+        cooperative,
+        arguments: Arguments(
+            arguments.iter().map(|slot| std::ptr::from_ref(slot).cast_mut().cast()).collect(),
+        ),
+        order: Permutation::new(grid.blocks, grid.config.emu_order, grid.launch),
+        next: AtomicU64::new(0),
+        // Eight chunks a worker even out blocks of different length.
+        chunk: (grid.blocks / (8 * workers as u64)).max(1),
+    };
+    let own = Share::new(kernel, &mut stacks, cooperative)?;
+    let others: Vec<Share> =
+        (1..workers).map_while(|_| Share::new(kernel, &mut stacks, cooperative).ok()).collect();
+    return_stacks(stacks);
+    std::thread::scope(|scope| {
+        for share in others {
+            let launch = &launch;
+            // Where a worker can't be started the others do its part, and its share is freed.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, move || Worker::new(launch, share).run());
+        }
+        Worker::new(&launch, own).run();
+    });
+    Ok(())
+}
+
+/// What a worker needs to begin.
+struct Share {
+    shared: SharedMemory,
+    /// One for each thread of a block if the threads are coroutines.
+    stacks: Vec<DefaultStack>,
+}
+
+impl Share {
+    fn new(kernel: &Kernel, stacks: &mut Vec<DefaultStack>, cooperative: bool) -> Result<Share> {
+        let shared = SharedMemory::new(kernel.shared_bytes)?;
+        let threads = if cooperative { kernel.block_threads() as usize } else { 0 };
+        Ok(Share { shared, stacks: stacks.split_off(stacks.len() - threads) })
+    }
+}
+
+/// Pointers to the argument slots, as the kernel takes them.
+struct Arguments(Vec<*mut c_void>);
+
+// SAFETY: kernels read through the pointers only, and what they point to outlives the launch.
+unsafe impl Sync for Arguments {}
+
+struct Launch<'a> {
+    grid: &'a Grid<'a>,
+    function: EmuKernel,
+    /// The threads of a block are coroutines.
+    cooperative: bool,
+    arguments: Arguments,
+    order: Permutation,
+    next: AtomicU64,
+    chunk: u64,
+}
+
+/// How a barrier of this thread is done; `EmuThread::scheduler` points here.
+enum Scheduler {
+    /// The thread is alone in its block.
+    Alone,
+    /// Switches to the worker.
+    Switch(*const Yielder<(), ()>),
+}
+
+/// The barrier of `thread`'s block.
+///
+/// # Safety
+/// `thread` is what the running kernel was called with.
+pub unsafe fn barrier(thread: *const EmuThread) {
+    // SAFETY: the caller's promise; a scheduler that is not NULL lives as long as its thread runs.
+    match unsafe { (*thread).scheduler.cast::<Scheduler>().as_ref() } {
+        Some(Scheduler::Alone) => {}
+        // SAFETY: the yielder is that of the running coroutine.
+        Some(Scheduler::Switch(yielder)) => unsafe { (**yielder).suspend(()) },
+        None => fatal("a kernel that is not marked to have barriers reached one"),
+    }
+}
+
+struct Worker<'a> {
+    launch: &'a Launch<'a>,
+    shared: SharedMemory,
+    stacks: Vec<DefaultStack>,
+    running: Vec<Coroutine<(), (), ()>>,
+    threads: Vec<EmuThread>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(launch: &'a Launch<'a>, share: Share) -> Worker<'a> {
+        let Share { shared, stacks } = share;
+        let slots = stacks.len();
+        Worker {
+            launch,
+            shared,
+            stacks,
+            running: Vec::with_capacity(slots),
+            threads: Vec::with_capacity(slots),
+        }
+    }
+
+    fn run(mut self) {
+        let Launch { grid, next, chunk, .. } = self.launch;
+        loop {
+            let first = next.fetch_add(*chunk, Ordering::Relaxed);
+            if first >= grid.blocks {
+                break;
+            }
+            for position in first..first.saturating_add(*chunk).min(grid.blocks) {
+                let block = self.launch.order.at(position);
+                self.shared.poison();
+                if self.launch.cooperative { self.run_rounds(block) } else { self.run_threads(block) }
+            }
+        }
+        return_stacks(self.stacks);
+    }
+
+    fn thread_order(&self, block: u64, round: u64) -> Permutation {
+        let salt = self.launch.grid.launch ^ mix(block.wrapping_mul(31).wrapping_add(round));
+        Permutation::new(self.launch.grid.kernel.block_threads(), self.launch.grid.config.emu_order, salt)
+    }
+
+    /// A block without barriers, or of one thread.
+    fn run_threads(&mut self, block: u64) {
+        let Launch { grid, function, arguments, .. } = self.launch;
+        let [x, y, z] = grid.kernel.block;
+        let mut alone = Scheduler::Alone;
+        let declared = grid.kernel.has_barrier();
+        let mut thread = EmuThread {
+            block,
+            thread: [0; 3],
+            reserved: 0,
+            shared: self.shared.start.cast(),
+            scheduler: if declared { (&raw mut alone).cast() } else { std::ptr::null_mut() },
+        };
+        let arguments = arguments.0.as_ptr();
+        if grid.config.emu_order == Order::Forward {
+            for thread_z in 0..z {
+                for thread_y in 0..y {
+                    for thread_x in 0..x {
+                        thread.thread = [thread_x, thread_y, thread_z];
+                        // SAFETY: a kernel of the descriptor with its arguments.
+                        unsafe { function(&thread, arguments) };
+                    }
+                }
+            }
+            return;
+        }
+        let order = self.thread_order(block, 0);
+        for position in 0..grid.kernel.block_threads() {
+            thread.thread = thread_index(order.at(position), [x, y, z]);
+            // SAFETY: as above.
+            unsafe { function(&thread, arguments) };
+        }
+    }
+
+    /// A block whose threads meet at barriers.
+    fn run_rounds(&mut self, block: u64) {
+        let Launch { grid, function, arguments, .. } = self.launch;
+        let kernel = grid.kernel;
+        self.threads.clear();
+        for linear in 0..kernel.block_threads() {
+            self.threads.push(EmuThread {
+                block,
+                thread: thread_index(linear, kernel.block),
+                reserved: 0,
+                shared: self.shared.start.cast(),
+                scheduler: std::ptr::null_mut(),
+            });
+        }
+        let threads = self.threads.as_mut_ptr();
+        for (index, stack) in self.stacks.drain(..).enumerate() {
+            // SAFETY: as many stacks as threads; the vector doesn't move while the coroutines run.
+            let thread = unsafe { threads.add(index) };
+            let (function, arguments) = (*function, arguments.0.as_ptr());
+            self.running.push(Coroutine::with_stack(stack, move |yielder, ()| {
+                let mut scheduler = Scheduler::Switch(yielder);
+                // SAFETY: this coroutine alone uses its thread; the kernel gets its arguments.
+                unsafe {
+                    (*thread).scheduler = (&raw mut scheduler).cast();
+                    function(thread, arguments);
+                }
+            }));
+        }
+        let total = self.running.len();
+        for round in 0u64.. {
+            let order = self.thread_order(block, round);
+            let mut waiting = 0;
+            for position in 0..total as u64 {
+                let coroutine = &mut self.running[order.at(position) as usize];
+                waiting += usize::from(matches!(coroutine.resume(()), CoroutineResult::Yield(())));
+            }
+            match waiting {
+                0 => break,
+                _ if waiting == total => {}
+                // Ending the program also keeps the unfinished coroutines from being dropped.
+                _ => fatal(&format!(
+                    "barrier {round} in kernel {} of {}, block {block}: reached by {waiting} of {total} threads",
+                    kernel.name(),
+                    grid.scop.name()
+                )),
+            }
+        }
+        self.stacks.extend(self.running.drain(..).map(Coroutine::into_stack));
+    }
+}
+
+/// The x, y, z of a linear thread index; x varies fastest.
+fn thread_index(linear: u64, block: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = block.map(u64::from);
+    [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
+}
+
+/// The shared memory of the block that a worker runs.
+struct SharedMemory {
+    start: *mut u8,
+    layout: Layout,
+    bytes: usize,
+}
+
+// SAFETY: memory that it alone owns.
+unsafe impl Send for SharedMemory {}
+
+impl SharedMemory {
+    fn new(bytes: u32) -> Result<SharedMemory> {
+        let out_of_memory = || Error::OutOfMemory { bytes: bytes.into() };
+        let size = (bytes.max(1) as usize).next_multiple_of(SHARED_ALIGNMENT);
+        let layout = Layout::from_size_align(size, SHARED_ALIGNMENT).map_err(|_| out_of_memory())?;
+        // SAFETY: the size is not zero.
+        let start = unsafe { alloc(layout) };
+        if start.is_null() {
+            return Err(out_of_memory());
+        }
+        Ok(SharedMemory { start, layout, bytes: bytes as usize })
+    }
+
+    /// What one block left there means nothing to the next.
+    fn poison(&mut self) {
+        // SAFETY: `bytes` is at most the allocated size.
+        unsafe { self.start.write_bytes(POISON, self.bytes) };
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout, and dropped once.
+        unsafe { dealloc(self.start, self.layout) };
+    }
+}
+
+/// Stacks between launches; all have the configured size.
+static STACKS: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
+
+/// `n` stacks, or as many as there is memory for.
+fn take_stacks(n: usize, bytes: usize) -> Vec<DefaultStack> {
+    let mut pool = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let keep = pool.len().saturating_sub(n);
+    let mut stacks = pool.split_off(keep);
+    drop(pool);
+    while stacks.len() < n {
+        match DefaultStack::new(bytes) {
+            Ok(stack) => stacks.push(stack),
+            Err(_) => break,
+        }
+    }
+    stacks
+}
+
+fn return_stacks(mut stacks: Vec<DefaultStack>) {
+    let mut pool = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
+    stacks.truncate(MAX_STACKS.saturating_sub(pool.len()));
+    pool.append(&mut stacks);
+}
+
+/// An order of `0 .. n`: position `p` holds `(p * step + offset) mod n` with `step` coprime to `n`, or `n - 1 - p`.
+struct Permutation {
+    n: u64,
+    step: u64,
+    offset: u64,
+}
+
+impl Permutation {
+    fn new(n: u64, order: Order, salt: u64) -> Permutation {
+        let n = n.max(1);
+        match order {
+            Order::Forward => Permutation { n, step: 1, offset: 0 },
+            Order::Reverse => Permutation { n, step: n - 1, offset: n - 1 },
+            Order::Seeded(seed) => {
+                let random = mix(seed ^ mix(salt));
+                let coprime = |&step: &u64| gcd(step, n) == 1;
+                // Some number in a few dozen consecutive ones is coprime; 1 always is.
+                let step = (1 + random % n..=n).find(coprime).unwrap_or(1);
+                Permutation { n, step, offset: mix(random) % n }
+            }
+        }
+    }
+
+    fn at(&self, position: u64) -> u64 {
+        if self.step == 1 && self.offset == 0 {
+            return position;
+        }
+        ((u128::from(position) * u128::from(self.step) + u128::from(self.offset)) % u128::from(self.n)) as u64
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_permutations() {
+        for n in [1u64, 2, 3, 5, 64, 97, 256, 1000] {
+            for order in [Order::Forward, Order::Reverse, Order::Seeded(0), Order::Seeded(12345)] {
+                for salt in 0..5 {
+                    let permutation = Permutation::new(n, order, salt);
+                    let mut seen: Vec<u64> = (0..n).map(|position| permutation.at(position)).collect();
+                    if order == Order::Reverse {
+                        assert!(seen.is_sorted_by(|a, b| a > b));
+                    }
+                    if matches!(order, Order::Seeded(_)) && n > 60 {
+                        assert!(!seen.is_sorted(), "n {n} {order:?} {salt}");
+                    }
+                    seen.sort_unstable();
+                    assert_eq!(seen, (0..n).collect::<Vec<_>>(), "n {n} {order:?} {salt}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn x_varies_fastest() {
+        let indices: Vec<_> = (0..12).map(|linear| thread_index(linear, [3, 2, 2])).collect();
+        assert_eq!(indices[..4], [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]]);
+        assert_eq!(indices[11], [2, 1, 1]);
+    }
+}

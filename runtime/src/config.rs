@@ -1,0 +1,331 @@
+//! What the environment asks of the run-time library. Read once, at the first use of the library in a process.
+//!
+//! | variable | values | meaning |
+//! |---|---|---|
+//! | `POLLYRS_RT_DEVICE` | `auto` (default), `cuda`, `emulated`, `off` | Where SCoPs run. `auto`: on a CUDA device if there is one that the program has code for. `cuda`, `emulated`: there. `off`: nowhere. Wherever that is impossible, the original loop runs. |
+//! | `POLLYRS_RT_OFFLOAD` | `auto` (default), `always`, `never` | When. `auto`: if the estimate of [`crate::cost`] favours the device; on the emulated device, which is for tests, the same as `always`. `always`: whenever it is possible. |
+//! | `POLLYRS_RT_PROFILE` | a file | Appends one JSON line for each execution of a versioned SCoP (see [`crate::profile`]). A relative path is taken from the directory of the first use. |
+//! | `POLLYRS_RT_VERBOSE` | `0` (default), `1` | One line of text on stderr for each execution, and a summary at exit. |
+//! | `POLLYRS_RT_CUDA_LIBRARY` | a path | The CUDA driver library to load instead of the system's `libcuda.so.1`. |
+//! | `POLLYRS_RT_CUDA_DEVICE` | a number, 0 by default | Which of the CUDA devices that the driver shows. |
+//! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none. |
+//! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
+//! | `POLLYRS_RT_FAULT` | `alloc:3,launch:1,copy:2,module:1,sync:1` | For tests: the k-th operation of each named kind in the process fails, on every device. Copies of both directions count. `end-copy` counts copies to the host only. |
+//! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
+//! | `POLLYRS_RT_EMU_THREADS` | a number | Emulated device: how many blocks run at once; by default one on each core. |
+//! | `POLLYRS_RT_EMU_STACK` | KiB, 64 by default | Emulated device: the stack of a thread of a kernel that has barriers. |
+//! | `POLLYRS_RT_CHECK` | `0` (default), `1` | For tests, every device: ends the program if a kernel changed a byte of a copied-in array outside of the range that the program said it writes. Other threads must leave the arrays alone meanwhile. |
+//!
+//! A value that makes no sense never changes what the program computes: the original loop runs, with the complaint as its
+//! reason.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+
+/// `POLLYRS_RT_DEVICE`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    #[default]
+    Auto,
+    Cuda,
+    Emulated,
+    Off,
+}
+
+/// `POLLYRS_RT_OFFLOAD`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Offload {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// `POLLYRS_RT_EMU_ORDER`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    Forward,
+    Reverse,
+    Seeded(u64),
+}
+
+/// A kind of operation that can be made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    Module,
+    Alloc,
+    Copy,
+    CopyOut,
+    Launch,
+    Sync,
+}
+
+impl Operation {
+    const ALL: [(Operation, &str); 6] = [
+        (Operation::Module, "module"),
+        (Operation::Alloc, "alloc"),
+        (Operation::Copy, "copy"),
+        (Operation::CopyOut, "end-copy"),
+        (Operation::Launch, "launch"),
+        (Operation::Sync, "sync"),
+    ];
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name =
+            Operation::ALL.iter().find(|(operation, _)| operation == self).map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+/// `POLLYRS_RT_FAULT`: which operations are to fail, and how many there have been.
+#[derive(Debug, Default)]
+pub struct Faults {
+    planned: BTreeMap<Operation, (u64, AtomicU64)>,
+}
+
+impl Faults {
+    /// Counts one operation; the planned one fails.
+    pub fn check(&self, operation: Operation) -> Result<()> {
+        let Some((planned, seen)) = self.planned.get(&operation) else { return Ok(()) };
+        let count = seen.fetch_add(1, Ordering::Relaxed) + 1;
+        if count == *planned { Err(Error::Injected { operation, count }) } else { Ok(()) }
+    }
+
+    fn parse(text: &str) -> Option<Faults> {
+        let mut planned = BTreeMap::new();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let (name, count) = part.split_once(':')?;
+            let (operation, _) = Operation::ALL.into_iter().find(|(_, known)| *known == name)?;
+            planned.insert(operation, (count.parse().ok()?, AtomicU64::new(0)));
+        }
+        Some(Faults { planned })
+    }
+}
+
+/// All settings of a process.
+#[derive(Debug)]
+pub struct Config {
+    pub device: DeviceChoice,
+    pub offload: Offload,
+    pub profile: Option<PathBuf>,
+    pub verbose: bool,
+    pub cuda_library: Option<PathBuf>,
+    pub cuda_device: i32,
+    /// Bytes; None: a quarter of the device's memory.
+    pub pool_bytes: Option<u64>,
+    pub staging_bytes: u64,
+    pub faults: Faults,
+    pub emu_order: Order,
+    pub emu_threads: usize,
+    pub emu_stack: usize,
+    pub check: bool,
+    /// The first complaint about a value.
+    pub invalid: Option<Error>,
+}
+
+const MIB: u64 = 1 << 20;
+
+/// Reads one variable after the other and keeps the first complaint.
+struct Reader<F> {
+    get: F,
+    invalid: Option<Error>,
+}
+
+impl<F: Fn(&str) -> Option<String>> Reader<F> {
+    fn read<T>(&mut self, name: &str, default: T, parse: impl Fn(&str) -> Option<T>, values: &str) -> T {
+        let Some(value) = (self.get)(name).filter(|value| !value.is_empty()) else { return default };
+        if let Some(parsed) = parse(&value) {
+            return parsed;
+        }
+        let text = format!("{name}={value} is not one of {values}");
+        self.invalid.get_or_insert(Error::Config(text.into()));
+        default
+    }
+
+    fn flag(&mut self, name: &str) -> bool {
+        self.read(
+            name,
+            false,
+            |value| match value {
+                "0" => Some(false),
+                "1" => Some(true),
+                _ => None,
+            },
+            "0, 1",
+        )
+    }
+
+    fn path(&mut self, name: &str) -> Option<PathBuf> {
+        let path = PathBuf::from((self.get)(name).filter(|value| !value.is_empty())?);
+        // The program may change its directory later.
+        Some(std::path::absolute(&path).unwrap_or(path))
+    }
+}
+
+impl Config {
+    /// The settings of this process.
+    pub fn from_environment() -> Config {
+        // A value that is not Unicode can only be a path; the lossy text then names a file that does not exist.
+        Config::new(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+    }
+
+    /// The settings that `get` gives.
+    pub fn new(get: impl Fn(&str) -> Option<String>) -> Config {
+        let mut reader = Reader { get, invalid: None };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Config {
+            device: reader.read(
+                "POLLYRS_RT_DEVICE",
+                DeviceChoice::Auto,
+                |value| match value {
+                    "auto" => Some(DeviceChoice::Auto),
+                    "cuda" => Some(DeviceChoice::Cuda),
+                    "emulated" => Some(DeviceChoice::Emulated),
+                    "off" => Some(DeviceChoice::Off),
+                    _ => None,
+                },
+                "auto, cuda, emulated, off",
+            ),
+            offload: reader.read(
+                "POLLYRS_RT_OFFLOAD",
+                Offload::Auto,
+                |value| match value {
+                    "auto" => Some(Offload::Auto),
+                    "always" => Some(Offload::Always),
+                    "never" => Some(Offload::Never),
+                    _ => None,
+                },
+                "auto, always, never",
+            ),
+            profile: reader.path("POLLYRS_RT_PROFILE"),
+            verbose: reader.flag("POLLYRS_RT_VERBOSE"),
+            // Not made absolute: a bare name is searched as the loader does.
+            cuda_library: (reader.get)("POLLYRS_RT_CUDA_LIBRARY")
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from),
+            cuda_device: reader.read(
+                "POLLYRS_RT_CUDA_DEVICE",
+                0,
+                |value| value.parse().ok().filter(|&number| number >= 0),
+                "0, 1, ...",
+            ),
+            pool_bytes: reader.read(
+                "POLLYRS_RT_POOL",
+                None,
+                |value| value.parse().ok().and_then(|mib: u64| mib.checked_mul(MIB)).map(Some),
+                "0, 1, ... (MiB)",
+            ),
+            staging_bytes: reader.read(
+                "POLLYRS_RT_STAGING",
+                4 * MIB,
+                |value| value.parse().ok().and_then(|mib: u64| mib.checked_mul(MIB)),
+                "0, 1, ... (MiB)",
+            ),
+            faults: reader.read(
+                "POLLYRS_RT_FAULT",
+                Faults::default(),
+                Faults::parse,
+                "module:k, alloc:k, copy:k, end-copy:k, launch:k, sync:k, with commas",
+            ),
+            emu_order: reader.read(
+                "POLLYRS_RT_EMU_ORDER",
+                Order::Forward,
+                |value| match value {
+                    "reverse" => Some(Order::Reverse),
+                    seed => seed.parse().ok().map(Order::Seeded),
+                },
+                "a number, reverse",
+            ),
+            emu_threads: reader.read(
+                "POLLYRS_RT_EMU_THREADS",
+                cores,
+                |value| value.parse().ok().filter(|&n| n >= 1),
+                "1, 2, ...",
+            ),
+            emu_stack: 1024
+                * reader.read(
+                    "POLLYRS_RT_EMU_STACK",
+                    64,
+                    |value| value.parse().ok().filter(|kib| (16..=1 << 20).contains(kib)),
+                    "16, 17, ... (KiB)",
+                ),
+            check: reader.flag("POLLYRS_RT_CHECK"),
+            invalid: reader.invalid,
+        }
+    }
+
+    /// Whether executions are to be timed and reported at all.
+    pub fn reports(&self) -> bool {
+        self.verbose || self.profile.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(variables: &[(&str, &str)]) -> Config {
+        Config::new(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string())
+        })
+    }
+
+    #[test]
+    fn defaults() {
+        let config = config(&[]);
+        assert_eq!((config.device, config.offload), (DeviceChoice::Auto, Offload::Auto));
+        assert_eq!((config.emu_order, config.emu_stack), (Order::Forward, 65536));
+        assert!(!config.reports() && config.invalid.is_none() && config.pool_bytes.is_none());
+    }
+
+    #[test]
+    fn values() {
+        let config = config(&[
+            ("POLLYRS_RT_DEVICE", "emulated"),
+            ("POLLYRS_RT_OFFLOAD", "always"),
+            ("POLLYRS_RT_PROFILE", "x.json"),
+            ("POLLYRS_RT_EMU_ORDER", "7"),
+            ("POLLYRS_RT_POOL", "2"),
+        ]);
+        assert_eq!((config.device, config.offload), (DeviceChoice::Emulated, Offload::Always));
+        assert!(config.profile.as_ref().is_some_and(|path| path.is_absolute()));
+        assert_eq!((config.emu_order, config.pool_bytes), (Order::Seeded(7), Some(2 * MIB)));
+        assert!(config.invalid.is_none());
+    }
+
+    #[test]
+    fn complaints() {
+        for (name, value) in [
+            ("POLLYRS_RT_DEVICE", "gpu"),
+            ("POLLYRS_RT_OFFLOAD", "yes"),
+            ("POLLYRS_RT_VERBOSE", "2"),
+            ("POLLYRS_RT_FAULT", "alloc"),
+            ("POLLYRS_RT_FAULT", "disk:1"),
+            ("POLLYRS_RT_EMU_STACK", "1"),
+            ("POLLYRS_RT_CUDA_DEVICE", "-1"),
+            ("POLLYRS_RT_EMU_THREADS", "0"),
+        ] {
+            let text = config(&[(name, value)]).invalid.map(|error| error.to_string()).unwrap_or_default();
+            assert!(text.starts_with(&format!("{name}={value}")), "{name}={value}: {text:?}");
+        }
+    }
+
+    #[test]
+    fn the_planned_operation_fails() {
+        let config = config(&[("POLLYRS_RT_FAULT", "alloc:2,copy:1")]);
+        let alloc: Vec<bool> = (0..4).map(|_| config.faults.check(Operation::Alloc).is_err()).collect();
+        assert_eq!(alloc, [false, true, false, false]);
+        assert_eq!(
+            config.faults.check(Operation::Copy),
+            Err(Error::Injected { operation: Operation::Copy, count: 1 })
+        );
+        assert_eq!(config.faults.check(Operation::Launch), Ok(()));
+    }
+}

@@ -1,0 +1,549 @@
+//! The CUDA device: context, loaded modules, memory pool, and the queue of one execution.
+//!
+//! Invariants:
+//!
+//! * the program's own use of CUDA is not disturbed: the primary context is shared, pushed for the length of a call and
+//!   popped again; work goes to streams of our own that don't synchronise with the default stream;
+//! * memory and streams go back to their pools only when no work refers to them: a queue synchronises before it gives
+//!   back; after a fatal error nothing goes back, and the device is never used again in this process;
+//! * modules stay loaded until the process ends, one for each SCoP; a refusal of the code is remembered, so that it costs
+//!   one compilation a process, while failures that may pass (memory) are tried again.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
+use crate::config::{Config, Operation};
+use crate::device::{Queue, padding};
+use crate::driver::{self, Address, Api, Handle};
+use crate::error::{Error, Result};
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What the locks protect is consistent between statements; a panic elsewhere doesn't change that.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A device with its primary context.
+pub struct Device {
+    api: Api,
+    context: Handle,
+    name: String,
+    /// 90 for sm_90.
+    arch: u32,
+    pool: Mutex<Pool>,
+    streams: Mutex<Vec<Handle>>,
+    /// The fatal error that ended the device's use.
+    lost: OnceLock<Arc<str>>,
+}
+
+/// A loaded module: its kernels in the order of the SCoP's.
+pub struct Module {
+    functions: Vec<Handle>,
+}
+
+/// What is kept for a SCoP: nothing yet, a module, or the refusal.
+pub type ModuleSlot = Mutex<Option<Result<&'static Module>>>;
+
+/// Makes the device's context current until it is dropped.
+struct Current<'a>(&'a Device);
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        let mut context = Handle::NULL;
+        // SAFETY: pops what `Device::current` pushed. An error leaves nothing to be done.
+        let _ = unsafe { self.0.api.context_pop(&mut context) };
+    }
+}
+
+impl Device {
+    /// Starts the driver and takes the device that the settings name.
+    pub fn open(config: &Config) -> Result<Device> {
+        let api = Api::load(config.cuda_library.as_deref())?;
+        let no_cuda = |error: Error| Error::NoCuda(error.to_string().into());
+        let mut count = 0;
+        // SAFETY: out-pointers are local variables of the right type.
+        unsafe {
+            api.init(0).map_err(no_cuda)?;
+            api.device_count(&mut count).map_err(no_cuda)?;
+        }
+        if config.cuda_device >= count {
+            let text = format!("device {} was asked for, the driver shows {count}", config.cuda_device);
+            return Err(Error::NoCuda(text.into()));
+        }
+        let mut ordinal = 0;
+        let mut name = [0 as c_char; 128];
+        let (mut major, mut minor) = (0, 0);
+        let mut memory = 0usize;
+        let mut context = Handle::NULL;
+        // SAFETY: as above; `name` has the length that is passed.
+        unsafe {
+            api.device_get(&mut ordinal, config.cuda_device).map_err(no_cuda)?;
+            api.device_name(name.as_mut_ptr(), name.len() as c_int - 1, ordinal).map_err(no_cuda)?;
+            api.device_attribute(&mut major, driver::ATTRIBUTE_MAJOR, ordinal).map_err(no_cuda)?;
+            api.device_attribute(&mut minor, driver::ATTRIBUTE_MINOR, ordinal).map_err(no_cuda)?;
+            api.device_memory(&mut memory, ordinal).map_err(no_cuda)?;
+            api.primary_context_retain(&mut context, ordinal).map_err(no_cuda)?;
+        }
+        // SAFETY: the array ends in a NUL that the driver was not told about.
+        let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
+        let limit = config.pool_bytes.unwrap_or(memory as u64 / 4);
+        Ok(Device {
+            api,
+            context,
+            name,
+            arch: (major * 10 + minor).max(0) as u32,
+            pool: Mutex::new(Pool::new(limit)),
+            streams: Mutex::default(),
+            lost: OnceLock::new(),
+        })
+    }
+
+    fn current(&self) -> Result<Current<'_>> {
+        if let Some(text) = self.lost.get() {
+            return Err(Error::DeviceLost(text.clone()));
+        }
+        // SAFETY: the context was retained and is never released.
+        self.note(unsafe { self.api.context_push(self.context) })?;
+        Ok(Current(self))
+    }
+
+    /// Passes a result on and remembers the errors that end the device's use.
+    fn note<T>(&self, result: Result<T>) -> Result<T> {
+        if let Err(error @ Error::Driver { code, .. }) = &result
+            && driver::is_fatal(*code)
+        {
+            let _ = self.lost.set(error.to_string().into());
+        }
+        result
+    }
+
+    /// The SCoP's module, loaded at the first call.
+    pub fn module(&self, scop: &Scop, slot: &ModuleSlot, config: &Config) -> Result<&'static Module> {
+        let mut slot = lock(slot);
+        if let Some(known) = &*slot {
+            return known.clone();
+        }
+        config.faults.check(Operation::Module)?;
+        let result = self.load(scop);
+        let keep = match &result {
+            Ok(_) | Err(Error::NoImage { .. }) => true,
+            Err(Error::Refused { cause, .. }) => {
+                matches!(**cause, Error::Driver { code, .. } if driver::is_refusal(code))
+            }
+            Err(_) => false,
+        };
+        if keep {
+            *slot = Some(result.clone());
+        }
+        result
+    }
+
+    fn load(&self, scop: &Scop) -> Result<&'static Module> {
+        let _current = self.current()?;
+        let candidates = usable_images(scop.images(), self.arch);
+        let mut first = None;
+        for image in candidates {
+            match self.note(self.load_image(scop, image)) {
+                Ok(module) => return Ok(Box::leak(Box::new(module))),
+                Err(cause) => {
+                    first.get_or_insert(Error::Refused { arch: image.arch, cause: Box::new(cause) });
+                }
+            }
+        }
+        Err(first.unwrap_or_else(|| Error::NoImage { device: self.name.clone(), arch: self.arch }))
+    }
+
+    fn load_image(&self, scop: &Scop, image: &Image) -> Result<Module> {
+        let mut log = vec![0u8; 8192];
+        let mut options: [c_uint; 2] = [driver::JIT_ERROR_LOG, driver::JIT_ERROR_LOG_BYTES];
+        // The driver takes an integer option in the pointer itself.
+        let mut values: [*mut c_void; 2] =
+            [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(log.len() - 1)];
+        let mut module = Handle::NULL;
+        // SAFETY: two options with their values; the image is the descriptor's, a PTX text ends in NUL.
+        let loaded = unsafe {
+            self.api.module_load(&mut module, image.data, 2, options.as_mut_ptr(), values.as_mut_ptr())
+        };
+        if let Err(Error::Driver { call, code, name, detail }) = loaded {
+            let text: Vec<u8> = log.into_iter().take_while(|&byte| byte != 0).collect();
+            let text = String::from_utf8_lossy(&text);
+            let detail = if text.trim().is_empty() { detail } else { format!(": {}", text.trim()) };
+            return Err(Error::Driver { call, code, name, detail });
+        }
+        loaded?;
+        let mut functions = Vec::with_capacity(scop.kernels().len());
+        for kernel in scop.kernels() {
+            let mut function = Handle::NULL;
+            // SAFETY: a loaded module and a NUL-terminated name.
+            let found = unsafe { self.api.module_function(&mut function, module, kernel.c_name().as_ptr()) };
+            if let Err(error) = found {
+                // SAFETY: nothing refers to the module.
+                let _ = unsafe { self.api.module_unload(module) };
+                return Err(error);
+            }
+            functions.push(function);
+        }
+        Ok(Module { functions })
+    }
+
+    fn stream(&self) -> Result<Handle> {
+        if let Some(stream) = lock(&self.streams).pop() {
+            return Ok(stream);
+        }
+        let mut stream = Handle::NULL;
+        // SAFETY: an out-pointer to a local variable.
+        self.note(unsafe { self.api.stream_create(&mut stream, driver::STREAM_NON_BLOCKING) })?;
+        Ok(stream)
+    }
+
+    /// Memory from the pool or the driver; if there is none left, the pool is emptied first.
+    fn allocate(&self, bytes: u64) -> Result<Block> {
+        let size = Pool::round(bytes).ok_or(Error::OutOfMemory { bytes })?;
+        if let Some(block) = lock(&self.pool).take(size) {
+            return Ok(block);
+        }
+        let mut address = 0;
+        // SAFETY: an out-pointer to a local variable.
+        let mut allocated = unsafe { self.api.memory_allocate(&mut address, size as usize) };
+        if is_out_of_memory(&allocated) {
+            let blocks = lock(&self.pool).clear();
+            blocks.into_iter().for_each(|block| self.free(block));
+            // SAFETY: as above.
+            allocated = unsafe { self.api.memory_allocate(&mut address, size as usize) };
+        }
+        if is_out_of_memory(&allocated) {
+            return Err(Error::OutOfMemory { bytes });
+        }
+        self.note(allocated)?;
+        Ok(Block { address, size })
+    }
+
+    fn free(&self, block: Block) {
+        // SAFETY: the driver gave this address, and no work refers to it.
+        let _ = self.note(unsafe { self.api.memory_free(block.address) });
+    }
+}
+
+fn is_out_of_memory<T>(result: &Result<T>) -> bool {
+    matches!(result, Err(Error::Driver { code: driver::ERROR_OUT_OF_MEMORY, .. }))
+}
+
+/// The images that run on `arch`, best first: cubins of the same major version, then PTX, each from the latest to the
+/// earliest architecture.
+fn usable_images(images: &[Image], arch: u32) -> Vec<&Image> {
+    let usable = |image: &&Image| match image.kind {
+        _ if image.data.is_null() => false,
+        IMAGE_CUBIN => image.arch / 10 == arch / 10 && image.arch <= arch,
+        IMAGE_PTX => image.arch <= arch,
+        _ => false,
+    };
+    let mut usable: Vec<&Image> = images.iter().filter(usable).collect();
+    usable.sort_by_key(|image| (image.kind != IMAGE_CUBIN, u32::MAX - image.arch));
+    usable
+}
+
+/// Device memory of one allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Block {
+    address: Address,
+    size: u64,
+}
+
+/// Freed device memory that is kept, since `cuMemAlloc` takes some 100 µs and waits for the device.
+#[derive(Debug)]
+struct Pool {
+    /// By size.
+    free: BTreeMap<u64, Vec<Address>>,
+    bytes: u64,
+    limit: u64,
+}
+
+impl Pool {
+    fn new(limit: u64) -> Pool {
+        Pool { free: BTreeMap::new(), bytes: 0, limit }
+    }
+
+    /// The size to allocate: a power of two up to 1 MiB, then multiples of 2 MiB, the driver's own granularity.
+    fn round(bytes: u64) -> Option<u64> {
+        const MIB: u64 = 1 << 20;
+        if bytes <= MIB {
+            Some(bytes.max(512).next_power_of_two())
+        } else {
+            bytes.checked_next_multiple_of(2 * MIB)
+        }
+    }
+
+    /// The smallest kept block that holds `size`, unless it wastes more than a quarter.
+    fn take(&mut self, size: u64) -> Option<Block> {
+        let (&found, addresses) = self.free.range_mut(size..=size.saturating_add(size / 4)).next()?;
+        let address = addresses.pop()?;
+        if addresses.is_empty() {
+            self.free.remove(&found);
+        }
+        self.bytes -= found;
+        Some(Block { address, size: found })
+    }
+
+    /// Keeps a block, or returns it if the pool is full.
+    fn give(&mut self, block: Block) -> Option<Block> {
+        if block.size > self.limit.saturating_sub(self.bytes) {
+            return Some(block);
+        }
+        self.bytes += block.size;
+        self.free.entry(block.size).or_default().push(block.address);
+        None
+    }
+
+    fn clear(&mut self) -> Vec<Block> {
+        self.bytes = 0;
+        let free = std::mem::take(&mut self.free);
+        let blocks = |(size, addresses): (u64, Vec<Address>)| {
+            addresses.into_iter().map(move |address| Block { address, size })
+        };
+        free.into_iter().flat_map(blocks).collect()
+    }
+}
+
+/// One execution on a CUDA device.
+pub struct CudaQueue {
+    device: &'static Device,
+    module: &'static Module,
+    scop: &'static Scop,
+    stream: Handle,
+    blocks: Vec<Block>,
+    /// Around all launches, if times are wanted.
+    events: Option<(Handle, Handle)>,
+    launched: bool,
+    /// Known after the first wait that follows the launches.
+    kernel_ms: Option<f64>,
+    /// Work may be under way.
+    pending: bool,
+    /// Reused by each launch.
+    pointers: Vec<*mut c_void>,
+}
+
+impl CudaQueue {
+    pub fn open(
+        device: &'static Device,
+        scop: &'static Scop,
+        module: &'static Module,
+        timed: bool,
+    ) -> Result<CudaQueue> {
+        let _current = device.current()?;
+        let stream = device.stream()?;
+        let mut queue = CudaQueue {
+            device,
+            module,
+            scop,
+            stream,
+            blocks: Vec::new(),
+            events: None,
+            launched: false,
+            kernel_ms: None,
+            pending: false,
+            pointers: Vec::new(),
+        };
+        if timed {
+            queue.events = queue.create_events();
+        }
+        Ok(queue)
+    }
+
+    /// Two events; None if the driver refuses, since a missing time is no reason not to run.
+    fn create_events(&self) -> Option<(Handle, Handle)> {
+        let (mut start, mut end) = (Handle::NULL, Handle::NULL);
+        // SAFETY: out-pointers to local variables; an event that was created alone is destroyed again.
+        unsafe {
+            self.device.api.event_create(&mut start, 0).ok()?;
+            if self.device.api.event_create(&mut end, 0).is_err() {
+                let _ = self.device.api.event_destroy(start);
+                return None;
+            }
+        }
+        Some((start, end))
+    }
+}
+
+impl Queue for CudaQueue {
+    fn label(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
+        let _current = self.device.current()?;
+        let padding = padding(host);
+        let block = self.device.allocate(bytes.checked_add(padding).ok_or(Error::OutOfMemory { bytes })?)?;
+        self.blocks.push(block);
+        Ok(block.address + padding)
+    }
+
+    unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
+        let _current = self.device.current()?;
+        self.pending = true;
+        // SAFETY: the caller's promise.
+        let copied = unsafe { self.device.api.copy_to_device(to, from.cast(), bytes as usize, self.stream) };
+        self.device.note(copied)
+    }
+
+    unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
+        let (Some(&function), Some(description)) =
+            (self.module.functions.get(kernel), self.scop.kernels().get(kernel))
+        else {
+            return Err(Error::Descriptor(format!("no kernel {kernel}")));
+        };
+        let too_large =
+            || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
+        let grid = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
+        let _current = self.device.current()?;
+        self.pointers.clear();
+        // The driver reads through these pointers only.
+        self.pointers
+            .extend(arguments.iter().map(|slot| std::ptr::from_ref(slot).cast_mut().cast::<c_void>()));
+        let [x, y, z] = description.block;
+        self.pending = true;
+        let api = &self.device.api;
+        // SAFETY: a function of a loaded module, its arguments by the caller's promise, and a live stream; the driver copies
+        // the arguments before it returns. Events are live until the queue is dropped.
+        let launched = unsafe {
+            if let (Some((start, _)), false) = (self.events, self.launched) {
+                let _ = api.event_record(start, self.stream);
+            }
+            let launched = api.launch(
+                function,
+                grid,
+                1,
+                1,
+                x,
+                y,
+                z,
+                0,
+                self.stream,
+                self.pointers.as_mut_ptr(),
+                std::ptr::null_mut(),
+            );
+            self.launched = true;
+            launched
+        };
+        self.device.note(launched)
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        let _current = self.device.current()?;
+        let api = &self.device.api;
+        let measured = self.events.filter(|_| self.launched && self.kernel_ms.is_none());
+        // SAFETY: live stream and events.
+        unsafe {
+            if let Some((_, end)) = measured {
+                let _ = api.event_record(end, self.stream);
+            }
+            self.device.note(api.stream_synchronize(self.stream))?;
+            self.pending = false;
+            if let Some((start, end)) = measured {
+                let mut ms = 0.0;
+                if api.event_elapsed(&mut ms, start, end).is_ok() {
+                    self.kernel_ms = Some(f64::from(ms));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
+        let _current = self.device.current()?;
+        self.pending = true;
+        // SAFETY: the caller's promise.
+        let copied = unsafe { self.device.api.copy_to_host(to.cast(), from, bytes as usize, self.stream) };
+        self.device.note(copied)
+    }
+
+    fn kernel_ms(&mut self) -> f64 {
+        self.kernel_ms.unwrap_or(0.0)
+    }
+}
+
+impl Drop for CudaQueue {
+    fn drop(&mut self) {
+        // On a lost device everything is lost with it.
+        let Ok(_current) = self.device.current() else { return };
+        if self.pending {
+            // SAFETY: a live stream.
+            let waited = unsafe { self.device.api.stream_synchronize(self.stream) };
+            if self.device.note(waited).is_err() {
+                // The state of the work is unknown: keep its memory out of circulation.
+                return;
+            }
+        }
+        if let Some((start, end)) = self.events {
+            // SAFETY: live events that nothing refers to.
+            unsafe {
+                let _ = self.device.api.event_destroy(start);
+                let _ = self.device.api.event_destroy(end);
+            }
+        }
+        for block in self.blocks.drain(..) {
+            let rejected = lock(&self.device.pool).give(block);
+            if let Some(block) = rejected {
+                self.device.free(block);
+            }
+        }
+        lock(&self.device.streams).push(self.stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(kind: u32, arch: u32) -> Image {
+        Image { kind, arch, data: c"x".as_ptr().cast(), bytes: 1 }
+    }
+
+    #[test]
+    fn images_by_preference() {
+        let images = [
+            image(IMAGE_PTX, 70),
+            image(IMAGE_CUBIN, 80),
+            image(IMAGE_PTX, 90),
+            image(IMAGE_CUBIN, 90),
+            image(IMAGE_CUBIN, 86),
+            image(7, 50),
+        ];
+        // (device, usable)
+        let table: [(u32, &[(u32, u32)]); 6] = [
+            (60, &[]),
+            (75, &[(IMAGE_PTX, 70)]),
+            (80, &[(IMAGE_CUBIN, 80), (IMAGE_PTX, 70)]),
+            (89, &[(IMAGE_CUBIN, 86), (IMAGE_CUBIN, 80), (IMAGE_PTX, 70)]),
+            (90, &[(IMAGE_CUBIN, 90), (IMAGE_PTX, 90), (IMAGE_PTX, 70)]),
+            (120, &[(IMAGE_PTX, 90), (IMAGE_PTX, 70)]),
+        ];
+        for (arch, expected) in table {
+            let found: Vec<_> =
+                usable_images(&images, arch).iter().map(|image| (image.kind, image.arch)).collect();
+            assert_eq!(found, expected, "sm_{arch}");
+        }
+    }
+
+    #[test]
+    fn pool_keeps_within_its_limit() {
+        let mut pool = Pool::new(3 << 20);
+        let block = |address, size| Block { address, size };
+        assert_eq!(pool.give(block(1, 2 << 20)), None);
+        assert_eq!(pool.give(block(2, 2 << 20)), Some(block(2, 2 << 20)));
+        assert_eq!(pool.give(block(3, 1024)), None);
+        assert_eq!(pool.take(512), None, "twice the size is wasteful");
+        assert_eq!(pool.take(1024), Some(block(3, 1024)));
+        assert_eq!(pool.take(1024), None);
+        assert_eq!(pool.clear(), [block(1, 2 << 20)]);
+        assert_eq!((pool.bytes, pool.take(2 << 20)), (0, None));
+    }
+
+    #[test]
+    fn sizes() {
+        for (bytes, size) in [(1, 512), (513, 1024), (1 << 20, 1 << 20), ((1 << 20) + 1, 2 << 20)] {
+            assert_eq!(Pool::round(bytes), Some(size));
+        }
+        assert_eq!(Pool::round(u64::MAX), None);
+    }
+}

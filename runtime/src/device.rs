@@ -1,0 +1,55 @@
+//! What an execution needs of a device, the same for CUDA and for the emulated device.
+//!
+//! Invariants that every device keeps:
+//!
+//! * operations on one queue take effect in the order of the calls; queues are independent of each other;
+//! * an allocation for host address `a` has a device address congruent to `a` modulo [`ALIGNMENT`], so that whatever code
+//!   generation knows about the alignment of host addresses holds on the device as well;
+//! * dropping a queue waits for its work and gives back all it holds; it can be dropped in any state.
+
+use crate::error::Result;
+
+/// Device addresses equal host addresses modulo this. The driver aligns allocations to 256 bytes at least (CUDA C
+/// Programming Guide, "Device Memory Accesses"); no vector or asynchronous copy asks for more than 128.
+pub const ALIGNMENT: u64 = 256;
+
+/// Stands for the address of an array of which nothing is touched: not null, aligned, and never mapped.
+pub const DUMMY_ADDRESS: u64 = ALIGNMENT;
+
+/// The work of one execution on one device, and the memory it uses.
+pub trait Queue {
+    /// The name in the profile.
+    fn label(&self) -> &'static str;
+
+    /// `bytes` (> 0) of device memory at an address congruent to `host` modulo [`ALIGNMENT`].
+    fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64>;
+
+    /// Copies to the device.
+    ///
+    /// # Safety
+    /// `from` is readable and stays unchanged until [`Queue::synchronize`]; `to` lies in an allocation of this queue.
+    unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()>;
+
+    /// Launches a kernel of the SCoP; `arguments` are its argument slots.
+    ///
+    /// # Safety
+    /// The arguments are what the kernel expects.
+    unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()>;
+
+    /// Waits for everything so far and reports its errors.
+    fn synchronize(&mut self) -> Result<()>;
+
+    /// Copies to the host; complete after the next [`Queue::synchronize`] only.
+    ///
+    /// # Safety
+    /// `to` is writable until then; `from` lies in an allocation of this queue.
+    unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()>;
+
+    /// Time in kernels after [`Queue::synchronize`], in milliseconds; 0 if times were not asked for.
+    fn kernel_ms(&mut self) -> f64;
+}
+
+/// Bytes to skip from an address aligned to [`ALIGNMENT`] to one congruent to `host`.
+pub fn padding(host: u64) -> u64 {
+    host % ALIGNMENT
+}

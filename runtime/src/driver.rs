@@ -1,0 +1,188 @@
+//! The CUDA driver API, loaded at run time: the table of functions and nothing above it.
+//!
+//! Nothing here decides; every function returns the driver's error as data, with the driver's own words. Names, argument
+//! types and numbers are those of `cuda.h` (CUDA 11 and later; the `_v2` symbols exist since CUDA 3.2 or 4.0).
+
+use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_void};
+use std::path::Path;
+
+use libloading::Library;
+
+use crate::error::{Error, Result};
+
+/// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`: opaque handles, usable from any thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Handle(pub *mut c_void);
+
+// SAFETY: the driver's handles may be used from any thread at once (CUDA C Programming Guide, driver API).
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    pub const NULL: Handle = Handle(std::ptr::null_mut());
+}
+
+/// `CUdevice`.
+pub type DeviceOrdinal = c_int;
+/// `CUdeviceptr`.
+pub type Address = u64;
+
+pub const ERROR_OUT_OF_MEMORY: c_int = 2;
+/// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`.
+pub const ATTRIBUTE_MAJOR: c_int = 75;
+/// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR`.
+pub const ATTRIBUTE_MINOR: c_int = 76;
+/// `CU_JIT_ERROR_LOG_BUFFER`.
+pub const JIT_ERROR_LOG: c_uint = 5;
+/// `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`.
+pub const JIT_ERROR_LOG_BYTES: c_uint = 6;
+/// `CU_STREAM_NON_BLOCKING`: no implicit order with the program's own work on the default stream.
+pub const STREAM_NON_BLOCKING: c_uint = 1;
+
+/// Errors after which the context is unusable for the rest of the process: illegal address, launch timeout, destroyed
+/// context, assert and the other exceptions of a kernel (`cuda.h`: "the process must be terminated and relaunched").
+pub fn is_fatal(code: c_int) -> bool {
+    matches!(code, 4 | 46 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=720 | 999)
+}
+
+/// Errors of `cuModuleLoadDataEx` that trying again can't change: invalid image, no binary for this device, invalid or
+/// unsupported PTX, no or a disabled compiler, unsupported features.
+pub fn is_refusal(code: c_int) -> bool {
+    matches!(code, 200 | 209 | 218 | 221 | 222 | 223 | 300 | 500 | 801)
+}
+
+macro_rules! driver_api {
+    ($($name:ident = $symbol:literal ($($argument:ident: $type:ty),* $(,)?);)*) => {
+        /// The loaded functions; each method is one driver call.
+        pub struct Api {
+            $($name: unsafe extern "C" fn($($type),*) -> c_int,)*
+            error_name: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int,
+            error_string: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int,
+            /// Keeps the functions alive.
+            _library: Library,
+        }
+
+        impl Api {
+            fn bind(library: Library) -> std::result::Result<Api, libloading::Error> {
+                // SAFETY: the symbols have these types in every driver that exports them.
+                unsafe {
+                    Ok(Api {
+                        $($name: *library.get(concat!($symbol, "\0").as_bytes())?,)*
+                        error_name: *library.get(b"cuGetErrorName\0")?,
+                        error_string: *library.get(b"cuGetErrorString\0")?,
+                        _library: library,
+                    })
+                }
+            }
+
+            $(
+                #[doc = concat!("`", $symbol, "`.\n\n# Safety\nAs `cuda.h` says for its arguments.")]
+                #[allow(clippy::too_many_arguments)]
+                pub unsafe fn $name(&self, $($argument: $type),*) -> Result<()> {
+                    // SAFETY: the caller's promise.
+                    let code = unsafe { (self.$name)($($argument),*) };
+                    self.check($symbol, code)
+                }
+            )*
+        }
+    };
+}
+
+driver_api! {
+    init = "cuInit" (flags: c_uint);
+    driver_version = "cuDriverGetVersion" (version: *mut c_int);
+    device_count = "cuDeviceGetCount" (count: *mut c_int);
+    device_get = "cuDeviceGet" (device: *mut DeviceOrdinal, ordinal: c_int);
+    device_name = "cuDeviceGetName" (name: *mut c_char, bytes: c_int, device: DeviceOrdinal);
+    device_attribute = "cuDeviceGetAttribute" (value: *mut c_int, attribute: c_int, device: DeviceOrdinal);
+    device_memory = "cuDeviceTotalMem_v2" (bytes: *mut usize, device: DeviceOrdinal);
+    primary_context_retain = "cuDevicePrimaryCtxRetain" (context: *mut Handle, device: DeviceOrdinal);
+    context_push = "cuCtxPushCurrent_v2" (context: Handle);
+    context_pop = "cuCtxPopCurrent_v2" (context: *mut Handle);
+    module_load = "cuModuleLoadDataEx" (
+        module: *mut Handle,
+        image: *const c_void,
+        n_options: c_uint,
+        options: *mut c_uint,
+        values: *mut *mut c_void,
+    );
+    module_unload = "cuModuleUnload" (module: Handle);
+    module_function = "cuModuleGetFunction" (function: *mut Handle, module: Handle, name: *const c_char);
+    memory_allocate = "cuMemAlloc_v2" (address: *mut Address, bytes: usize);
+    memory_free = "cuMemFree_v2" (address: Address);
+    copy_to_device = "cuMemcpyHtoDAsync_v2" (to: Address, from: *const c_void, bytes: usize, stream: Handle);
+    copy_to_host = "cuMemcpyDtoHAsync_v2" (to: *mut c_void, from: Address, bytes: usize, stream: Handle);
+    stream_create = "cuStreamCreate" (stream: *mut Handle, flags: c_uint);
+    stream_synchronize = "cuStreamSynchronize" (stream: Handle);
+    launch = "cuLaunchKernel" (
+        function: Handle,
+        grid_x: c_uint,
+        grid_y: c_uint,
+        grid_z: c_uint,
+        block_x: c_uint,
+        block_y: c_uint,
+        block_z: c_uint,
+        shared_bytes: c_uint,
+        stream: Handle,
+        arguments: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    );
+    event_create = "cuEventCreate" (event: *mut Handle, flags: c_uint);
+    event_record = "cuEventRecord" (event: Handle, stream: Handle);
+    event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
+    event_destroy = "cuEventDestroy_v2" (event: Handle);
+}
+
+impl Api {
+    /// Loads `path`, or the system's driver.
+    pub fn load(path: Option<&Path>) -> Result<Api> {
+        let candidates: Vec<OsString> = match path {
+            Some(path) => vec![path.into()],
+            // The last one is where the Windows Subsystem for Linux keeps it.
+            None => {
+                ["libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1"].map(OsString::from).to_vec()
+            }
+        };
+        let mut first = None;
+        for candidate in candidates {
+            // SAFETY: loading the driver runs its initialisers, which is what the user installed it for.
+            match unsafe { Library::new(&candidate) } {
+                Ok(library) => {
+                    return Api::bind(library).map_err(|error| {
+                        Error::NoCuda(format!("the driver is too old or not a driver: {error}").into())
+                    });
+                }
+                Err(error) => {
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        let cause = first.map(|error| error.to_string()).unwrap_or_default();
+        Err(Error::NoCuda(format!("no driver: {cause}").into()))
+    }
+
+    fn check(&self, call: &'static str, code: c_int) -> Result<()> {
+        if code == 0 {
+            return Ok(());
+        }
+        let words = |function: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int| {
+            let mut text = std::ptr::null();
+            // SAFETY: the driver's function; it sets `text` to NULL or to a constant of the driver.
+            unsafe {
+                if function(code, &mut text) != 0 || text.is_null() {
+                    return String::new();
+                }
+                CStr::from_ptr(text).to_string_lossy().into_owned()
+            }
+        };
+        let mut name = words(self.error_name);
+        if name.is_empty() {
+            name = "unknown to the driver".into();
+        }
+        let text = words(self.error_string);
+        let detail = if text.is_empty() { text } else { format!(": {text}") };
+        Err(Error::Driver { call, code, name, detail })
+    }
+}

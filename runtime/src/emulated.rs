@@ -1,0 +1,182 @@
+//! The emulated device: kernels lowered to host code, on memory of their own.
+//!
+//! It exists for tests and for trying the tool out without a GPU, so it is strict where a GPU is silent:
+//!
+//! * device memory is separate from the program's and starts as [`POISON`] (a NaN in every float type, -1 in every integer
+//!   type), so what nobody copied or wrote shows in the results;
+//! * each allocation lies between guard zones; a kernel that wrote there is an error of the compiler, and no fallback may
+//!   hide it: the program ends with a message that names the place.
+//!
+//! How blocks and threads run is in [`crate::blocks`].
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::time::Instant;
+
+use crate::abi::Scop;
+use crate::blocks::{self, Grid};
+use crate::config::{Config, Operation};
+use crate::device::{ALIGNMENT, Queue, padding};
+use crate::error::{Error, Result};
+use crate::fatal;
+
+/// What fresh memory holds.
+pub const POISON: u8 = 0xff;
+/// What guard zones hold: neither the poison nor a likely value.
+const GUARD: u8 = 0xc9;
+/// Bytes of each guard zone.
+const GUARD_BYTES: usize = 256;
+
+/// One allocation: guard zone, memory, guard zone.
+struct Memory {
+    start: *mut u8,
+    layout: Layout,
+    /// Where the memory begins and ends, relative to `start`.
+    begin: usize,
+    end: usize,
+}
+
+impl Memory {
+    fn new(bytes: u64, host: u64) -> Result<Memory> {
+        let out_of_memory = || Error::OutOfMemory { bytes };
+        let begin = GUARD_BYTES + padding(host) as usize;
+        let end = usize::try_from(bytes).ok().and_then(|bytes| bytes.checked_add(begin));
+        let end = end.ok_or_else(out_of_memory)?;
+        let size = end.checked_add(GUARD_BYTES).ok_or_else(out_of_memory)?;
+        let layout = Layout::from_size_align(size, ALIGNMENT as usize).map_err(|_| out_of_memory())?;
+        // SAFETY: the size is not zero.
+        let start = unsafe { alloc(layout) };
+        if start.is_null() {
+            return Err(out_of_memory());
+        }
+        // SAFETY: all three parts lie in the allocation.
+        unsafe {
+            start.write_bytes(GUARD, begin);
+            start.add(begin).write_bytes(POISON, end - begin);
+            start.add(end).write_bytes(GUARD, size - end);
+        }
+        Ok(Memory { start, layout, begin, end })
+    }
+
+    fn address(&self) -> u64 {
+        self.start as u64 + self.begin as u64
+    }
+
+    /// The offset of a changed guard byte, relative to the memory's begin.
+    fn overrun(&self) -> Option<i64> {
+        let outside = (0..self.begin).rev().chain(self.end..self.layout.size());
+        // SAFETY: in the allocation, and initialised above.
+        let mut changed = outside.filter(|&offset| unsafe { *self.start.add(offset) } != GUARD);
+        changed.next().map(|offset| offset as i64 - self.begin as i64)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout, and dropped once.
+        unsafe { dealloc(self.start, self.layout) };
+    }
+}
+
+/// One execution on the emulated device.
+pub struct EmulatedQueue {
+    scop: &'static Scop,
+    config: &'static Config,
+    memory: Vec<Memory>,
+    kernel_ms: f64,
+    /// Launches so far: part of the seed of the order.
+    launches: u64,
+}
+
+impl EmulatedQueue {
+    pub fn open(config: &'static Config, scop: &'static Scop) -> Result<EmulatedQueue> {
+        // What loading a module is elsewhere.
+        config.faults.check(Operation::Module)?;
+        if let Some(kernel) = scop.kernels().iter().find(|kernel| kernel.emulated.is_none()) {
+            return Err(Error::NotEmulated(kernel.name().into_owned()));
+        }
+        Ok(EmulatedQueue { scop, config, memory: Vec::new(), kernel_ms: 0.0, launches: 0 })
+    }
+}
+
+impl Queue for EmulatedQueue {
+    fn label(&self) -> &'static str {
+        "emulated"
+    }
+
+    fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
+        let memory = Memory::new(bytes, host)?;
+        let address = memory.address();
+        self.memory.push(memory);
+        Ok(address)
+    }
+
+    unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
+        // SAFETY: the caller's promise; device memory is host memory.
+        unsafe { std::ptr::copy_nonoverlapping(from, to as *mut u8, bytes as usize) };
+        Ok(())
+    }
+
+    unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
+        let Some(kernel) = self.scop.kernels().get(kernel) else {
+            return Err(Error::Descriptor(format!("no kernel {kernel}")));
+        };
+        let grid = Grid { scop: self.scop, kernel, blocks, launch: self.launches, config: self.config };
+        self.launches += 1;
+        let start = Instant::now();
+        // SAFETY: the caller's promise about the arguments.
+        unsafe { blocks::run(&grid, arguments) }?;
+        self.kernel_ms += start.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        for memory in &self.memory {
+            if let Some(offset) = memory.overrun() {
+                fatal(&format!(
+                    "a kernel of {} wrote outside of an array: at byte {offset} of one with {} bytes",
+                    self.scop.name(),
+                    memory.end - memory.begin
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
+        // SAFETY: the caller's promise; device memory is host memory.
+        unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to, bytes as usize) };
+        Ok(())
+    }
+
+    fn kernel_ms(&mut self) -> f64 {
+        self.kernel_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_poisoned_aligned_like_the_host_and_guarded() {
+        for host in [0u64, 8, 24, 255, 256, 4104] {
+            for bytes in [1u64, 7, 256, 4097] {
+                let memory = Memory::new(bytes, host).unwrap();
+                assert_eq!(memory.address() % ALIGNMENT, host % ALIGNMENT);
+                let data = memory.address() as *mut u8;
+                // SAFETY: inside the allocation, guard zones included.
+                unsafe {
+                    assert!((0..bytes as usize).all(|i| *data.add(i) == POISON));
+                    data.write_bytes(0, bytes as usize);
+                    assert_eq!(memory.overrun(), None);
+                    *data.add(bytes as usize) = 0;
+                    assert_eq!(memory.overrun(), Some(bytes as i64));
+                    *data.sub(1) = 0;
+                    assert_eq!(memory.overrun(), Some(-1));
+                }
+            }
+        }
+        assert!(matches!(Memory::new(u64::MAX, 0), Err(Error::OutOfMemory { .. })));
+        assert!(matches!(Memory::new(1 << 62, 0), Err(Error::OutOfMemory { .. })));
+    }
+}

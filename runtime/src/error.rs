@@ -1,0 +1,68 @@
+//! Why an execution stays on the host: the library's one error type.
+//!
+//! An error is data that is cheap to make and to keep, since a program may ask for the device a million times in vain; its
+//! text is only formatted for the profile.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crate::config::Operation;
+
+/// Why the original loop runs.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Error {
+    #[error("offloading is switched off (POLLYRS_RT_DEVICE=off)")]
+    DeviceOff,
+    #[error("offloading is switched off (POLLYRS_RT_OFFLOAD=never)")]
+    Never,
+    #[error("not worth a transfer: estimated {device_ms:.3} ms on the device, {host_ms:.3} ms on the host")]
+    NotWorthIt { device_ms: f64, host_ms: f64 },
+    #[error("{0}")]
+    Config(Arc<str>),
+    #[error(
+        "the program was compiled for version {found} of the run-time library's interface, this is version {own}"
+    )]
+    Version { found: u32, own: u32 },
+    #[error("inconsistent SCoP descriptor: {0}")]
+    Descriptor(String),
+    #[error("no CUDA device: {0}")]
+    NoCuda(Arc<str>),
+    #[error("the process was forked after the CUDA driver had been started")]
+    Forked,
+    #[error("the CUDA device failed earlier in this process: {0}")]
+    DeviceLost(Arc<str>),
+    #[error("no device code for {device} (sm_{arch}) in the program")]
+    NoImage { device: String, arch: u32 },
+    #[error("{call} failed with error {code} ({name}){detail}")]
+    Driver { call: &'static str, code: i32, name: String, detail: String },
+    #[error("device code for sm_{arch} was refused: {cause}")]
+    Refused { arch: u32, cause: Box<Error> },
+    #[error("kernel {0} was not compiled for the emulated device")]
+    NotEmulated(String),
+    #[error("not enough memory on the device for {bytes} bytes")]
+    OutOfMemory { bytes: u64 },
+    #[error("kernel {kernel} can't be launched: {cause}")]
+    Launch { kernel: String, cause: &'static str },
+    #[error("injected fault: {operation} {count}")]
+    Injected { operation: Operation, count: u64 },
+    #[error("internal error of the run-time library: {0}")]
+    Internal(String),
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+thread_local! {
+    static LAST: RefCell<Option<Error>> = const { RefCell::new(None) };
+}
+
+/// Keeps `error` as this thread's answer to `POLLYRS_REASON_RUNTIME`.
+pub fn set_last(error: Error) {
+    // While the thread's locals are being destroyed the reason is lost, nothing else.
+    let _ = LAST.try_with(|last| *last.borrow_mut() = Some(error));
+}
+
+/// The text for `POLLYRS_REASON_RUNTIME`.
+pub fn last_text() -> String {
+    let text = LAST.try_with(|last| last.borrow().as_ref().map(Error::to_string));
+    text.ok().flatten().unwrap_or_else(|| "unknown".to_string())
+}

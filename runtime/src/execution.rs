@@ -1,0 +1,346 @@
+//! One execution of a versioned SCoP: begin, launches, end.
+//!
+//! Invariants:
+//!
+//! * host memory is only written in [`Run::end`], after everything on the device has succeeded;
+//! * results up to `POLLYRS_RT_STAGING` arrive in a buffer of the library first: then no failure at all can leave the program
+//!   with some of its results. Larger ones are copied straight to their place; a copy that fails there ends the program,
+//!   since arrays that are read and written can't be restored;
+//! * whatever happens, dropping the run waits for the device and frees what it holds.
+//!
+//! Example: `A[i] = A[i-1]` for `i` in `5 .. 10` on doubles touches `A[4] .. A[9]` and writes `A[5] .. A[9]`: `start = &A[4]`,
+//! `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes at some `d` with
+//! `d = start (mod 256)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
+
+use std::time::Instant;
+
+use crate::abi::{ABI_VERSION, ARRAY_SCRATCH, Array, MAX_BLOCK_THREADS, Scop};
+use crate::config::{Config, DeviceChoice, Offload, Operation};
+use crate::cost;
+use crate::cuda::CudaQueue;
+use crate::device::{DUMMY_ADDRESS, Queue};
+use crate::emulated::EmulatedQueue;
+use crate::error::{Error, Result};
+use crate::fatal;
+use crate::profile::{self, Line};
+use crate::registry;
+
+/// An array during an execution.
+struct Placed {
+    host: Array,
+    /// Device address of the touched range.
+    device: u64,
+    /// What kernels get: the address of the element with all subscripts 0.
+    argument: u64,
+}
+
+/// An execution on a device.
+pub struct Run {
+    config: &'static Config,
+    scop: &'static Scop,
+    queue: Box<dyn Queue>,
+    arrays: Vec<Placed>,
+    /// The first error; later operations are left out.
+    error: Option<Error>,
+    start: Instant,
+    launches: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    /// Argument slots, reused by each launch.
+    slots: Vec<u64>,
+}
+
+/// Picks the device, loads the code, allocates, copies in. An error: the original loop is to run.
+///
+/// # Safety
+/// The arrays' ranges are readable, and stay unchanged until the run ends.
+pub unsafe fn begin(
+    config: &'static Config,
+    scop: &'static Scop,
+    work: f64,
+    arrays: &[Array],
+) -> Result<Run> {
+    let start = Instant::now();
+    check(config, scop, arrays)?;
+    let mut run = Run {
+        config,
+        scop,
+        queue: open(config, scop, work, arrays)?,
+        arrays: Vec::with_capacity(arrays.len()),
+        error: None,
+        start,
+        launches: 0,
+        bytes_in: 0,
+        bytes_out: 0,
+        slots: Vec::new(),
+    };
+    // All allocations before the first copy: the likeliest failure comes first.
+    for array in arrays {
+        run.place(*array)?;
+    }
+    for index in 0..run.arrays.len() {
+        // SAFETY: the caller's promise.
+        unsafe { run.copy_in(index) }?;
+    }
+    Ok(run)
+}
+
+/// What can be said without a device.
+fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
+    if scop.abi_version != ABI_VERSION {
+        return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
+    }
+    if let Some(invalid) = &config.invalid {
+        return Err(invalid.clone());
+    }
+    if config.device == DeviceChoice::Off {
+        return Err(Error::DeviceOff);
+    }
+    if config.offload == Offload::Never {
+        return Err(Error::Never);
+    }
+    if arrays.len() != scop.n_arrays as usize {
+        let text = format!("{} arrays were declared, {} passed", scop.n_arrays, arrays.len());
+        return Err(Error::Descriptor(text));
+    }
+    for (index, array) in arrays.iter().enumerate() {
+        array
+            .check()
+            .map_err(|problem| Error::Descriptor(format!("array {} {problem}", scop.array_name(index))))?;
+    }
+    for kernel in scop.kernels() {
+        let threads = kernel.block_threads();
+        let text = if !(1..=MAX_BLOCK_THREADS).contains(&threads) {
+            format!("kernel {} has {threads} threads a block", kernel.name())
+        } else if let Some(index) = kernel.array_index().iter().find(|&&index| index >= scop.n_arrays) {
+            format!("kernel {} uses array {index} of {}", kernel.name(), scop.n_arrays)
+        } else {
+            continue;
+        };
+        return Err(Error::Descriptor(text));
+    }
+    Ok(())
+}
+
+/// A queue on the device that the settings and the estimate choose.
+fn open(config: &'static Config, scop: &'static Scop, work: f64, arrays: &[Array]) -> Result<Box<dyn Queue>> {
+    if config.device == DeviceChoice::Emulated {
+        return Ok(Box::new(EmulatedQueue::open(config, scop)?));
+    }
+    if config.offload == Offload::Auto {
+        // Before the driver is even started: a program of small loops shall not pay for it.
+        let (device, host) = cost::estimate(work, arrays);
+        if device >= host {
+            return Err(Error::NotWorthIt { device_ms: device * 1e3, host_ms: host * 1e3 });
+        }
+    }
+    let device = registry::cuda(config)?;
+    let module = match registry::module_slot(scop) {
+        Some(slot) => device.module(scop, slot, config)?,
+        None => return Err(Error::Descriptor("no cache slot".into())),
+    };
+    Ok(Box::new(CudaQueue::open(device, scop, module, config.reports())?))
+}
+
+impl Run {
+    fn place(&mut self, host: Array) -> Result<()> {
+        if host.bytes == 0 {
+            self.arrays.push(Placed { host, device: DUMMY_ADDRESS, argument: DUMMY_ADDRESS });
+            return Ok(());
+        }
+        self.config.faults.check(Operation::Alloc)?;
+        let scratch = host.flags & ARRAY_SCRATCH != 0;
+        let device = self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?;
+        self.arrays.push(Placed { host, device, argument: device.wrapping_add_signed(host.bias) });
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for [`begin`].
+    unsafe fn copy_in(&mut self, index: usize) -> Result<()> {
+        let Placed { host, device, .. } = self.arrays[index];
+        if !host.copied_in() {
+            return Ok(());
+        }
+        self.config.faults.check(Operation::Copy)?;
+        // SAFETY: the caller's promise; the allocation has the range's size.
+        unsafe { self.queue.copy_in(device, host.start.cast(), host.bytes) }?;
+        self.bytes_in += host.bytes;
+        Ok(())
+    }
+
+    /// Launches a kernel; errors are kept for [`Run::end`].
+    ///
+    /// # Safety
+    /// `scalars` points to as many slots as the kernel has scalars.
+    pub unsafe fn launch(&mut self, kernel: u32, blocks: u64, scalars: *const u64) {
+        if self.error.is_some() || blocks == 0 {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        if let Err(error) = unsafe { self.try_launch(kernel, blocks, scalars) } {
+            self.fail(error);
+        }
+    }
+
+    unsafe fn try_launch(&mut self, index: u32, blocks: u64, scalars: *const u64) -> Result<()> {
+        let Some(kernel) = self.scop.kernels().get(index as usize) else {
+            return Err(Error::Descriptor(format!("no kernel {index}")));
+        };
+        self.config.faults.check(Operation::Launch)?;
+        self.slots.clear();
+        for &array in kernel.array_index() {
+            self.slots.push(self.arrays[array as usize].argument);
+        }
+        for scalar in 0..kernel.n_scalars as usize {
+            // SAFETY: the caller's promise.
+            self.slots.push(unsafe { scalars.add(scalar).read() });
+        }
+        // SAFETY: the slots are laid out as the header describes.
+        unsafe { self.queue.launch(index as usize, blocks, &self.slots) }?;
+        self.launches += 1;
+        Ok(())
+    }
+
+    /// Keeps the first error.
+    pub fn fail(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Waits, copies the written ranges back, reports. An error: host memory is as it was before.
+    ///
+    /// # Safety
+    /// The arrays' written ranges are writable.
+    pub unsafe fn end(mut self) -> Result<()> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        self.config.faults.check(Operation::Sync)?;
+        self.queue.synchronize()?;
+        if self.config.check {
+            // SAFETY: the caller's promise.
+            unsafe { self.check_unwritten() }?;
+        }
+        let total: u64 = self.results().map(|(_, _, bytes)| bytes).fold(0, u64::saturating_add);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if total <= self.config.staging_bytes { self.end_staged(total) } else { self.end_direct() }
+        }?;
+        self.bytes_out = total;
+        if self.config.reports() {
+            self.report();
+        }
+        Ok(())
+    }
+
+    /// What comes back: device address, host address, bytes.
+    fn results(&self) -> impl Iterator<Item = (u64, *mut u8, u64)> + use<'_> {
+        self.arrays.iter().filter_map(|array| {
+            let (offset, bytes) = array.host.out_range()?;
+            let to = array.host.start.cast::<u8>().wrapping_add(offset as usize);
+            Some((array.device + offset, to, bytes))
+        })
+    }
+
+    fn check_copy_out(&self) -> Result<()> {
+        self.config.faults.check(Operation::Copy)?;
+        self.config.faults.check(Operation::CopyOut)
+    }
+
+    /// Everything through a buffer: all or nothing.
+    unsafe fn end_staged(&mut self, total: u64) -> Result<()> {
+        let results: Vec<_> = self.results().collect();
+        let mut staging = buffer(total)?;
+        let mut at = 0;
+        for &(from, _, bytes) in &results {
+            self.check_copy_out()?;
+            // SAFETY: the buffer is as long as all results together.
+            unsafe { self.queue.copy_out(staging.as_mut_ptr().add(at), from, bytes) }?;
+            at += bytes as usize;
+        }
+        self.queue.synchronize()?;
+        at = 0;
+        for &(_, to, bytes) in &results {
+            // SAFETY: the caller's promise about the written ranges.
+            unsafe { std::ptr::copy_nonoverlapping(staging.as_ptr().add(at), to, bytes as usize) };
+            at += bytes as usize;
+        }
+        Ok(())
+    }
+
+    /// Straight to the program's memory.
+    unsafe fn end_direct(&mut self) -> Result<()> {
+        let results: Vec<_> = self.results().collect();
+        let mut written = false;
+        for (from, to, bytes) in results {
+            match self.check_copy_out() {
+                Err(error) if written => lost(self.scop, &error),
+                checked => checked?,
+            }
+            written = true;
+            // SAFETY: the caller's promise about the written ranges.
+            if let Err(error) = unsafe { self.queue.copy_out(to, from, bytes) } {
+                lost(self.scop, &error);
+            }
+        }
+        match self.queue.synchronize() {
+            Err(error) if written => lost(self.scop, &error),
+            synchronised => synchronised,
+        }
+    }
+
+    /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
+    unsafe fn check_unwritten(&mut self) -> Result<()> {
+        for (index, &Placed { host, device, .. }) in self.arrays.iter().enumerate() {
+            if !host.copied_in() {
+                continue;
+            }
+            let mut now = buffer(host.bytes)?;
+            // SAFETY: the buffer is as long as the array's range.
+            unsafe { self.queue.copy_out(now.as_mut_ptr(), device, host.bytes) }?;
+            self.queue.synchronize()?;
+            // SAFETY: the range is readable, and nothing came back yet.
+            let before = unsafe { std::slice::from_raw_parts(host.start.cast::<u8>(), host.bytes as usize) };
+            let (offset, bytes) = host.out_range().unwrap_or((0, 0));
+            let end = offset + bytes;
+            let outside = |at: &usize| !(offset..end).contains(&(*at as u64));
+            if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != now[at]) {
+                fatal(&format!(
+                    "{} changed array {} at byte {at}, outside of the range it is said to write, {offset} to {end}",
+                    self.scop.name(),
+                    self.scop.array_name(index)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&mut self) {
+        let line = Line {
+            scop: self.scop.name().into_owned(),
+            at: self.scop.at().into_owned(),
+            device: self.queue.label(),
+            kernels: self.launches,
+            kernel_ms: self.queue.kernel_ms(),
+            total_ms: self.start.elapsed().as_secs_f64() * 1e3,
+            bytes_to_device: self.bytes_in,
+            bytes_to_host: self.bytes_out,
+            reason: None,
+        };
+        profile::report(self.config, &line);
+    }
+}
+
+/// Zeroed bytes; a failing allocation is an error, not the end of the program.
+fn buffer(bytes: u64) -> Result<Vec<u8>> {
+    let mut buffer = Vec::new();
+    let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    buffer.try_reserve_exact(size).map_err(|_| Error::OutOfMemory { bytes })?;
+    buffer.resize(size, 0);
+    Ok(buffer)
+}
+
+/// Some results are in place, others will never be.
+fn lost(scop: &Scop, error: &Error) -> ! {
+    fatal(&format!("{}: results were lost while they were copied back: {error}", scop.name()))
+}
