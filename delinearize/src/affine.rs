@@ -1,6 +1,6 @@
 //! Between polynomials and isl: element offsets, affine functions, the linear view.
 
-use crate::poly::{Monomial, Polynomial, Symbol};
+use crate::poly::{Polynomial, Symbol};
 use crate::{Blocked, DelinearizeError, Origin, Problem, Shape};
 use pollyrs_isl as isl;
 use pollyrs_isl::DimType;
@@ -34,12 +34,10 @@ pub(crate) fn element_offsets(problem: &Problem) -> Result<Vec<Polynomial>> {
 
 /// The text of `p` with the parameters' names.
 pub(crate) fn display(p: &Polynomial, params: &[String]) -> String {
-    let mut text = p.to_string();
-    // From the last, so that `p1` is not found in `p12`.
-    for (n, name) in params.iter().enumerate().rev() {
-        text = text.replace(&format!("p{n}"), name);
-    }
-    text
+    p.display_with(|s| match s {
+        Symbol::Param(n) => params.get(n).cloned().unwrap_or_else(|| s.to_string()),
+        Symbol::Iter(_) => s.to_string(),
+    })
 }
 
 /// The first product of symbols in `p`, as text.
@@ -113,10 +111,4 @@ pub(crate) fn linear(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape>
     }
     let assumption = isl::Set::universe(params)?;
     Ok(Shape { sizes: vec![None], subscripts, assumption, origin: Origin::Linear })
-}
-
-/// Coefficient of the first power of `s` and nothing else.
-#[allow(dead_code)]
-pub(crate) fn linear_coefficient(p: &Polynomial, s: Symbol) -> i128 {
-    p.coefficient(&Monomial::product([s]))
 }

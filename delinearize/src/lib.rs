@@ -18,6 +18,9 @@
 
 mod affine;
 mod poly;
+mod search;
+mod shapes;
+mod view;
 
 pub use poly::{Monomial, Polynomial, Symbol};
 
@@ -145,6 +148,5 @@ impl From<Blocked> for DelinearizeError {
 
 /// One shape for all accesses of `problem`; see the module's invariants.
 pub fn delinearize(problem: &Problem) -> Result<Shape, DelinearizeError> {
-    let offsets = affine::element_offsets(problem)?;
-    affine::linear(problem, &offsets)
+    search::best(problem)
 }

@@ -83,16 +83,21 @@ impl Monomial {
     }
 }
 
+impl Monomial {
+    /// The text, with names for the symbols.
+    pub fn display_with(&self, name: impl Fn(Symbol) -> String) -> String {
+        let power = |(s, e)| if e == 1 { name(s) } else { format!("{}^{e}", name(s)) };
+        if self.0.is_empty() {
+            "1".to_string()
+        } else {
+            self.factors().map(power).collect::<Vec<_>>().join("*")
+        }
+    }
+}
+
 impl fmt::Display for Monomial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("1");
-        }
-        for (n, (s, e)) in self.factors().enumerate() {
-            let star = if n > 0 { "*" } else { "" };
-            if e == 1 { write!(f, "{star}{s}")? } else { write!(f, "{star}{s}^{e}")? }
-        }
-        Ok(())
+        f.write_str(&self.display_with(|s| s.to_string()))
     }
 }
 
@@ -428,29 +433,36 @@ impl From<i128> for Polynomial {
     }
 }
 
-impl fmt::Display for Polynomial {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Polynomial {
+    /// The text, with names for the symbols.
+    pub fn display_with(&self, name: impl Fn(Symbol) -> String) -> String {
         if self.poisoned {
-            return f.write_str("<overflow>");
+            return "<overflow>".to_string();
         }
-        if self.terms.is_empty() {
-            return f.write_str("0");
-        }
-        for (n, (m, c)) in self.terms().enumerate() {
-            let sign = match (n, c < 0) {
-                (0, false) => "",
-                (0, true) => "-",
-                (_, false) => " + ",
-                (_, true) => " - ",
+        let mut text = String::new();
+        for (m, c) in self.terms() {
+            let sign = match (text.is_empty(), c < 0) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
             };
             let a = c.unsigned_abs();
-            match (a, m.degree()) {
-                (_, 0) => write!(f, "{sign}{a}")?,
-                (1, _) => write!(f, "{sign}{m}")?,
-                _ => write!(f, "{sign}{a}*{m}")?,
-            }
+            let product = match (a, m.degree()) {
+                (_, 0) => a.to_string(),
+                (1, _) => m.display_with(&name),
+                _ => format!("{a}*{}", m.display_with(&name)),
+            };
+            text.push_str(sign);
+            text.push_str(&product);
         }
-        Ok(())
+        if text.is_empty() { "0".to_string() } else { text }
+    }
+}
+
+impl fmt::Display for Polynomial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.display_with(|s| s.to_string()))
     }
 }
 

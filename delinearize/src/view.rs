@@ -1,0 +1,324 @@
+//! A guessed shape made into a view: subscripts by division, multiples of sizes put right, and the exact condition.
+//!
+//! **Division** (Section 13.3, step 3): the offset divided by the innermost size leaves the innermost subscript as remainder;
+//! the quotient is divided by the next size, and so on.
+//!
+//! **Multiples of a size** (Section 13.3.2): `A[0][M - 1]` divides to `A[1][-1]`. For every number `k`, `A[.., f - k, k*s + g, ..]` is the same
+//! address as `A[.., f, g, ..]`; for one iteration one `k` only is inside. In this order an access gets, for each inner
+//! dimension from the innermost,
+//! 1. one `k` that is inside for all iterations and parameters,
+//! 2. several `k`, each on its part of the iterations, if together they are inside for all,
+//! 3. `k = 0`, if some parameters make all iterations inside (a condition is needed),
+//! 4. the `k`, or the several, that need the weakest condition.
+//!
+//! **Condition**: with `D` the executed iterations, the violations are `{ x in D : f_k < 0 or f_k >= d_k }` for some inner
+//! dimension `k`; the view is right for the parameters in the complement of their projection. Where something is executed
+//! that includes `d_k > 0`. isl projects integer points exactly, so the condition is neither too weak nor too strong.
+
+use crate::affine::to_pw_aff;
+use crate::poly::{Polynomial, Symbol, gcd};
+use crate::shapes::Sizes;
+use crate::{DelinearizeError, Problem};
+use pollyrs_isl as isl;
+
+type Result<T> = std::result::Result<T, DelinearizeError>;
+
+/// Largest multiple of a size moved between neighbouring dimensions (`k_l`, `k_u` of the paper, which tries one).
+const MAX_MULTIPLE: i128 = 2;
+/// An access in more pieces than this (two dimensions of three) gets a condition instead.
+const MAX_PIECES: usize = 9;
+
+/// Subscripts on a part of an access's iterations.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub domain: isl::Set,
+    /// Outermost first, affine.
+    pub subscripts: Vec<Polynomial>,
+}
+
+/// A shape with subscripts for all accesses.
+pub(crate) struct View {
+    pub sizes: Sizes,
+    /// For each access, the pieces; they cover its executed iterations where no violation is.
+    pub pieces: Vec<Vec<Piece>>,
+    /// Parameters of the context for which something is outside.
+    pub violations: isl::Set,
+}
+
+impl View {
+    pub fn is_unconditional(&self) -> Result<bool> {
+        Ok(self.violations.is_empty()?)
+    }
+
+    pub fn max_pieces(&self) -> usize {
+        self.pieces.iter().map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+/// Subscripts of all accesses in the shape `sizes`, `None` where one is not affine in 64 bits. With `adjust`, the sizes may be multiplied
+/// by common divisors of the subscripts.
+pub(crate) fn divide(
+    offsets: &[Polynomial],
+    sizes: &Sizes,
+    adjust: bool,
+) -> Option<(Sizes, Vec<Vec<Polynomial>>)> {
+    // The symbol in which a size is divided by matters for subscripts that contain other symbols of it.
+    let variants = sizes.iter().map(|s| s.symbols().len()).max().unwrap_or(1).max(1);
+    let mut found = (0..variants).find_map(|v| {
+        let all: Option<Vec<_>> = offsets.iter().map(|o| divide_one(o, sizes, v)).collect();
+        Some((sizes.clone(), all?))
+    })?;
+    if adjust {
+        scale_sizes(&mut found.0, &mut found.1);
+    }
+    let fits = |p: &Polynomial| p.terms().all(|(_, c)| i64::try_from(c).is_ok());
+    (found.0.iter().all(fits) && found.1.iter().flatten().all(fits)).then_some(found)
+}
+
+fn divide_one(offset: &Polynomial, sizes: &Sizes, variant: usize) -> Option<Vec<Polynomial>> {
+    let mut rest = offset.clone();
+    let mut inner = Vec::new();
+    for size in sizes.iter().rev() {
+        let mut symbols: Vec<Symbol> = size.symbols().into_iter().collect();
+        let coefficient = |s: &Symbol| size.powers_of(*s).get(&1).map_or(0, |c| c.content());
+        symbols.sort_by_key(coefficient);
+        let (q, r) = match symbols.get(variant % symbols.len().max(1)) {
+            Some(x) => rest.div_rem_in(size, *x)?,
+            None => rest.div_rem(size)?,
+        };
+        if !r.is_affine() {
+            return None;
+        }
+        inner.push(r);
+        rest = q;
+    }
+    inner.push(rest);
+    inner.reverse();
+    inner[0].is_affine().then_some(inner)
+}
+
+/// Sizes `b*P` (Section 13.3.3): where all subscripts of dimension `k` are multiples of `g`, they are divided by it, the size of `k + 1` is
+/// multiplied by it, and (what the paper leaves out) the size of `k` is divided by it, so `g` must divide that too. It weakens
+/// the condition on `k + 1` and keeps the one on `k`.
+fn scale_sizes(sizes: &mut Sizes, subscripts: &mut [Vec<Polynomial>]) {
+    for k in 0..sizes.len() {
+        let mut g = subscripts.iter().fold(0, |g, f| gcd(g, f[k].content()));
+        if k > 0 {
+            g = gcd(g, sizes[k - 1].content());
+        }
+        if g <= 1 {
+            continue;
+        }
+        for f in subscripts.iter_mut() {
+            if let Some(q) = f[k].div_exact_constant(g) {
+                f[k] = q;
+            }
+        }
+        if k > 0 {
+            if let Some(q) = sizes[k - 1].div_exact_constant(g) {
+                sizes[k - 1] = q;
+            }
+        }
+        sizes[k] = sizes[k].scale(g);
+    }
+}
+
+/// isl's side of a problem: domains cut to the context, with one list of parameters.
+pub(crate) struct Executed<'a> {
+    pub problem: &'a Problem<'a>,
+    pub params: isl::Space,
+    pub context: isl::Set,
+    /// For each access.
+    pub domains: Vec<isl::Set>,
+    /// Parameters for which anything is executed.
+    pub any: isl::Set,
+}
+
+impl<'a> Executed<'a> {
+    pub fn new(problem: &'a Problem<'a>) -> Result<Self> {
+        let names = problem.params.iter().map(String::as_str);
+        let named = isl::Space::params_named(problem.context.context(), names)?;
+        let mut context = problem.context.clone().align_params(named)?;
+        for a in problem.accesses {
+            context = context.align_params(a.domain.space()?.params()?)?;
+        }
+        let params = context.space()?;
+        let mut domains = Vec::new();
+        let mut any = isl::Set::empty(params.clone())?;
+        for a in problem.accesses {
+            let d = a
+                .domain
+                .clone()
+                .align_params(params.clone())?
+                .intersect_params(context.clone())?
+                .coalesce()?;
+            any = any.union(d.clone().params()?)?;
+            domains.push(d);
+        }
+        Ok(Executed { problem, params, context, domains, any: any.coalesce()? })
+    }
+
+    fn nonneg(&self, p: &Polynomial, space: &isl::Space) -> Result<isl::Set> {
+        Ok(to_pw_aff(p, space, self.problem.params)?.nonneg_set()?)
+    }
+
+    /// `0 <= f`, `f < size`.
+    fn bounds(&self, f: &Polynomial, size: &Polynomial, space: &isl::Space) -> Result<(isl::Set, isl::Set)> {
+        let above = &(size - f) - &Polynomial::constant(1);
+        Ok((self.nonneg(f, space)?, self.nonneg(&above, space)?))
+    }
+
+    /// Iterations of `domain` with `f` outside `0 <= f < size`.
+    fn outside(&self, f: &Polynomial, size: &Polynomial, domain: &isl::Set) -> Result<isl::Set> {
+        let (low, high) = self.bounds(f, size, &domain.space()?)?;
+        let below = domain.clone().subtract(low)?;
+        Ok(below.union(domain.clone().subtract(high)?)?)
+    }
+
+    /// The view of shape `sizes` with these subscripts as they come from the division.
+    pub fn view(&self, sizes: Sizes, subscripts: Vec<Vec<Polynomial>>) -> Result<View> {
+        let mut violations = isl::Set::empty(self.params.clone())?;
+        let mut pieces = Vec::new();
+        for (domain, f) in self.domains.iter().zip(subscripts) {
+            let mut mine = vec![Piece { domain: domain.clone(), subscripts: f }];
+            for k in (0..sizes.len()).rev() {
+                let mut next = Vec::new();
+                let room = MAX_PIECES.saturating_sub(mine.len() - 1).max(1);
+                for piece in mine {
+                    let (parts, outside) = self.place(piece, k + 1, &sizes[k], room)?;
+                    next.extend(parts);
+                    violations = violations.union(outside)?;
+                }
+                mine = next;
+            }
+            pieces.push(mine);
+        }
+        Ok(View { sizes, pieces, violations: violations.coalesce()? })
+    }
+
+    /// Moves multiples of `size` between the dimensions `at - 1` and `at` of `piece` so that `at` is inside. Gives the parts and the
+    /// parameters for which some iteration of the piece is in none.
+    fn place(
+        &self,
+        piece: Piece,
+        at: usize,
+        size: &Polynomial,
+        room: usize,
+    ) -> Result<(Vec<Piece>, isl::Set)> {
+        let moved = |k: i128| {
+            let mut f = piece.subscripts.clone();
+            f[at] = &f[at] + &size.scale(k);
+            f[at - 1] = &f[at - 1] - &Polynomial::constant(k);
+            f
+        };
+        let whole = |k: i128| vec![Piece { domain: piece.domain.clone(), subscripts: moved(k) }];
+        let none = isl::Set::empty(self.params.clone())?;
+        if piece.domain.is_empty()? {
+            return Ok((whole(0), none));
+        }
+        let mut options: Vec<(i128, isl::Set)> = Vec::new();
+        for k in (0..=MAX_MULTIPLE).flat_map(|k| if k == 0 { vec![0] } else { vec![k, -k] }) {
+            let outside = self.outside(&moved(k)[at], size, &piece.domain)?;
+            if outside.is_empty()? {
+                return Ok((whole(k), none));
+            }
+            options.push((k, outside));
+        }
+        let (parts, rest) = self.slabs(&piece, at, size, &moved)?;
+        if parts.len() <= room && rest.is_empty()? {
+            return Ok((parts, none));
+        }
+        // A condition is needed. Impossible: every parameter that executes the piece violates it.
+        let executed = piece.domain.clone().params()?;
+        let mut best: Option<(Vec<Piece>, isl::Set)> = None;
+        for (k, outside) in options {
+            let violated = outside.params()?;
+            let possible = !executed.is_subset(&violated)?;
+            if k == 0 && possible {
+                return Ok((whole(0), violated));
+            }
+            if possible && weaker(&violated, best.as_ref().map(|b| &b.1))? {
+                best = Some((whole(k), violated));
+            }
+        }
+        if parts.len() <= room {
+            let violated = rest.params()?;
+            if !executed.is_subset(&violated)? && weaker(&violated, best.as_ref().map(|b| &b.1))? {
+                best = Some((parts, violated));
+            }
+        }
+        Ok(best.unwrap_or((whole(0), executed)))
+    }
+
+    /// The parts of `piece` on which one multiple each is inside, and what is left over.
+    fn slabs(
+        &self,
+        piece: &Piece,
+        at: usize,
+        size: &Polynomial,
+        moved: &impl Fn(i128) -> Vec<Polynomial>,
+    ) -> Result<(Vec<Piece>, isl::Set)> {
+        let space = piece.domain.space()?;
+        let mut rest = piece.domain.clone();
+        let mut parts = Vec::new();
+        for k in -MAX_MULTIPLE..=MAX_MULTIPLE {
+            let subscripts = moved(k);
+            let (low, high) = self.bounds(&subscripts[at], size, &space)?;
+            let domain = piece.domain.clone().intersect(low)?.intersect(high)?;
+            if !domain.is_empty()? {
+                rest = rest.subtract(domain.clone())?;
+                parts.push(Piece { domain, subscripts });
+            }
+        }
+        Ok((parts, rest))
+    }
+
+    /// The subscript functions of an access, simplified for its executed iterations.
+    pub fn functions(&self, access: usize, pieces: &[Piece]) -> Result<Vec<isl::PwAff>> {
+        let domain = &self.domains[access];
+        let space = domain.space()?;
+        let params = self.problem.params;
+        let dims = pieces.first().map_or(0, |p| p.subscripts.len());
+        (0..dims)
+            .map(|k| {
+                let same = pieces.windows(2).all(|w| w[0].subscripts[k] == w[1].subscripts[k]);
+                if same {
+                    return to_pw_aff(&pieces[0].subscripts[k], &space, params);
+                }
+                let mut sum: Option<isl::PwAff> = None;
+                for p in pieces {
+                    let aff = crate::affine::to_aff(&p.subscripts[k], &space, params)?;
+                    let part = isl::PwAff::alloc(p.domain.clone(), aff)?;
+                    sum = Some(match sum {
+                        Some(s) => s.union_add(part)?,
+                        None => part,
+                    });
+                }
+                let sum = sum.ok_or(DelinearizeError::Malformed("no pieces"))?;
+                Ok(sum.coalesce()?.gist(domain.clone())?)
+            })
+            .collect()
+    }
+
+    /// The condition of a view, gisted against the context.
+    pub fn assumption(&self, view: &View) -> Result<isl::Set> {
+        if view.is_unconditional()? {
+            return Ok(isl::Set::universe(self.params.clone())?);
+        }
+        let right = self.context.clone().subtract(view.violations.clone())?.coalesce()?;
+        Ok(right.gist(self.context.clone())?.coalesce()?)
+    }
+
+    /// Whether no executed parameter of the context makes the view right.
+    pub fn impossible(&self, view: &View) -> Result<bool> {
+        Ok(!self.any.is_empty()? && self.any.is_subset(&view.violations)?)
+    }
+}
+
+/// Whether the violations `a` are fewer than `b`; anything is fewer than nothing known.
+pub(crate) fn weaker(a: &isl::Set, b: Option<&isl::Set>) -> Result<bool> {
+    match b {
+        None => Ok(true),
+        Some(b) => Ok(a.is_subset(b)? && !b.is_subset(a)?),
+    }
+}
