@@ -1,0 +1,35 @@
+// Calls: small functions that can be inlined, in a loop; and one that prints, which keeps its loop on the host.
+// ARGS: 33 17
+// ARGS: 0 0
+// ARGS: 1 1
+// ARGS: 2 3
+// ARGS: 31 65
+// OFFLOAD: any
+#include "example.h"
+
+static double mixed(double a, double b) { return a * 0.75 + b * 0.5; }
+
+static double twice(double a) { return mixed(a, a) + 1.0; }
+
+__attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j)
+      A[i][j] = twice(mixed(A[i][j], B[i][j]));
+  for (int i = 0; i < n && i < 3; ++i)
+    printf("row %d %.17g\n", i, A[i][0]);
+}
+
+int main(int argc, char **argv) {
+  int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
+  size_t count = (size_t)n * m;
+  double *A = example_array(count), *B = example_array(count);
+  example_fill(A, count);
+  example_fill(B, count);
+  if (count)
+    kernel(n, m, (double(*)[m])A, (double(*)[m])B);
+  example_print("A", A, count);
+  example_print("B", B, count);
+  free(A);
+  free(B);
+  return 0;
+}

@@ -1,0 +1,38 @@
+// Affine conditions: borders, diagonals, and a minimum in a bound.
+// ARGS: 33 17
+// ARGS: 0 0
+// ARGS: 1 1
+// ARGS: 2 3
+// ARGS: 31 65
+// OFFLOAD: yes
+#include "example.h"
+
+__attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {
+  int both = n < m ? n : m;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j) {
+      if (i == j)
+        A[i][j] += 1.0;
+      else if (i + j < both)
+        A[i][j] *= 1.5;
+      else
+        A[i][j] -= B[i][j];
+      if (2 * i > 3 * j)
+        B[i][j] *= 0.25;
+    }
+}
+
+int main(int argc, char **argv) {
+  int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
+  size_t count = (size_t)n * m;
+  double *A = example_array(count), *B = example_array(count);
+  example_fill(A, count);
+  example_fill(B, count);
+  if (count)
+    kernel(n, m, (double(*)[m])A, (double(*)[m])B);
+  example_print("A", A, count);
+  example_print("B", B, count);
+  free(A);
+  free(B);
+  return 0;
+}

@@ -1,0 +1,34 @@
+// A stencil with a copy-back loop, as often written.
+// ARGS: 33 17
+// ARGS: 0 0
+// ARGS: 1 1
+// ARGS: 2 3
+// ARGS: 31 65
+// OFFLOAD: yes
+#include "example.h"
+
+__attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {
+  for (int t = 0; t < 4; ++t) {
+    for (int i = 1; i < n - 1; ++i)
+      for (int j = 1; j < m - 1; ++j)
+        B[i][j] = 0.3 * A[i][j] + 0.2 * (A[i - 1][j] + A[i + 1][j]) + 0.15 * (A[i][j - 1] + A[i][j + 1]);
+    for (int i = 1; i < n - 1; ++i)
+      for (int j = 1; j < m - 1; ++j)
+        A[i][j] = B[i][j];
+  }
+}
+
+int main(int argc, char **argv) {
+  int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
+  size_t count = (size_t)n * m;
+  double *A = example_array(count), *B = example_array(count);
+  example_fill(A, count);
+  example_fill(B, count);
+  if (count)
+    kernel(n, m, (double(*)[m])A, (double(*)[m])B);
+  example_print("A", A, count);
+  example_print("B", B, count);
+  free(A);
+  free(B);
+  return 0;
+}

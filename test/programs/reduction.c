@@ -1,0 +1,36 @@
+// A sum over all elements in a scalar that leaves the loop: the order of additions counts.
+// ARGS: 33 17
+// ARGS: 0 0
+// ARGS: 1 1
+// ARGS: 2 3
+// ARGS: 31 65
+// OFFLOAD: any
+#include "example.h"
+
+__attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {
+  double sum = 0.0, largest = -1e30;
+  int last = -1;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j) {
+      sum += A[i][j];
+      largest = A[i][j] > largest ? A[i][j] : largest;
+      last = i * 1000 + j;
+    }
+  printf("%.17g %.17g %d\n", sum, largest, last);
+  B[0][0] = sum;
+}
+
+int main(int argc, char **argv) {
+  int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
+  size_t count = (size_t)n * m;
+  double *A = example_array(count), *B = example_array(count);
+  example_fill(A, count);
+  example_fill(B, count);
+  if (count)
+    kernel(n, m, (double(*)[m])A, (double(*)[m])B);
+  example_print("A", A, count);
+  example_print("B", B, count);
+  free(A);
+  free(B);
+  return 0;
+}

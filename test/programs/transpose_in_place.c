@@ -1,0 +1,34 @@
+// Elements swapped across the diagonal.
+// ARGS: 33 17
+// ARGS: 0 0
+// ARGS: 1 1
+// ARGS: 2 3
+// ARGS: 31 65
+// OFFLOAD: any
+#include "example.h"
+
+__attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {
+  int both = n < m ? n : m;
+  for (int i = 0; i < both; ++i)
+    for (int j = 0; j < i; ++j) {
+      double x = A[i][j];
+      A[i][j] = A[j][i];
+      A[j][i] = x;
+    }
+  B[0][0] += A[0][0];
+}
+
+int main(int argc, char **argv) {
+  int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
+  size_t count = (size_t)n * m;
+  double *A = example_array(count), *B = example_array(count);
+  example_fill(A, count);
+  example_fill(B, count);
+  if (count)
+    kernel(n, m, (double(*)[m])A, (double(*)[m])B);
+  example_print("A", A, count);
+  example_print("B", B, count);
+  free(A);
+  free(B);
+  return 0;
+}
