@@ -23,11 +23,15 @@ use pollyrs_scop_detect as detect;
 pub const CANONICALISE: &str = "sroa,early-cse<memssa>,instcombine,simplifycfg,tailcallelim,simplifycfg,reassociate,\
      loop-mssa(loop-rotate),instcombine,loop(indvars),simplifycfg,loop-simplify,lcssa";
 
+/// Calls of calls are inlined this deep; C++ iterators over containers need three.
+const MAX_INLINE_ROUNDS: u32 = 4;
+
 /// Runs one stage over the module; returns whether the module changed.
 pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<bool, PluginError> {
     let session = Session::new(module);
     let mut changed = false;
-    let mut serial = 0;
+    // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is the original.
+    let mut copies = Vec::new();
     for f in functions(module) {
         if !wanted(f, options) {
             continue;
@@ -42,8 +46,13 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             continue;
         }
         // A function that cannot be copied cannot be versioned either.
-        let Ok(clone) = session.clone_function(f) else { continue };
-        match offload(&session, f, clone, stage, options, &mut serial) {
+        if let Ok(clone) = session.clone_function(f) {
+            session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
+            copies.push((f, clone));
+        }
+    }
+    for (f, clone) in copies {
+        match offload(&session, f, clone, stage, options) {
             Ok(true) => changed = true,
             Ok(false) => session.erase_function(clone)?,
             Err(e) => {
@@ -62,9 +71,7 @@ fn offload(
     clone: LLVMValueRef,
     stage: Stage,
     options: &Options,
-    serial: &mut usize,
 ) -> Result<bool, PluginError> {
-    session.inline_calls_in_loops(clone, options.max_inline, 3)?;
     session.run_passes(clone, CANONICALISE)?;
     session.simplify_regions(clone)?;
     let mut compiled = Vec::new();
@@ -78,7 +85,7 @@ fn offload(
             remarks::rejected(f, clone, rejection);
         }
         for scop in detection.scops {
-            match compile(session, scop, stage, options, serial) {
+            match compile(session, scop, stage, options) {
                 Ok(Some(c)) => compiled.push(c),
                 Ok(None) => {}
                 Err(rejection) => remarks::rejected(f, clone, &rejection),
@@ -105,7 +112,6 @@ fn compile(
     scop: Scop,
     stage: Stage,
     options: &Options,
-    serial: &mut usize,
 ) -> Result<Option<Compiled>, Rejection> {
     let rejection = |reason: RejectReason| Rejection {
         reason,
@@ -166,7 +172,6 @@ fn compile(
     }
     let footprints = schedule::footprints(&scop, &map_options).map_err(staged("footprints"))?;
     let work = schedule::work(&scop).map_err(staged("work estimate"))?;
-    *serial += 1;
     Ok(Some(Compiled { scop, mapped, kernels, images, footprints, work, entry: None }))
 }
 
