@@ -1,0 +1,173 @@
+//! Exact data dependences between statement instances (Feautrier, "Dataflow analysis of array and scalar references", IJPP
+//! 1991), by isl's dataflow analysis under the original schedule.
+//!
+//! # Invariants
+//! - `flow`, `anti` and `output` relate a source instance to a later instance that must stay later:
+//!   `[params] -> { S[i] -> T[j] }`. They hold for arrays of every kind.
+//! - They are reduced: a dependence that follows from others by transitivity (a read that reaches past an intermediate
+//!   must-write, say) is left out. Every order in which we check them is transitive, so nothing is lost.
+//! - `flow` is value-based: the source wrote the value that the sink reads (or may have, for may-writes).
+//!   [`memory_flow`] is the unreduced relation.
+//!
+//! # Example
+//! `for i: S: A[i] = A[i-1];` has `flow = { S[i] -> S[i+1] }`, no anti and no output dependence, and
+//! `memory_flow` is the same; with `s = A[i]; B[i] = s` the scalar gives an anti dependence `{ T[i] -> S[i+1] }` as well.
+
+use crate::{Result, budgeted, known};
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, Scop};
+
+/// The dependences of a SCoP.
+#[derive(Clone, Debug)]
+pub struct Dependences {
+    /// `{ writer -> reader }`, value-based.
+    pub flow: isl::UnionMap,
+    /// `{ reader -> next writer }`.
+    pub anti: isl::UnionMap,
+    /// `{ writer -> next writer }`.
+    pub output: isl::UnionMap,
+    /// `flow` with the cell it goes through: `{ writer -> [reader -> A[a]] }`.
+    pub tagged_flow: isl::UnionMap,
+    /// Reads that may see a value from before the SCoP: `{ reader -> A[a] }`.
+    pub no_source: isl::UnionMap,
+}
+
+impl Dependences {
+    /// Everything that orders instances: flow, anti and output.
+    pub fn all(&self) -> isl::Result<isl::UnionMap> {
+        self.flow.clone().union(self.anti.clone())?.union(self.output.clone())?.coalesce()
+    }
+}
+
+/// The accesses of a SCoP by kind, restricted to the domains and to what is known of the parameters.
+struct Accesses {
+    reads: isl::UnionMap,
+    must_writes: isl::UnionMap,
+    may_writes: isl::UnionMap,
+}
+
+fn accesses(scop: &Scop) -> Result<Accesses> {
+    let known = known(scop)?;
+    let of = |kind: AccessKind| -> Result<isl::UnionMap> {
+        Ok(scop.accesses(|_, a| a.kind == kind)?.intersect_params(known.clone())?)
+    };
+    Ok(Accesses {
+        reads: of(AccessKind::Read)?,
+        must_writes: of(AccessKind::MustWrite)?,
+        may_writes: of(AccessKind::MayWrite)?,
+    })
+}
+
+/// The dependences of `scop`, under the default budget.
+pub fn dependences(scop: &Scop) -> Result<Dependences> {
+    dependences_within(scop, crate::DEFAULT_BUDGET)
+}
+
+/// The dependences of `scop`, with at most `budget` isl operations.
+pub fn dependences_within(scop: &Scop, budget: u64) -> Result<Dependences> {
+    budgeted(&scop.ctx, "dependences", budget, || compute(scop))
+}
+
+fn compute(scop: &Scop) -> Result<Dependences> {
+    let acc = accesses(scop)?;
+    let writes = acc.must_writes.clone().union(acc.may_writes.clone())?;
+
+    let flow = isl::UnionAccessInfo::from_sink(acc.reads.clone())?
+        .set_must_source(acc.must_writes.clone())?
+        .set_may_source(acc.may_writes.clone())?
+        .set_schedule(scop.schedule.clone())?
+        .compute_flow()?;
+    let tagged = flow.full_must_dependence()?.union(flow.full_may_dependence()?)?.coalesce()?;
+
+    // A read is in the way of the next writes to its cell, up to and including the next must-write: what lies behind that is
+    // ordered by output dependences.
+    let anti = isl::UnionAccessInfo::from_sink(writes.clone())?
+        .set_kill(acc.must_writes.clone())?
+        .set_may_source(acc.reads)?
+        .set_schedule(scop.schedule.clone())?
+        .compute_flow()?;
+
+    let output = isl::UnionAccessInfo::from_sink(writes)?
+        .set_must_source(acc.must_writes)?
+        .set_may_source(acc.may_writes)?
+        .set_schedule(scop.schedule.clone())?
+        .compute_flow()?;
+
+    Ok(Dependences {
+        flow: tidy(tagged.clone().range_factor_domain()?)?,
+        anti: tidy(anti.may_dependence()?)?,
+        output: tidy(output.may_dependence()?)?,
+        tagged_flow: tagged,
+        no_source: flow.may_no_source()?.coalesce()?,
+    })
+}
+
+/// All pairs of a write and a later read of the same cell, whatever happens between: `{ writer -> reader }`.
+pub fn memory_flow(scop: &Scop) -> Result<isl::UnionMap> {
+    budgeted(&scop.ctx, "dependences", crate::DEFAULT_BUDGET, || {
+        let acc = accesses(scop)?;
+        let flow = isl::UnionAccessInfo::from_sink(acc.reads)?
+            .set_may_source(acc.must_writes.union(acc.may_writes)?)?
+            .set_schedule(scop.schedule.clone())?
+            .compute_flow()?;
+        tidy(flow.may_dependence()?)
+    })
+}
+
+fn tidy(m: isl::UnionMap) -> Result<isl::UnionMap> {
+    Ok(m.coalesce()?.detect_equalities()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::scop;
+
+    fn assert_map(scop: &Scop, got: &isl::UnionMap, want: &str) {
+        let want = isl::UnionMap::read(&scop.ctx, want).unwrap().intersect_params(scop.context.clone()).unwrap();
+        assert!(got.is_equal(&want).unwrap(), "got {got}\nwant {want}");
+    }
+
+    #[test]
+    fn chain() {
+        let s = scop("param n; array A n; for i : 1 <= i < n { S0 : A[i] = A[i-1]; }");
+        let d = dependences(&s).unwrap();
+        assert_map(&s, &d.flow, "[n] -> { S0[i] -> S0[i+1] : 1 <= i < n - 1 }");
+        assert!(d.anti.is_empty().unwrap() && d.output.is_empty().unwrap());
+        assert_map(&s, &memory_flow(&s).unwrap(), "[n] -> { S0[i] -> S0[i+1] : 1 <= i < n - 1 }");
+        assert!(d.no_source.is_equal(&isl::UnionMap::read(&s.ctx, "[n] -> { S0[1] -> A[0] : n > 1 }").unwrap()).unwrap());
+    }
+
+    #[test]
+    fn scalar_in_the_way() {
+        let s = scop("param n; array A n; array B n; scalar t; for i : 0 <= i < n { S0 : t[] = A[i]; S1 : B[i] = t[]; }");
+        let d = dependences(&s).unwrap();
+        assert_map(&s, &d.flow, "[n] -> { S0[i] -> S1[i] : 0 <= i < n }");
+        assert_map(&s, &d.anti, "[n] -> { S1[i] -> S0[i+1] : 0 <= i < n - 1 }");
+        assert_map(&s, &d.output, "[n] -> { S0[i] -> S0[i+1] : 0 <= i < n - 1 }");
+        assert_map(&s, &memory_flow(&s).unwrap(), "[n] -> { S0[i] -> S1[j] : 0 <= i <= j < n }");
+    }
+
+    #[test]
+    fn may_writes_do_not_hide_earlier_writes() {
+        let s = scop("param n; scalar t; array A n; for i : 0 <= i < n { S0 : t[] = A[i]; S1 : t[] ?= A[i]; S2 : A[i] = t[]; }");
+        let d = dependences(&s).unwrap();
+        let from_both = "[n] -> { S0[i] -> S2[i] : 0 <= i < n; S1[i] -> S2[i] : 0 <= i < n }";
+        let through_t = isl::UnionMap::read(&s.ctx, from_both).unwrap();
+        assert!(through_t.is_equal(&d.flow).unwrap(), "{}", d.flow);
+    }
+
+    #[test]
+    fn accumulation() {
+        let s = scop("param n m; array C n; for i : 0 <= i < n { for k : 0 <= k < m { S0 : C[i] = C[i]; } }");
+        let d = dependences(&s).unwrap();
+        assert_map(&s, &d.flow, "[n,m] -> { S0[i,k] -> S0[i,k+1] : 0 <= i < n and 0 <= k < m - 1 }");
+    }
+
+    #[test]
+    fn budget_is_reported() {
+        let s = scop("param n; array A n; for i : 1 <= i < n { S0 : A[i] = A[i-1]; }");
+        let e = dependences_within(&s, 10).unwrap_err();
+        assert_eq!(e, crate::ScheduleError::Budget("dependences"));
+    }
+}

@@ -1,0 +1,121 @@
+//! The printers behind `print<pollyrs-deps>`, `print<pollyrs-schedule>` and `print<pollyrs-mapping>`: stable text, one fact a
+//! line, pieces sorted by their text.
+
+use crate::dependences::Dependences;
+use crate::mapped::{MappedKernel, MappedScop, Placement};
+use crate::tree::{ScheduleTree, Tree};
+use pollyrs_isl as isl;
+use std::fmt;
+
+/// One line for each map of the union, sorted.
+fn lines(f: &mut fmt::Formatter<'_>, what: &str, m: &isl::UnionMap) -> fmt::Result {
+    writeln!(f, "{what}")?;
+    for m in m.maps().map_err(|_| fmt::Error)? {
+        writeln!(f, "  {m}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Dependences {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        lines(f, "flow", &self.flow)?;
+        lines(f, "anti", &self.anti)?;
+        lines(f, "output", &self.output)?;
+        lines(f, "no source", &self.no_source)
+    }
+}
+
+impl fmt::Display for ScheduleTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "domain")?;
+        for s in self.domain.sets().map_err(|_| fmt::Error)? {
+            writeln!(f, "  {s}")?;
+        }
+        write_tree(f, &self.root, 1)
+    }
+}
+
+fn write_tree(f: &mut fmt::Formatter<'_>, tree: &Tree, depth: usize) -> fmt::Result {
+    let pad = 2 * depth;
+    match tree {
+        Tree::Leaf => Ok(()),
+        Tree::Mark(name, child) => {
+            writeln!(f, "{:pad$}mark {name}", "")?;
+            write_tree(f, child, depth + 1)
+        }
+        Tree::Band(b) => {
+            writeln!(f, "{:pad$}band{}", "", if b.permutable { " (permutable)" } else { "" })?;
+            for (m, c) in b.members.iter().zip(&b.coincident) {
+                writeln!(f, "{:pad$}  {} {}", "", if *c { "coincident" } else { "sequential" }, sorted(m))?;
+            }
+            write_tree(f, &b.child, depth + 1)
+        }
+        Tree::Sequence(children) => {
+            writeln!(f, "{:pad$}sequence", "")?;
+            for (filter, child) in children {
+                let sets = filter.sets().map_err(|_| fmt::Error)?;
+                let sets: Vec<_> = sets.iter().map(|s| s.to_string()).collect();
+                writeln!(f, "{:pad$}  filter {}", "", sets.join(" "))?;
+                write_tree(f, child, depth + 2)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// isl prints the pieces of a union in the order of a hash table that depends on addresses; sort them.
+fn sorted(m: &isl::UnionPwAff) -> String {
+    let pieces = crate::tree::member_map(m).and_then(|m| Ok(m.maps()?));
+    match pieces {
+        Ok(maps) => maps.iter().map(|m| m.to_string()).collect::<Vec<_>>().join(" "),
+        Err(_) => "?".into(),
+    }
+}
+
+impl fmt::Display for MappedScop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "host")?;
+        let host = ScheduleTree::from_isl(&self.host).map_err(|_| fmt::Error)?;
+        for line in host.to_string().lines() {
+            writeln!(f, "  {line}")?;
+        }
+        for k in &self.kernels {
+            write!(f, "{k}")?;
+        }
+        for (i, p) in self.placement.iter().enumerate() {
+            let p = match p {
+                Placement::Global => "global",
+                Placement::Private => "private",
+            };
+            writeln!(f, "array {i} {p}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for MappedKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "kernel {}[{}]", self.name, self.host_params.join(", "))?;
+        for s in self.domain.sets().map_err(|_| fmt::Error)? {
+            writeln!(f, "  domain {s}")?;
+        }
+        for g in &self.grid {
+            writeln!(f, "  grid {} from {} count {}", g.param, g.lower, g.count)?;
+        }
+        for b in &self.block {
+            writeln!(f, "  block {} size {}", b.param, b.size)?;
+        }
+        for m in self.tile_map.maps().map_err(|_| fmt::Error)? {
+            writeln!(f, "  tile {m}")?;
+        }
+        for m in self.thread_map.maps().map_err(|_| fmt::Error)? {
+            writeln!(f, "  thread {m}")?;
+        }
+        writeln!(f, "  context {}", self.context)?;
+        let tree = ScheduleTree::from_isl(&self.schedule).map_err(|_| fmt::Error)?;
+        for line in tree.to_string().lines() {
+            writeln!(f, "  {line}")?;
+        }
+        Ok(())
+    }
+}
