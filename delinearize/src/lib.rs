@@ -14,7 +14,7 @@
 //!
 //! **Example.** `for (i < n) for (j < m) A[i][j] = ...` with `float A[n][P]`:
 //! offset `4*P*i + 4*j`, domain `[n, m, P] -> { S[i, j] : 0 <= i < n and 0 <= j < m }` gives the shape `A[*][P]`, the subscripts
-//! `[i, j]`, and the assumption `[n, m, P] -> { : n <= 0 or m <= P }` (where `n <= 0`, nothing is executed).
+//! `[i, j]`, and the assumption `[n, m, P] -> { : n <= 0 or m <= 0 or m <= P }` (nothing is executed in the first two cases).
 
 mod affine;
 mod poly;

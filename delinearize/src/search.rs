@@ -26,21 +26,19 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     }
     check_counters(problem, &offsets)?;
     let run = Executed::new(problem)?;
-    let mut search = Search { run: &run, offsets: &offsets, tried: Vec::new(), derived: 0, best: None };
+    let mut search = Search::new(&run, &offsets);
     let guesses = shapes::guesses(&offsets, false);
-    search.all(&guesses)?;
-    if search.best.is_none() {
-        search.all(&shapes::guesses(&offsets, true))?;
+    let shifted: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
+    // The later lists are for what the first cannot explain.
+    for list in [guesses, shapes::guesses(&offsets, true), shifted] {
+        if let Some(view) = search.simple(&list, Origin::Strides, true)? {
+            return finish(&run, &view, Origin::Strides);
+        }
+        if let Some(view) = search.weakest()? {
+            return finish(&run, &view, Origin::Strides);
+        }
     }
-    if search.best.is_none() {
-        let moved: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
-        search.all(&moved)?;
-    }
-    match search.best {
-        Some(view) => finish(&run, &view, Origin::Strides),
-        None if search.derived > 0 => Err(Blocked::NeverInside.into()),
-        None => Err(stuck(problem, &offsets)),
-    }
+    Err(if search.tried.is_empty() { stuck(problem, &offsets) } else { Blocked::NeverInside.into() })
 }
 
 /// The error for offsets that no guess makes affine.
@@ -71,47 +69,56 @@ fn check_counters(problem: &Problem, offsets: &[Polynomial]) -> Result<()> {
 struct Search<'a> {
     run: &'a Executed<'a>,
     offsets: &'a [Polynomial],
-    tried: Vec<Sizes>,
-    derived: usize,
-    best: Option<View>,
+    /// Divisions done, with their (perhaps scaled) sizes.
+    tried: Vec<Divided>,
 }
 
-impl Search<'_> {
-    fn all(&mut self, guesses: &[Sizes]) -> Result<()> {
-        for sizes in guesses {
-            if self.derived >= MAX_VIEWS || self.settled()? {
+struct Divided {
+    sizes: Sizes,
+    subscripts: Vec<Vec<Polynomial>>,
+    origin: Origin,
+}
+
+impl<'a> Search<'a> {
+    fn new(run: &'a Executed<'a>, offsets: &'a [Polynomial]) -> Self {
+        Search { run, offsets, tried: Vec::new() }
+    }
+
+    /// The first guess that is right for all parameters with one piece an access. Guesses seen before are passed over.
+    fn simple(&mut self, guesses: &[Sizes], origin: Origin, adjust: bool) -> Result<Option<View>> {
+        for guess in guesses {
+            if self.tried.len() >= MAX_VIEWS {
                 break;
             }
-            let Some(view) = self.attempt(sizes, true)? else { continue };
-            if self.better(&view)? {
-                self.best = Some(view);
+            let Some((sizes, subscripts)) = view::divide(self.offsets, guess, adjust) else { continue };
+            if self.tried.iter().any(|t| t.sizes == sizes) {
+                continue;
+            }
+            if let Some(view) = self.run.simple_view(&sizes, &subscripts)? {
+                return Ok(Some(view));
+            }
+            self.tried.push(Divided { sizes, subscripts, origin });
+        }
+        Ok(None)
+    }
+
+    /// Of the guesses that [`Search::simple`] found not to be simple, the one with the weakest condition, if any has a possible one.
+    fn weakest(&self) -> Result<Option<View>> {
+        let mut best: Option<View> = None;
+        for t in &self.tried {
+            let view = self.run.view(t.sizes.clone(), t.subscripts.clone())?;
+            if self.better(&view, best.as_ref())? {
+                best = Some(view);
             }
         }
-        Ok(())
+        Ok(best)
     }
 
-    fn attempt(&mut self, sizes: &Sizes, adjust: bool) -> Result<Option<View>> {
-        let Some((sizes, subscripts)) = view::divide(self.offsets, sizes, adjust) else { return Ok(None) };
-        if self.tried.contains(&sizes) {
-            return Ok(None);
-        }
-        self.tried.push(sizes.clone());
-        self.derived += 1;
-        Ok(Some(self.run.view(sizes, subscripts)?))
-    }
-
-    fn settled(&self) -> Result<bool> {
-        match &self.best {
-            Some(b) => Ok(b.max_pieces() == 1 && b.is_unconditional()?),
-            None => Ok(false),
-        }
-    }
-
-    fn better(&self, view: &View) -> Result<bool> {
+    fn better(&self, view: &View, best: Option<&View>) -> Result<bool> {
         if self.run.impossible(view)? {
             return Ok(false);
         }
-        let Some(best) = &self.best else { return Ok(true) };
+        let Some(best) = best else { return Ok(true) };
         if view.is_unconditional()? && best.is_unconditional()? {
             return Ok(view.max_pieces() < best.max_pieces());
         }
@@ -127,29 +134,19 @@ fn affine_offsets(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape> {
         return Ok(linear);
     }
     let run = Executed::new(problem)?;
-    let mut search = Search { run: &run, offsets, tried: Vec::new(), derived: 0, best: None };
-    let mut conditional = None;
-    for (sizes, origin) in
-        hints.iter().map(|h| (h, Origin::Hint)).chain(guesses.iter().map(|g| (g, Origin::Strides)))
-    {
-        if search.derived >= MAX_VIEWS {
-            break;
-        }
-        let Some(view) = search.attempt(sizes, false)? else { continue };
-        if view.max_pieces() != 1 {
-            continue;
-        }
-        if view.is_unconditional()? {
+    let mut search = Search::new(&run, offsets);
+    for (guesses, origin) in [(&hints, Origin::Hint), (&guesses, Origin::Strides)] {
+        if let Some(view) = search.simple(guesses, origin, false)? {
             return finish(&run, &view, origin);
         }
-        if origin == Origin::Hint && conditional.is_none() && !run.impossible(&view)? {
-            conditional = Some(view);
+    }
+    for t in search.tried.iter().filter(|t| t.origin == Origin::Hint) {
+        let view = run.view(t.sizes.clone(), t.subscripts.clone())?;
+        if view.max_pieces() == 1 && !run.impossible(&view)? {
+            return finish(&run, &view, Origin::Hint);
         }
     }
-    match conditional {
-        Some(view) => finish(&run, &view, Origin::Hint),
-        None => Ok(linear),
-    }
+    Ok(linear)
 }
 
 /// The distinct hints of which some counter strides over whole rows, most dimensions first.

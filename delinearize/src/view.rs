@@ -28,12 +28,25 @@ const MAX_MULTIPLE: i128 = 2;
 /// An access in more pieces than this (two dimensions of three) gets a condition instead.
 const MAX_PIECES: usize = 9;
 
+/// A condition of more parts than this is left as isl gives it.
+const MAX_TIDY: usize = 8;
+
 /// Subscripts on a part of an access's iterations.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub domain: isl::Set,
     /// Outermost first, affine.
     pub subscripts: Vec<Polynomial>,
+}
+
+impl Piece {
+    /// The same addresses with `k` times `size`, the size of dimension `at`, moved into that dimension from the one before.
+    fn moved(&self, k: i128, at: usize, size: &Polynomial) -> Piece {
+        let mut f = self.subscripts.clone();
+        f[at] = &f[at] + &size.scale(k);
+        f[at - 1] = &f[at - 1] - &Polynomial::constant(k);
+        Piece { domain: self.domain.clone(), subscripts: f }
+    }
 }
 
 /// A shape with subscripts for all accesses.
@@ -175,6 +188,24 @@ impl<'a> Executed<'a> {
         Ok(below.union(domain.clone().subtract(high)?)?)
     }
 
+    /// The view of shape `sizes` with these subscripts as they come from the division, if it needs neither a condition nor
+    /// more than one piece an access. Gives up at the first sign that it does, so it costs less than [`Executed::view`].
+    pub fn simple_view(&self, sizes: &Sizes, subscripts: &[Vec<Polynomial>]) -> Result<Option<View>> {
+        let mut pieces = Vec::new();
+        for (domain, f) in self.domains.iter().zip(subscripts) {
+            let mut piece = Piece { domain: domain.clone(), subscripts: f.clone() };
+            for k in (0..sizes.len()).rev() {
+                match self.place_whole(&piece, k + 1, &sizes[k])? {
+                    Ok(placed) => piece = placed,
+                    Err(_) => return Ok(None),
+                }
+            }
+            pieces.push(vec![piece]);
+        }
+        let violations = isl::Set::empty(self.params.clone())?;
+        Ok(Some(View { sizes: sizes.clone(), pieces, violations }))
+    }
+
     /// The view of shape `sizes` with these subscripts as they come from the division.
     pub fn view(&self, sizes: Sizes, subscripts: Vec<Vec<Polynomial>>) -> Result<View> {
         let mut violations = isl::Set::empty(self.params.clone())?;
@@ -196,6 +227,29 @@ impl<'a> Executed<'a> {
         Ok(View { sizes, pieces, violations: violations.coalesce()? })
     }
 
+    /// `piece` with the one multiple of `size` moved that is inside for all iterations; else all multiples with the iterations
+    /// outside.
+    fn place_whole(
+        &self,
+        piece: &Piece,
+        at: usize,
+        size: &Polynomial,
+    ) -> Result<std::result::Result<Piece, Vec<(i128, isl::Set)>>> {
+        if piece.domain.is_empty()? {
+            return Ok(Ok(piece.clone()));
+        }
+        let mut options = Vec::new();
+        for k in (0..=MAX_MULTIPLE).flat_map(|k| if k == 0 { vec![0] } else { vec![k, -k] }) {
+            let placed = piece.moved(k, at, size);
+            let outside = self.outside(&placed.subscripts[at], size, &piece.domain)?;
+            if outside.is_empty()? {
+                return Ok(Ok(placed));
+            }
+            options.push((k, outside));
+        }
+        Ok(Err(options))
+    }
+
     /// Moves multiples of `size` between the dimensions `at - 1` and `at` of `piece` so that `at` is inside. Gives the parts and the
     /// parameters for which some iteration of the piece is in none.
     fn place(
@@ -205,26 +259,13 @@ impl<'a> Executed<'a> {
         size: &Polynomial,
         room: usize,
     ) -> Result<(Vec<Piece>, isl::Set)> {
-        let moved = |k: i128| {
-            let mut f = piece.subscripts.clone();
-            f[at] = &f[at] + &size.scale(k);
-            f[at - 1] = &f[at - 1] - &Polynomial::constant(k);
-            f
-        };
-        let whole = |k: i128| vec![Piece { domain: piece.domain.clone(), subscripts: moved(k) }];
         let none = isl::Set::empty(self.params.clone())?;
-        if piece.domain.is_empty()? {
-            return Ok((whole(0), none));
-        }
-        let mut options: Vec<(i128, isl::Set)> = Vec::new();
-        for k in (0..=MAX_MULTIPLE).flat_map(|k| if k == 0 { vec![0] } else { vec![k, -k] }) {
-            let outside = self.outside(&moved(k)[at], size, &piece.domain)?;
-            if outside.is_empty()? {
-                return Ok((whole(k), none));
-            }
-            options.push((k, outside));
-        }
-        let (parts, rest) = self.slabs(&piece, at, size, &moved)?;
+        let options = match self.place_whole(&piece, at, size)? {
+            Ok(placed) => return Ok((vec![placed], none)),
+            Err(options) => options,
+        };
+        let whole = |k: i128| vec![piece.moved(k, at, size)];
+        let (parts, rest) = self.slabs(&piece, at, size)?;
         if parts.len() <= room && rest.is_empty()? {
             return Ok((parts, none));
         }
@@ -251,18 +292,12 @@ impl<'a> Executed<'a> {
     }
 
     /// The parts of `piece` on which one multiple each is inside, and what is left over.
-    fn slabs(
-        &self,
-        piece: &Piece,
-        at: usize,
-        size: &Polynomial,
-        moved: &impl Fn(i128) -> Vec<Polynomial>,
-    ) -> Result<(Vec<Piece>, isl::Set)> {
+    fn slabs(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<(Vec<Piece>, isl::Set)> {
         let space = piece.domain.space()?;
         let mut rest = piece.domain.clone();
         let mut parts = Vec::new();
         for k in -MAX_MULTIPLE..=MAX_MULTIPLE {
-            let subscripts = moved(k);
+            let subscripts = piece.moved(k, at, size).subscripts;
             let (low, high) = self.bounds(&subscripts[at], size, &space)?;
             let domain = piece.domain.clone().intersect(low)?.intersect(high)?;
             if !domain.is_empty()? {
@@ -306,13 +341,37 @@ impl<'a> Executed<'a> {
             return Ok(isl::Set::universe(self.params.clone())?);
         }
         let right = self.context.clone().subtract(view.violations.clone())?.coalesce()?;
-        Ok(right.gist(self.context.clone())?.coalesce()?)
+        tidy(right.gist(self.context.clone())?.coalesce()?)
     }
 
     /// Whether no executed parameter of the context makes the view right.
     pub fn impossible(&self, view: &View) -> Result<bool> {
         Ok(!self.any.is_empty()? && self.any.is_subset(&view.violations)?)
     }
+}
+
+/// The same set with each part cut to what the others do not say: subtraction makes parts disjoint
+/// (`n <= 0 or (n > 0 and m <= s)`), which a run-time check need not be. For a part `B` and the rest `R`,
+/// `gist(B, complement of R)` is `B` outside `R`, and inside `R` nothing matters.
+fn tidy(set: isl::Set) -> Result<isl::Set> {
+    let mut parts =
+        set.basic_sets()?.into_iter().map(isl::Set::from_basic_set).collect::<isl::Result<Vec<_>>>()?;
+    if parts.len() < 2 || parts.len() > MAX_TIDY {
+        return Ok(set);
+    }
+    parts.sort_by_cached_key(|s| s.to_string());
+    for n in 0..parts.len() {
+        let mut rest = isl::Set::empty(set.space()?)?;
+        for (_, p) in parts.iter().enumerate().filter(|(m, _)| *m != n) {
+            rest = rest.union(p.clone())?;
+        }
+        parts[n] = parts[n].clone().gist(rest.complement()?)?;
+    }
+    let mut tidied = isl::Set::empty(set.space()?)?;
+    for p in parts {
+        tidied = tidied.union(p)?;
+    }
+    Ok(tidied.coalesce()?)
 }
 
 /// Whether the violations `a` are fewer than `b`; anything is fewer than nothing known.

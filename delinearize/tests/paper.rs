@@ -1,0 +1,284 @@
+//! The examples of the ICS 2015 paper and kernels of its kind, each as C would index them.
+
+mod support;
+use pollyrs_delinearize::*;
+use support::*;
+
+const ALWAYS: &str = "";
+
+#[test]
+fn linear_needs_nothing() {
+    let case = Case::new("n", "").flat("i : 0 <= i < n", "i").flat("i : 0 <= i < n", "2*i + n - 1");
+    case.expect("", ALWAYS, &["i0", "2i0 + n - 1"]);
+}
+
+#[test]
+fn gemm_on_variable_length_arrays() {
+    let d = "i j k : 0 <= i < n and 0 <= j < m and 0 <= k < p";
+    Case::new("n m p", "").array(d, "p", "i, k").expect("p", ALWAYS, &["i0, i2"]);
+    Case::new("n m p", "").array(d, "m", "k, j").expect("m", ALWAYS, &["i2, i1"]);
+    let c =
+        Case::new("n m p", "").array("i j : 0 <= i < n and 0 <= j < m", "m", "i, j").array(d, "m", "i, j");
+    c.expect("m", ALWAYS, &["i0, i1", "i0, i1"]);
+}
+
+#[test]
+fn leading_dimension_needs_a_condition() {
+    let case = Case::new("n m lda", "").array("i j : 0 <= i < n and 0 <= j < m", "lda", "i, j");
+    let shape = case.expect("lda", "n <= 0 or m <= 0 or m <= lda", &["i0, i1"]);
+    let seen = check_points(&case, &shape, -1..=3, -1..=3);
+    assert!(seen.holds > 20 && seen.fails > 5, "{seen:?}");
+}
+
+#[test]
+fn subarray_initialisation() {
+    let case = Case::new("m p o0 o1 o2 s0 s1 s2", "s0 >= 1 and s1 >= 1 and s2 >= 1 and o1 >= 0 and o2 >= 0")
+        .array("i j k : 0 <= i < s0 and 0 <= j < s1 and 0 <= k < s2", "m, p", "i + o0, j + o1, k + o2");
+    case.expect("m, p", "o1 <= m - s1 and o2 <= p - s2", &["i0 + o0, i1 + o1, i2 + o2"]);
+}
+
+#[test]
+fn array_sizes_in_subscripts() {
+    let case = Case::new("n m p", "p >= 1 and n >= 1 and m >= 1")
+        .array("i j k : 0 <= i < p and 0 <= j < n and 0 <= k < m", "n, m", "i, j, k")
+        .array(" : ", "n, m", "0, 0, m - 1")
+        .array(" : ", "n, m", "0, n - 1, 0")
+        .array(" : ", "n, m", "0, n - 1, m - 1");
+    let want = ["i0, i1, i2", "0, 0, m - 1", "0, n - 1, 0", "0, n - 1, m - 1"];
+    let shape = case.expect("n, m", ALWAYS, &want);
+    assert!(shape.subscripts.iter().flatten().all(|f| f.n_piece().unwrap() == 1));
+}
+
+/// The paper's S2, `A[1][1][1]`, is inside only where the sizes are at least 2.
+#[test]
+fn constant_subscripts_bound_the_sizes() {
+    let case = Case::new("n m p", "")
+        .array("i j k : 0 <= i < p and 0 <= j < n and 0 <= k < m", "n, m", "i, j, k")
+        .array(" : ", "n, m", "1, 1, 1");
+    let shape = case.expect("n, m", "n >= 2 and m >= 2", &["i0, i1, i2", "1, 1, 1"]);
+    check_points(&case, &shape, 0..=3, 0..=3);
+}
+
+#[test]
+fn reversed_rows_and_columns() {
+    let d = "i j : 0 <= i < n and 0 <= j < m";
+    Case::new("n m", "").array(d, "m", "n - 1 - i, j").expect("m", ALWAYS, &["n - 1 - i0, i1"]);
+    Case::new("n m", "").array(d, "m", "i, m - 1 - j").expect("m", ALWAYS, &["i0, m - 1 - i1"]);
+    let square = "i j : 0 <= i < n and 0 <= j < n";
+    let case = Case::new("n", "").array(square, "n", "n - 1 - i, n - 1 - j");
+    case.expect("n", ALWAYS, &["n - 1 - i0, n - 1 - i1"]);
+}
+
+#[test]
+fn a_row_wraps_into_the_one_before() {
+    // a[i*n + j - 1] with j from 0: the first column reads the end of the row above.
+    let case = Case::new("n", "")
+        .flat("i j : 0 <= i < n and 0 <= j < n", "i*n + j - 1")
+        .flat("i j : 0 <= i < n and 0 <= j < n", "i*n + j");
+    let shape = case.solve().unwrap();
+    assert!(shape.is_unconditional().unwrap());
+    assert_eq!(
+        (shape.subscripts[0][0].n_piece().unwrap(), shape.subscripts[1][0].n_piece().unwrap()),
+        (2, 1)
+    );
+    let seen = check_points(&case, &shape, 0..=4, -1..=5);
+    assert!(seen.points > 50, "{seen:?}");
+}
+
+#[test]
+fn image_resize_scales_sizes() {
+    // out[2h][2w] from in[h][w]: out[2i][2j], out[2i+1][2j+1] have the stride 4w and 2w.
+    let d = "i j : 0 <= i < h and 0 <= j < w";
+    let case = Case::new("h w", "").array(d, "2*w", "2*i, 2*j").array(d, "2*w", "2*i + 1, 2*j + 1");
+    let shape = case.solve().unwrap();
+    assert!(shape.is_unconditional().unwrap());
+    check_points(&case, &shape, 0..=3, 0..=3);
+    // With accesses to all rows.
+    let case = case.array("i j : 0 <= i < 2h and 0 <= j < 2w", "2*w", "i, j");
+    case.expect("2*w", ALWAYS, &["2i0, 2i1", "2i0 + 1, 2i1 + 1", "i0, i1"]);
+    // Three dimensions, the paper's A[*][b1 P1][b2 P2].
+    let d = "i j k : 0 <= i < n and 0 <= j < 3p and 0 <= k < 2q";
+    Case::new("n p q", "").array(d, "3*p, 2*q", "i, j, k").expect("3*p, 2*q", ALWAYS, &["i0, i1, i2"]);
+}
+
+#[test]
+fn diagonal_stencil_on_a_padded_array() {
+    let d = "i j k : 1 <= i <= q and 1 <= j <= r and 1 <= k <= s";
+    let case = Case::new("q r s", "")
+        .array(d, "r + 2, s + 2", "i, j, k")
+        .array(d, "r + 2, s + 2", "i + 1, j + 1, k + 1")
+        .array(d, "r + 2, s + 2", "i - 1, j - 1, k - 1");
+    case.expect("r + 2, s + 2", ALWAYS, &["i0, i1, i2", "i0 + 1, i1 + 1, i2 + 1", "i0 - 1, i1 - 1, i2 - 1"]);
+}
+
+#[test]
+fn padded_array_without_the_middle_counter() {
+    // Only whole columns of row 1: strides (r+2)(s+2) and 1, a product to factor and order.
+    let d = "i k : 1 <= i <= q and 1 <= k <= s";
+    Case::new("q r s", "r >= 1 and s >= 1").array(d, "r + 2, s + 2", "i, 1, k").expect(
+        "r + 2, s + 2",
+        ALWAYS,
+        &["i0, 1, i1"],
+    );
+}
+
+#[test]
+fn fdtd_apml_sizes_n_plus_one() {
+    let d = "z y x : 0 <= z < cz and 0 <= y < cy and 0 <= x < cx";
+    let s = "cy + 1, cx + 1";
+    let edge = "z x : 0 <= z < cz and 0 <= x < cx";
+    let case = Case::new("cz cy cx", "cy >= 1 and cx >= 1 and cz >= 1")
+        .array(d, s, "z, y, x")
+        .array(d, s, "z, y + 1, x")
+        .array("z y : 0 <= z < cz and 0 <= y < cy", s, "z, y, cx")
+        .array(edge, s, "z, cy, x")
+        .array("z : 0 <= z < cz", s, "z, cy, cx");
+    case.expect(s, ALWAYS, &["i0, i1, i2", "i0, i1 + 1, i2", "i0, i1, cx", "i0, cy, i1", "i0, cy, cx"]);
+}
+
+#[test]
+fn ludcmp_size_n_plus_one() {
+    let case = Case::new("n", "")
+        .array("i j : 0 <= i < n and i + 1 <= j <= n", "n + 1", "j, i")
+        .array("i j k : 0 <= i < n and i + 1 <= j <= n and 0 <= k < i", "n + 1", "i + 1, j")
+        .array("i : 0 <= i <= n", "n + 1", "i, i");
+    case.expect("n + 1", ALWAYS, &["i1, i0", "i0 + 1, i1", "i0, i0"]);
+}
+
+#[test]
+fn jacobi_2d_and_seidel() {
+    let d = "t i j : 0 <= t < steps and 1 <= i < n - 1 and 1 <= j < n - 1";
+    let mut case = Case::new("steps n", "");
+    for f in ["i, j", "i - 1, j", "i + 1, j", "i, j - 1", "i, j + 1", "i - 1, j - 1", "i + 1, j + 1"] {
+        case = case.array(d, "n", f);
+    }
+    let want = [
+        "i1, i2",
+        "i1 - 1, i2",
+        "i1 + 1, i2",
+        "i1, i2 - 1",
+        "i1, i2 + 1",
+        "i1 - 1, i2 - 1",
+        "i1 + 1, i2 + 1",
+    ];
+    case.expect("n", ALWAYS, &want);
+}
+
+#[test]
+fn one_parameter_cubes() {
+    let d = "i j k : 0 <= i < n and 0 <= j < n and 0 <= k < n";
+    Case::new("n", "").array(d, "n, n", "i, j, k").array(d, "n, n", "k, i, j").expect(
+        "n, n",
+        ALWAYS,
+        &["i0, i1, i2", "i2, i0, i1"],
+    );
+}
+
+#[test]
+fn conv2d_in_four_dimensions() {
+    let params = "N C H W K R S";
+    let at_least_one = "N >= 1 and C >= 1 and H >= 1 and W >= 1 and K >= 1 and R >= 1 and S >= 1";
+    let d = "n k h w c r s : 0 <= n < N and 0 <= k < K and 0 <= h < H and 0 <= w < W \
+             and 0 <= c < C and 0 <= r < R and 0 <= s < S";
+    Case::new(params, at_least_one).array(d, "C, H + R - 1, W + S - 1", "n, c, h + r, w + s").expect(
+        "C, H + R - 1, W + S - 1",
+        ALWAYS,
+        &["i0, i4, i2 + i5, i3 + i6"],
+    );
+    Case::new(params, "").array(d, "C, R, S", "k, c, r, s").expect("C, R, S", ALWAYS, &["i1, i4, i5, i6"]);
+    Case::new(params, "").array(d, "K, H, W", "n, k, h, w").expect("K, H, W", ALWAYS, &["i0, i1, i2, i3"]);
+    // 3x3 kernels, padded by one on each side.
+    let d = "n k h w c r s : 0 <= n < N and 0 <= k < K and 0 <= h < H and 0 <= w < W \
+             and 0 <= c < C and 0 <= r < 3 and 0 <= s < 3";
+    Case::new("N C H W K", "").array(d, "C, H + 2, W + 2", "n, c, h + r, w + s").expect(
+        "C, H + 2, W + 2",
+        ALWAYS,
+        &["i0, i4, i2 + i5, i3 + i6"],
+    );
+    Case::new("N C H W K", "").array(d, "C, 3, 3", "k, c, r, s").expect(
+        "C, 3, 3",
+        ALWAYS,
+        &["i1, i4, i5, i6"],
+    );
+}
+
+#[test]
+fn missing_dimension_takes_the_order_that_needs_no_condition() {
+    // A[i][0][k] in A[*][P][Q]: the stride of i is P*Q; only with Q innermost is k inside.
+    let d = "i k : 0 <= i < n and 0 <= k < q";
+    let case = Case::new("n p q", "p >= 1").array(d, "p, q", "i, 0, k");
+    case.expect("p, q", ALWAYS, &["i0, 0, i1"]);
+    let d = "i k : 0 <= i < n and 0 <= k < p";
+    Case::new("n p q", "q >= 1").array(d, "q, p", "i, 0, k").expect("q, p", ALWAYS, &["i0, 0, i1"]);
+}
+
+#[test]
+fn a_parameter_times_a_parameter() {
+    // A[t][i] with a parameter t: t*n may be size n, subscript t, or the other way round.
+    let case = Case::new("n t", "").array("i : 0 <= i < n", "n", "t, i");
+    case.expect("n", ALWAYS, &["t, i0"]);
+}
+
+#[test]
+fn width_as_a_difference() {
+    let d = "i j : 0 <= i < n and 0 <= j < hi - lo";
+    Case::new("n hi lo", "").array(d, "hi - lo", "i, j").expect("hi - lo", ALWAYS, &["i0, i1"]);
+    Case::new("n hi lo", "").array(d, "hi - lo", "n - 1 - i, j").expect(
+        "hi - lo",
+        ALWAYS,
+        &["n - 1 - i0, i1"],
+    );
+}
+
+#[test]
+fn constant_sizes_are_recovered_where_provable() {
+    let d = "i j k : 0 <= i < n and 0 <= j < 10 and 0 <= k < 20";
+    Case::new("n", "").array(d, "10, 20", "i, j, k").expect("10, 20", ALWAYS, &["i0, i1, i2"]);
+    let stencil = "i j : 1 <= i < n and 1 <= j < 99";
+    Case::new("n", "").array(stencil, "100", "i - 1, j + 1").array(stencil, "100", "i, j - 1").expect(
+        "100",
+        ALWAYS,
+        &["i0 - 1, i1 + 1", "i0, i1 - 1"],
+    );
+    // Not provable: the linear view needs no condition.
+    let d = "i j : 0 <= i < n and 0 <= j < m";
+    Case::new("n m", "").array(d, "100", "i, j").expect("", ALWAYS, &["100i0 + i1"]);
+    // Named by the type: a condition is worth it.
+    let case = Case::new("n m", "").array(d, "100", "i, j").hint(&[100]);
+    let shape = case.expect("100", "n <= 0 or m <= 0 or m <= 100", &["i0, i1"]);
+    assert_eq!(shape.origin, Origin::Hint);
+    // Named, but the program runs through the rows.
+    Case::new("m", "").flat("i : 0 <= i < m", "i").hint(&[100]).expect("", ALWAYS, &["i0"]);
+}
+
+#[test]
+fn parametric_rows_of_constant_pixels() {
+    let d = "y x c : 0 <= y < h and 0 <= x < w and 0 <= c < 3";
+    Case::new("h w", "").array(d, "w, 3", "y, x, c").expect("w, 3", ALWAYS, &["i0, i1, i2"]);
+}
+
+#[test]
+fn blocked() {
+    let blocked = |case: Case| match case.solve() {
+        Err(DelinearizeError::Blocked(b)) => b,
+        other => panic!("{other:?}"),
+    };
+    let mut case = Case::new("n", "").flat("i : 0 <= i < n", "i");
+    case.accesses[0].offset = Polynomial::iter(0).scale(2);
+    assert_eq!(blocked(case), Blocked::NotDivisible { access: 0, term: "2*i0".into() });
+    let mut case = Case::new("n", "").flat("i : 0 <= i < n", "i");
+    case.accesses[0].offset = Polynomial::iter(0).scale(4) + Polynomial::constant(1);
+    assert_eq!(blocked(case), Blocked::NotDivisible { access: 0, term: "1".into() });
+    let case = Case::new("n", "").flat("i : 0 <= i < n", "i*i");
+    assert_eq!(blocked(case), Blocked::NonAffineSubscript { access: 0, term: "i0^2".into() });
+    let case = Case::new("n m", "").flat("i : 0 <= i < n", "i").flat("i : 0 <= i < n", "i*(n*m + 1)");
+    assert_eq!(blocked(case), Blocked::NonAffineSubscript { access: 1, term: "i0*n*m".into() });
+}
+
+#[test]
+fn a_spent_budget_is_an_error() {
+    let d = "i j k : 0 <= i < n and 0 <= j < m and 0 <= k < p";
+    let case = Case::new("n m p", "").array(d, "m, p", "i, j, k");
+    let r = case.ctx.with_budget(50, || case.solve());
+    assert!(matches!(r, Err(DelinearizeError::Isl(pollyrs_isl::Error::Quota))), "{r:?}");
+}
