@@ -1,1 +1,30 @@
-//! Mapped kernels to target-neutral kernel IR, PTX, emulated code and the host plan
+//! From mapped kernels to code: target-neutral kernel IR, PTX, host-emulated kernels, and the host plan.
+//!
+//! ```text
+//! MappedScop ─build_kernels→ KernelModule ─lower_ptx→ PTX text ─assemble→ cubin
+//!                                         └lower_emulated→ functions in the host module
+//! ```
+//!
+//! # Invariants
+//! - Everything lives in the host module's `LLVMContext`; nothing is written to the host module but by
+//!   [`lower_emulated`].
+//! - A kernel computes what the original statements compute: floating-point operations are neither contracted nor flushed nor
+//!   approximated beyond the flags of the host's IR.
+//! - Any function here may fail without harm: the original loop stays.
+
+mod ast_expr;
+mod body;
+mod emulated;
+mod error;
+mod ir;
+mod llvm;
+mod kernel;
+mod math;
+mod ptx;
+mod statement;
+
+pub use ast_expr::ExprEmitter;
+pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};
+pub use error::{CodegenError, Result};
+pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
+pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx};

@@ -1,0 +1,565 @@
+//! Mapped kernels as target-neutral LLVM IR.
+//!
+//! [`build_kernels`] makes a module with one function a kernel: what *one thread* of one block does. What depends on the
+//! target is a call of an abstract function, which [`lower_ptx`](crate::lower_ptx) and
+//! [`lower_emulated`](crate::lower_emulated) replace:
+//! ```text
+//! i64  @pollyrs.block_id()            linear block index
+//! i32  @pollyrs.thread_id.{x,y,z}()   thread index in the block
+//! void @pollyrs.barrier()             barrier among the threads of a block
+//! ```
+//! A user node of the schedule's AST whose tuple is named `_barrier` (or `_barrier` and more) is such a barrier.
+//!
+//! # Invariants
+//! - Arguments come in this order: the device address of every array of [`KernelInfo::arrays`] (of the element with all
+//!   subscripts zero, so it may lie outside the allocation), then [`KernelInfo::scalars`]. Only what the kernel uses is passed.
+//! - Array arguments are `noalias`: a SCoP runs on the device only if its arrays' touched ranges are disjoint. `readonly` says
+//!   that no statement of this kernel writes the array.
+//! - Every access is aligned to its element: device copies keep the host's element grid.
+//! - The module refers to nothing of the host module but types of the shared context.
+//!
+//! # Example
+//! `for (i) S0: A[i] = B[i] + 1` in tiles of 256:
+//! ```text
+//! define void @f_K0(ptr noalias %A, ptr noalias readonly %B, i64 %n, i64 %_b0.lower) {
+//!   %block = call i64 @pollyrs.block_id()
+//!   ...
+//! ```
+
+use crate::ast_expr::ExprEmitter;
+use crate::body::emit_node;
+use crate::error::{Result, internal, unsupported};
+use crate::ir::{Ir, c_string};
+use crate::llvm::*;
+use crate::statement::Plan;
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl as isl;
+use pollyrs_schedule::{MappedKernel, MappedScop, Placement};
+use pollyrs_scop::{AccessKind, ArrayId, ElemType, Scop, StmtId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A kernel argument after the arrays; each fills one 8-byte slot at launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ScalarArg {
+    /// `Scop::params[i]`, an `i64`.
+    Param(usize),
+    /// `Scop::invariants[i]` in its own type, in the low bytes of the slot.
+    Invariant(usize),
+    /// `MappedKernel::host_params[i]`, an `i64`.
+    HostParam(usize),
+    /// The lower bound of grid dimension `i`, an `i64`.
+    TileLower(usize),
+    /// The extent of grid dimension `i`, an `i64`.
+    TileCount(usize),
+}
+
+/// How to launch a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// The function's name: `<scop>_<kernel>`, an identifier of PTX.
+    pub name: String,
+    pub arrays: Vec<ArrayId>,
+    pub scalars: Vec<ScalarArg>,
+    /// Threads in x, y, z.
+    pub block: [u32; 3],
+    pub has_barrier: bool,
+    /// Static shared memory a block.
+    pub shared_bytes: u32,
+}
+
+/// The kernels of a SCoP. It lives in the host module's LLVM context and must be dropped before that.
+pub struct KernelModule {
+    pub(crate) owned: OwnedModule,
+    /// In the order of `MappedScop::kernels`.
+    pub kernels: Vec<KernelInfo>,
+}
+
+impl KernelModule {
+    /// The module; it stays ours.
+    pub fn module(&self) -> LLVMModuleRef {
+        self.owned.0
+    }
+}
+
+impl fmt::Display for KernelModule {
+    /// The printer behind `print<pollyrs-kernel>`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&module_text(self.owned.0))
+    }
+}
+
+impl fmt::Debug for KernelModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelModule").field("kernels", &self.kernels).finish_non_exhaustive()
+    }
+}
+
+/// Builds the kernels of a mapped SCoP.
+///
+/// # Errors
+/// [`CodegenError::Unsupported`](crate::CodegenError::Unsupported) for instructions that cannot run on a device; [`CodegenError::Internal`](crate::CodegenError::Internal) if an earlier stage broke
+/// an invariant. The host module is not touched.
+///
+/// # Safety
+/// `host_module` is a live module, and all handles in `scop` are values of it.
+pub unsafe fn build_kernels(
+    host_module: LLVMModuleRef,
+    scop: &Scop,
+    mapped: &MappedScop,
+) -> Result<KernelModule> {
+    // SAFETY: the caller's promise; the new module takes its layout so that sizes of types agree.
+    let (context, module) = unsafe {
+        let context = LLVMGetModuleContext(host_module);
+        let name = c_string(&identifier(&scop.name));
+        let module = LLVMModuleCreateWithNameInContext(name.as_ptr(), context);
+        LLVMSetTarget(module, LLVMGetTarget(host_module));
+        LLVMSetDataLayout(module, LLVMGetDataLayoutStr(host_module));
+        (context, OwnedModule(module))
+    };
+    let mut kernels = Vec::new();
+    for kernel in &mapped.kernels {
+        kernels.push(build_kernel(context, module.0, scop, mapped, kernel)?);
+    }
+    verify(module.0)?;
+    Ok(KernelModule { owned: module, kernels })
+}
+
+/// LLVM's verifier.
+pub(crate) fn verify(module: LLVMModuleRef) -> Result<()> {
+    let mut message = std::ptr::null_mut();
+    // SAFETY: a live module; the message is ours.
+    let broken =
+        unsafe { LLVMVerifyModule(module, LLVMVerifierFailureAction::LLVMReturnStatusAction, &mut message) };
+    let text = take_message(message);
+    if broken != 0 { internal(format!("broken kernel module: {text}")) } else { Ok(()) }
+}
+
+/// `name` with everything that PTX does not allow in an identifier replaced.
+fn identifier(name: &str) -> String {
+    let mut s: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '$' { c } else { '_' })
+        .collect();
+    if !s.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        s.insert_str(0, "k_");
+    }
+    s
+}
+
+/// What an argument of the kernel stands for.
+#[derive(Clone, Copy, Debug)]
+enum Argument {
+    Array(ArrayId),
+    Scalar(ScalarArg),
+}
+
+/// The state while one kernel is built.
+pub(crate) struct KernelBuilder<'a> {
+    pub scop: &'a Scop,
+    pub mapped: &'a MappedScop,
+    pub kernel: &'a MappedKernel,
+    pub module: LLVMModuleRef,
+    pub ir: &'a Ir,
+    /// Parameters, mapping parameters and the iterators in scope.
+    pub emit: ExprEmitter<'a>,
+    /// The address of `[0, ..., 0]`, or of the thread's cell.
+    pub arrays: BTreeMap<ArrayId, LLVMValueRef>,
+    /// By host value.
+    pub invariants: BTreeMap<usize, LLVMValueRef>,
+    /// Sizes of array dimensions, computed in the entry block.
+    sizes: BTreeMap<(ArrayId, usize), LLVMValueRef>,
+    /// The branch that ends the entry block.
+    entry_end: LLVMValueRef,
+    pub plans: BTreeMap<StmtId, Plan>,
+    pub has_barrier: bool,
+}
+
+impl KernelBuilder<'_> {
+    /// Emits at the end of the entry block, then goes back.
+    fn at_entry<T>(&self, f: impl FnOnce() -> Result<T>) -> Result<T> {
+        let back = self.ir.block();
+        self.ir.before(self.entry_end);
+        let v = f();
+        self.ir.at_end(back);
+        v
+    }
+
+    /// The number of elements along dimension `d` of an array.
+    pub fn size(&mut self, id: ArrayId, d: usize) -> Result<LLVMValueRef> {
+        if let Some(v) = self.sizes.get(&(id, d)) {
+            return Ok(*v);
+        }
+        let array = self.scop.array(id);
+        let Some(Some(size)) = array.sizes.get(d) else {
+            return internal(format!("{} has no size in dimension {d}", array.name));
+        };
+        let e = crate::ast_expr::pw_aff_expr(size, Some(&self.kernel.context.clone().params()?))?;
+        let v = self.at_entry(|| self.emit.emit_int(&e))?;
+        self.sizes.insert((id, d), v);
+        Ok(v)
+    }
+
+    /// An abstract function of the target.
+    pub fn abstract_call(&self, name: &str, ret: LLVMTypeRef) -> Result<LLVMValueRef> {
+        let f = declare(self.module, name, function_type(ret, &[]));
+        let c = self.ir.ctx;
+        add_enum_attribute(c, f, FUNCTION, "nounwind", 0);
+        add_enum_attribute(c, f, FUNCTION, "willreturn", 0);
+        if name == BARRIER {
+            add_enum_attribute(c, f, FUNCTION, "convergent", 0);
+        } else {
+            // memory(none)
+            add_enum_attribute(c, f, FUNCTION, "memory", 0);
+        }
+        Ok(self.ir.call_function(f, &[]))
+    }
+}
+
+pub(crate) const BLOCK_ID: &str = "pollyrs.block_id";
+pub(crate) const THREAD_ID: [&str; 3] = ["pollyrs.thread_id.x", "pollyrs.thread_id.y", "pollyrs.thread_id.z"];
+pub(crate) const BARRIER: &str = "pollyrs.barrier";
+
+fn build_kernel(
+    context: LLVMContextRef,
+    module: LLVMModuleRef,
+    scop: &Scop,
+    mapped: &MappedScop,
+    kernel: &MappedKernel,
+) -> Result<KernelInfo> {
+    let ir = &Ir::new(context);
+    let used = used_arrays(scop, kernel)?;
+    let arguments = candidates(scop, mapped, kernel, &used);
+    let types = argument_types(ir, scop, &arguments)?;
+    // SAFETY: live context and module. The function is a draft that holds the blocks until the used arguments are known.
+    let draft = unsafe {
+        let ty = function_type(LLVMVoidTypeInContext(context), &types);
+        LLVMAddFunction(module, c"pollyrs.draft".as_ptr(), ty)
+    };
+    let result = (|| {
+        let mut k = entry(ir, module, draft, scop, mapped, kernel, &arguments, &used)?;
+        let build = isl::AstBuild::from_context(kernel.context.clone().params()?)?;
+        let tree = build.node_from_schedule(kernel.schedule.clone())?;
+        emit_node(&mut k, &tree)?;
+        k.ir.ret_void();
+        finish(&k, draft, &arguments, &types, &used)
+    })();
+    // SAFETY: the draft has no uses; after `finish` it is empty, after an error it takes its blocks with it.
+    unsafe { LLVMDeleteFunction(draft) };
+    result
+}
+
+/// The arrays that the kernel's statements access, and whether they write them.
+fn used_arrays(scop: &Scop, kernel: &MappedKernel) -> Result<BTreeMap<ArrayId, bool>> {
+    let mut used = BTreeMap::new();
+    for set in kernel.domain.sets()? {
+        let name = set.tuple_name()?.unwrap_or_default();
+        let Some((_, statement)) = scop.statement_named(&name) else {
+            return internal(format!("{} executes an unknown statement {name}", kernel.name));
+        };
+        for a in &statement.accesses {
+            *used.entry(a.array).or_default() |= a.kind != AccessKind::Read;
+        }
+    }
+    Ok(used)
+}
+
+/// Everything that can be an argument, in the order of the ABI.
+fn candidates(
+    scop: &Scop,
+    mapped: &MappedScop,
+    kernel: &MappedKernel,
+    used: &BTreeMap<ArrayId, bool>,
+) -> Vec<Argument> {
+    let global = |id: &&ArrayId| mapped.placement.get(id.0) != Some(&Placement::Private);
+    let arrays = used.keys().filter(global).map(|id| Argument::Array(*id));
+    let scalars = (0..scop.params.len())
+        .map(ScalarArg::Param)
+        .chain((0..scop.invariants.len()).map(ScalarArg::Invariant))
+        .chain((0..kernel.host_params.len()).map(ScalarArg::HostParam))
+        .chain((0..kernel.grid.len()).flat_map(|d| [ScalarArg::TileLower(d), ScalarArg::TileCount(d)]));
+    arrays.chain(scalars.map(Argument::Scalar)).collect()
+}
+
+fn argument_types(ir: &Ir, scop: &Scop, arguments: &[Argument]) -> Result<Vec<LLVMTypeRef>> {
+    arguments
+        .iter()
+        .map(|a| match a {
+            Argument::Array(_) => Ok(ir.ptr_type()),
+            // An invariant of a type that cannot be passed is an error only if it is used: i64 stands in.
+            Argument::Scalar(ScalarArg::Invariant(i)) => {
+                Ok(slot_type(ir, host_type(scop.invariants[*i].value.0)).unwrap_or(ir.i64_type()))
+            }
+            Argument::Scalar(_) => Ok(ir.i64_type()),
+        })
+        .collect()
+}
+
+/// The type of a host value.
+pub(crate) fn host_type(value: usize) -> LLVMTypeRef {
+    // SAFETY: a handle of the scop is a live value (promise of `build_kernels`' caller).
+    unsafe { LLVMTypeOf(value as LLVMValueRef) }
+}
+
+pub(crate) fn type_kind(ty: LLVMTypeRef) -> LLVMTypeKind {
+    // SAFETY: live type.
+    unsafe { LLVMGetTypeKind(ty) }
+}
+
+/// The width of an integer type.
+pub(crate) fn int_width(ty: LLVMTypeRef) -> Option<u32> {
+    // SAFETY: live type.
+    (type_kind(ty) == LLVMTypeKind::LLVMIntegerTypeKind).then(|| unsafe { LLVMGetIntTypeWidth(ty) })
+}
+
+/// The argument type for an invariant of type `ty`. Narrow and odd integers travel in a wider one: PTX has no parameter type for
+/// them, and every slot has 8 bytes of which the upper ones may hold anything.
+fn slot_type(ir: &Ir, ty: LLVMTypeRef) -> Option<LLVMTypeRef> {
+    match type_kind(ty) {
+        LLVMTypeKind::LLVMIntegerTypeKind => match int_width(ty)? {
+            0..=32 => Some(ir.int_type(32)),
+            33..=64 => Some(ir.i64_type()),
+            _ => None,
+        },
+        LLVMTypeKind::LLVMHalfTypeKind
+        | LLVMTypeKind::LLVMBFloatTypeKind
+        | LLVMTypeKind::LLVMFloatTypeKind
+        | LLVMTypeKind::LLVMDoubleTypeKind => Some(ty),
+        _ => None,
+    }
+}
+
+/// Fills the entry block: names for the arguments, the tile and thread coordinates, the private cells.
+#[allow(clippy::too_many_arguments)]
+fn entry<'a>(
+    ir: &'a Ir,
+    module: LLVMModuleRef,
+    draft: LLVMValueRef,
+    scop: &'a Scop,
+    mapped: &'a MappedScop,
+    kernel: &'a MappedKernel,
+    arguments: &[Argument],
+    used: &BTreeMap<ArrayId, bool>,
+) -> Result<KernelBuilder<'a>> {
+    // SAFETY: a live function without blocks.
+    let (start, body) = unsafe {
+        let block = || LLVMAppendBasicBlockInContext(ir.ctx, draft, EMPTY);
+        (block(), block())
+    };
+    ir.at_end(start);
+    let mut names = BTreeMap::new();
+    let mut arrays = BTreeMap::new();
+    let mut invariants = BTreeMap::new();
+    let (mut lower, mut count) = (BTreeMap::new(), BTreeMap::new());
+    for (i, a) in arguments.iter().enumerate() {
+        // SAFETY: the draft has one parameter an argument.
+        let v = unsafe { LLVMGetParam(draft, i as u32) };
+        match *a {
+            Argument::Array(id) => {
+                arrays.insert(id, v);
+            }
+            Argument::Scalar(ScalarArg::Param(p)) => {
+                names.insert(scop.params[p].name.clone(), v);
+            }
+            Argument::Scalar(ScalarArg::HostParam(h)) => {
+                names.insert(kernel.host_params[h].clone(), v);
+            }
+            Argument::Scalar(ScalarArg::Invariant(n)) => {
+                let handle = scop.invariants[n].value.0;
+                let ty = host_type(handle);
+                if slot_type(ir, ty).is_some() {
+                    let narrow = int_width(ty).is_some_and(|w| w != 32 && w != 64);
+                    invariants.insert(handle, if narrow { ir.trunc(v, ty) } else { v });
+                }
+            }
+            Argument::Scalar(ScalarArg::TileLower(d)) => {
+                lower.insert(d, v);
+            }
+            Argument::Scalar(ScalarArg::TileCount(d)) => {
+                count.insert(d, v);
+            }
+        }
+    }
+    for id in used.keys() {
+        if !arrays.contains_key(id) {
+            let elem = scop.array(*id).elem;
+            // SAFETY: live context; a sized type.
+            let cell = unsafe {
+                let cell = LLVMBuildAlloca(ir.raw(), llvm_elem(ir, elem), EMPTY);
+                LLVMSetAlignment(cell, elem.bytes());
+                cell
+            };
+            arrays.insert(*id, cell);
+        }
+    }
+    let entry_end = {
+        ir.br(body);
+        // SAFETY: the block has just got its terminator.
+        unsafe { LLVMGetBasicBlockTerminator(start) }
+    };
+    ir.at_end(body);
+    let emit = ExprEmitter::new(ir, names);
+    let mut k = KernelBuilder {
+        scop,
+        mapped,
+        kernel,
+        module,
+        ir,
+        emit,
+        arrays,
+        invariants,
+        sizes: BTreeMap::new(),
+        entry_end,
+        plans: BTreeMap::new(),
+        has_barrier: false,
+    };
+    let coordinates = k.at_entry(|| coordinates(&k, &lower, &count))?;
+    k.emit.names.extend(coordinates);
+    Ok(k)
+}
+
+pub(crate) fn llvm_elem(ir: &Ir, elem: ElemType) -> LLVMTypeRef {
+    // SAFETY: live context.
+    unsafe {
+        match elem {
+            ElemType::F16 => LLVMHalfTypeInContext(ir.ctx),
+            ElemType::BF16 => LLVMBFloatTypeInContext(ir.ctx),
+            ElemType::F32 => LLVMFloatTypeInContext(ir.ctx),
+            ElemType::F64 => LLVMDoubleTypeInContext(ir.ctx),
+            ElemType::Int(bits) => ir.int_type(bits),
+        }
+    }
+}
+
+/// The values of the tile and thread parameters. The linear block index is `((i0 * count1) + i1) * count2 + i2`.
+fn coordinates(
+    k: &KernelBuilder,
+    lower: &BTreeMap<usize, LLVMValueRef>,
+    count: &BTreeMap<usize, LLVMValueRef>,
+) -> Result<Vec<(String, LLVMValueRef)>> {
+    let ir = k.ir;
+    let mut out = Vec::new();
+    if !k.kernel.grid.is_empty() {
+        let mut rest = k.abstract_call(BLOCK_ID, ir.i64_type())?;
+        for (d, g) in k.kernel.grid.iter().enumerate().rev() {
+            let mut index = rest;
+            if d > 0 {
+                index = ir.urem(rest, count[&d]);
+                rest = ir.udiv(rest, count[&d]);
+            }
+            out.push((g.param.clone(), ir.add(index, lower[&d])));
+        }
+    }
+    for (axis, b) in k.kernel.block.iter().rev().enumerate() {
+        let Some(name) = THREAD_ID.get(axis) else {
+            return internal(format!("{} has more than three block dimensions", k.kernel.name));
+        };
+        let id = k.abstract_call(name, ir.int_type(32))?;
+        out.push((b.param.clone(), ir.zext(id, ir.i64_type())));
+    }
+    Ok(out)
+}
+
+/// Moves the draft's blocks into a function that has the used arguments only.
+fn finish(
+    k: &KernelBuilder,
+    draft: LLVMValueRef,
+    arguments: &[Argument],
+    types: &[LLVMTypeRef],
+    used: &BTreeMap<ArrayId, bool>,
+) -> Result<KernelInfo> {
+    let context = k.ir.ctx;
+    // SAFETY: the draft has one parameter an argument.
+    let kept: BTreeSet<usize> = (0..arguments.len())
+        .filter(|i| unsafe { !LLVMGetFirstUse(LLVMGetParam(draft, *i as u32)).is_null() })
+        .collect();
+    let kept_types: Vec<_> = kept.iter().map(|i| types[*i]).collect();
+    let name = identifier(&format!("{}_{}", k.scop.name, k.kernel.name));
+    let c_name = c_string(&name);
+    // SAFETY: live module; the name is checked to be free.
+    let function = unsafe {
+        if !LLVMGetNamedFunction(k.module, c_name.as_ptr()).is_null() {
+            return internal(format!("two kernels are named {name}"));
+        }
+        let ty = function_type(LLVMVoidTypeInContext(context), &kept_types);
+        LLVMAddFunction(k.module, c_name.as_ptr(), ty)
+    };
+    let mut info = KernelInfo {
+        name,
+        arrays: Vec::new(),
+        scalars: Vec::new(),
+        block: [1; 3],
+        has_barrier: k.has_barrier,
+        shared_bytes: 0,
+    };
+    for (axis, b) in k.kernel.block.iter().rev().enumerate() {
+        info.block[axis] = b.size;
+    }
+    for (at, i) in kept.iter().enumerate() {
+        let index = at as u32 + 1;
+        let label = match arguments[*i] {
+            Argument::Array(id) => {
+                info.arrays.push(id);
+                let attribute = |name| add_enum_attribute(context, function, index, name, 0);
+                attribute("noalias");
+                attribute("captures");
+                if !used[&id] {
+                    attribute("readonly");
+                }
+                k.scop.array(id).name.clone()
+            }
+            Argument::Scalar(s) => {
+                info.scalars.push(s);
+                scalar_name(k, s)
+            }
+        };
+        // SAFETY: both functions have the parameter, of one type.
+        unsafe {
+            let new = LLVMGetParam(function, at as u32);
+            LLVMReplaceAllUsesWith(LLVMGetParam(draft, *i as u32), new);
+            LLVMSetValueName2(new, label.as_ptr().cast(), label.len());
+        }
+    }
+    // SAFETY: each block is taken out of the draft and put at the end of the function, so order and entry stay.
+    unsafe {
+        let mut block = LLVMGetFirstBasicBlock(draft);
+        while !block.is_null() {
+            let next = LLVMGetNextBasicBlock(block);
+            LLVMRemoveBasicBlockFromParent(block);
+            LLVMAppendExistingBasicBlock(function, block);
+            block = next;
+        }
+    }
+    for a in ["nounwind", "mustprogress"] {
+        add_enum_attribute(context, function, FUNCTION, a, 0);
+    }
+    if k.has_barrier {
+        add_enum_attribute(context, function, FUNCTION, "convergent", 0);
+    }
+    Ok(info)
+}
+
+/// A readable name for an argument.
+fn scalar_name(k: &KernelBuilder, s: ScalarArg) -> String {
+    match s {
+        ScalarArg::Param(i) => k.scop.params[i].name.clone(),
+        ScalarArg::Invariant(i) => k.scop.invariants[i].display.clone(),
+        ScalarArg::HostParam(i) => k.kernel.host_params[i].clone(),
+        ScalarArg::TileLower(i) => format!("{}.lower", k.kernel.grid[i].param),
+        ScalarArg::TileCount(i) => format!("{}.count", k.kernel.grid[i].param),
+    }
+}
+
+/// The value of an invariant.
+pub(crate) fn invariant(k: &KernelBuilder, handle: usize) -> Result<Option<LLVMValueRef>> {
+    if let Some(v) = k.invariants.get(&handle) {
+        return Ok(Some(*v));
+    }
+    if k.scop.invariants.iter().any(|i| i.value.0 == handle) {
+        return unsupported(format!("the value {}", text_of(handle as LLVMValueRef)));
+    }
+    Ok(None)
+}

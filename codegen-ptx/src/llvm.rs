@@ -1,0 +1,267 @@
+//! LLVM's C API under short names, as far as kernels need it: an extension of [`Ir`], modules, functions, attributes, messages.
+//! No policy.
+//!
+//! # Invariants
+//! Every handle (module, value, type, block) that reaches a function of this crate belongs to the one `LLVMContext` that the
+//! caller of a public entry point vouched for, and lives until that entry point returns. The unsafe blocks below rely on
+//! it; the entry points are `unsafe fn` because only their caller can know it.
+
+use crate::error::{CodegenError, Result};
+use crate::ir::{Ir, c_string};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
+use inkwell::llvm_sys::prelude::*;
+use std::ffi::{CStr, c_char};
+
+pub(crate) const EMPTY: *const c_char = c"".as_ptr();
+
+macro_rules! binary {
+    ($($name:ident = $op:ident;)*) => { $(
+        pub fn $name(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+            self.binary(LLVMOpcode::$op, a, b)
+        }
+    )* };
+}
+
+macro_rules! cast {
+    ($($name:ident = $op:ident;)*) => { $(
+        pub fn $name(&self, v: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef {
+            self.cast(LLVMOpcode::$op, v, ty)
+        }
+    )* };
+}
+
+/// What kernels need beyond the host plan's instructions.
+impl Ir {
+    binary! {
+        sdiv = LLVMSDiv;
+        udiv = LLVMUDiv;
+        srem = LLVMSRem;
+        urem = LLVMURem;
+        ashr = LLVMAShr;
+    }
+    cast! {
+        trunc = LLVMTrunc;
+        zext = LLVMZExt;
+        sext = LLVMSExt;
+        addrspace_cast = LLVMAddrSpaceCast;
+    }
+
+    pub fn exact_sdiv(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: live handles of one context (module invariant).
+        unsafe { LLVMBuildExactSDiv(self.raw(), a, b, EMPTY) }
+    }
+
+    pub fn neg(&self, v: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: live handles of one context (module invariant).
+        unsafe { LLVMBuildNeg(self.raw(), v, EMPTY) }
+    }
+
+    pub fn int_type(&self, bits: u32) -> LLVMTypeRef {
+        // SAFETY: live context (module invariant).
+        unsafe { LLVMIntTypeInContext(self.ctx, bits) }
+    }
+
+    pub fn pointer_in(&self, space: u32) -> LLVMTypeRef {
+        // SAFETY: live context (module invariant).
+        unsafe { LLVMPointerTypeInContext(self.ctx, space) }
+    }
+
+    /// Calls a function with arguments of its parameters' types.
+    pub fn call_function(&self, f: LLVMValueRef, args: &[LLVMValueRef]) -> LLVMValueRef {
+        let mut args = args.to_vec();
+        // SAFETY: `f` is a function; the arguments are live and match its type.
+        unsafe {
+            let ty = LLVMGlobalGetValueType(f);
+            LLVMBuildCall2(self.raw(), ty, f, args.as_mut_ptr(), args.len() as u32, EMPTY)
+        }
+    }
+
+    /// The address `base + index * sizeof(elem)`; no claim that it stays inside an object.
+    pub fn element(&self, elem: LLVMTypeRef, base: LLVMValueRef, index: LLVMValueRef) -> LLVMValueRef {
+        let mut index = [index];
+        // SAFETY: live handles of one context; one index over a sized type.
+        unsafe { LLVMBuildGEP2(self.raw(), elem, base, index.as_mut_ptr(), 1, EMPTY) }
+    }
+
+    pub fn load_aligned(&self, ty: LLVMTypeRef, from: LLVMValueRef, align: u32) -> LLVMValueRef {
+        let v = self.load(ty, from);
+        // SAFETY: a load.
+        unsafe { LLVMSetAlignment(v, align) };
+        v
+    }
+
+    pub fn store_aligned(&self, v: LLVMValueRef, to: LLVMValueRef, align: u32) {
+        let s = self.store(v, to);
+        // SAFETY: a store.
+        unsafe { LLVMSetAlignment(s, align) };
+    }
+
+    /// A new block at the end of the function that the builder is in.
+    pub fn new_block(&self) -> LLVMBasicBlockRef {
+        // SAFETY: the builder is positioned in a function.
+        self.append_block(unsafe { LLVMGetBasicBlockParent(self.block()) }, "")
+    }
+}
+
+/// A module that is disposed of with the value.
+#[derive(Debug)]
+pub(crate) struct OwnedModule(pub LLVMModuleRef);
+
+impl OwnedModule {
+    pub fn clone_of(module: LLVMModuleRef) -> OwnedModule {
+        // SAFETY: live module (module invariant).
+        OwnedModule(unsafe { LLVMCloneModule(module) })
+    }
+
+    /// Hands the module over to a function that consumes it.
+    pub fn into_raw(self) -> LLVMModuleRef {
+        let module = self.0;
+        std::mem::forget(self);
+        module
+    }
+}
+
+impl Drop for OwnedModule {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used afterwards.
+        unsafe { LLVMDisposeModule(self.0) };
+    }
+}
+
+/// A message that LLVM hands over.
+pub(crate) fn take_message(message: *mut c_char) -> String {
+    if message.is_null() {
+        return String::new();
+    }
+    // SAFETY: a NUL-terminated string of LLVM's that is ours to dispose of.
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        text
+    }
+}
+
+/// Turns LLVM's error, if any, into ours.
+pub(crate) fn check(error: LLVMErrorRef) -> Result<()> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: a failure value; taking the message consumes it.
+    let text = unsafe {
+        let message = LLVMGetErrorMessage(error);
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeErrorMessage(message);
+        text
+    };
+    Err(CodegenError::Llvm(text))
+}
+
+/// The value's name.
+pub(crate) fn name_of(value: LLVMValueRef) -> String {
+    let mut len = 0;
+    // SAFETY: a live value; the bytes are copied at once.
+    unsafe {
+        let p = LLVMGetValueName2(value, &mut len);
+        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast(), len)).into_owned()
+    }
+}
+
+/// The value as text, for messages.
+pub(crate) fn text_of(value: LLVMValueRef) -> String {
+    // SAFETY: a live value.
+    take_message(unsafe { LLVMPrintValueToString(value) }).trim().to_string()
+}
+
+/// The module as text.
+pub(crate) fn module_text(module: LLVMModuleRef) -> String {
+    // SAFETY: a live module.
+    take_message(unsafe { LLVMPrintModuleToString(module) })
+}
+
+/// The functions of a module, in order.
+pub(crate) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+    // SAFETY: a live module; the list is copied before anyone changes it.
+    unsafe { list(LLVMGetFirstFunction(module), |f| LLVMGetNextFunction(f)) }
+}
+
+/// The instructions of a function, in order.
+pub(crate) fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: a live function; the list is copied before anyone changes it.
+    unsafe {
+        list(LLVMGetFirstBasicBlock(function), |b| LLVMGetNextBasicBlock(b))
+            .into_iter()
+            .flat_map(|b| list(LLVMGetFirstInstruction(b), |i| LLVMGetNextInstruction(i)))
+            .collect()
+    }
+}
+
+/// The calls of a function.
+pub(crate) fn calls_of(function: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: a live function; a user of a function that is not a call is left out.
+    unsafe {
+        list(LLVMGetFirstUse(function), |u| LLVMGetNextUse(u))
+            .into_iter()
+            .map(|u| LLVMGetUser(u))
+            .filter(|u| !LLVMIsACallInst(*u).is_null() && LLVMGetCalledValue(*u) == function)
+            .collect()
+    }
+}
+
+fn list<T>(first: *mut T, next: impl Fn(*mut T) -> *mut T) -> Vec<*mut T> {
+    let mut items = Vec::new();
+    let mut at = first;
+    while !at.is_null() {
+        items.push(at);
+        at = next(at);
+    }
+    items
+}
+
+/// The function `name` of `module`, declared with `ty` if it is not there.
+pub(crate) fn declare(module: LLVMModuleRef, name: &str, ty: LLVMTypeRef) -> LLVMValueRef {
+    let name = c_string(name);
+    // SAFETY: live module and type of one context.
+    unsafe {
+        let f = LLVMGetNamedFunction(module, name.as_ptr());
+        if f.is_null() { LLVMAddFunction(module, name.as_ptr(), ty) } else { f }
+    }
+}
+
+pub(crate) fn function_type(ret: LLVMTypeRef, params: &[LLVMTypeRef]) -> LLVMTypeRef {
+    let mut params = params.to_vec();
+    // SAFETY: live types of one context.
+    unsafe { LLVMFunctionType(ret, params.as_mut_ptr(), params.len() as u32, 0) }
+}
+
+/// Adds an enum attribute (with a value, where it takes one). `index` is LLVM's: `u32::MAX` the function, 0 the result,
+/// from 1 the parameters.
+pub(crate) fn add_enum_attribute(
+    context: LLVMContextRef,
+    f: LLVMValueRef,
+    index: u32,
+    name: &str,
+    value: u64,
+) {
+    // SAFETY: live function; the name is passed with its length. Kind 0 means that this LLVM does not know it.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+        if kind != 0 {
+            LLVMAddAttributeAtIndex(f, index, LLVMCreateEnumAttribute(context, kind, value));
+        }
+    }
+}
+
+/// Adds a string attribute to a function.
+pub(crate) fn add_string_attribute(context: LLVMContextRef, f: LLVMValueRef, key: &str, value: &str) {
+    // SAFETY: live function; both strings are passed with their lengths.
+    unsafe {
+        let (k, v) = (key.as_ptr().cast(), value.as_ptr().cast());
+        let attribute = LLVMCreateStringAttribute(context, k, key.len() as u32, v, value.len() as u32);
+        LLVMAddAttributeAtIndex(f, FUNCTION, attribute);
+    }
+}
+
+/// The attribute index of the function itself.
+pub(crate) const FUNCTION: u32 = u32::MAX;

@@ -1,0 +1,522 @@
+//! Kernel IR to PTX, and PTX to machine code.
+//!
+//! # Invariants
+//! - Floating-point semantics are those of the IR's flags: LLVM's NVPTX back end (22) fuses a multiplication and an addition
+//!   only where both carry `contract`, divides and takes roots rounded to nearest unless `afn` says otherwise, and flushes
+//!   nothing. Library functions come from bitcode that is linked in (`Precise`, no `ftz`).
+//! - The text is a pure function of the kernel IR, the options and the bitcode library.
+//! - LLVM aborts on instructions that it cannot select; therefore every call that is left before selection is checked against
+//!   the list of what the back end knows, and an unknown one is an error of ours.
+//!
+//! # Example
+//! `%r = load float, ptr %p` from an array that the kernel never writes becomes `ld.global.nc.f32`.
+
+use crate::error::{CodegenError, Result, internal, unsupported};
+use crate::ir::{Ir, c_string};
+use crate::kernel::{BARRIER, BLOCK_ID, KernelInfo, KernelModule, THREAD_ID, verify};
+use crate::llvm::*;
+use crate::math::{
+    Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
+};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::linker::LLVMLinkModules2;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target_machine::*;
+use inkwell::llvm_sys::transforms::pass_builder::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use inkwell::targets::{InitializationConfig, Target};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What to generate PTX for.
+#[derive(Clone, Debug)]
+pub struct PtxOptions {
+    /// 70 for `sm_70`.
+    pub arch: u32,
+    /// PTX version, 60 for 6.0; `None`: the lowest that has the architecture.
+    pub ptx_version: Option<u32>,
+    /// Bitcode of the mathematical functions; `None`: looked up with [`find_math_library`] when a kernel needs one.
+    pub math_library: Option<MathLibrary>,
+}
+
+impl Default for PtxOptions {
+    fn default() -> Self {
+        PtxOptions { arch: 70, ptx_version: None, math_library: None }
+    }
+}
+
+/// Bitcode with the mathematical functions of the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MathLibrary {
+    /// NVIDIA's `libdevice.10.bc` (`__nv_expf`).
+    Libdevice(PathBuf),
+    /// LLVM's `nvptx64--.bc` (`_Z3expf`).
+    Libclc(PathBuf),
+}
+
+/// The mathematical library of this machine: libdevice of `cuda_home` or of the usual place, else libclc of the usual place.
+pub fn find_math_library(cuda_home: Option<&Path>) -> Option<MathLibrary> {
+    let homes = cuda_home.into_iter().chain([Path::new("/usr/local/cuda")]);
+    for home in homes {
+        let path = home.join("nvvm/libdevice/libdevice.10.bc");
+        if path.is_file() {
+            return Some(MathLibrary::Libdevice(path));
+        }
+    }
+    let places =
+        ["/usr/lib/clc/nvptx64--.bc", "/usr/share/clc/nvptx64--.bc", "/usr/lib/llvm-22/lib/clc/nvptx64--.bc"];
+    places.iter().map(PathBuf::from).find(|p| p.is_file()).map(MathLibrary::Libclc)
+}
+
+/// PTX text of all kernels, without a trailing NUL.
+///
+/// # Errors
+/// [`CodegenError::Unsupported`] where a mathematical function has no device version.
+pub fn lower_ptx(km: &KernelModule, options: &PtxOptions) -> Result<String> {
+    let machine = Machine::new(options)?;
+    let module = OwnedModule::clone_of(km.module());
+    machine.adopt(module.0);
+    for k in &km.kernels {
+        lower_kernel(module.0, k)?;
+    }
+    lower_abstract(module.0)?;
+    lower_math(module.0, options, &machine)?;
+    internalize(module.0, km);
+    check_calls(module.0)?;
+    verify(module.0)?;
+    machine.optimize(module.0)?;
+    check_calls(module.0)?;
+    machine.emit(module.0)
+}
+
+/// LLVM's NVPTX target machine.
+struct Machine(LLVMTargetMachineRef);
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used afterwards.
+        unsafe { LLVMDisposeTargetMachine(self.0) };
+    }
+}
+
+const TRIPLE: &std::ffi::CStr = c"nvptx64-nvidia-cuda";
+
+impl Machine {
+    fn new(options: &PtxOptions) -> Result<Machine> {
+        // Guarded by a lock; the same registration twice is harmless.
+        Target::initialize_nvptx(&InitializationConfig {
+            asm_parser: false,
+            asm_printer: true,
+            base: true,
+            disassembler: false,
+            info: true,
+            machine_code: true,
+        });
+        let cpu = c_string(&format!("sm_{}", options.arch));
+        let features = c_string(&options.ptx_version.map(|v| format!("+ptx{v}")).unwrap_or_default());
+        // SAFETY: NUL-terminated strings; the target is LLVM's own static.
+        unsafe {
+            let mut target = std::ptr::null_mut();
+            let mut message = std::ptr::null_mut();
+            if LLVMGetTargetFromTriple(TRIPLE.as_ptr(), &mut target, &mut message) != 0 {
+                return Err(CodegenError::Llvm(take_message(message)));
+            }
+            let machine = LLVMCreateTargetMachine(
+                target,
+                TRIPLE.as_ptr(),
+                cpu.as_ptr(),
+                features.as_ptr(),
+                LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
+                LLVMRelocMode::LLVMRelocDefault,
+                LLVMCodeModel::LLVMCodeModelDefault,
+            );
+            if machine.is_null() {
+                return Err(CodegenError::Llvm("no NVPTX target machine".into()));
+            }
+            Ok(Machine(machine))
+        }
+    }
+
+    /// Gives a module this machine's triple and data layout.
+    fn adopt(&self, module: LLVMModuleRef) {
+        // SAFETY: live module and machine.
+        unsafe {
+            LLVMSetTarget(module, TRIPLE.as_ptr());
+            let layout = LLVMCreateTargetDataLayout(self.0);
+            inkwell::llvm_sys::target::LLVMSetModuleDataLayout(module, layout);
+            inkwell::llvm_sys::target::LLVMDisposeTargetData(layout);
+        }
+    }
+
+    fn optimize(&self, module: LLVMModuleRef) -> Result<()> {
+        // SAFETY: live module and machine; the options are disposed of after use.
+        unsafe {
+            let options = LLVMCreatePassBuilderOptions();
+            let error = LLVMRunPasses(
+                module,
+                c"function(infer-address-spaces),default<O3>".as_ptr(),
+                self.0,
+                options,
+            );
+            LLVMDisposePassBuilderOptions(options);
+            check(error)
+        }
+    }
+
+    fn emit(&self, module: LLVMModuleRef) -> Result<String> {
+        // SAFETY: live module and machine; the buffer is ours and copied before it goes.
+        unsafe {
+            let mut message = std::ptr::null_mut();
+            let mut buffer = std::ptr::null_mut();
+            let kind = LLVMCodeGenFileType::LLVMAssemblyFile;
+            if LLVMTargetMachineEmitToMemoryBuffer(self.0, module, kind, &mut message, &mut buffer) != 0 {
+                return Err(CodegenError::Llvm(take_message(message)));
+            }
+            let bytes =
+                std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast(), LLVMGetBufferSize(buffer));
+            let text = String::from_utf8_lossy(bytes).trim_end_matches('\0').to_string();
+            LLVMDisposeMemoryBuffer(buffer);
+            Ok(text)
+        }
+    }
+}
+
+/// Attributes of an entry, arguments in global memory, loads that nothing invalidates.
+fn lower_kernel(module: LLVMModuleRef, info: &KernelInfo) -> Result<()> {
+    const PTX_KERNEL: u32 = 71;
+    let name = c_string(&info.name);
+    // SAFETY: live module.
+    let function = unsafe { LLVMGetNamedFunction(module, name.as_ptr()) };
+    if function.is_null() {
+        return internal(format!("no kernel {}", info.name));
+    }
+    // SAFETY: a live function with at least one block.
+    let (context, first) = unsafe {
+        LLVMSetFunctionCallConv(function, PTX_KERNEL);
+        (LLVMGetModuleContext(module), LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)))
+    };
+    let [x, y, z] = info.block;
+    // Stronger than a maximum: every launch has exactly these sizes, so the thread indices get exact ranges.
+    add_string_attribute(context, function, "nvvm.reqntid", &format!("{x},{y},{z}"));
+    mark_invariant_loads(context, function);
+    let ir = Ir::new(context);
+    ir.before(first);
+    for i in 0..info.arrays.len() as u32 {
+        // SAFETY: arrays come first among the parameters. The replacement also hits the cast itself, whose operand is
+        // put back.
+        unsafe {
+            let argument = LLVMGetParam(function, i);
+            let global = ir.addrspace_cast(argument, ir.pointer_in(1));
+            let generic = ir.addrspace_cast(global, ir.ptr_type());
+            LLVMReplaceAllUsesWith(argument, generic);
+            LLVMSetOperand(global, 0, argument);
+        }
+    }
+    Ok(())
+}
+
+/// Marks loads from `readonly` arguments: nothing writes there while a kernel runs, `noalias` says that no other argument does.
+fn mark_invariant_loads(context: LLVMContextRef, function: LLVMValueRef) {
+    const NAME: &str = "invariant.load";
+    const READONLY: &str = "readonly";
+    // SAFETY: live context; names with their lengths.
+    let (kind, readonly, node) = unsafe {
+        (
+            LLVMGetMDKindIDInContext(context, NAME.as_ptr().cast(), NAME.len() as u32),
+            LLVMGetEnumAttributeKindForName(READONLY.as_ptr().cast(), READONLY.len()),
+            LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, std::ptr::null_mut(), 0)),
+        )
+    };
+    // SAFETY: live instructions; a pointer is followed through address computations to where it comes from.
+    unsafe {
+        let arguments: BTreeMap<usize, u32> =
+            (0..LLVMCountParams(function)).map(|i| (LLVMGetParam(function, i) as usize, i + 1)).collect();
+        for i in instructions(function) {
+            if LLVMGetInstructionOpcode(i) != LLVMOpcode::LLVMLoad {
+                continue;
+            }
+            let mut pointer = LLVMGetOperand(i, 0);
+            while !LLVMIsAGetElementPtrInst(pointer).is_null() {
+                pointer = LLVMGetOperand(pointer, 0);
+            }
+            if let Some(at) = arguments.get(&(pointer as usize))
+                && !LLVMGetEnumAttributeAtIndex(function, *at, readonly).is_null()
+            {
+                LLVMSetMetadata(i, kind, node);
+            }
+        }
+    }
+}
+
+/// Replaces every call of the function `name` by what `f` builds in front of it, and removes the declaration.
+pub(crate) fn replace_calls(
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    f: impl Fn(&Ir, LLVMValueRef) -> Result<LLVMValueRef>,
+) -> Result<()> {
+    // SAFETY: live module and function; a call is removed after its uses are replaced.
+    unsafe {
+        let ir = Ir::new(LLVMGetModuleContext(module));
+        for call in calls_of(function) {
+            ir.before(call);
+            let new = f(&ir, call)?;
+            if LLVMGetTypeKind(LLVMTypeOf(call)) != LLVMTypeKind::LLVMVoidTypeKind {
+                LLVMReplaceAllUsesWith(call, new);
+            }
+            LLVMInstructionEraseFromParent(call);
+        }
+        if !LLVMGetFirstUse(function).is_null() {
+            return internal(format!("{} is used other than by calls", name_of(function)));
+        }
+        LLVMDeleteFunction(function);
+    }
+    Ok(())
+}
+
+/// The function `name`, if the module has it.
+pub(crate) fn find_function(module: LLVMModuleRef, name: &str) -> Option<LLVMValueRef> {
+    let name = c_string(name);
+    // SAFETY: live module.
+    let f = unsafe { LLVMGetNamedFunction(module, name.as_ptr()) };
+    (!f.is_null()).then_some(f)
+}
+
+fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
+    if let Some(f) = find_function(module, BLOCK_ID) {
+        replace_calls(module, f, |ir, _| {
+            let ty = function_type(ir.i32_type(), &[]);
+            let id = ir.call_function(declare(module, "llvm.nvvm.read.ptx.sreg.ctaid.x", ty), &[]);
+            Ok(ir.zext(id, ir.i64_type()))
+        })?;
+    }
+    for (name, axis) in THREAD_ID.iter().zip(["x", "y", "z"]) {
+        if let Some(f) = find_function(module, name) {
+            replace_calls(module, f, |ir, _| {
+                let ty = function_type(ir.i32_type(), &[]);
+                Ok(ir.call_function(declare(module, &format!("llvm.nvvm.read.ptx.sreg.tid.{axis}"), ty), &[]))
+            })?;
+        }
+    }
+    if let Some(f) = find_function(module, BARRIER) {
+        replace_calls(module, f, |ir, _| {
+            let ty = function_type(ir.void_type(), &[ir.i32_type()]);
+            let barrier = declare(module, "llvm.nvvm.barrier.cta.sync.aligned.all", ty);
+            Ok(ir.call_function(barrier, &[ir.int32(0)]))
+        })?;
+    }
+    Ok(())
+}
+
+/// Replaces functions of the C library, intrinsics without an instruction, and `frem`.
+fn lower_math(module: LLVMModuleRef, options: &PtxOptions, machine: &Machine) -> Result<()> {
+    let mut needed: BTreeMap<String, LibraryFunction> = BTreeMap::new();
+    let mut library: Option<MathLibrary> = options.math_library.clone();
+    let mut device_name = |f: LibraryFunction| -> Result<String> {
+        if library.is_none() {
+            library = find_math_library(std::env::var_os("CUDA_HOME").map(PathBuf::from).as_deref());
+        }
+        let name = match &library {
+            Some(MathLibrary::Libdevice(_)) => f.libdevice(),
+            Some(MathLibrary::Libclc(_)) => f.libclc(),
+            None => return unsupported(format!("{}: no libdevice and no libclc found", f.name)),
+        };
+        needed.insert(name.clone(), f);
+        Ok(name)
+    };
+    lower_frem(module, &mut device_name)?;
+    for function in functions(module) {
+        // SAFETY: live function.
+        if unsafe { LLVMIsDeclaration(function) } == 0 {
+            continue;
+        }
+        let name = name_of(function);
+        let target = if let Some(f) = library_function(&name).or_else(|| library_intrinsic(&name)) {
+            device_name(f)?
+        } else if let Some(intrinsic) = exact_function(&name) {
+            intrinsic
+        } else {
+            continue;
+        };
+        replace_calls(module, function, |ir, call| {
+            // SAFETY: a live call; the replacement takes the same arguments.
+            unsafe {
+                let ty = LLVMGetCalledFunctionType(call);
+                let args: Vec<_> =
+                    (0..LLVMGetNumArgOperands(call)).map(|a| LLVMGetOperand(call, a)).collect();
+                let new = ir.call_function(declare(module, &target, ty), &args);
+                if LLVMCanValueUseFastMathFlags(call) != 0 {
+                    LLVMSetFastMathFlags(new, LLVMGetFastMathFlags(call));
+                }
+                Ok(new)
+            }
+        })?;
+    }
+    match library {
+        Some(MathLibrary::Libdevice(path) | MathLibrary::Libclc(path)) if !needed.is_empty() => {
+            link_library(module, &path, &needed, machine)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The back end expands `frem` as `x - trunc(x / y) * y`, which is inexact; C's `fmod` is exact.
+fn lower_frem(
+    module: LLVMModuleRef,
+    device_name: &mut impl FnMut(LibraryFunction) -> Result<String>,
+) -> Result<()> {
+    // SAFETY: live module; an instruction is removed after its uses are replaced.
+    unsafe {
+        let ir = Ir::new(LLVMGetModuleContext(module));
+        for i in functions(module).into_iter().flat_map(instructions) {
+            if LLVMGetInstructionOpcode(i) != LLVMOpcode::LLVMFRem {
+                continue;
+            }
+            let ty = LLVMTypeOf(i);
+            let precision = match LLVMGetTypeKind(ty) {
+                LLVMTypeKind::LLVMFloatTypeKind => Precision::Single,
+                LLVMTypeKind::LLVMDoubleTypeKind => Precision::Double,
+                _ => return unsupported("the remainder of half-precision numbers"),
+            };
+            let name = device_name(LibraryFunction::fmod(precision))?;
+            ir.before(i);
+            let f = declare(module, &name, function_type(ty, &[ty, ty]));
+            let call = ir.call_function(f, &[LLVMGetOperand(i, 0), LLVMGetOperand(i, 1)]);
+            LLVMReplaceAllUsesWith(i, call);
+            LLVMInstructionEraseFromParent(i);
+        }
+    }
+    Ok(())
+}
+
+/// Links the needed functions of a bitcode library, and what they need, and nothing else.
+fn link_library(
+    module: LLVMModuleRef,
+    path: &Path,
+    needed: &BTreeMap<String, LibraryFunction>,
+    machine: &Machine,
+) -> Result<()> {
+    let library = parse_bitcode(module, path)?;
+    machine.adopt(library.0);
+    for name in needed.keys() {
+        // SAFETY: live function.
+        let defined = find_function(library.0, name).is_some_and(|f| unsafe { LLVMIsDeclaration(f) } == 0);
+        if !defined {
+            return unsupported(format!("{name}: not in {}", path.display()));
+        }
+    }
+    keep_reachable(library.0, needed);
+    // SAFETY: both modules live in one context; linking consumes the source.
+    if unsafe { LLVMLinkModules2(module, library.into_raw()) } != 0 {
+        return Err(CodegenError::Llvm(format!("{} cannot be linked", path.display())));
+    }
+    Ok(())
+}
+
+fn parse_bitcode(module: LLVMModuleRef, path: &Path) -> Result<OwnedModule> {
+    let c_path = c_string(&path.to_string_lossy());
+    // SAFETY: NUL-terminated path; the buffer is disposed of after parsing; the module is ours.
+    unsafe {
+        let mut buffer = std::ptr::null_mut();
+        let mut message = std::ptr::null_mut();
+        if LLVMCreateMemoryBufferWithContentsOfFile(c_path.as_ptr(), &mut buffer, &mut message) != 0 {
+            return Err(CodegenError::Llvm(take_message(message)));
+        }
+        let mut library = std::ptr::null_mut();
+        let context = LLVMGetModuleContext(module);
+        let failed =
+            inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2(context, buffer, &mut library) != 0;
+        LLVMDisposeMemoryBuffer(buffer);
+        if failed {
+            return Err(CodegenError::Llvm(format!("{} is not LLVM bitcode", path.display())));
+        }
+        Ok(OwnedModule(library))
+    }
+}
+
+/// Makes everything but the needed functions internal and drops what they do not reach. (The C API has no
+/// "link only what is needed".)
+fn keep_reachable(library: LLVMModuleRef, needed: &BTreeMap<String, LibraryFunction>) {
+    // SAFETY: live module and values.
+    unsafe {
+        for f in functions(library) {
+            if LLVMIsDeclaration(f) == 0 && !needed.contains_key(&name_of(f)) {
+                LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage);
+            }
+        }
+        let options = LLVMCreatePassBuilderOptions();
+        // Failure would leave unused functions only.
+        let _ = check(LLVMRunPasses(library, c"globaldce".as_ptr(), std::ptr::null_mut(), options));
+        LLVMDisposePassBuilderOptions(options);
+    }
+}
+
+/// Everything but the kernels becomes internal, so that the optimizer inlines and drops it.
+fn internalize(module: LLVMModuleRef, km: &KernelModule) {
+    for f in functions(module) {
+        let name = name_of(f);
+        // SAFETY: live functions.
+        unsafe {
+            if LLVMIsDeclaration(f) == 0 && !km.kernels.iter().any(|k| k.name == name) {
+                LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage);
+            }
+        }
+    }
+}
+
+/// Refuses modules with calls that the back end has no code for.
+fn check_calls(module: LLVMModuleRef) -> Result<()> {
+    for f in functions(module) {
+        // SAFETY: live functions.
+        let used_declaration = unsafe { LLVMIsDeclaration(f) != 0 && !LLVMGetFirstUse(f).is_null() };
+        let name = name_of(f);
+        if !used_declaration || name.starts_with("llvm.nvvm.") || name == "__nvvm_reflect" {
+            continue;
+        }
+        let known = match classify(&name) {
+            Callee::Ignored => true,
+            Callee::Intrinsic => library_intrinsic(&name).is_none(),
+            Callee::Math | Callee::Unknown => is_selectable(&name),
+        };
+        if !known {
+            return unsupported(format!("a call of {name}"));
+        }
+    }
+    Ok(())
+}
+
+/// Intrinsics that the optimizer introduces, all of which the back end expands.
+fn is_selectable(name: &str) -> bool {
+    const MADE: &[&str] = &[
+        "llvm.memcpy.",
+        "llvm.memmove.",
+        "llvm.memset.",
+        "llvm.umul.",
+        "llvm.frexp.",
+        "llvm.vector.reduce.",
+    ];
+    MADE.iter().any(|m| name.starts_with(m))
+        || name.split('.').next_back().is_some_and(|t| t.starts_with('v'))
+        || name.starts_with("llvm.experimental.")
+}
+
+/// Machine code for `arch` (70 for `sm_70`) from PTX text, with the program `ptxas`.
+///
+/// # Errors
+/// [`CodegenError::Tool`] with what ptxas said.
+pub fn assemble(ptx: &str, ptxas: &Path, arch: u32) -> Result<Vec<u8>> {
+    let dir = tempfile::tempdir()?;
+    let (input, output) = (dir.path().join("kernel.ptx"), dir.path().join("kernel.cubin"));
+    std::fs::File::create(&input)?.write_all(ptx.as_bytes())?;
+    let result = std::process::Command::new(ptxas)
+        .arg(format!("--gpu-name=sm_{arch}"))
+        .args(["-O3", "-o"])
+        .arg(&output)
+        .arg(&input)
+        .output()?;
+    if !result.status.success() {
+        let message = String::from_utf8_lossy(&result.stderr).trim().to_string();
+        return Err(CodegenError::Tool { tool: ptxas.display().to_string(), message });
+    }
+    Ok(std::fs::read(output)?)
+}

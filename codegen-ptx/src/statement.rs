@@ -1,0 +1,395 @@
+//! One statement instance: its body cloned from the host, its memory accesses rebuilt from the access relations.
+//!
+//! # Invariants
+//! - The order is: cells of scalars and PHIs are read, the body runs in program order, cells are written.
+//! - Nothing of the clone refers to the host module. Metadata is dropped (it talks about the host's memory and profile);
+//!   `nsw`, `nuw`, `exact` and fast-math flags stay (they are the program's semantics), attributes of calls do not.
+//! - What the device cannot run is refused before anything is cloned.
+
+use crate::ast_expr::{ExprEmitter, iterator_name, parameterize, parameterize_set, pw_aff_expr};
+use crate::error::{Result, internal, unsupported};
+use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem, type_kind};
+use crate::llvm::*;
+use crate::math::{Callee, classify};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use pollyrs_isl as isl;
+use pollyrs_schedule::Placement;
+use pollyrs_scop::{Access, AccessKind, AccessValue, Statement, StmtId};
+use std::collections::BTreeMap;
+
+/// The expressions of a statement, over the parameters and `_i0`, `_i1`, ...; made once a kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    dims: usize,
+    /// The subscripts of each access.
+    subscripts: Vec<Vec<isl::AstExpr>>,
+    /// By host value.
+    synthesized: BTreeMap<usize, isl::AstExpr>,
+}
+
+impl Plan {
+    fn new(k: &KernelBuilder<'_>, s: &Statement) -> Result<Plan> {
+        let executed = k.kernel.domain.extract_set(s.domain.space()?)?;
+        let context = k.kernel.context.clone().params()?;
+        let known = parameterize_set(&executed)?.intersect(context)?;
+        let mut subscripts = Vec::new();
+        for a in &s.accesses {
+            let function = isl::PwMultiAff::from_map(a.relation.clone().intersect_domain(executed.clone())?)?;
+            let dims = k.scop.array(a.array).dims();
+            let private = is_private(k, a);
+            subscripts.push(
+                (0..if private { 0 } else { dims as i32 })
+                    .map(|d| pw_aff_expr(&parameterize(&function.at(d)?)?, Some(&known)))
+                    .collect::<Result<_>>()?,
+            );
+        }
+        let mut synthesized = BTreeMap::new();
+        for y in &s.synthesized {
+            let f = y.function.clone().intersect_domain(executed.clone())?;
+            synthesized.insert(y.value.0, pw_aff_expr(&parameterize(&f)?, Some(&known))?);
+        }
+        Ok(Plan { dims: executed.dim(isl::DimType::Set)? as usize, subscripts, synthesized })
+    }
+}
+
+fn is_private(k: &KernelBuilder<'_>, a: &Access) -> bool {
+    k.mapped.placement.get(a.array.0) == Some(&Placement::Private)
+}
+
+/// The values of one instance.
+struct Instance<'p> {
+    plan: Plan,
+    emit: ExprEmitter<'p>,
+    /// Values read, cloned and computed so far, by host value.
+    values: BTreeMap<usize, LLVMValueRef>,
+}
+
+/// Emits one instance of the statement `name`.
+pub(crate) fn emit_statement(
+    k: &mut KernelBuilder<'_>,
+    name: &str,
+    iterators: &[LLVMValueRef],
+) -> Result<()> {
+    let scop = k.scop;
+    let Some((id, statement)) = scop.statement_named(name) else {
+        return internal(format!("unknown statement {name}"));
+    };
+    let plan = plan(k, id, statement)?;
+    if plan.dims != iterators.len() {
+        return internal(format!("{name} has {} dimensions, not {}", plan.dims, iterators.len()));
+    }
+    let mut emit = k.emit.clone();
+    for (d, v) in iterators.iter().enumerate() {
+        emit.names.insert(iterator_name(d as u32), *v);
+    }
+    let mut instance = Instance { plan, emit, values: BTreeMap::new() };
+    for (i, a) in statement.accesses.iter().enumerate() {
+        if let AccessValue::ScalarRead(v) = a.value {
+            let read = read_cell(k, &mut instance, i, a, v.0)?;
+            instance.values.insert(v.0, read);
+        }
+    }
+    for i in &statement.body {
+        emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+    }
+    let mut writes = Vec::new();
+    for (i, a) in statement.accesses.iter().enumerate() {
+        if let AccessValue::ScalarWrite(v) = a.value {
+            writes.push((i, a, resolve(k, &mut instance, v.0 as LLVMValueRef)?));
+        }
+    }
+    for (i, a, v) in writes {
+        write_cell(k, &mut instance, i, a, v)?;
+    }
+    Ok(())
+}
+
+fn plan(k: &mut KernelBuilder<'_>, id: StmtId, s: &Statement) -> Result<Plan> {
+    if let Some(p) = k.plans.get(&id) {
+        return Ok(p.clone());
+    }
+    let p = Plan::new(k, s)?;
+    k.plans.insert(id, p.clone());
+    Ok(p)
+}
+
+/// The address of the element that access number `index` touches.
+fn address(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    index: usize,
+    a: &Access,
+) -> Result<LLVMValueRef> {
+    let Some(base) = k.arrays.get(&a.array).copied() else {
+        return internal(format!("{} is not an array of the kernel", k.scop.array(a.array).name));
+    };
+    let subscripts = &n.plan.subscripts[index];
+    if subscripts.is_empty() {
+        return Ok(base);
+    }
+    // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2.
+    let mut offset = n.emit.emit_int(&subscripts[0])?;
+    for (d, s) in subscripts.iter().enumerate().skip(1) {
+        let size = k.size(a.array, d)?;
+        offset = k.ir.add(k.ir.mul(offset, size), n.emit.emit_int(s)?);
+    }
+    let elem = llvm_elem(k.ir, k.scop.array(a.array).elem);
+    Ok(k.ir.element(elem, base, offset))
+}
+
+fn type_of(v: LLVMValueRef) -> LLVMTypeRef {
+    // SAFETY: a live value.
+    unsafe { LLVMTypeOf(v) }
+}
+
+/// Checks that a value of type `ty` can be held in a register of the device, and gives its store size.
+fn scalar_size(k: &KernelBuilder<'_>, ty: LLVMTypeRef) -> Result<u32> {
+    let ok = match type_kind(ty) {
+        LLVMTypeKind::LLVMIntegerTypeKind => int_width(ty).is_some_and(|w| w <= 128),
+        LLVMTypeKind::LLVMHalfTypeKind
+        | LLVMTypeKind::LLVMBFloatTypeKind
+        | LLVMTypeKind::LLVMFloatTypeKind
+        | LLVMTypeKind::LLVMDoubleTypeKind => true,
+        _ => false,
+    };
+    if !ok {
+        return unsupported(format!("values of type {}", type_text(ty)));
+    }
+    // SAFETY: a sized type; the module has a data layout.
+    Ok(unsafe { LLVMStoreSizeOfType(LLVMGetModuleDataLayout(k.module), ty) } as u32)
+}
+
+fn type_text(ty: LLVMTypeRef) -> String {
+    // SAFETY: a live type.
+    take_message(unsafe { LLVMPrintTypeToString(ty) })
+}
+
+/// The type in which a value of type `ty` lies in a cell of `bytes` bytes: integers are widened.
+fn cell_type(k: &KernelBuilder<'_>, ty: LLVMTypeRef, bytes: u32) -> Result<LLVMTypeRef> {
+    let size = scalar_size(k, ty)?;
+    match int_width(ty) {
+        Some(w) if w < 8 * bytes => Ok(k.ir.int_type(8 * bytes)),
+        _ if size == bytes => Ok(ty),
+        _ => internal(format!("a value of type {} in a cell of {bytes} bytes", type_text(ty))),
+    }
+}
+
+fn read_cell(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    at: usize,
+    a: &Access,
+    v: usize,
+) -> Result<LLVMValueRef> {
+    let bytes = k.scop.array(a.array).elem.bytes();
+    let ty = type_of(v as LLVMValueRef);
+    let wide = cell_type(k, ty, bytes)?;
+    let from = address(k, n, at, a)?;
+    let read = k.ir.load_aligned(wide, from, bytes);
+    Ok(if wide == ty { read } else { k.ir.trunc(read, ty) })
+}
+
+fn write_cell(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    at: usize,
+    a: &Access,
+    v: LLVMValueRef,
+) -> Result<()> {
+    let bytes = k.scop.array(a.array).elem.bytes();
+    let ty = type_of(v);
+    let wide = cell_type(k, ty, bytes)?;
+    let to = address(k, n, at, a)?;
+    let v = if wide == ty { v } else { k.ir.zext(v, wide) };
+    k.ir.store_aligned(v, to, bytes);
+    Ok(())
+}
+
+/// What a host value is in this instance.
+fn resolve(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, v: LLVMValueRef) -> Result<LLVMValueRef> {
+    let handle = v as usize;
+    if let Some(v) = n.values.get(&handle) {
+        return Ok(*v);
+    }
+    if let Some(e) = n.plan.synthesized.get(&handle) {
+        let ty = type_of(v);
+        let Some(width) = int_width(ty) else {
+            return internal(format!("{} is synthesized but not an integer", text_of(v)));
+        };
+        let number = n.emit.emit_int(e)?;
+        let value = match width {
+            64 => number,
+            0..64 => k.ir.trunc(number, ty),
+            _ => k.ir.sext(number, ty),
+        };
+        n.values.insert(handle, value);
+        return Ok(value);
+    }
+    if let Some(v) = invariant(k, handle)? {
+        return Ok(v);
+    }
+    // SAFETY: a live value.
+    unsafe {
+        if !LLVMIsAConstantInt(v).is_null() || !LLVMIsAConstantFP(v).is_null() {
+            return Ok(v);
+        }
+        if !LLVMIsAUndefValue(v).is_null() && scalar_size(k, type_of(v)).is_ok() {
+            return Ok(v);
+        }
+        if LLVMIsConstant(v) != 0 {
+            return unsupported(format!("the constant {}", text_of(v)));
+        }
+    }
+    internal(format!("{} is neither in the statement nor invariant", text_of(v)))
+}
+
+fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
+    // SAFETY: the callers ask for operands that the instruction has.
+    unsafe { LLVMGetOperand(i, n) }
+}
+
+fn emit_instruction(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    i: LLVMValueRef,
+) -> Result<()> {
+    use LLVMOpcode::*;
+    // SAFETY: an instruction of the host.
+    let opcode = unsafe { LLVMGetInstructionOpcode(i) };
+    let result = match opcode {
+        LLVMLoad | LLVMStore => emit_access(k, n, s, i, opcode)?,
+        LLVMCall => emit_call(k, n, i)?,
+        // An address; loads and stores get theirs from the access relations.
+        LLVMGetElementPtr => None,
+        LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr
+        | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem
+        | LLVMFNeg | LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP
+        | LLVMFPTrunc | LLVMFPExt | LLVMBitCast | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMFreeze => {
+            scalar_size(k, type_of(i))?;
+            Some(emit_clone(k, n, i)?)
+        }
+        // A part of the result of an arithmetic intrinsic (`{ i32, i1 }`).
+        LLVMExtractValue => {
+            scalar_size(k, type_of(i))?;
+            Some(emit_clone(k, n, i)?)
+        }
+        _ => return unsupported(format!("the instruction {}", text_of(i))),
+    };
+    if let Some(v) = result {
+        n.values.insert(i as usize, v);
+    }
+    Ok(())
+}
+
+/// A copy of an instruction without memory or control effects. Operands are found first, so that a failure leaves no copy
+/// behind that uses host values.
+fn emit_clone(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, i: LLVMValueRef) -> Result<LLVMValueRef> {
+    // SAFETY: a live instruction.
+    let count = unsafe { LLVMGetNumOperands(i) } as u32;
+    let operands = (0..count).map(|o| resolve(k, n, operand(i, o))).collect::<Result<Vec<_>>>()?;
+    // SAFETY: the copy gets operands of the same types; each kind of metadata is listed before it is removed.
+    unsafe {
+        let copy = LLVMInstructionClone(i);
+        for (o, v) in operands.into_iter().enumerate() {
+            LLVMSetOperand(copy, o as u32, v);
+        }
+        LLVMInsertIntoBuilder(k.ir.raw(), copy);
+        let mut len = 0;
+        let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(copy, &mut len);
+        let kinds: Vec<u32> = (0..len as u32).map(|m| LLVMValueMetadataEntriesGetKind(entries, m)).collect();
+        LLVMDisposeValueMetadataEntries(entries);
+        for kind in kinds {
+            LLVMSetMetadata(copy, kind, std::ptr::null_mut());
+        }
+        LLVMInstructionSetDebugLoc(copy, std::ptr::null_mut());
+        Ok(copy)
+    }
+}
+
+fn emit_access(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    i: LLVMValueRef,
+    opcode: LLVMOpcode,
+) -> Result<Option<LLVMValueRef>> {
+    // SAFETY: a load or store of the host.
+    let plain = unsafe {
+        LLVMGetVolatile(i) == 0
+            && LLVMGetOrdering(i) == inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+    };
+    if !plain {
+        return unsupported("a volatile or atomic access");
+    }
+    let is_load = opcode == LLVMOpcode::LLVMLoad;
+    let found = s.accesses.iter().enumerate().find(|(_, a)| {
+        a.value == AccessValue::Instruction(pollyrs_scop::ValueHandle(i as usize))
+            && (a.kind == AccessKind::Read) == is_load
+    });
+    let Some((at, access)) = found else {
+        return internal(format!("{} has no access in {}", text_of(i), s.name));
+    };
+    let bytes = k.scop.array(access.array).elem.bytes();
+    let ty = type_of(if is_load { i } else { operand(i, 0) });
+    if scalar_size(k, ty)? != bytes {
+        return internal(format!("{} does not access one element of {bytes} bytes", text_of(i)));
+    }
+    if is_load {
+        let from = address(k, n, at, access)?;
+        return Ok(Some(k.ir.load_aligned(ty, from, bytes)));
+    }
+    let v = resolve(k, n, operand(i, 0))?;
+    let to = address(k, n, at, access)?;
+    k.ir.store_aligned(v, to, bytes);
+    Ok(None)
+}
+
+/// Calls of intrinsics and of the C mathematical library are built anew, without the host's attributes.
+fn emit_call(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    i: LLVMValueRef,
+) -> Result<Option<LLVMValueRef>> {
+    // SAFETY: a call of the host.
+    let (callee, ty) = unsafe { (LLVMGetCalledValue(i), LLVMGetCalledFunctionType(i)) };
+    // SAFETY: a live value.
+    if unsafe { LLVMIsAFunction(callee).is_null() } {
+        return unsupported(format!("the call {}", text_of(i)));
+    }
+    let name = name_of(callee);
+    match classify(&name) {
+        Callee::Ignored => return Ok(None),
+        Callee::Unknown => return unsupported(format!("a call of {name}")),
+        Callee::Intrinsic | Callee::Math => {}
+    }
+    // SAFETY: a call of the host.
+    let count = unsafe { LLVMGetNumArgOperands(i) };
+    let mut args = Vec::new();
+    for a in 0..count {
+        let v = resolve(k, n, operand(i, a))?;
+        scalar_size(k, type_of(v))?;
+        args.push(v);
+    }
+    let f = declare(k.module, &name, ty);
+    if classify(&name) == Callee::Math {
+        for a in ["nounwind", "willreturn", "memory"] {
+            add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
+        }
+    }
+    // SAFETY: both calls are of the same type, so flags that one may have the other may have, too.
+    unsafe {
+        if LLVMGlobalGetValueType(f) != ty {
+            return unsupported(format!("{name} with two types"));
+        }
+        let call = k.ir.call_function(f, &args);
+        if LLVMCanValueUseFastMathFlags(i) != 0 {
+            LLVMSetFastMathFlags(call, LLVMGetFastMathFlags(i));
+        }
+        Ok(Some(call))
+    }
+}
