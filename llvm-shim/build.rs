@@ -1,0 +1,64 @@
+//! Compiles the C++ side against LLVM 22's headers. LLVM itself is not linked here: inside the plugin its symbols come
+//! from the host (opt, clang, flang, rustc), in test executables from inkwell's linking feature.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCES: [&str; 8] = [
+    "session.cpp",
+    "clone.cpp",
+    "inline.cpp",
+    "regions.cpp",
+    "analyses.cpp",
+    "source.cpp",
+    "version.cpp",
+    "plugin.cpp",
+];
+
+fn main() {
+    let include = include_dir();
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .include(&include)
+        .flag("-fno-rtti")
+        .flag("-fno-exceptions")
+        .flag("-fvisibility=hidden")
+        .flag("-fvisibility-inlines-hidden")
+        // LLVM's own build has assertions off; its headers must agree on class layouts.
+        .define("NDEBUG", None)
+        .define("__STDC_CONSTANT_MACROS", None)
+        .define("__STDC_LIMIT_MACROS", None)
+        .flag_if_supported("-Wno-unused-parameter")
+        .opt_level(2);
+    if std::env::var_os("CXX").is_none() && runs("clang++-22") {
+        build.compiler("clang++-22");
+    }
+    for source in SOURCES {
+        build.file(Path::new("cpp").join(source));
+    }
+    build.compile("pollyrs_shim");
+    println!("cargo::rerun-if-changed=cpp");
+    println!("cargo::rerun-if-env-changed=LLVM_SYS_221_PREFIX");
+    println!("cargo::rerun-if-env-changed=CXX");
+}
+
+/// `$LLVM_SYS_221_PREFIX/include`, else what llvm-config says, else Debian's place.
+fn include_dir() -> PathBuf {
+    if let Some(prefix) = std::env::var_os("LLVM_SYS_221_PREFIX") {
+        let dir = Path::new(&prefix).join("include");
+        if dir.join("llvm/Plugins/PassPlugin.h").exists() {
+            return dir;
+        }
+    }
+    let output = Command::new("llvm-config-22").arg("--includedir").output();
+    match output.ok().and_then(|o| String::from_utf8(o.stdout).ok()) {
+        Some(text) if !text.trim().is_empty() => PathBuf::from(text.trim()),
+        _ => PathBuf::from("/usr/lib/llvm-22/include"),
+    }
+}
+
+fn runs(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
+}

@@ -1,0 +1,352 @@
+// Loops, regions, dominators, scalar evolution and alias analysis of one function, as plain data.
+
+#include "shim.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/MemoryLocation.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/RegionInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/GlobalsModRef.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+#include <memory>
+#include <optional>
+
+using namespace llvm;
+using pollyrs::None;
+using pollyrs::Session;
+
+namespace pollyrs {
+struct Analyses {
+  Analyses(Session &S, Function &F);
+  ~Analyses() {
+    if (Changed)
+      S.FAM.invalidate(F, PreservedAnalyses::none());
+  }
+
+  Session &S;
+  Function &F;
+  DominatorTree &DT;
+  PostDominatorTree &PDT;
+  LoopInfo &LI;
+  RegionInfo &RI;
+  ScalarEvolution &SE;
+  AAResults &AA;
+  std::vector<Loop *> Loops;
+  DenseMap<const Loop *, size_t> LoopIds;
+  std::vector<Region *> Regions;
+  DenseMap<const Region *, size_t> RegionIds;
+  std::vector<BasicBlock *> Order;
+  std::vector<std::vector<BasicBlock *>> RegionBlocks;
+  std::optional<bool> ScopesInLoops;
+  bool Changed = false;
+
+private:
+  void addRegion(Region *R) {
+    RegionIds[R] = Regions.size();
+    Regions.push_back(R);
+    for (auto &Child : *R)
+      addRegion(Child.get());
+  }
+};
+} // namespace pollyrs
+
+using pollyrs::Analyses;
+
+static AAResults &aliasAnalysis(Session &S, Function &F) {
+  // The default pipeline uses the globals analysis only where it is cached.
+  S.MAM.getResult<GlobalsAA>(S.M);
+  return S.FAM.getResult<AAManager>(F);
+}
+
+Analyses::Analyses(Session &S, Function &F)
+    : S(S), F(F), DT(S.FAM.getResult<DominatorTreeAnalysis>(F)), PDT(S.FAM.getResult<PostDominatorTreeAnalysis>(F)),
+      LI(S.FAM.getResult<LoopAnalysis>(F)), RI(S.FAM.getResult<RegionInfoAnalysis>(F)),
+      SE(S.FAM.getResult<ScalarEvolutionAnalysis>(F)), AA(aliasAnalysis(S, F)) {
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    LoopIds[L] = Loops.size();
+    Loops.push_back(L);
+  }
+  addRegion(RI.getTopLevelRegion());
+  RegionBlocks.resize(Regions.size());
+  for (BasicBlock *BB : ReversePostOrderTraversal<Function *>(&F)) {
+    Order.push_back(BB);
+    for (Region *R = RI.getRegionFor(BB); R; R = R->getParent())
+      RegionBlocks[RegionIds.lookup(R)].push_back(BB);
+  }
+}
+
+static Loop *loopAt(const Analyses &A, size_t Id) { return Id < A.Loops.size() ? A.Loops[Id] : nullptr; }
+
+static const SCEV *scevOf(size_t Handle) { return reinterpret_cast<const SCEV *>(Handle); }
+
+static size_t handleOf(const SCEV *Expr) {
+  return !Expr || isa<SCEVCouldNotCompute>(Expr) ? 0 : reinterpret_cast<size_t>(Expr);
+}
+
+static uint32_t kindOf(const SCEV *Expr) {
+  switch (Expr->getSCEVType()) {
+  case scConstant:
+    return PRS_SCEV_CONSTANT;
+  case scVScale:
+    return PRS_SCEV_VSCALE;
+  case scTruncate:
+    return PRS_SCEV_TRUNCATE;
+  case scZeroExtend:
+    return PRS_SCEV_ZERO_EXTEND;
+  case scSignExtend:
+    return PRS_SCEV_SIGN_EXTEND;
+  case scAddExpr:
+    return PRS_SCEV_ADD;
+  case scMulExpr:
+    return PRS_SCEV_MUL;
+  case scUDivExpr:
+    return PRS_SCEV_UDIV;
+  case scAddRecExpr:
+    return PRS_SCEV_ADD_REC;
+  case scUMaxExpr:
+    return PRS_SCEV_UMAX;
+  case scSMaxExpr:
+    return PRS_SCEV_SMAX;
+  case scUMinExpr:
+    return PRS_SCEV_UMIN;
+  case scSMinExpr:
+    return PRS_SCEV_SMIN;
+  case scSequentialUMinExpr:
+    return PRS_SCEV_SEQUENTIAL_UMIN;
+  case scPtrToInt:
+    return PRS_SCEV_PTR_TO_INT;
+  case scUnknown:
+    return PRS_SCEV_UNKNOWN;
+  default:
+    return PRS_SCEV_COULD_NOT_COMPUTE;
+  }
+}
+
+// Type-based tags hold whenever the accesses run. Scope tags hold between two executions only if their scope is entered
+// once, that is, declared outside all loops.
+static AAMDNodes tagsOf(Analyses &A, const Value *Access) {
+  const auto *I = dyn_cast_or_null<Instruction>(Access);
+  if (!I)
+    return AAMDNodes();
+  AAMDNodes Tags = I->getAAMetadata();
+  if (!A.ScopesInLoops) {
+    A.ScopesInLoops = false;
+    for (Instruction &J : instructions(A.F))
+      if (isa<NoAliasScopeDeclInst>(J) && A.LI.getLoopFor(J.getParent()))
+        A.ScopesInLoops = true;
+  }
+  if (*A.ScopesInLoops)
+    Tags.Scope = Tags.NoAlias = nullptr;
+  return Tags;
+}
+
+// A new entry block in front of `Entry`, which begins the function. Static allocas must stay in the entry block.
+static BasicBlock *splitFunctionEntry(BasicBlock &Entry) {
+  SmallVector<AllocaInst *, 16> Allocas;
+  for (Instruction &I : Entry)
+    if (auto *Alloca = dyn_cast<AllocaInst>(&I))
+      if (Alloca->isStaticAlloca())
+        Allocas.push_back(Alloca);
+  auto Position = Entry.begin();
+  for (AllocaInst *Alloca : Allocas) {
+    if (&*Position == Alloca)
+      ++Position;
+    else
+      Alloca->moveBefore(Entry, Position);
+  }
+  return splitBlockBefore(&Entry, Position, nullptr, nullptr, nullptr, "pollyrs.check");
+}
+
+extern "C" {
+
+Analyses *prs_analyses_new(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  return F.isDeclaration() ? nullptr : new Analyses(*S, F);
+}
+
+void prs_analyses_free(Analyses *A) { delete A; }
+
+size_t prs_loop_count(Analyses *A) { return A->Loops.size(); }
+
+void prs_loop(Analyses *A, size_t Id, prs_loop_record *Out) {
+  const Loop *L = A->Loops[Id];
+  Out->parent = L->getParentLoop() ? A->LoopIds.lookup(L->getParentLoop()) : None;
+  Out->depth = L->getLoopDepth();
+  Out->must_progress = isMustProgress(L) || A->F.willReturn();
+  Out->header = wrap(L->getHeader());
+  Out->preheader = wrap(L->getLoopPreheader());
+  Out->latch = wrap(L->getLoopLatch());
+  Out->exit = wrap(L->getUniqueExitBlock());
+}
+
+void prs_loop_blocks(Analyses *A, size_t Id, void *Ctx, prs_pointer_sink Sink) {
+  for (BasicBlock *BB : A->Loops[Id]->blocks())
+    Sink(Ctx, wrap(BB));
+}
+
+void prs_loop_exiting(Analyses *A, size_t Id, void *Ctx, prs_pointer_sink Sink) {
+  SmallVector<BasicBlock *, 4> Exiting;
+  A->Loops[Id]->getExitingBlocks(Exiting);
+  for (BasicBlock *BB : Exiting)
+    Sink(Ctx, wrap(BB));
+}
+
+size_t prs_innermost_loop(Analyses *A, LLVMBasicBlockRef BB) {
+  const Loop *L = A->LI.getLoopFor(unwrap(BB));
+  return L ? A->LoopIds.lookup(L) : None;
+}
+
+size_t prs_region_count(Analyses *A) { return A->Regions.size(); }
+
+void prs_region(Analyses *A, size_t Id, prs_region_record *Out) {
+  const Region *R = A->Regions[Id];
+  Out->parent = R->getParent() ? A->RegionIds.lookup(R->getParent()) : None;
+  Out->entry = wrap(R->getEntry());
+  Out->exit = wrap(R->getExit());
+}
+
+void prs_region_blocks(Analyses *A, size_t Id, void *Ctx, prs_pointer_sink Sink) {
+  for (BasicBlock *BB : A->RegionBlocks[Id])
+    Sink(Ctx, wrap(BB));
+}
+
+void prs_reverse_postorder(Analyses *A, void *Ctx, prs_pointer_sink Sink) {
+  for (BasicBlock *BB : A->Order)
+    Sink(Ctx, wrap(BB));
+}
+
+bool prs_dominates(Analyses *A, LLVMBasicBlockRef X, LLVMBasicBlockRef Y) {
+  return A->DT.dominates(unwrap(X), unwrap(Y));
+}
+
+bool prs_post_dominates(Analyses *A, LLVMBasicBlockRef X, LLVMBasicBlockRef Y) {
+  return A->PDT.dominates(unwrap(X), unwrap(Y));
+}
+
+size_t prs_scev(Analyses *A, LLVMValueRef VRef, size_t Scope) {
+  Value *V = unwrap(VRef);
+  if (!A->SE.isSCEVable(V->getType()) || (Scope != None && !loopAt(*A, Scope)))
+    return 0;
+  return handleOf(A->SE.getSCEVAtScope(V, loopAt(*A, Scope)));
+}
+
+size_t prs_backedge_taken_count(Analyses *A, size_t Id) {
+  Loop *L = loopAt(*A, Id);
+  return L ? handleOf(A->SE.getBackedgeTakenCount(L)) : 0;
+}
+
+void prs_scev_node(Analyses *A, size_t Handle, prs_scev_record *Out) {
+  const SCEV *Expr = scevOf(Handle);
+  *Out = {kindOf(Expr), 0, 0, 0, None, nullptr, 0, 0};
+  Type *Ty = Expr->getType();
+  Out->bits = A->SE.getTypeSizeInBits(A->SE.getEffectiveSCEVType(Ty));
+  if (Ty->isPointerTy())
+    Out->flags |= PRS_FLAG_POINTER;
+  if (auto *NAry = dyn_cast<SCEVNAryExpr>(Expr)) {
+    if (NAry->hasNoUnsignedWrap())
+      Out->flags |= PRS_FLAG_NUW;
+    if (NAry->hasNoSignedWrap())
+      Out->flags |= PRS_FLAG_NSW;
+  }
+  if (auto *Rec = dyn_cast<SCEVAddRecExpr>(Expr)) {
+    auto It = A->LoopIds.find(Rec->getLoop());
+    Out->loop_id = It == A->LoopIds.end() ? None : It->second;
+  } else if (auto *Unknown = dyn_cast<SCEVUnknown>(Expr)) {
+    Out->value = wrap(Unknown->getValue());
+  } else if (auto *Constant = dyn_cast<SCEVConstant>(Expr)) {
+    const APInt &Value = Constant->getAPInt();
+    if (Value.getSignificantBits() > 128) {
+      Out->kind = PRS_SCEV_COULD_NOT_COMPUTE;
+      return;
+    }
+    APInt Wide = Value.sextOrTrunc(128);
+    Out->low = Wide.extractBitsAsZExtValue(64, 0);
+    Out->high = static_cast<int64_t>(Wide.extractBitsAsZExtValue(64, 64));
+  }
+}
+
+void prs_scev_operands(Analyses *, size_t Handle, void *Ctx, prs_pointer_sink Sink) {
+  for (const SCEV *Operand : scevOf(Handle)->operands())
+    Sink(Ctx, reinterpret_cast<void *>(handleOf(Operand)));
+}
+
+bool prs_scev_non_negative(Analyses *A, size_t Handle) { return Handle && A->SE.isKnownNonNegative(scevOf(Handle)); }
+
+bool prs_scev_loop_invariant(Analyses *A, size_t Handle, size_t Id) {
+  Loop *L = loopAt(*A, Id);
+  return Handle && L && A->SE.isLoopInvariant(scevOf(Handle), L);
+}
+
+bool prs_may_alias(Analyses *A, LLVMValueRef P, LLVMValueRef PAccess, LLVMValueRef Q, LLVMValueRef QAccess) {
+  auto Location = [A](LLVMValueRef Pointer, LLVMValueRef Access) {
+    return MemoryLocation::getBeforeOrAfter(unwrap(Pointer), tagsOf(*A, unwrap(Access)));
+  };
+  return !A->AA.isNoAlias(Location(P, PAccess), Location(Q, QAccess));
+}
+
+bool prs_can_speculate(Analyses *A, LLVMValueRef Inst, LLVMValueRef Before) {
+  return isSafeToSpeculativelyExecute(unwrap<Instruction>(Inst), unwrap<Instruction>(Before),
+                                      &A->S.FAM.getResult<AssumptionAnalysis>(A->F), &A->DT,
+                                      &A->S.FAM.getResult<TargetLibraryAnalysis>(A->F));
+}
+
+bool prs_can_expand(Analyses *A, size_t Handle, LLVMValueRef Before) {
+  if (!Handle)
+    return false;
+  SCEVExpander Expander(A->SE, "pollyrs");
+  return Expander.isSafeToExpandAt(scevOf(Handle), unwrap<Instruction>(Before));
+}
+
+LLVMValueRef prs_expand(Analyses *A, size_t Handle, LLVMValueRef Before) {
+  auto *At = unwrap<Instruction>(Before);
+  SCEVExpander Expander(A->SE, "pollyrs");
+  if (!Handle || !Expander.isSafeToExpandAt(scevOf(Handle), At))
+    return nullptr;
+  return wrap(Expander.expandCodeFor(scevOf(Handle), scevOf(Handle)->getType(), At));
+}
+
+LLVMBasicBlockRef prs_split_entry(Analyses *A, LLVMBasicBlockRef EntryRef, const LLVMBasicBlockRef *Blocks,
+                                  size_t Count) {
+  BasicBlock &Entry = *unwrap(EntryRef);
+  A->Changed = true;
+  if (Entry.isEntryBlock()) {
+    BasicBlock *Check = splitFunctionEntry(Entry);
+    A->DT.recalculate(A->F);
+    return wrap(Check);
+  }
+  SmallPtrSet<BasicBlock *, 32> Inside;
+  for (size_t I = 0; I != Count; ++I)
+    Inside.insert(unwrap(Blocks[I]));
+  SmallSetVector<BasicBlock *, 4> Preds;
+  for (BasicBlock *Pred : predecessors(&Entry))
+    if (!Inside.contains(Pred)) {
+      if (!pollyrs::canRedirect(*Pred))
+        return nullptr;
+      Preds.insert(Pred);
+    }
+  if (Preds.empty() || Entry.isEHPad())
+    return nullptr;
+  return wrap(SplitBlockPredecessors(&Entry, Preds.getArrayRef(), ".pollyrs.check", &A->DT, &A->LI, nullptr,
+                                     /*PreserveLCSSA=*/true));
+}
+
+bool prs_loop_location(Analyses *A, size_t Id, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+  return pollyrs::sendLocation(A->Loops[Id]->getStartLoc(), Line, Column, Ctx, Sink);
+}
+
+} // extern "C"

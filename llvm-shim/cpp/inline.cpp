@@ -1,0 +1,82 @@
+// Inlining of calls inside loops: at the start of the pipeline nothing has been inlined yet.
+
+#include "shim.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/InlineCost.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+using pollyrs::Session;
+
+static bool callsItself(const Function &F) {
+  for (const Instruction &I : instructions(F))
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      if (Call->getCalledFunction() == &F)
+        return true;
+  return false;
+}
+
+static bool canInline(Session &S, CallBase &Call, const Function &Caller, const Function *Original,
+                      uint32_t MaxInstructions) {
+  Function *Callee = Call.getCalledFunction();
+  if (!Callee || Callee->isIntrinsic() || Callee->isDeclaration() || Callee->isInterposable())
+    return false;
+  if (Callee == &Caller || Callee == Original || Callee->isVarArg())
+    return false;
+  if (Call.isNoInline() || Callee->hasFnAttribute(Attribute::NoInline) || Callee->hasOptNone())
+    return false;
+  if (Call.getFunctionType() != Callee->getFunctionType() || Call.getCallingConv() != Callee->getCallingConv())
+    return false;
+  if (Callee->getInstructionCount() > MaxInstructions || callsItself(*Callee))
+    return false;
+  if (!AttributeFuncs::areInlineCompatible(Caller, *Callee))
+    return false;
+  if (!S.FAM.getResult<TargetIRAnalysis>(*Callee).areInlineCompatible(&Caller, Callee))
+    return false;
+  return isInlineViable(*Callee).isSuccess();
+}
+
+extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions,
+                                              uint32_t MaxRounds, uint32_t MaxTotal) {
+  Function &F = *unwrap<Function>(FRef);
+  auto It = S->Clones.find(&F);
+  const Function *Original = It == S->Clones.end() ? nullptr : It->second.Original;
+  auto GetAssumptionCache = [S](Function &G) -> AssumptionCache & {
+    return S->FAM.getResult<AssumptionAnalysis>(G);
+  };
+  uint32_t Inlined = 0;
+  uint64_t Added = 0;
+  for (uint32_t Round = 0; Round != MaxRounds; ++Round) {
+    SmallVector<CallBase *, 16> Calls;
+    LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+    for (BasicBlock &BB : F)
+      if (LI.getLoopFor(&BB))
+        for (Instruction &I : BB)
+          if (auto *Call = dyn_cast<CallBase>(&I))
+            if (canInline(*S, *Call, F, Original, MaxInstructions))
+              Calls.push_back(Call);
+    uint32_t Before = Inlined;
+    for (CallBase *Call : Calls) {
+      Function *Callee = Call->getCalledFunction();
+      uint64_t Size = Callee->getInstructionCount();
+      if (Added + Size > MaxTotal)
+        break;
+      InlineFunctionInfo Info(GetAssumptionCache, nullptr, nullptr, nullptr, /*UpdateProfile=*/false);
+      if (!InlineFunction(*Call, Info, /*MergeAttributes=*/true, &S->FAM.getResult<AAManager>(*Callee)).isSuccess())
+        continue;
+      Added += Size;
+      ++Inlined;
+    }
+    if (Inlined == Before)
+      break;
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  }
+  return Inlined;
+}

@@ -1,0 +1,140 @@
+// Registration of the passes and of the command-line options.
+
+#include "shim.h"
+
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/OptimizationLevel.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <memory>
+
+using namespace llvm;
+using pollyrs::send;
+
+namespace {
+struct OptionText {
+  const char *Name;
+  const char *Value; // null for a flag
+  const char *Help;
+};
+
+// Parsed and checked in Rust (plugin/src/options.rs), where the same names work as pass parameters and, in capitals
+// with underscores, as environment variables.
+const OptionText Options[] = {
+    {"targets", "list", "Targets of the generated code, separated by '+' or ',': cuda, emulated (default: cuda)"},
+    {"arch", "sm_XX", "GPU architecture of the generated PTX (default: sm_70)"},
+    {"cubin", "auto|off|sm_XX", "Assemble the PTX with ptxas: where it is found, never, or for this GPU (default: auto)"},
+    {"disable", nullptr, "Leave every module as it is"},
+    {"only-function", "name", "Consider this function only"},
+    {"verbose", nullptr, "Tell on standard error what happens to each function"},
+    {"strategy", "auto|original|isl", "Where the schedule comes from (default: auto)"},
+    {"tile", "sizes", "Tile sizes, outermost first, separated by 'x' or ',': 32x8"},
+    {"budget", "operations", "isl operations after which a loop nest is given up"},
+    {"max-inline", "instructions", "Largest callee that is inlined into a loop before analysis"},
+};
+
+std::string fullName(const OptionText &Option) { return std::string("pollyrs-") + Option.Name; }
+
+// Options register themselves when the library is loaded, which is before the host parses its command line. If another
+// copy of the plugin has registered them already, that copy's are used: a second registration would abort the host.
+// They are never freed, as the library is never unloaded.
+bool registerOptions() {
+  auto &Known = cl::getRegisteredOptions();
+  for (const OptionText &Option : Options) {
+    if (Known.count(fullName(Option)))
+      continue;
+    // The parser keeps references to name and help text.
+    StringRef Name = *new std::string(fullName(Option));
+    if (Option.Value)
+      new cl::opt<std::string>(Name, cl::desc(Option.Help), cl::value_desc(Option.Value));
+    else
+      new cl::opt<bool>(Name, cl::desc(Option.Help));
+  }
+  return true;
+}
+
+const bool OptionsRegistered = registerOptions();
+
+// A module pass whose body is a Rust function.
+class PollyrsPass : public PassInfoMixin<PollyrsPass> {
+public:
+  PollyrsPass(prs_pass_callback Callback, uint32_t Stage, StringRef Parameters, bool Once)
+      : Callback(Callback), Stage(Stage), Once(Once), Parameters(Parameters.str()) {}
+
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    if (Once && M.getNamedMetadata(Done))
+      return PreservedAnalyses::all();
+    auto *Bytes = reinterpret_cast<const uint8_t *>(Parameters.data());
+    if (!Callback(wrap(&M), Stage, Bytes, Parameters.size()))
+      return PreservedAnalyses::all();
+    if (Once)
+      M.getOrInsertNamedMetadata(Done);
+    return PreservedAnalyses::none();
+  }
+
+private:
+  // Left in a module that was changed: neither a second load of the plugin nor a later phase of link-time
+  // optimisation shall rewrite the result.
+  static constexpr const char *Done = "pollyrs.done";
+
+  prs_pass_callback Callback;
+  uint32_t Stage;
+  bool Once;
+  std::string Parameters;
+};
+
+// `NAME` or `NAME<…>` for a plain name, `print<NAME>` or `print<NAME;…>` for one in brackets.
+bool matches(StringRef Text, StringRef Name, StringRef &Parameters) {
+  Parameters = StringRef();
+  if (Text == Name)
+    return true;
+  bool Bracketed = Name.consume_back(">");
+  if (!Text.consume_front(Name) || !Text.consume_front(Bracketed ? ";" : "<") || !Text.consume_back(">"))
+    return false;
+  Parameters = Text;
+  return true;
+}
+} // namespace
+
+extern "C" {
+
+void prs_register_passes(void *Builder, const prs_pass_record *Passes, size_t Count, prs_pass_callback Callback) {
+  auto &PB = *static_cast<PassBuilder *>(Builder);
+  auto Records = std::make_shared<std::vector<prs_pass_record>>(Passes, Passes + Count);
+  PB.registerPipelineParsingCallback(
+      [Records, Callback](StringRef Text, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement> Inner) {
+        StringRef Parameters;
+        for (const prs_pass_record &R : *Records)
+          if (Inner.empty() && matches(Text, R.name, Parameters)) {
+            MPM.addPass(PollyrsPass(Callback, R.stage, Parameters, /*Once=*/R.pipeline_start));
+            return true;
+          }
+        return false;
+      });
+  // Called for the pipelines before linking, plain or for (thin) link-time optimisation, never for those after it.
+  PB.registerPipelineStartEPCallback([Records, Callback](ModulePassManager &MPM, OptimizationLevel Level) {
+    if (Level == OptimizationLevel::O0)
+      return;
+    for (const prs_pass_record &R : *Records)
+      if (R.pipeline_start)
+        MPM.addPass(PollyrsPass(Callback, R.stage, "", /*Once=*/true));
+  });
+}
+
+void prs_host_options(void *Ctx, prs_byte_sink Sink) {
+  auto &Known = cl::getRegisteredOptions();
+  for (const OptionText &Option : Options) {
+    auto It = Known.find(fullName(Option));
+    if (It == Known.end() || It->second->getNumOccurrences() == 0)
+      continue;
+    std::string Value;
+    if (Option.Value)
+      Value = static_cast<cl::opt<std::string> *>(It->second)->getValue();
+    else
+      Value = static_cast<cl::opt<bool> *>(It->second)->getValue() ? "true" : "false";
+    send(Sink, Ctx, std::string(Option.Name) + "=" + Value);
+  }
+}
+
+} // extern "C"

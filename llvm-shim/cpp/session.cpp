@@ -1,0 +1,106 @@
+// Sessions: analysis managers, pass pipelines, verification.
+
+#include "shim.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/GlobalsModRef.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Support/ModRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using pollyrs::Session;
+using pollyrs::send;
+
+Session::Session(Module &M) : M(M) {
+  // Basic, scoped-noalias, type-based and (where cached) globals alias analysis. Registered before the defaults,
+  // which would register an empty one.
+  FAM.registerPass([this] { return PB.buildDefaultAAPipeline(); });
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CGAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  // Function analyses may look up cached module analyses only through this proxy.
+  MAM.getResult<FunctionAnalysisManagerModuleProxy>(M);
+}
+
+extern "C" {
+
+Session *prs_session_new(LLVMModuleRef M) { return new Session(*unwrap(M)); }
+
+void prs_session_free(Session *S) { delete S; }
+
+bool prs_run_passes(Session *S, LLVMValueRef FRef, const uint8_t *Text, size_t Len, void *Ctx, prs_byte_sink Sink) {
+  Function &F = *unwrap<Function>(FRef);
+  FunctionPassManager FPM;
+  StringRef Pipeline(reinterpret_cast<const char *>(Text), Len);
+  if (Error E = S->PB.parsePassPipeline(FPM, Pipeline)) {
+    send(Sink, Ctx, toString(std::move(E)));
+    return false;
+  }
+  if (F.isDeclaration())
+    return true;
+  PreservedAnalyses PA = FPM.run(F, S->FAM);
+  S->FAM.invalidate(F, PA);
+  return true;
+}
+
+bool prs_verify_function(LLVMValueRef FRef, void *Ctx, prs_byte_sink Sink) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  bool Broken = verifyFunction(*unwrap<Function>(FRef), &OS);
+  send(Sink, Ctx, Text);
+  return !Broken;
+}
+
+bool prs_verify_module(LLVMModuleRef MRef, void *Ctx, prs_byte_sink Sink) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  // Without the last argument broken debug info counts as an error, as it should for IR of our making.
+  bool Broken = verifyModule(*unwrap(MRef), &OS);
+  send(Sink, Ctx, Text);
+  return !Broken;
+}
+
+void prs_invalidate(Session *S, LLVMValueRef FRef) {
+  S->FAM.invalidate(*unwrap<Function>(FRef), PreservedAnalyses::none());
+}
+
+// A function that launches kernels talks to a driver: it touches memory nobody else here can see, takes locks and
+// allocates; and it reads arrays it only wrote before, as partly written arrays are copied both ways.
+void prs_weaken_attributes(LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  static const Attribute::AttrKind Dropped[] = {Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
+                                                Attribute::NoCallback, Attribute::Speculatable};
+  static const Attribute::AttrKind DroppedAtParams[] = {Attribute::WriteOnly, Attribute::Initializes,
+                                                        Attribute::NoFree};
+  auto Weaker = [](MemoryEffects Effects) {
+    for (IRMemLocation Location : MemoryEffects::locations())
+      if (isModSet(Effects.getModRef(Location)))
+        Effects = Effects.getWithModRef(Location, ModRefInfo::ModRef);
+    return Effects | MemoryEffects::inaccessibleMemOnly();
+  };
+  for (Attribute::AttrKind Kind : Dropped)
+    F.removeFnAttr(Kind);
+  for (Attribute::AttrKind Kind : DroppedAtParams)
+    for (unsigned I = 0, E = F.arg_size(); I != E; ++I)
+      F.removeParamAttr(I, Kind);
+  F.setMemoryEffects(Weaker(F.getMemoryEffects()));
+  for (User *U : F.users()) {
+    auto *Call = dyn_cast<CallBase>(U);
+    if (!Call || Call->getCalledOperand() != &F)
+      continue;
+    for (Attribute::AttrKind Kind : Dropped)
+      Call->removeFnAttr(Kind);
+    for (Attribute::AttrKind Kind : DroppedAtParams)
+      for (unsigned I = 0, E = Call->arg_size(); I != E; ++I)
+        Call->removeParamAttr(I, Kind);
+    if (Call->getAttributes().hasFnAttr(Attribute::Memory))
+      Call->setMemoryEffects(Weaker(Call->getAttributes().getMemoryEffects()));
+  }
+}
+
+} // extern "C"

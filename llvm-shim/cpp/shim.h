@@ -1,0 +1,121 @@
+// The C interface between C++ and src/sys.rs, which mirrors it line by line. Plain data out, no decisions here.
+#ifndef POLLYRS_SHIM_H
+#define POLLYRS_SHIM_H
+
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/DebugLoc.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/IR/TrackingMDRef.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm-c/Types.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+extern "C" {
+typedef void (*prs_byte_sink)(void *ctx, const uint8_t *bytes, size_t len);
+typedef void (*prs_pointer_sink)(void *ctx, void *pointer);
+typedef bool (*prs_pass_callback)(LLVMModuleRef module, uint32_t stage, const uint8_t *parameters, size_t len);
+
+struct prs_loop_record {
+  size_t parent;
+  uint32_t depth;
+  uint32_t must_progress;
+  LLVMBasicBlockRef header, preheader, latch, exit;
+};
+
+struct prs_region_record {
+  size_t parent;
+  LLVMBasicBlockRef entry, exit;
+};
+
+// LLVM renumbers llvm::SCEVTypes between versions; these numbers are ours.
+enum prs_scev_kind : uint32_t {
+  PRS_SCEV_CONSTANT = 0,
+  PRS_SCEV_UNKNOWN = 1,
+  PRS_SCEV_ADD = 2,
+  PRS_SCEV_MUL = 3,
+  PRS_SCEV_UDIV = 4,
+  PRS_SCEV_ADD_REC = 5,
+  PRS_SCEV_ZERO_EXTEND = 6,
+  PRS_SCEV_SIGN_EXTEND = 7,
+  PRS_SCEV_TRUNCATE = 8,
+  PRS_SCEV_SMAX = 9,
+  PRS_SCEV_UMAX = 10,
+  PRS_SCEV_SMIN = 11,
+  PRS_SCEV_UMIN = 12,
+  PRS_SCEV_SEQUENTIAL_UMIN = 13,
+  PRS_SCEV_PTR_TO_INT = 14,
+  PRS_SCEV_VSCALE = 15,
+  PRS_SCEV_COULD_NOT_COMPUTE = 16,
+};
+
+enum prs_scev_flag : uint32_t { PRS_FLAG_NUW = 1, PRS_FLAG_NSW = 2, PRS_FLAG_POINTER = 4 };
+
+struct prs_scev_record {
+  uint32_t kind, bits, flags, reserved;
+  size_t loop_id;
+  LLVMValueRef value;
+  uint64_t low;
+  int64_t high;
+};
+
+struct prs_version_record {
+  LLVMBasicBlockRef offload, host_begin, host_end, merge;
+};
+
+struct prs_pass_record {
+  const char *name;
+  uint32_t stage;
+  uint32_t pipeline_start;
+};
+}
+
+namespace pollyrs {
+
+// "No parent", "no loop"; sys::NONE.
+constexpr size_t None = SIZE_MAX;
+
+// What is needed to take a clone back.
+struct CloneInfo {
+  llvm::Function *Original = nullptr;
+  // Metadata of the clone -> metadata of the original.
+  std::vector<std::pair<llvm::TrackingMDRef, llvm::TrackingMDRef>> Inverse;
+};
+
+// Pass builder and analysis managers for one module, apart from the host's.
+struct Session {
+  explicit Session(llvm::Module &M);
+
+  llvm::Module &M;
+  llvm::PassBuilder PB;
+  // Destroyed in reverse order: the outer managers hold proxies to the inner ones.
+  llvm::LoopAnalysisManager LAM;
+  llvm::FunctionAnalysisManager FAM;
+  llvm::CGSCCAnalysisManager CGAM;
+  llvm::ModuleAnalysisManager MAM;
+  llvm::DenseMap<llvm::Function *, CloneInfo> Clones;
+};
+
+inline void send(prs_byte_sink Sink, void *Ctx, llvm::StringRef Text) {
+  Sink(Ctx, reinterpret_cast<const uint8_t *>(Text.data()), Text.size());
+}
+
+// Line, column and file of a location; false if there is none.
+bool sendLocation(const llvm::DebugLoc &Loc, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink);
+
+// PHIs and an unconditional branch, nothing else.
+bool isForwarder(const llvm::BasicBlock &BB);
+
+// Edges from `Pred` can be redirected.
+bool canRedirect(const llvm::BasicBlock &Pred);
+
+} // namespace pollyrs
+
+#endif

@@ -1,0 +1,134 @@
+// Source locations and names; remarks.
+
+#include "shim.h"
+
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DebugProgramInstruction.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/Support/CBindingWrapping.h"
+
+using namespace llvm;
+using pollyrs::send;
+using pollyrs::sendLocation;
+
+bool pollyrs::sendLocation(const DebugLoc &Loc, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+  if (!Loc || Loc.getLine() == 0)
+    return false;
+  *Line = Loc.getLine();
+  *Column = Loc.getCol();
+  send(Sink, Ctx, Loc->getFilename());
+  return true;
+}
+
+static std::string variableName(const Value &V) {
+  Value *Mutable = const_cast<Value *>(&V);
+  // Only "this value is the variable": with an expression it is something computed from it.
+  for (const DbgVariableRecord *Record : findDVRValues(Mutable))
+    if (Record->getVariable() && !Record->hasArgList() && Record->getExpression()->getNumElements() == 0)
+      return Record->getVariable()->getName().str();
+  for (const DbgVariableRecord *Record : findDVRDeclares(Mutable))
+    if (Record->getVariable())
+      return Record->getVariable()->getName().str();
+  return {};
+}
+
+static std::string sourceName(const Value *V) {
+  // Through loads, address arithmetic and casts to the object that a user would name.
+  for (unsigned Step = 0; V && Step != 16; ++Step) {
+    if (auto *Global = dyn_cast<GlobalVariable>(V)) {
+      SmallVector<DIGlobalVariableExpression *, 1> Descriptions;
+      Global->getDebugInfo(Descriptions);
+      if (!Descriptions.empty() && !Descriptions[0]->getVariable()->getName().empty())
+        return Descriptions[0]->getVariable()->getName().str();
+      return Global->getName().str();
+    }
+    if (isa<Constant>(V) && !isa<ConstantExpr>(V))
+      return V->getName().str();
+    std::string Name = variableName(*V);
+    if (!Name.empty())
+      return Name;
+    if (auto *Load = dyn_cast<LoadInst>(V))
+      V = Load->getPointerOperand();
+    else if (auto *GEP = dyn_cast<GEPOperator>(V))
+      V = GEP->getPointerOperand();
+    else if (auto *Cast = dyn_cast<CastInst>(V))
+      V = Cast->getOperand(0);
+    else
+      break;
+  }
+  if (!V)
+    return {};
+  StringRef Name = V->getName();
+  // Clang's slots of parameters.
+  if (isa<AllocaInst>(V))
+    Name.consume_back(".addr");
+  return Name.str();
+}
+
+template <typename Remark>
+static void emit(OptimizationRemarkEmitter &ORE, StringRef Name, const DiagnosticLocation &Loc, Function &F,
+                 StringRef Message) {
+  Remark R("pollyrs", Name, Loc, &F.getEntryBlock());
+  R << Message;
+  ORE.emit(R);
+}
+
+extern "C" {
+
+bool prs_location(LLVMValueRef V, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+  auto *I = dyn_cast<Instruction>(unwrap(V));
+  return I && sendLocation(I->getDebugLoc(), Line, Column, Ctx, Sink);
+}
+
+bool prs_block_location(LLVMBasicBlockRef BB, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+  for (Instruction &I : *unwrap(BB))
+    if (sendLocation(I.getDebugLoc(), Line, Column, Ctx, Sink))
+      return true;
+  return false;
+}
+
+bool prs_function_location(LLVMValueRef FRef, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+  DISubprogram *SP = unwrap<Function>(FRef)->getSubprogram();
+  if (!SP)
+    return false;
+  *Line = SP->getLine();
+  *Column = 0;
+  send(Sink, Ctx, SP->getFilename());
+  return true;
+}
+
+bool prs_source_name(LLVMValueRef V, void *Ctx, prs_byte_sink Sink) {
+  std::string Name = sourceName(unwrap(V));
+  send(Sink, Ctx, Name);
+  return !Name.empty();
+}
+
+void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size_t NameLen, LLVMValueRef AtRef,
+                const uint8_t *MessageBytes, size_t MessageLen) {
+  Function &F = *unwrap<Function>(FRef);
+  if (F.isDeclaration())
+    return;
+  std::string Name(reinterpret_cast<const char *>(NameBytes), NameLen);
+  StringRef Message(reinterpret_cast<const char *>(MessageBytes), MessageLen);
+  DiagnosticLocation Loc;
+  auto *At = dyn_cast_or_null<Instruction>(unwrap(AtRef));
+  if (At && At->getDebugLoc())
+    Loc = DiagnosticLocation(At->getDebugLoc());
+  else if (DISubprogram *SP = F.getSubprogram())
+    Loc = DiagnosticLocation(SP);
+  OptimizationRemarkEmitter ORE(&F);
+  switch (Kind) {
+  case 0:
+    return emit<OptimizationRemark>(ORE, Name, Loc, F, Message);
+  case 1:
+    return emit<OptimizationRemarkMissed>(ORE, Name, Loc, F, Message);
+  default:
+    return emit<OptimizationRemarkAnalysis>(ORE, Name, Loc, F, Message);
+  }
+}
+
+} // extern "C"
