@@ -1,0 +1,150 @@
+"""What the scripts and the end-to-end tests share: paths, command lines, settings of a run, and the profile it writes."""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("POLLYRS_BUILD") or ROOT / "target" / "release").resolve()
+EXAMPLES = ROOT / "examples"
+LLVM_BIN = pathlib.Path("/usr/lib/llvm-22/bin")
+
+PLUGIN = BUILD / "libpollyrs.so"
+RUNTIME = BUILD / "libpollyrs_rt.a"
+DRIVER = BUILD / "pollyrs"
+RUNTIME_LIBRARIES = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"]
+
+FORTRAN = {".f", ".f90", ".f95", ".f03", ".f08", ".for"}
+CXX = {".cpp", ".cc", ".cxx", ".C"}
+
+
+def llvm_tool(name):
+    """An LLVM tool by its versioned name in PATH, else in Debian's folder."""
+    return shutil.which(f"{name}-22") or str(LLVM_BIN / name)
+
+
+def ptxas():
+    """The path of ptxas, or None."""
+    named = os.environ.get("POLLYRS_PTXAS")
+    for path in [named, ROOT / "build" / "tools" / "bin" / "ptxas", shutil.which("ptxas")]:
+        if path and os.access(path, os.X_OK):
+            return str(path)
+    return None
+
+
+def language(source):
+    """'c', 'c++' or 'fortran', by the file's name."""
+    suffix = pathlib.Path(source).suffix
+    if suffix.lower() in FORTRAN:
+        return "fortran"
+    return "c++" if suffix in CXX else "c"
+
+
+def _common(source, element):
+    if language(source) == "fortran":
+        return ["-module-dir", "{dir}"]
+    flags = ["-I", str(EXAMPLES)]
+    if element in ("float", "double"):
+        flags.append(f"-DTYPE={element}")
+    return flags
+
+
+def _libraries(source):
+    return [] if language(source) == "fortran" else ["-lm", "-pthread"]
+
+
+def _finish(command, out):
+    """flang writes module files: next to the output, so that parallel runs don't meet."""
+    directory = pathlib.Path(out).parent / (pathlib.Path(out).name + ".modules")
+    if "{dir}" in command:
+        directory.mkdir(parents=True, exist_ok=True)
+    return [str(directory) if word == "{dir}" else str(word) for word in command]
+
+
+def plain_command(source, out, level="-O1", element=None, flags=("-ffp-contract=off",)):
+    """The compiler without the plugin."""
+    compiler = {"c": "clang", "c++": "clang++", "fortran": "flang"}[language(source)]
+    command = [llvm_tool(compiler), level, *flags, *_common(source, element), source, "-o", out, *_libraries(source)]
+    return _finish(command, out)
+
+
+def plugin_command(source, out, targets="cuda,emulated", level="-O3", element=None, flags=("-ffp-contract=off",), extra=()):
+    """The driver, which adds the plugin and the run-time library."""
+    mode = {"c": "cc", "c++": "c++", "fortran": "fc"}[language(source)]
+    command = [DRIVER, mode, f"--pollyrs-targets={targets}", *extra, level, *flags, *_common(source, element)]
+    return _finish([*command, source, "-o", out, *_libraries(source)], out)
+
+
+def by_hand_command(source, out, targets="cuda,emulated", level="-O3", flags=("-ffp-contract=off",)):
+    """The plugin without the driver: what a user of plain clang writes."""
+    compiler = {"c": "clang", "c++": "clang++", "fortran": "flang"}[language(source)]
+    plugin = [f"-fpass-plugin={PLUGIN}", "-mllvm", f"-pollyrs-targets={targets}"]
+    command = [llvm_tool(compiler), level, *flags, *plugin, *_common(source, None), source, "-o", out]
+    return _finish([*command, RUNTIME, *RUNTIME_LIBRARIES], out)
+
+
+def environment(**settings):
+    """The caller's environment without settings of pollyrs, and with the given ones (None: left out)."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("POLLYRS_") and k != "EXAMPLE_REPEAT"}
+    env.update({k: str(v) for k, v in settings.items() if v is not None})
+    return env
+
+
+class Finished:
+    """A process that has ended. `code` is negative for a signal, None for a time-out."""
+
+    def __init__(self, command, code, stdout, stderr, seconds):
+        self.command, self.code, self.stdout, self.stderr, self.seconds = command, code, stdout, stderr, seconds
+
+    def why(self):
+        """In words, what went wrong; '' if nothing did."""
+        if self.code is None:
+            return f"still running after {self.seconds:.0f} s"
+        if self.code < 0:
+            return f"killed by signal {-self.code}"
+        return f"exit status {self.code}" if self.code else ""
+
+
+def run(command, env=None, timeout=120, cwd=None):
+    """Runs a command with closed stdin."""
+    start = time.monotonic()
+    try:
+        done = subprocess.run([str(c) for c in command], env=env, cwd=cwd, timeout=timeout, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        return Finished(command, done.returncode, done.stdout, done.stderr, time.monotonic() - start)
+    except subprocess.TimeoutExpired as late:
+        return Finished(command, None, late.stdout or b"", late.stderr or b"", time.monotonic() - start)
+
+
+def read_profile(path):
+    """The executions in a profile: one dictionary each. No file: none."""
+    try:
+        with open(path, encoding="utf-8") as lines:
+            return [json.loads(line) for line in lines if line.strip()]
+    except FileNotFoundError:
+        return []
+
+
+def shell(command, **settings):
+    """A command to paste into a shell."""
+    words = [f"{k}={shlex.quote(str(v))}" for k, v in settings.items() if v is not None]
+    return " ".join(words + [shlex.quote(str(c)) for c in command])
+
+
+def ptx_in(path):
+    """The PTX texts inside a compiled program, without their closing NUL."""
+    data = pathlib.Path(path).read_bytes()
+    texts, at = [], 0
+    while (at := data.find(b".version ", at)) >= 0:
+        start, end = data.rfind(b"\0", 0, at) + 1, data.find(b"\0", at)
+        text = data[start:end]
+        # Text that merely mentions PTX, say in an error message, has no target directive.
+        if re.search(rb"^\.version \d+\.\d+$", text, re.M) and re.search(rb"^\.target sm_", text, re.M):
+            texts.append(text)
+        at = max(end, at + 1)
+    return texts
