@@ -1,0 +1,68 @@
+"""The cases of the end-to-end tests: the examples with the sizes of bench/sets/examples.json, and test/programs with the sizes
+and the expectation in their first lines."""
+
+import dataclasses
+import json
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "scripts" / "lib"))
+import toolchain  # noqa: E402
+
+EXPECTATIONS = {
+    "yes": "at least one SCoP runs on the device",
+    "no": "nothing is versioned",
+    "fallback": "something is versioned, and always falls back to the original loop",
+    "partial": "some executions are on the device, some fall back",
+    "any": "only the output counts",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    """A source file, an element type, the argument lists to run it with, and what should happen to its loops."""
+
+    name: str
+    source: pathlib.Path
+    element: str | None
+    arguments: tuple
+    expectation: str
+    # Argument lists that must each execute something on the device.
+    must_offload: frozenset
+
+
+def examples(full):
+    """The examples; with `full`, larger sizes too."""
+    table = json.loads((toolchain.ROOT / "bench" / "sets" / "examples.json").read_text(encoding="utf-8"))
+    for entry in table["programs"]:
+        lists = [tuple(a) for a in entry["check"] + (entry["check_full"] if full else [])]
+        for element in entry["types"]:
+            yield Program(
+                name=f"examples/{entry['name']} {element}",
+                source=toolchain.ROOT / table["source_dir"] / entry["source"],
+                element=element,
+                arguments=tuple(lists),
+                expectation="yes",
+                must_offload=frozenset(a for a in lists if min(a) > 2),
+            )
+
+
+def programs():
+    """The programs of test/programs."""
+    for source in sorted((HERE.parent / "programs").iterdir()):
+        if source.suffix not in {".c", ".cpp", ".f90"}:
+            continue
+        lists, expectation = [], None
+        for line in source.read_text(encoding="utf-8").splitlines():
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD):(.*)", line)
+            if not found:
+                continue
+            if found[1] == "ARGS":
+                lists.append(tuple(found[2].split()))
+            else:
+                expectation = found[2].strip()
+        if not lists or expectation not in EXPECTATIONS:
+            raise ValueError(f"{source}: needs ARGS lines and an OFFLOAD line with one of {', '.join(EXPECTATIONS)}")
+        yield Program(f"programs/{source.name}", source, None, tuple(lists), expectation, frozenset())

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""End-to-end tests: what a program prints must not depend on the plugin, on the device or on its absence.
+
+Each program is compiled by the plain compiler (-O1, no contraction) and through the plugin (-O3, for CUDA and for the emulated
+device). Every list of arguments is run with both; stdout and the exit status have to be equal, and the profile has to show that
+loops ran on the emulated device (or fell back, as the program's OFFLOAD line says). A few settings are tried beyond that: no
+device, CUDA where there may be no driver, and, with --full, threads of the emulated device in another order. The PTX inside the
+programs has to assemble without a warning.
+
+  run.py [--full] [--filter REGEX] [--jobs N]
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+import cases
+import generate_large
+import toolchain
+
+WORK = toolchain.BUILD / "e2e"
+# Architectures that generated PTX is assembled for.
+ARCHITECTURES = (70, 80, 90)
+
+
+@dataclasses.dataclass
+class Result:
+    """How many checks of a unit were passed, and a text for each that was not."""
+
+    name: str
+    passed: int = 0
+    failures: list = dataclasses.field(default_factory=list)
+    note: str = ""
+
+    def check(self, ok, text):
+        """Counts one check; `text` is a function, or the message."""
+        if ok:
+            self.passed += 1
+        else:
+            self.failures.append(text() if callable(text) else text)
+        return ok
+
+
+def settings_of(full, is_last):
+    """Names and environments of the ways to run one argument list."""
+    ways = [("emulated", {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always"})]
+    if full or is_last:
+        ways.append(("off", {"POLLYRS_RT_DEVICE": "off"}))
+        ways.append(("cuda", {"POLLYRS_RT_DEVICE": "cuda", "POLLYRS_RT_OFFLOAD": "always"}))
+    if full:
+        reverse = {"POLLYRS_RT_EMU_ORDER": "reverse", "POLLYRS_RT_EMU_CHECK": "1"}
+        ways.append(("emulated, reverse order", {**ways[0][1], **reverse}))
+    return ways
+
+
+def compile_both(result, program, work):
+    """The two executables, or None if one does not compile."""
+    plain, offloaded = work / "plain", work / "offloaded"
+    for command in (
+        toolchain.plain_command(program.source, plain, element=program.element),
+        toolchain.plugin_command(program.source, offloaded, element=program.element),
+    ):
+        done = toolchain.run(command, env=toolchain.environment(), timeout=600)
+        trouble = done.why() or ("the compiler printed something" if done.stderr else "")
+        if not result.check(not trouble, lambda: report(trouble, done, toolchain.shell(command))):
+            return None
+    return plain, offloaded
+
+
+def report(trouble, done, reproduce):
+    """A failure's text: what, the end of stderr, and how to see it again."""
+    tail = done.stderr.decode(errors="replace").strip().splitlines()[-8:]
+    return "\n".join([trouble, *("  | " + line for line in tail), f"  reproduce: {reproduce}"])
+
+
+def run_program(program, full):
+    """All checks of one program."""
+    result = Result(program.name)
+    work = WORK / re.sub(r"\W+", "_", program.name)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    executables = compile_both(result, program, work)
+    if executables is None:
+        return result
+    plain, offloaded = executables
+    devices = {"emulated": 0, "host": 0}
+    for arguments in program.arguments:
+        words = [str(a) for a in arguments]
+        expected = toolchain.run([plain, *words], env=toolchain.environment())
+        if not result.check(not expected.why(), lambda: report("the original " + expected.why(), expected,
+                                                              toolchain.shell([plain, *words]))):
+            continue
+        for name, settings in settings_of(full, arguments == program.arguments[-1]):
+            profile = work / "profile.jsonl"
+            profile.unlink(missing_ok=True)
+            got = toolchain.run([offloaded, *words], env=toolchain.environment(**settings, POLLYRS_RT_PROFILE=profile))
+            again = toolchain.shell([offloaded, *words], **settings)
+            lines = toolchain.read_profile(profile)
+            result.check(got.code == expected.code and got.stdout == expected.stdout,
+                         lambda: report(f"{name}: {got.why() or difference(expected.stdout, got.stdout)}", got, again))
+            if name != "emulated":
+                continue
+            for line in lines:
+                devices[line["device"]] = devices.get(line["device"], 0) + 1
+            if arguments in program.must_offload:
+                result.check(any(line["device"] == "emulated" for line in lines),
+                             lambda: report(f"nothing ran on the device: {reasons(lines)}", got, again))
+    result.check(*expectation(program, devices))
+    check_ptx(result, offloaded, work)
+    result.note = f"{len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back"
+    return result
+
+
+def expectation(program, devices):
+    """Whether the OFFLOAD line holds, and a text if not."""
+    emulated, host = devices["emulated"] > 0, devices["host"] > 0
+    holds = {
+        "yes": emulated,
+        "no": not emulated and not host,
+        "fallback": host and not emulated,
+        "partial": host and emulated,
+        "any": True,
+    }[program.expectation]
+    counts = f"{devices['emulated']} executions on the device, {devices['host']} fell back"
+    return holds, f"OFFLOAD: {program.expectation} ({cases.EXPECTATIONS[program.expectation]}), but {counts}"
+
+
+def reasons(lines):
+    """Why the profile's executions stayed on the host."""
+    return "; ".join(sorted({line.get("reason", "?") for line in lines})) or "no SCoP was reached"
+
+
+def difference(expected, got):
+    """The first line that differs."""
+    want, have = expected.decode(errors="replace").splitlines(), got.decode(errors="replace").splitlines()
+    for number, (a, b) in enumerate(zip(want, have), 1):
+        if a != b:
+            return f"stdout differs in line {number}: expected '{a}', got '{b}'"
+    return f"stdout has {len(have)} lines instead of {len(want)}"
+
+
+def check_ptx(result, executable, work):
+    """Assembles all PTX inside a program."""
+    ptxas = toolchain.ptxas()
+    texts = toolchain.ptx_in(executable)
+    for number, text in enumerate(texts):
+        path = work / f"{number}.ptx"
+        path.write_bytes(text)
+        oldest = int(re.search(rb"^\.target sm_(\d+)", text, re.M)[1])
+        if not ptxas:
+            continue
+        for arch in ARCHITECTURES:
+            if arch < oldest:
+                continue
+            command = [ptxas, f"-arch=sm_{arch}", path, "-o", work / f"{number}.cubin"]
+            done = toolchain.run(command, timeout=300)
+            result.check(done.code == 0 and not done.stderr and not done.stdout,
+                         lambda: report(f"ptxas for sm_{arch}: {done.stdout.decode(errors='replace')}", done,
+                                        toolchain.shell(command)))
+
+
+def by_hand(_full):
+    """The plugin without the driver, for a C and a Fortran file, and both together with an object of the other kind."""
+    result = Result("plain clang and flang")
+    work = WORK / "by_hand"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    for source in (toolchain.EXAMPLES / "gemm.c", toolchain.EXAMPLES / "heat.f90"):
+        words = ["20", "30", "25"]
+        plain, offloaded, profile = work / "plain", work / "offloaded", work / "profile.jsonl"
+        profile.unlink(missing_ok=True)
+        compiled = True
+        for command in (toolchain.plain_command(source, plain), toolchain.by_hand_command(source, offloaded)):
+            done = toolchain.run(command, env=toolchain.environment())
+            compiled &= result.check(done.code == 0, lambda: report(done.why(), done, toolchain.shell(command)))
+        if not compiled:
+            continue
+        expected = toolchain.run([plain, *words], env=toolchain.environment())
+        settings = {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always"}
+        got = toolchain.run([offloaded, *words], env=toolchain.environment(**settings, POLLYRS_RT_PROFILE=profile))
+        again = toolchain.shell([offloaded, *words], **settings)
+        result.check(got.code == expected.code and got.stdout == expected.stdout,
+                     lambda: report(got.why() or difference(expected.stdout, got.stdout), got, again))
+        result.check(any(line["device"] == "emulated" for line in toolchain.read_profile(profile)),
+                     lambda: report("nothing ran on the device", got, again))
+    return result
+
+
+def deterministic(_full):
+    """The same input gives the same object file, byte for byte."""
+    result = Result("the same object twice")
+    work = WORK / "deterministic"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    for example in ("covariance.c", "gemver.c", "jacobi-2d.c"):
+        contents = []
+        for number in range(2):
+            out = work / f"{number}.o"
+            command = [toolchain.DRIVER, "cc", "--pollyrs-targets=cuda,emulated", "-O3", "-c", toolchain.EXAMPLES / example, "-o",
+                       out]
+            done = toolchain.run(command, env=toolchain.environment())
+            if not result.check(done.code == 0, lambda: report(done.why(), done, toolchain.shell(command))):
+                return result
+            contents.append(out.read_bytes())
+        result.check(contents[0] == contents[1], f"two compilations of {example} differ")
+    return result
+
+
+def large_file(_full):
+    """A generated file of 10,000 lines compiles and prints the same."""
+    work = WORK / "large"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    source = work / "large.c"
+    source.write_text(generate_large.generate(lines=10_000, seed=1), encoding="utf-8")
+    program = cases.Program("10,000 lines", source, None, (("7",), ("20",)), "yes", frozenset())
+    return run_program(program, False)
+
+
+def main():
+    """Runs the units on a few threads, each of which waits for its processes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--full", action="store_true", help="larger sizes, more settings, the large file")
+    parser.add_argument("--filter", default="", help="only units whose name matches")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    options = parser.parse_args()
+
+    units = [(p.name, lambda full, p=p: run_program(p, full)) for p in [*cases.examples(options.full), *cases.programs()]]
+    units += [("plain clang and flang", by_hand), ("the same object twice", deterministic)]
+    if options.full:
+        units.append(("10,000 lines", large_file))
+    units = [u for u in units if re.search(options.filter, u[0])]
+    for needed in (toolchain.PLUGIN, toolchain.RUNTIME, toolchain.DRIVER):
+        if not pathlib.Path(needed).exists():
+            sys.exit(f"{needed} is not built: run scripts/setup")
+    if not toolchain.ptxas():
+        print("no ptxas: PTX is not assembled (scripts/setup fetches it)")
+
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for result in pool.map(lambda unit: unit[1](options.full), units):
+            passed += result.passed
+            failed += len(result.failures)
+            print(f"{'FAIL' if result.failures else 'ok  '} {result.name} ({result.passed} checks; {result.note})", flush=True)
+            for failure in result.failures:
+                print("     " + failure.replace("\n", "\n     "), flush=True)
+    print(f"e2e: {passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
