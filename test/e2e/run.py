@@ -7,7 +7,7 @@ loops ran on the emulated device (or fell back, as the program's OFFLOAD line sa
 device, CUDA where there may be no driver, and, with --full, threads of the emulated device in another order. The PTX inside the
 programs has to assemble without a warning.
 
-  run.py [--full] [--filter REGEX] [--jobs N]
+  run.py [--quick | --full] [--filter REGEX] [--jobs N]
 """
 
 import argparse
@@ -165,7 +165,7 @@ def check_ptx(result, executable, work):
 
 
 def by_hand(_full):
-    """The plugin without the driver, for a C and a Fortran file, and both together with an object of the other kind."""
+    """The plugin without the driver, for a C and a Fortran file."""
     result = Result("plain clang and flang")
     work = WORK / "by_hand"
     shutil.rmtree(work, ignore_errors=True)
@@ -226,11 +226,16 @@ def main():
     """Runs the units on a few threads, each of which waits for its processes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="larger sizes, more settings, the large file")
+    parser.add_argument("--quick", action="store_true", help="double precision and the first and last arguments only")
     parser.add_argument("--filter", default="", help="only units whose name matches")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options = parser.parse_args()
 
-    units = [(p.name, lambda full, p=p: run_program(p, full)) for p in [*cases.examples(options.full), *cases.programs()]]
+    programs = [*cases.examples(options.full), *cases.programs()]
+    if options.quick:
+        programs = [dataclasses.replace(p, arguments=tuple(dict.fromkeys([p.arguments[0], p.arguments[-1]])))
+                    for p in programs if p.element != "float"]
+    units = [(p.name, lambda full, p=p: run_program(p, full)) for p in programs]
     units += [("plain clang and flang", by_hand), ("the same object twice", deterministic)]
     if options.full:
         units.append(("10,000 lines", large_file))
