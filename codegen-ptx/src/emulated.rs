@@ -1,13 +1,13 @@
 //! Kernel IR as ordinary host code, for the emulated device of the run-time library.
 //!
-//! Each kernel becomes two functions of the host module: the kernel itself, with the coordinates read from the thread
-//! descriptor in a further last argument, and a wrapper with the signature of `PollyrsEmuKernel` that unpacks the arguments:
+//! Each kernel becomes a function of the host module with the signature of `PollyrsEmuKernel`: arguments are read through the
+//! argument array, coordinates from the thread descriptor.
 //! ```text
-//! define internal void @pollyrs.emu.f_K0(ptr %thread, ptr %args) {
+//! define internal void @pollyrs.emu.f_K0(ptr %thread, ptr %args) "pollyrs-kernel" {
 //!   %0 = load ptr, ptr %args             ; args[0] points to the first argument
-//!   %1 = load ptr, ptr %0
+//!   %A = load ptr, ptr %0
+//!   %block = load i64, ptr %thread
 //!   ...
-//!   call void @f_K0(ptr %1, ..., ptr %thread)
 //! ```
 //!
 //! # Invariants
@@ -32,15 +32,11 @@ const THREAD_OFFSET: [i64; 3] = [8, 12, 16];
 pub const KERNEL_ATTRIBUTE: &str = "pollyrs-kernel";
 
 /// Adds the kernels to the host module; the result are functions `void(ptr thread, ptr args)`, in the order of
-/// [`KernelModule::kernels`]. `like` is the host function whose target attributes they get.
+/// [`KernelModule::kernels`].
 ///
 /// # Safety
-/// `host_module` is the live module for which `km` was built, and `like` one of its functions.
-pub unsafe fn lower_emulated(
-    km: &KernelModule,
-    host_module: LLVMModuleRef,
-    like: LLVMValueRef,
-) -> Result<Vec<LLVMValueRef>> {
+/// `host_module` is the live module for which `km` was built.
+pub unsafe fn lower_emulated(km: &KernelModule, host_module: LLVMModuleRef) -> Result<Vec<LLVMValueRef>> {
     let module = OwnedModule::clone_of(km.module());
     // SAFETY: the caller's promise.
     let context = unsafe {
@@ -48,47 +44,36 @@ pub unsafe fn lower_emulated(
         LLVMSetDataLayout(module.0, LLVMGetDataLayoutStr(host_module));
         LLVMGetModuleContext(host_module)
     };
-    let mut wrappers = Vec::new();
+    let mut names = Vec::new();
     for k in &km.kernels {
         let Some(kernel) = find_function(module.0, &k.name) else {
             return internal(format!("no kernel {}", k.name));
         };
-        let kernel = with_thread(context, module.0, kernel);
         let name = free_name(host_module, &format!("pollyrs.emu.{}", k.name));
-        wrap(context, module.0, kernel, &name);
-        wrappers.push(name);
-        // SAFETY: a live function; the name is free in both modules, so linking does not merge it.
-        unsafe {
-            let name = free_name(host_module, &format!("pollyrs.emu.body.{}", k.name));
-            LLVMSetValueName2(kernel, name.as_ptr().cast(), name.len());
+        let f = with_host_signature(context, module.0, kernel, &name);
+        add_string_attribute(context, f, KERNEL_ATTRIBUTE, "");
+        add_enum_attribute(context, f, FUNCTION, "nounwind", 0);
+        for (key, value) in &km.host_target {
+            add_string_attribute(context, f, key, value);
         }
+        names.push(name);
     }
     lower_abstract(module.0)?;
-    let mut defined = Vec::new();
-    for f in functions(module.0) {
-        // SAFETY: live functions.
-        if unsafe { LLVMIsDeclaration(f) } == 0 {
-            add_string_attribute(context, f, KERNEL_ATTRIBUTE, "");
-            add_enum_attribute(context, f, FUNCTION, "nounwind", 0);
-            copy_target(like, f);
-            defined.push(name_of(f));
-        }
-    }
     verify(module.0)?;
     // SAFETY: both modules live in one context; linking consumes the source.
     if unsafe { LLVMLinkModules2(host_module, module.into_raw()) } != 0 {
         return Err(CodegenError::Llvm("the emulated kernels cannot be linked".into()));
     }
-    for name in defined {
-        if let Some(f) = find_function(host_module, &name) {
-            // SAFETY: a live function.
-            unsafe { LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage) };
-        }
+    let mut kernels = Vec::new();
+    for name in names {
+        let Some(f) = find_function(host_module, &name) else {
+            return internal(format!("{name} was not linked"));
+        };
+        // SAFETY: a live function. It had external linkage so that linking kept it under its name.
+        unsafe { LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage) };
+        kernels.push(f);
     }
-    wrappers
-        .iter()
-        .map(|n| find_function(host_module, n).map_or_else(|| internal(format!("{n} was not linked")), Ok))
-        .collect()
+    Ok(kernels)
 }
 
 /// `name`, or `name.2` and so on, whichever the module does not have.
@@ -105,70 +90,49 @@ fn free_name(module: LLVMModuleRef, name: &str) -> String {
     numbered.unwrap_or_else(|| name.to_string())
 }
 
-/// The kernel with the thread descriptor as a further last argument.
-fn with_thread(context: LLVMContextRef, module: LLVMModuleRef, kernel: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: live function; blocks move to the new function in order, arguments are replaced one by one.
+/// The kernel as `void name(ptr thread, ptr args)`.
+fn with_host_signature(
+    context: LLVMContextRef,
+    module: LLVMModuleRef,
+    kernel: LLVMValueRef,
+    name: &str,
+) -> LLVMValueRef {
+    let ir = Ir::new(context);
+    let f = declare(module, name, function_type(ir.void_type(), &[ir.ptr_type(), ir.ptr_type()]));
+    let first = ir.append_block(f, "");
+    ir.at_end(first);
+    // SAFETY: live functions; every use of an argument is replaced before its function goes; blocks move in order.
     unsafe {
-        let count = LLVMCountParams(kernel);
-        let mut types: Vec<_> = (0..count).map(|i| LLVMTypeOf(LLVMGetParam(kernel, i))).collect();
-        types.push(LLVMPointerTypeInContext(context, 0));
-        let ty = function_type(LLVMVoidTypeInContext(context), &types);
-        let name = c_string(&name_of(kernel));
-        LLVMSetValueName2(kernel, EMPTY, 0);
-        let new = LLVMAddFunction(module, name.as_ptr(), ty);
-        for i in 0..count {
-            let (from, to) = (LLVMGetParam(kernel, i), LLVMGetParam(new, i));
-            let label = name_of(from);
-            LLVMReplaceAllUsesWith(from, to);
-            LLVMSetValueName2(to, label.as_ptr().cast(), label.len());
-            for a in ["noalias", "readonly"] {
-                let kind = LLVMGetEnumAttributeKindForName(a.as_ptr().cast(), a.len());
-                if !LLVMGetEnumAttributeAtIndex(kernel, i + 1, kind).is_null() {
-                    add_enum_attribute(context, new, i + 1, a, 0);
-                }
-            }
+        for (i, label) in [(0, "thread"), (1, "args")] {
+            LLVMSetValueName2(LLVMGetParam(f, i), label.as_ptr().cast(), label.len());
         }
-        let mut block = LLVMGetFirstBasicBlock(kernel);
+        let args = LLVMGetParam(f, 1);
+        for i in 0..LLVMCountParams(kernel) {
+            let parameter = LLVMGetParam(kernel, i);
+            let slot = ir.load(ir.ptr_type(), ir.byte_offset(args, ir.int(8 * i64::from(i))));
+            let value = ir.load(LLVMTypeOf(parameter), slot);
+            let label = name_of(parameter);
+            LLVMSetValueName2(value, label.as_ptr().cast(), label.len());
+            LLVMReplaceAllUsesWith(parameter, value);
+        }
+        let entry = LLVMGetEntryBasicBlock(kernel);
+        let mut block = entry;
         while !block.is_null() {
             let next = LLVMGetNextBasicBlock(block);
             LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(new, block);
+            LLVMAppendExistingBasicBlock(f, block);
             block = next;
         }
+        ir.br(entry);
         LLVMDeleteFunction(kernel);
-        new
     }
-}
-
-/// `void name(ptr thread, ptr args)`.
-fn wrap(context: LLVMContextRef, module: LLVMModuleRef, kernel: LLVMValueRef, name: &str) {
-    let ir = Ir::new(context);
-    let wrapper = declare(module, name, function_type(ir.void_type(), &[ir.ptr_type(), ir.ptr_type()]));
-    let block = ir.append_block(wrapper, "");
-    ir.at_end(block);
-    // SAFETY: both functions have the parameters asked for.
-    unsafe {
-        let (thread, args) = (LLVMGetParam(wrapper, 0), LLVMGetParam(wrapper, 1));
-        let count = LLVMCountParams(kernel) - 1;
-        let mut values: Vec<_> = (0..count)
-            .map(|i| {
-                let slot = ir.load(ir.ptr_type(), ir.byte_offset(args, ir.int(8 * i64::from(i))));
-                ir.load(LLVMTypeOf(LLVMGetParam(kernel, i)), slot)
-            })
-            .collect();
-        values.push(thread);
-        ir.call_function(kernel, &values);
-    }
-    ir.ret_void();
+    f
 }
 
 /// The thread descriptor of the kernel that a call is in.
 fn thread_of(call: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: a live call in a function made by `with_thread`, whose last argument is the descriptor.
-    unsafe {
-        let f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-        LLVMGetParam(f, LLVMCountParams(f) - 1)
-    }
+    // SAFETY: a live call in a function made by `with_host_signature`, whose first argument is the descriptor.
+    unsafe { LLVMGetParam(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)), 0) }
 }
 
 fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
@@ -191,17 +155,4 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
         })?;
     }
     Ok(())
-}
-
-/// Copies the attributes that fix the instruction set.
-fn copy_target(from: LLVMValueRef, to: LLVMValueRef) {
-    // SAFETY: live functions; keys with their lengths.
-    unsafe {
-        for key in ["target-cpu", "target-features", "tune-cpu"] {
-            let a = LLVMGetStringAttributeAtIndex(from, FUNCTION, key.as_ptr().cast(), key.len() as u32);
-            if !a.is_null() {
-                LLVMAddAttributeAtIndex(to, FUNCTION, a);
-            }
-        }
-    }
 }

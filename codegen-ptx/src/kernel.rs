@@ -15,7 +15,8 @@
 //!   subscripts zero, so it may lie outside the allocation), then [`KernelInfo::scalars`]. Only what the kernel uses is passed.
 //! - Array arguments are `noalias`: a SCoP runs on the device only if its arrays' touched ranges are disjoint. `readonly` says
 //!   that no statement of this kernel writes the array.
-//! - Every access is aligned to its element: device copies keep the host's element grid.
+//! - Every access claims the alignment that the host's access claims, at most that of its element: device addresses are
+//!   congruent to the host's.
 //! - The module refers to nothing of the host module but types of the shared context.
 //!
 //! # Example
@@ -74,11 +75,17 @@ pub struct KernelInfo {
 /// The kernels of a SCoP. It lives in the host module's LLVM context and must be dropped before that.
 pub struct KernelModule {
     pub(crate) owned: OwnedModule,
-    /// In the order of `MappedScop::kernels`.
-    pub kernels: Vec<KernelInfo>,
+    pub(crate) kernels: Vec<KernelInfo>,
+    /// The attributes of the host function that fix its instruction set, for emulated kernels.
+    pub(crate) host_target: Vec<(String, String)>,
 }
 
 impl KernelModule {
+    /// How to launch the kernels, in the order of `MappedScop::kernels`.
+    pub fn kernels(&self) -> &[KernelInfo] {
+        &self.kernels
+    }
+
     /// The module; it stays ours.
     pub fn module(&self) -> LLVMModuleRef {
         self.owned.0
@@ -125,7 +132,33 @@ pub unsafe fn build_kernels(
         kernels.push(build_kernel(context, module.0, scop, mapped, kernel)?);
     }
     verify(module.0)?;
-    Ok(KernelModule { owned: module, kernels })
+    let host_target = host_target(scop.region.entry.0 as LLVMBasicBlockRef);
+    Ok(KernelModule { owned: module, kernels, host_target })
+}
+
+/// The attributes of the function around a block that fix the instruction set.
+fn host_target(block: LLVMBasicBlockRef) -> Vec<(String, String)> {
+    if block.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: a live block in a function; keys with their lengths; the value is copied at once.
+    unsafe {
+        let function = LLVMGetBasicBlockParent(block);
+        ["target-cpu", "target-features", "tune-cpu"]
+            .iter()
+            .filter_map(|key| {
+                let a =
+                    LLVMGetStringAttributeAtIndex(function, FUNCTION, key.as_ptr().cast(), key.len() as u32);
+                if a.is_null() {
+                    return None;
+                }
+                let mut len = 0;
+                let value = LLVMGetStringAttributeValue(a, &mut len);
+                let value = std::slice::from_raw_parts(value.cast(), len as usize);
+                Some((key.to_string(), String::from_utf8_lossy(value).into_owned()))
+            })
+            .collect()
+    }
 }
 
 /// LLVM's verifier.

@@ -339,13 +339,15 @@ fn emit_access(
     if scalar_size(k, ty)? != bytes {
         return internal(format!("{} does not access one element of {bytes} bytes", text_of(i)));
     }
+    // SAFETY: a load or store of the host.
+    let align = unsafe { LLVMGetAlignment(i) }.min(bytes);
     if is_load {
         let from = address(k, n, at, access)?;
-        return Ok(Some(k.ir.load_aligned(ty, from, bytes)));
+        return Ok(Some(k.ir.load_aligned(ty, from, align)));
     }
     let v = resolve(k, n, operand(i, 0))?;
     let to = address(k, n, at, access)?;
-    k.ir.store_aligned(v, to, bytes);
+    k.ir.store_aligned(v, to, align);
     Ok(None)
 }
 

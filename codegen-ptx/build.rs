@@ -1,0 +1,16 @@
+//! The library leaves LLVM's symbols to the program that loads the plugin; its tests are programs of their own and link LLVM.
+
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-env-changed=LLVM_SYS_221_PREFIX");
+    let prefix = std::env::var("LLVM_SYS_221_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
+    let config = Command::new(format!("{prefix}/bin/llvm-config")).arg("--libdir").output();
+    let dir = match config {
+        Ok(o) if o.status.success() => String::from_utf8_lossy(&o.stdout).trim().to_string(),
+        _ => format!("{prefix}/lib"),
+    };
+    println!("cargo:rustc-link-arg-tests=-L{dir}");
+    println!("cargo:rustc-link-arg-tests=-Wl,-rpath,{dir}");
+    println!("cargo:rustc-link-arg-tests=-lLLVM-22");
+}

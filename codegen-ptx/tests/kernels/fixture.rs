@@ -1,0 +1,238 @@
+//! SCoPs and mappings by hand: bodies from IR text, sets from isl text; and a device that runs emulated kernels in this process.
+
+use inkwell::OptimizationLevel;
+use inkwell::context::Context;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::targets::{InitializationConfig, Target};
+use pollyrs_codegen_ptx::*;
+use pollyrs_isl as isl;
+use pollyrs_schedule::{BlockDim, GridDim, MappedKernel, MappedScop, Placement};
+use pollyrs_scop::*;
+use std::ffi::c_void;
+
+pub struct Fixture<'c> {
+    pub module: Module<'c>,
+    pub scop: Scop,
+    pub placement: Vec<Placement>,
+    pub kernels: Vec<MappedKernel>,
+}
+
+impl<'c> Fixture<'c> {
+    /// A SCoP in the function `f` of `ir`, with these parameters.
+    pub fn new(context: &'c Context, ir: &str, params: &[&str]) -> Fixture<'c> {
+        let buffer = MemoryBuffer::create_from_memory_range_copy(ir.as_bytes(), "ir");
+        let module = context.create_module_from_ir(buffer).unwrap();
+        let ctx = isl::Context::new();
+        let entry = unsafe {
+            let f = LLVMGetNamedFunction(module.as_mut_ptr(), c"f".as_ptr());
+            ValueHandle(LLVMGetEntryBasicBlock(f) as usize)
+        };
+        let params = params.iter().map(|p| Param {
+            name: p.to_string(),
+            display: p.to_string(),
+            bits: 64,
+            scev: ScevHandle(0),
+        });
+        let scop = Scop {
+            name: "f.1".into(),
+            function: "f".into(),
+            location: None,
+            params: params.collect(),
+            context: isl::Set::read(&ctx, "{ : }").unwrap(),
+            assumptions: vec![],
+            invariants: vec![],
+            arrays: vec![],
+            statements: vec![],
+            schedule: isl::Schedule::from_domain(isl::UnionSet::empty(&ctx).unwrap()).unwrap(),
+            region: Region { entry, exit: entry, blocks: vec![] },
+            alias_checks: vec![],
+            loops: vec![],
+            ctx,
+        };
+        Fixture { module, scop, placement: vec![], kernels: vec![] }
+    }
+
+    /// An argument or instruction of `f` by name; `store N` is the N-th store.
+    pub fn value(&self, name: &str) -> ValueHandle {
+        unsafe {
+            let f = LLVMGetNamedFunction(self.module.as_mut_ptr(), c"f".as_ptr());
+            let mut all: Vec<LLVMValueRef> = (0..LLVMCountParams(f)).map(|i| LLVMGetParam(f, i)).collect();
+            let mut stores = 0;
+            let mut b = LLVMGetFirstBasicBlock(f);
+            while !b.is_null() {
+                let mut i = LLVMGetFirstInstruction(b);
+                while !i.is_null() {
+                    if !LLVMIsAStoreInst(i).is_null() {
+                        if name == format!("store {stores}") {
+                            return ValueHandle(i as usize);
+                        }
+                        stores += 1;
+                    }
+                    all.push(i);
+                    i = LLVMGetNextInstruction(i);
+                }
+                b = LLVMGetNextBasicBlock(b);
+            }
+            let named = |v: &LLVMValueRef| {
+                let mut len = 0;
+                let p = LLVMGetValueName2(*v, &mut len);
+                std::slice::from_raw_parts(p.cast::<u8>(), len) == name.as_bytes()
+            };
+            ValueHandle(*all.iter().find(|v| named(v)).unwrap_or_else(|| panic!("no value {name}")) as usize)
+        }
+    }
+
+    /// An array of memory, `sizes` as isl text (`""` for none), or a scalar cell if `kind` says so.
+    pub fn array(&mut self, name: &str, elem: ElemType, sizes: &[&str], private: bool) -> ArrayId {
+        let size = |s: &&str| (!s.is_empty()).then(|| isl::PwAff::read(&self.scop.ctx, s).unwrap());
+        let kind = if private {
+            ArrayKind::Scalar { value: ValueHandle(0), live_out: false }
+        } else {
+            ArrayKind::Memory { base: ValueHandle(0) }
+        };
+        let sizes = sizes.iter().map(size).collect();
+        self.scop.arrays.push(Array { name: name.into(), display: name.into(), elem, sizes, kind });
+        self.placement.push(if private { Placement::Private } else { Placement::Global });
+        ArrayId(self.scop.arrays.len() - 1)
+    }
+
+    pub fn invariant(&mut self, name: &str) {
+        let value = self.value(name);
+        self.scop.invariants.push(Invariant { value, display: name.into() });
+    }
+
+    /// Adds a statement; accesses are `(kind, array, isl text, value)`.
+    pub fn statement(
+        &mut self,
+        domain: &str,
+        accesses: &[(AccessKind, ArrayId, &str, AccessValue)],
+        body: &[&str],
+        synthesized: &[(&str, &str)],
+    ) {
+        let ctx = self.scop.ctx.clone();
+        let domain = isl::Set::read(&ctx, domain).unwrap();
+        let access = |(kind, array, text, value): &(AccessKind, ArrayId, &str, AccessValue)| Access {
+            kind: *kind,
+            array: *array,
+            relation: isl::Map::read(&ctx, text).unwrap(),
+            value: *value,
+        };
+        let statement = Statement {
+            name: domain.tuple_name().unwrap().unwrap(),
+            domain,
+            accesses: accesses.iter().map(access).collect(),
+            body: body.iter().map(|n| self.value(n)).collect(),
+            synthesized: synthesized
+                .iter()
+                .map(|(n, f)| Synthesized {
+                    value: self.value(n),
+                    function: isl::PwAff::read(&ctx, f).unwrap(),
+                })
+                .collect(),
+            location: None,
+        };
+        self.scop.statements.push(statement);
+    }
+
+    /// Adds a kernel; `grid` holds (parameter, lower, count).
+    pub fn kernel(
+        &mut self,
+        host_params: &[&str],
+        grid: &[(&str, &str, &str)],
+        block: &[(&str, u32)],
+        context: &str,
+        schedule: &str,
+    ) {
+        let ctx = &self.scop.ctx;
+        let schedule = isl::Schedule::read(ctx, schedule).unwrap();
+        let empty = isl::UnionMap::empty(ctx).unwrap();
+        let dim = |(p, l, c): &(&str, &str, &str)| GridDim {
+            param: p.to_string(),
+            lower: isl::PwAff::read(ctx, l).unwrap(),
+            count: isl::PwAff::read(ctx, c).unwrap(),
+        };
+        self.kernels.push(MappedKernel {
+            name: format!("K{}", self.kernels.len()),
+            host_params: host_params.iter().map(|s| s.to_string()).collect(),
+            domain: schedule.domain().unwrap(),
+            grid: grid.iter().map(dim).collect(),
+            block: block.iter().map(|(p, size)| BlockDim { param: p.to_string(), size: *size }).collect(),
+            tile_map: empty.clone(),
+            thread_map: empty,
+            context: isl::Set::read(ctx, context).unwrap(),
+            schedule,
+        });
+    }
+
+    pub fn build(&self) -> Result<KernelModule> {
+        let host = isl::Schedule::from_domain(isl::UnionSet::empty(&self.scop.ctx).unwrap()).unwrap();
+        let mapped = MappedScop { kernels: self.kernels.clone(), host, placement: self.placement.clone() };
+        // SAFETY: the fixture's module is live and its handles are of it.
+        unsafe { build_kernels(self.module.as_mut_ptr(), &self.scop, &mapped) }
+    }
+}
+
+#[repr(C)]
+struct EmuThread {
+    block: u64,
+    thread: [u32; 3],
+    reserved: u32,
+    shared: *mut c_void,
+    scheduler: *mut c_void,
+}
+
+/// Runs one launch of kernel `index`: every thread of every block, one after the other (so without barriers). `args` are the
+/// slots in the kernel's order.
+pub fn launch(fixture: &Fixture, km: &KernelModule, index: usize, blocks: u64, args: &[u64]) {
+    Target::initialize_native(&InitializationConfig::default()).unwrap();
+    // The engine takes the module: a copy.
+    let host = fixture.module.clone();
+    let functions = unsafe { lower_emulated(km, host.as_mut_ptr()) }.unwrap();
+    let name = unsafe {
+        // The engine finds external functions only.
+        LLVMSetLinkage(functions[index], inkwell::llvm_sys::LLVMLinkage::LLVMExternalLinkage);
+        let mut len = 0;
+        let p = LLVMGetValueName2(functions[index], &mut len);
+        String::from_utf8(std::slice::from_raw_parts(p.cast::<u8>(), len).to_vec()).unwrap()
+    };
+    host.verify().unwrap();
+    let engine = host.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
+    let address = engine.get_function_address(&name).unwrap();
+    let kernel: extern "C" fn(*const EmuThread, *const *const u64) = unsafe { std::mem::transmute(address) };
+    let slots: Vec<*const u64> = args.iter().map(|a| a as *const u64).collect();
+    let [x, y, z] = km.kernels()[index].block;
+    for block in 0..blocks {
+        for t in 0..x * y * z {
+            let thread = EmuThread {
+                block,
+                thread: [t % x, t / x % y, t / x / y],
+                reserved: 0,
+                shared: std::ptr::null_mut(),
+                scheduler: std::ptr::null_mut(),
+            };
+            kernel(&thread, slots.as_ptr());
+        }
+    }
+}
+
+/// A deterministic stream of numbers in -1 .. 1.
+pub fn noise(seed: u64) -> impl Iterator<Item = f64> {
+    let mut s = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    std::iter::repeat_with(move || {
+        s ^= s << 13;
+        s ^= s >> 7;
+        s ^= s << 17;
+        (s >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    })
+}
+
+/// ptxas, if this machine has one: `POLLYRS_PTXAS` or in the path.
+pub fn ptxas() -> Option<std::path::PathBuf> {
+    let named = std::env::var_os("POLLYRS_PTXAS").map(std::path::PathBuf::from);
+    let found = std::env::var_os("PATH")
+        .and_then(|p| std::env::split_paths(&p).map(|d| d.join("ptxas")).find(|p| p.is_file()));
+    named.or(found)
+}
