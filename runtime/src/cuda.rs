@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
 use crate::config::{Config, Operation};
-use crate::device::{Queue, padding};
+use crate::device::{ALIGNMENT, Queue, padding};
 use crate::driver::{self, Address, Api, Handle};
 use crate::error::{Error, Result};
 
@@ -372,10 +372,14 @@ impl Queue for CudaQueue {
 
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
         let _current = self.device.current()?;
-        let padding = padding(host);
-        let block = self.device.allocate(bytes.checked_add(padding).ok_or(Error::OutOfMemory { bytes })?)?;
+        // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
+        let size = bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes })?;
+        let block = self.device.allocate(size).map_err(|error| match error {
+            Error::OutOfMemory { .. } => Error::OutOfMemory { bytes },
+            other => other,
+        })?;
         self.blocks.push(block);
-        Ok(block.address + padding)
+        Ok(block.address + padding(host))
     }
 
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {

@@ -39,6 +39,8 @@ pub struct Run {
     config: &'static Config,
     scop: &'static Scop,
     queue: Box<dyn Queue>,
+    /// Results on their way. Declared after the queue, so dropped after it: a copy may be under way when an execution fails.
+    staging: Vec<u8>,
     arrays: Vec<Placed>,
     /// The first error; later operations are left out.
     error: Option<Error>,
@@ -66,6 +68,7 @@ pub unsafe fn begin(
         config,
         scop,
         queue: open(config, scop, work, arrays)?,
+        staging: Vec::new(),
         arrays: Vec::with_capacity(arrays.len()),
         error: None,
         start,
@@ -250,19 +253,19 @@ impl Run {
     /// Everything through a buffer: all or nothing.
     unsafe fn end_staged(&mut self, total: u64) -> Result<()> {
         let results: Vec<_> = self.results().collect();
-        let mut staging = buffer(total)?;
+        self.staging = buffer(total)?;
         let mut at = 0;
         for &(from, _, bytes) in &results {
             self.check_copy_out()?;
             // SAFETY: the buffer is as long as all results together.
-            unsafe { self.queue.copy_out(staging.as_mut_ptr().add(at), from, bytes) }?;
+            unsafe { self.queue.copy_out(self.staging.as_mut_ptr().add(at), from, bytes) }?;
             at += bytes as usize;
         }
         self.queue.synchronize()?;
         at = 0;
         for &(_, to, bytes) in &results {
             // SAFETY: the caller's promise about the written ranges.
-            unsafe { std::ptr::copy_nonoverlapping(staging.as_ptr().add(at), to, bytes as usize) };
+            unsafe { std::ptr::copy_nonoverlapping(self.staging.as_ptr().add(at), to, bytes as usize) };
             at += bytes as usize;
         }
         Ok(())
@@ -295,16 +298,16 @@ impl Run {
             if !host.copied_in() {
                 continue;
             }
-            let mut now = buffer(host.bytes)?;
+            self.staging = buffer(host.bytes)?;
             // SAFETY: the buffer is as long as the array's range.
-            unsafe { self.queue.copy_out(now.as_mut_ptr(), device, host.bytes) }?;
+            unsafe { self.queue.copy_out(self.staging.as_mut_ptr(), device, host.bytes) }?;
             self.queue.synchronize()?;
             // SAFETY: the range is readable, and nothing came back yet.
             let before = unsafe { std::slice::from_raw_parts(host.start.cast::<u8>(), host.bytes as usize) };
             let (offset, bytes) = host.out_range().unwrap_or((0, 0));
             let end = offset + bytes;
             let outside = |at: &usize| !(offset..end).contains(&(*at as u64));
-            if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != now[at]) {
+            if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != self.staging[at]) {
                 fatal(&format!(
                     "{} changed array {} at byte {at}, outside of the range it is said to write, {offset} to {end}",
                     self.scop.name(),

@@ -1,0 +1,228 @@
+//! The use of the CUDA driver, on the driver of `fake_cuda.c`.
+
+use crate::support::{Outcome, fake_cuda, fresh, run};
+
+fn cuda(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    let library = ("POLLYRS_RT_CUDA_LIBRARY", fake_cuda().to_str().unwrap());
+    run(scenario, &[&[library], variables].concat())
+}
+
+const ALWAYS: (&str, &str) = ("POLLYRS_RT_OFFLOAD", "always");
+
+#[test]
+fn results() {
+    for scenario in ["plain", "scratch", "both"] {
+        for staging in ["0", "64"] {
+            let outcome =
+                cuda(&[scenario, "2"], &[("POLLYRS_RT_STAGING", staging), ("POLLYRS_RT_CHECK", "1")]);
+            outcome.expect(&["device", "device", "right"]);
+            assert!(outcome.profile.iter().all(|line| line["device"] == "cuda"), "{outcome}");
+            assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+        }
+    }
+    let outcome = cuda(&["sizes"], &[ALWAYS]);
+    assert!(
+        outcome.words.iter().take(7).all(|word| word == "device") && outcome.words[7] == "right",
+        "{outcome}"
+    );
+}
+
+#[test]
+fn the_profile_has_the_drivers_time() {
+    let outcome = cuda(&["plain"], &[]);
+    let line = &outcome.profile[0];
+    assert_eq!((&line["kernel_ms"], &line["kernels"]), (&0.25.into(), &1.into()), "{outcome}");
+    let outcome = cuda(&["plain"], &[("POLLYRS_RT_PROFILE", "")]);
+    outcome.expect(&["device", "right"]);
+    assert_eq!(outcome.calls("cuEventCreate"), 0, "no times without a profile");
+}
+
+#[test]
+fn driver_module_memory_and_stream_are_kept() {
+    let outcome = cuda(&["scratch", "5"], &[]);
+    let counts =
+        ["cuInit", "cuDevicePrimaryCtxRetain", "cuModuleLoadDataEx", "cuModuleGetFunction", "cuStreamCreate"]
+            .map(|name| outcome.calls(name));
+    assert_eq!(counts, [1, 1, 1, 2, 1], "{outcome}");
+    assert_eq!((outcome.calls("cuMemAlloc_v2"), outcome.calls("cuMemFree_v2")), (3, 0), "{outcome}");
+    let outcome = cuda(&["scratch", "5"], &[("POLLYRS_RT_POOL", "0")]);
+    assert_eq!((outcome.calls("cuMemAlloc_v2"), outcome.calls("cuMemFree_v2")), (15, 15), "{outcome}");
+}
+
+#[test]
+fn launches_as_described() {
+    let outcome = cuda(&["plain"], &[]);
+    assert!(outcome.log.contains("cuLaunchKernel grid 32 1 1 block 32 1 1\n"), "{outcome}");
+    assert!(outcome.log.contains("cuStreamCreate 1\n"), "not blocked by the default stream: {outcome}");
+}
+
+#[test]
+fn threads_at_once() {
+    let outcome = cuda(&["threads"], &[]);
+    outcome.expect(&["right"]);
+    assert_eq!((outcome.calls("cuInit"), outcome.calls("cuModuleLoadDataEx")), (1, 1));
+    assert!(outcome.profile.len() == 200 && outcome.profile.iter().all(|line| line["device"] == "cuda"));
+    assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"));
+}
+
+#[test]
+fn a_forked_child_leaves_the_device_alone() {
+    let outcome = cuda(&["fork"], &[]);
+    outcome.expect(&["device", "host", "right", "device", "right"]);
+    assert_eq!(outcome.profile[1]["reason"], "the process was forked after the CUDA driver had been started");
+    assert_eq!(outcome.calls("cuLaunchKernel"), 2);
+}
+
+#[test]
+fn every_failing_call_leaves_the_original_loop() {
+    // (call, how often at most in one execution)
+    let calls = [
+        ("cuInit", 1),
+        ("cuDeviceGetCount", 1),
+        ("cuDeviceGet", 1),
+        ("cuDeviceGetName", 1),
+        ("cuDeviceGetAttribute", 2),
+        ("cuDeviceTotalMem_v2", 1),
+        ("cuDevicePrimaryCtxRetain", 1),
+        ("cuCtxPushCurrent_v2", 12),
+        ("cuModuleLoadDataEx", 1),
+        ("cuModuleGetFunction", 2),
+        ("cuStreamCreate", 1),
+        ("cuMemAlloc_v2", 3),
+        ("cuMemcpyHtoDAsync_v2", 1),
+        ("cuLaunchKernel", 2),
+        ("cuStreamSynchronize", 2),
+        ("cuMemcpyDtoHAsync_v2", 1),
+    ];
+    for code in ["1", "2", "700", "12345"] {
+        for (call, count) in calls {
+            for k in 1..=count {
+                // A failed allocation for want of memory is tried again, with success here.
+                if (call, code) == ("cuMemAlloc_v2", "2") {
+                    continue;
+                }
+                let fail = format!("{call}:{k}:{code}");
+                let outcome = cuda(&["scratch"], &[("FAKE_CUDA_FAIL", &fail)]);
+                // The last pushes are those of the clean-up.
+                if call == "cuCtxPushCurrent_v2" && k >= 11 {
+                    assert_eq!(outcome.words.last().map(String::as_str), Some("right"), "{fail}: {outcome}");
+                    continue;
+                }
+                outcome.expect_host(&format!("failed with error {code} ("));
+                assert!(outcome.profile[0]["reason"].as_str().unwrap().contains(call), "{outcome}");
+            }
+        }
+    }
+}
+
+#[test]
+fn times_are_not_worth_a_failure() {
+    for call in ["cuEventCreate", "cuEventRecord", "cuEventElapsedTime", "cuEventDestroy_v2"] {
+        for k in ["1", "2"] {
+            cuda(&["plain"], &[("FAKE_CUDA_FAIL", &format!("{call}:{k}:1"))]).expect(&["device", "right"]);
+        }
+    }
+}
+
+#[test]
+fn injected_faults() {
+    for (operation, count) in
+        [("module", 1), ("alloc", 3), ("copy", 2), ("end-copy", 1), ("launch", 2), ("sync", 1)]
+    {
+        for k in 1..=count {
+            let fault = format!("{operation}:{k}");
+            let outcome = cuda(&["scratch"], &[("POLLYRS_RT_FAULT", &fault)]);
+            outcome.expect_host(&format!("injected fault: {operation} {k}"));
+            assert!(outcome.log.ends_with("events 0\n"), "{outcome}");
+        }
+    }
+}
+
+#[test]
+fn passing_failures_are_tried_again_lasting_ones_not() {
+    cuda(&["plain", "3"], &[("POLLYRS_RT_FAULT", "module:1")]).expect(&["host", "device", "device", "right"]);
+    // Out of memory while loading.
+    let outcome = cuda(&["plain", "2"], &[("FAKE_CUDA_FAIL", "cuModuleLoadDataEx:1:2")]);
+    outcome.expect(&["host", "device", "right"]);
+    // A kernel that failed takes the context with it.
+    let outcome = cuda(&["plain", "3"], &[("FAKE_CUDA_FAIL", "cuStreamSynchronize:1:700")]);
+    outcome.expect(&["host", "host", "host", "right"]);
+    let reason = outcome.profile[2]["reason"].as_str().unwrap();
+    assert!(reason.contains("failed earlier") && reason.contains("cuStreamSynchronize"), "{outcome}");
+    assert_eq!(outcome.calls("cuLaunchKernel"), 1, "{outcome}");
+}
+
+#[test]
+fn refused_code() {
+    let outcome = cuda(&["refused", "3"], &[]);
+    outcome.expect(&["host", "host", "host", "right"]);
+    let reason = "device code for sm_70 was refused: cuModuleLoadDataEx failed with error 218 \
+                  (CUDA_ERROR_INVALID_PTX): ptxas: line 1: nonsense";
+    assert!(outcome.profile.iter().all(|line| line["reason"] == reason), "{outcome}");
+    assert_eq!(outcome.calls("cuModuleLoadDataEx"), 1, "compiled once only: {outcome}");
+    cuda(&["late"], &[]).expect_host("no device code for Fake 10 (sm_90) in the program");
+    cuda(&["imageless"], &[]).expect_host("no device code for Fake 10 (sm_90) in the program");
+}
+
+#[test]
+fn the_next_best_image_is_tried() {
+    // On sm_90 the cubin is refused and the PTX taken; on sm_86 the cubin for sm_80 comes first.
+    for (arch, loads) in [("90", 2), ("86", 1), ("75", 1)] {
+        let outcome = cuda(&["mixed"], &[("FAKE_CUDA_ARCH", arch)]);
+        outcome.expect(&["device", "right"]);
+        assert_eq!(outcome.calls("cuModuleLoadDataEx"), loads, "sm_{arch}: {outcome}");
+    }
+}
+
+#[test]
+fn memory_runs_out() {
+    // Twice 8 MiB and room for alignment are needed: blocks of 10 MiB.
+    cuda(&["both"], &[("FAKE_CUDA_BYTES", "20971519")])
+        .expect_host("not enough memory on the device for 8388608 bytes");
+    cuda(&["both", "2"], &[("FAKE_CUDA_BYTES", "20971520")]).expect(&["device", "device", "right"]);
+    // A failing first attempt frees what is kept and tries again.
+    let outcome = cuda(&["scratch"], &[("FAKE_CUDA_FAIL", "cuMemAlloc_v2:2:2")]);
+    outcome.expect(&["device", "right"]);
+    assert_eq!(outcome.calls("cuMemAlloc_v2"), 4);
+}
+
+#[test]
+fn results_lost_halfway_end_the_program() {
+    for (fail, text) in [
+        ("cuMemcpyDtoHAsync_v2:1:1", "cuMemcpyDtoHAsync_v2 failed"),
+        ("cuMemcpyDtoHAsync_v2:2:1", "cuMemcpyDtoHAsync_v2 failed"),
+        ("cuStreamSynchronize:2:700", "cuStreamSynchronize failed"),
+    ] {
+        let outcome = cuda(&["both"], &[("POLLYRS_RT_STAGING", "0"), ("FAKE_CUDA_FAIL", fail)]);
+        outcome.expect_fatal("results were lost while they were copied back");
+        assert!(outcome.stderr.contains(text) && outcome.profile.is_empty(), "{outcome}");
+        cuda(&["both"], &[("POLLYRS_RT_STAGING", "64"), ("FAKE_CUDA_FAIL", fail)]).expect_host(text);
+    }
+}
+
+#[test]
+fn device_choice() {
+    cuda(&["plain"], &[("FAKE_CUDA_DEVICES", "0")]).expect_host("device 0 was asked for, the driver shows 0");
+    let outcome = cuda(&["plain"], &[("FAKE_CUDA_DEVICES", "3"), ("POLLYRS_RT_CUDA_DEVICE", "2")]);
+    outcome.expect(&["device", "right"]);
+    assert!(outcome.log.contains("cuDeviceGet 2\n"), "{outcome}");
+}
+
+#[test]
+fn the_estimate_comes_before_the_driver() {
+    let outcome = cuda(&["small"], &[]);
+    outcome.expect_host("not worth a transfer");
+    assert_eq!(outcome.log, "", "the driver was not started");
+    cuda(&["small"], &[ALWAYS]).expect(&["device", "right"]);
+}
+
+#[test]
+fn not_a_driver() {
+    let file = fresh("libcuda.so.1");
+    std::fs::write(&file, "text").unwrap();
+    run(&["plain"], &[("POLLYRS_RT_CUDA_LIBRARY", file.to_str().unwrap())])
+        .expect_host("no CUDA device: no driver");
+    let old = crate::support::compile("libold_cuda.so", "layout.c", &["-shared", "-fPIC"]);
+    run(&["plain"], &[("POLLYRS_RT_CUDA_LIBRARY", old.to_str().unwrap())])
+        .expect_host("too old or not a driver");
+}

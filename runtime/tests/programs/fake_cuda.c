@@ -1,0 +1,285 @@
+/* A CUDA driver on host memory, to test the use of the driver without a device.
+ *
+ * "Device" memory is malloc'ed; a kernel is the program's function of that name, called for each thread in turn. Like the
+ * real driver it insists on a current context, on initialisation, on live handles and on device addresses inside of live
+ * allocations; copies to the host take effect when the stream is synchronised, not before.
+ *
+ *   FAKE_CUDA_LOG   a file: one line a call; at exit what is left over
+ *   FAKE_CUDA_FAIL  call:k:code, the k-th call of that name returns the code
+ *   FAKE_CUDA_ARCH  90 by default
+ *   FAKE_CUDA_BYTES memory of the device
+ *   FAKE_CUDA_DEVICES  1 by default
+ */
+#define _GNU_SOURCE
+#include "pollyrs_rt.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define API __attribute__((visibility("default"))) int
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_PTX = 218, NOT_FOUND = 500 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static FILE *logfile;
+static int initialised, pushes, pops, live_events;
+static _Thread_local int depth;
+
+static struct { char *start; size_t bytes; } allocations[4096];
+static int n_allocations;
+static size_t allocated;
+
+struct Copy { void *to; const void *from; size_t bytes; };
+struct Stream { struct Copy copies[64]; int n; };
+
+static const char *env(const char *name, const char *otherwise) {
+  const char *value = getenv(name);
+  return value ? value : otherwise;
+}
+
+static void at_exit(void) {
+  if (logfile) {
+    fprintf(logfile, "exit: contexts %d events %d\n", pushes - pops, live_events);
+    fflush(logfile);
+  }
+}
+
+static struct { char name[64]; int count; } counts[64];
+
+/* Logs the call; the error it is to fail with. */
+static int enter(const char *name, const char *format, ...) {
+  pthread_mutex_lock(&mutex);
+  if (!logfile && getenv("FAKE_CUDA_LOG")) {
+    logfile = fopen(getenv("FAKE_CUDA_LOG"), "a");
+    setvbuf(logfile, 0, _IOLBF, 0);
+    atexit(at_exit);
+  }
+  int i = 0;
+  while (counts[i].name[0] && strcmp(counts[i].name, name))
+    i++;
+  strcpy(counts[i].name, name);
+  counts[i].count++;
+  if (logfile) {
+    va_list list;
+    va_start(list, format);
+    fprintf(logfile, "%s", name);
+    vfprintf(logfile, format, list);
+    fprintf(logfile, "\n");
+    va_end(list);
+  }
+  char planned[64];
+  int k, code, fail = 0;
+  if (sscanf(env("FAKE_CUDA_FAIL", ""), "%63[^:]:%d:%d", planned, &k, &code) == 3 && !strcmp(planned, name) &&
+      counts[i].count == k)
+    fail = code;
+  pthread_mutex_unlock(&mutex);
+  return fail;
+}
+
+#define ENTER(...)                                                                                                     \
+  int failed = enter(__func__, __VA_ARGS__);                                                                           \
+  if (failed)                                                                                                          \
+    return failed;
+#define ENTER_CONTEXT(...)                                                                                             \
+  ENTER(__VA_ARGS__)                                                                                                   \
+  if (depth == 0)                                                                                                      \
+    return INVALID_CONTEXT;
+
+/* Whether [address, address + bytes) lies in one live allocation. */
+static int inside(const char *address, size_t bytes) {
+  int found = 0;
+  pthread_mutex_lock(&mutex);
+  for (int i = 0; i < n_allocations; i++)
+    found |= address >= allocations[i].start && address + bytes <= allocations[i].start + allocations[i].bytes;
+  pthread_mutex_unlock(&mutex);
+  return found;
+}
+
+API cuInit(unsigned flags) {
+  ENTER(" %u", flags)
+  initialised = 1;
+  return 0;
+}
+API cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return 0;
+}
+API cuDeviceGetCount(int *count) {
+  ENTER("")
+  if (!initialised)
+    return NOT_INITIALIZED;
+  *count = atoi(env("FAKE_CUDA_DEVICES", "1"));
+  return 0;
+}
+API cuDeviceGet(int *device, int ordinal) {
+  ENTER(" %d", ordinal)
+  *device = 10 + ordinal;
+  return 0;
+}
+API cuDeviceGetName(char *name, int bytes, int device) {
+  ENTER("")
+  snprintf(name, bytes, "Fake %d", device);
+  return 0;
+}
+API cuDeviceGetAttribute(int *value, int attribute, int device) {
+  ENTER("")
+  int arch = atoi(env("FAKE_CUDA_ARCH", "90"));
+  if (device < 10 || (attribute != 75 && attribute != 76))
+    return INVALID_VALUE;
+  *value = attribute == 75 ? arch / 10 : arch % 10;
+  return 0;
+}
+API cuDeviceTotalMem_v2(size_t *bytes, int device) {
+  ENTER("")
+  (void)device;
+  *bytes = strtoull(env("FAKE_CUDA_BYTES", "1073741824"), 0, 10);
+  return 0;
+}
+API cuDevicePrimaryCtxRetain(void **context, int device) {
+  ENTER(" %d", device)
+  *context = (void *)0xc0;
+  return 0;
+}
+API cuCtxPushCurrent_v2(void *context) {
+  int failed = enter(__func__, "");
+  if (failed)
+    return failed;
+  if (context != (void *)0xc0)
+    return INVALID_CONTEXT;
+  depth++;
+  __atomic_add_fetch(&pushes, 1, __ATOMIC_SEQ_CST);
+  return 0;
+}
+API cuCtxPopCurrent_v2(void **context) {
+  ENTER_CONTEXT("")
+  *context = (void *)0xc0;
+  depth--;
+  __atomic_add_fetch(&pops, 1, __ATOMIC_SEQ_CST);
+  return 0;
+}
+API cuModuleLoadDataEx(void **module, const char *image, unsigned n, unsigned *options, void **values) {
+  ENTER_CONTEXT(" %s", image)
+  if (strncmp(image, "//PTX", 5)) {
+    for (unsigned i = 0; i + 1 < n; i++)
+      if (options[i] == 5 && options[i + 1] == 6)
+        snprintf(values[i], (size_t)values[i + 1], "ptxas: line 1: nonsense\n");
+    return INVALID_PTX;
+  }
+  *module = strdup(image);
+  return 0;
+}
+API cuModuleUnload(void *module) {
+  ENTER_CONTEXT("")
+  free(module);
+  return 0;
+}
+API cuModuleGetFunction(void **function, void *module, const char *name) {
+  ENTER_CONTEXT(" %s", name)
+  *function = module ? dlsym(RTLD_DEFAULT, name) : 0;
+  return *function ? 0 : NOT_FOUND;
+}
+API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  ENTER_CONTEXT(" %zu", bytes)
+  pthread_mutex_lock(&mutex);
+  int code = OUT_OF_MEMORY;
+  if (allocated + bytes <= strtoull(env("FAKE_CUDA_BYTES", "1073741824"), 0, 10) && n_allocations < 4096) {
+    char *start = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    memset(start, 0xff, bytes);
+    allocations[n_allocations].start = start;
+    allocations[n_allocations++].bytes = bytes;
+    allocated += bytes;
+    *address = (uint64_t)start;
+    code = 0;
+  }
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
+API cuMemFree_v2(uint64_t address) {
+  ENTER_CONTEXT("")
+  pthread_mutex_lock(&mutex);
+  int code = INVALID_VALUE;
+  for (int i = 0; i < n_allocations; i++)
+    if ((uint64_t)allocations[i].start == address) {
+      free(allocations[i].start);
+      allocated -= allocations[i].bytes;
+      allocations[i] = allocations[--n_allocations];
+      code = 0;
+    }
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
+API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, struct Stream *stream) {
+  ENTER_CONTEXT(" %zu", bytes)
+  if (!stream || !inside((char *)to, bytes))
+    return INVALID_VALUE;
+  memcpy((void *)to, from, bytes);
+  return 0;
+}
+API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct Stream *stream) {
+  ENTER_CONTEXT(" %zu", bytes)
+  if (!stream || !inside((char *)from, bytes) || stream->n == 64)
+    return INVALID_VALUE;
+  struct Copy copy = {to, (void *)from, bytes};
+  stream->copies[stream->n++] = copy;
+  return 0;
+}
+API cuStreamCreate(struct Stream **stream, unsigned flags) {
+  ENTER_CONTEXT(" %u", flags)
+  *stream = calloc(1, sizeof **stream);
+  return 0;
+}
+API cuStreamSynchronize(struct Stream *stream) {
+  ENTER_CONTEXT("")
+  for (int i = 0; i < stream->n; i++)
+    memcpy(stream->copies[i].to, stream->copies[i].from, stream->copies[i].bytes);
+  stream->n = 0;
+  return 0;
+}
+API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, struct Stream *stream, void **arguments, void **extra) {
+  ENTER_CONTEXT(" grid %u %u %u block %u %u %u", gx, gy, gz, bx, by, bz)
+  if (!stream || extra || shared || gy != 1 || gz != 1)
+    return INVALID_VALUE;
+  for (uint64_t b = 0; b < gx; b++)
+    for (unsigned i = 0; i < bx * by * bz; i++) {
+      PollyrsEmuThread thread = {b, {i % bx, i / bx % by, i / bx / by}, 0, 0, 0};
+      kernel(&thread, arguments);
+    }
+  return 0;
+}
+API cuEventCreate(void **event, unsigned flags) {
+  ENTER_CONTEXT(" %u", flags)
+  *event = calloc(1, 8);
+  __atomic_add_fetch(&live_events, 1, __ATOMIC_SEQ_CST);
+  return 0;
+}
+API cuEventRecord(int *event, void *stream) {
+  ENTER_CONTEXT("")
+  (void)stream;
+  *event = 1;
+  return 0;
+}
+API cuEventElapsedTime(float *ms, int *start, int *end) {
+  ENTER_CONTEXT("")
+  if (!*start || !*end)
+    return INVALID_VALUE;
+  *ms = 0.25f;
+  return 0;
+}
+API cuEventDestroy_v2(void *event) {
+  ENTER_CONTEXT("")
+  free(event);
+  __atomic_sub_fetch(&live_events, 1, __ATOMIC_SEQ_CST);
+  return 0;
+}
+API cuGetErrorName(int code, const char **name) {
+  *name = code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : code == 218 ? "CUDA_ERROR_INVALID_PTX" : 0;
+  return *name ? 0 : INVALID_VALUE;
+}
+API cuGetErrorString(int code, const char **text) {
+  *text = code == 2 ? "out of memory" : 0;
+  return *text ? 0 : INVALID_VALUE;
+}

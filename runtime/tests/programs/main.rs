@@ -1,0 +1,6 @@
+//! C programs linked to the library, as a user's are: see `program.c` for the scenarios and `fake_cuda.c` for the driver.
+
+mod cuda;
+mod emulated;
+mod layout;
+mod support;

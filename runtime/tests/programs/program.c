@@ -1,0 +1,387 @@
+/* Hand-written versioned SCoPs, in the shape of the code that the plugin generates.
+ *
+ *   program SCENARIO [repetitions]
+ *
+ * Prints "device" or "host" for each execution, then "right" or "wrong": all of host memory is compared with what the
+ * scenario's original loop gives on a copy, so that a byte changed outside of the written range counts as wrong. */
+#include "pollyrs_rt.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS 32
+
+#define EXPORT __attribute__((visibility("default")))
+
+static double *f64(void *const *args, int i) { return *(double **)args[i]; }
+static int64_t i64(void *const *args, int i) { return *(int64_t *)args[i]; }
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------- */
+
+/* plain(A, B, lo, hi, s): B[i] = 0.5 * B[i] + s * A[i - 1] + B[hi + i % 3] */
+EXPORT void plain(const PollyrsEmuThread *t, void *const *args) {
+  double *A = f64(args, 0), *B = f64(args, 1);
+  int64_t lo = i64(args, 2), hi = i64(args, 3), i = lo + (int64_t)t->block * THREADS + t->thread[0];
+  float s;
+  memcpy(&s, args[4], sizeof s); /* a smaller type in its slot */
+  if (i < hi)
+    B[i] = 0.5 * B[i] + s * A[i - 1] + B[hi + i % 3];
+}
+
+/* first(A, T, Z, n): T[i] = A[i] + 1; second(T, B, n): B[i] = T[n - 1 - i] * 2 */
+EXPORT void first(const PollyrsEmuThread *t, void *const *args) {
+  int64_t i = (int64_t)t->block * THREADS + t->thread[0];
+  if (i < i64(args, 3))
+    f64(args, 1)[i] = f64(args, 0)[i] + 1;
+  if (!*(void **)args[2])
+    abort();
+}
+EXPORT void second(const PollyrsEmuThread *t, void *const *args) {
+  int64_t n = i64(args, 2), i = (int64_t)t->block * THREADS + t->thread[0];
+  if (i < n)
+    f64(args, 1)[i] = f64(args, 0)[n - 1 - i] * 2;
+}
+
+/* rotate(A): each block of 8x4x2 threads reverses its 64 elements in shared memory, then adds its left neighbour there. */
+static int linear(const PollyrsEmuThread *t) { return (t->thread[2] * 4 + t->thread[1]) * 8 + t->thread[0]; }
+EXPORT void rotate(const PollyrsEmuThread *t, void *const *args) {
+  double *A = f64(args, 0) + 64 * t->block, *shared = t->shared;
+  int x = linear(t);
+  if ((uintptr_t)shared % 128)
+    abort();
+  shared[63 - x] = A[x];
+  pollyrs_rt_emu_barrier(t);
+  double sum = shared[x] + shared[(x + 63) % 64];
+  pollyrs_rt_emu_barrier(t);
+  shared[x] = sum;
+  pollyrs_rt_emu_barrier(t);
+  A[x] = shared[(x + 1) % 64] * 0.5;
+}
+
+EXPORT void diverge(const PollyrsEmuThread *t, void *const *args) {
+  (void)args;
+  if (linear(t) % 2)
+    pollyrs_rt_emu_barrier(t);
+}
+EXPORT void undeclared(const PollyrsEmuThread *t, void *const *args) {
+  (void)args;
+  pollyrs_rt_emu_barrier(t);
+}
+/* One thread a block. */
+EXPORT void alone(const PollyrsEmuThread *t, void *const *args) {
+  pollyrs_rt_emu_barrier(t);
+  f64(args, 0)[t->block] += 1;
+}
+EXPORT void overrun(const PollyrsEmuThread *t, void *const *args) {
+  if (t->thread[0] == 0)
+    f64(args, 0)[i64(args, 1)] = 1;
+}
+/* both(A, B, n): A[i] += 1, B[i] *= 2 */
+EXPORT void both(const PollyrsEmuThread *t, void *const *args) {
+  int64_t i = (int64_t)t->block * THREADS + t->thread[0];
+  if (i < i64(args, 2)) {
+    f64(args, 0)[i] += 1;
+    f64(args, 1)[i] *= 2;
+  }
+}
+EXPORT void increment(const PollyrsEmuThread *t, void *const *args) {
+  f64(args, 0)[t->block * 256 + t->thread[0]] += 1;
+}
+
+/* ---- descriptors --------------------------------------------------------------------------------------------------- */
+
+static const char ptx[] = "//PTX of the test";
+static const char garbage[] = "nonsense";
+static const PollyrsImage images[] = {{POLLYRS_IMAGE_PTX, 70, ptx, sizeof ptx - 1}};
+static const PollyrsImage bad_images[] = {{POLLYRS_IMAGE_PTX, 70, garbage, sizeof garbage - 1}};
+static const PollyrsImage late_images[] = {{POLLYRS_IMAGE_PTX, 120, ptx, sizeof ptx - 1}};
+static const PollyrsImage mixed_images[] = {{POLLYRS_IMAGE_PTX, 70, ptx, sizeof ptx - 1},
+                                            {POLLYRS_IMAGE_CUBIN, 90, garbage, sizeof garbage - 1},
+                                            {POLLYRS_IMAGE_CUBIN, 80, ptx, sizeof ptx - 1}};
+
+static const char *const reasons[] = {"n is negative", "A and B overlap"};
+static const char *const names[] = {"A", "B", "T", "Z"};
+static const uint32_t indices[] = {0, 1, 2, 3};
+static const uint32_t first_arrays[] = {0, 2, 3}, second_arrays[] = {2, 1};
+
+#define BLOCK(x, y, z) {x, y, z}
+#define SCOP(id, at, kernels, images, n_images, n_arrays)                                                              \
+  static uint64_t id##_cache;                                                                                          \
+  static const PollyrsScop id##_scop = {POLLYRS_ABI_VERSION, 0, #id, at, sizeof kernels / sizeof *kernels, n_images,   \
+                                        kernels, images, 2, n_arrays, reasons, names, &id##_cache}
+
+static const PollyrsKernel plain_kernels[] = {{"plain", plain, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 3, 0}};
+SCOP(plain, "a \"file\".c:7", plain_kernels, images, 1, 2);
+SCOP(refused, "", plain_kernels, bad_images, 1, 2);
+SCOP(late, "", plain_kernels, late_images, 1, 2);
+SCOP(mixed, "", plain_kernels, mixed_images, 3, 2);
+SCOP(imageless, "", plain_kernels, 0, 0, 2);
+static uint64_t version_cache;
+static const PollyrsScop version_scop = {99, 0, (const char *)1, 0, 1, 1, 0, 0, 0, 2, 0, 0, &version_cache};
+
+static const PollyrsKernel both_kernels[] = {{"both", both, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 1, 0}};
+SCOP(both, "", both_kernels, images, 1, 2);
+
+static const PollyrsKernel scratch_kernels[] = {
+    {"first", first, 0, 0, BLOCK(THREADS, 1, 1), 3, first_arrays, 1, 0},
+    {"second", second, 0, 0, BLOCK(THREADS, 1, 1), 2, second_arrays, 1, 0}};
+SCOP(scratch, "b.c:1", scratch_kernels, images, 1, 4);
+
+#define ONE_KERNEL(id, flags, shared, block)                                                                           \
+  static const PollyrsKernel id##_kernels[] = {{#id, id, flags, shared, block, 1, indices, 1, 0}};                     \
+  SCOP(id, "", id##_kernels, images, 1, 1)
+ONE_KERNEL(rotate, POLLYRS_KERNEL_HAS_BARRIER, 64 * sizeof(double), BLOCK(8, 4, 2));
+ONE_KERNEL(diverge, POLLYRS_KERNEL_HAS_BARRIER, 0, BLOCK(8, 4, 2));
+ONE_KERNEL(undeclared, 0, 0, BLOCK(8, 4, 2));
+ONE_KERNEL(alone, POLLYRS_KERNEL_HAS_BARRIER, 0, BLOCK(1, 1, 1));
+ONE_KERNEL(overrun, 0, 0, BLOCK(8, 1, 1));
+ONE_KERNEL(increment, 0, 0, BLOCK(256, 1, 1));
+static const PollyrsKernel host_only_kernels[] = {{"plain", 0, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 3, 0}};
+SCOP(host_only, "", host_only_kernels, images, 1, 2);
+
+/* ---- scenarios ----------------------------------------------------------------------------------------------------- */
+
+static double work = 1e9;
+
+static double *numbers(int64_t n, double seed) {
+  double *a = malloc(n * sizeof *a);
+  for (int64_t i = 0; i < n; i++)
+    a[i] = seed + (double)((i * 7919) % 1013) / 3;
+  return a;
+}
+static double *copy_of(const double *a, int64_t n) {
+  double *c = malloc(n * sizeof *c);
+  memcpy(c, a, n * sizeof *c);
+  return c;
+}
+static int right = 1;
+static void compare(const double *a, const double *expected, int64_t n) {
+  if (memcmp(a, expected, n * sizeof *a))
+    __atomic_store_n(&right, 0, __ATOMIC_RELAXED);
+}
+static uint64_t blocks(int64_t n) { return (n + THREADS - 1) / THREADS; }
+
+/* Host part: done on the device, or the original loop. */
+static int finish(void *run, int quiet) {
+  int done = run && pollyrs_rt_end(run) == 0;
+  if (!quiet)
+    puts(done ? "device" : "host");
+  return done;
+}
+
+static void run_plain(const PollyrsScop *scop, int64_t lo, int64_t hi, int64_t n, int quiet) {
+  double *A = numbers(n, 1), *B = numbers(n, 2), *expected = copy_of(B, n), *A0 = copy_of(A, n);
+  float s = 1.25f;
+  for (int64_t i = lo; i < hi; i++)
+    expected[i] = 0.5 * expected[i] + s * A[i - 1] + expected[hi + i % 3];
+  int64_t count = hi > lo ? hi - lo : 0, extra = count ? 3 : 0;
+  PollyrsArray arrays[] = {
+      {A + lo - 1, count * 8, -(lo - 1) * 8, 0, 0, POLLYRS_ARRAY_COPY_IN, 8},
+      {B + lo, (count + extra) * 8, -lo * 8, 0, count * 8, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8},
+  };
+  uint64_t scalars[] = {lo, hi, 0xdeadbeef00000000u};
+  memcpy(&scalars[2], &s, sizeof s);
+  void *run = pollyrs_rt_begin(scop, work, arrays, 2);
+  if (run)
+    pollyrs_rt_launch(run, 0, blocks(count), scalars);
+  if (!finish(run, quiet)) {
+    compare(B, numbers(n, 2), n); /* as it was before */
+    void *host = pollyrs_rt_host_begin(scop, POLLYRS_REASON_RUNTIME);
+    for (int64_t i = lo; i < hi; i++)
+      B[i] = 0.5 * B[i] + s * A[i - 1] + B[hi + i % 3];
+    pollyrs_rt_host_end(host);
+  }
+  compare(B, expected, n);
+  compare(A, A0, n);
+  free(A), free(B), free(expected), free(A0);
+}
+
+static void run_scratch(int64_t n) {
+  double *A = numbers(n, 1), *B = numbers(n, 2), *expected = copy_of(B, n);
+  for (int64_t i = 0; i < n; i++)
+    expected[i] = (A[n - 1 - i] + 1) * 2;
+  PollyrsArray arrays[] = {
+      {A, n * 8, 0, 0, 0, POLLYRS_ARRAY_COPY_IN, 8},
+      {B, n * 8, 0, 0, n * 8, POLLYRS_ARRAY_COPY_OUT, 8},
+      {0, n * 8, 0, 0, 0, POLLYRS_ARRAY_SCRATCH, 8},
+      {0, 0, 123456, 0, 0, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8},
+  };
+  uint64_t scalars[] = {n};
+  void *run = pollyrs_rt_begin(&scratch_scop, work, arrays, 4);
+  if (run) {
+    pollyrs_rt_launch(run, 0, blocks(n), scalars);
+    pollyrs_rt_launch(run, 1, blocks(n), scalars);
+  }
+  if (!finish(run, 0)) {
+    compare(B, numbers(n, 2), n);
+    void *host = pollyrs_rt_host_begin(&scratch_scop, POLLYRS_REASON_RUNTIME);
+    memcpy(B, expected, n * 8);
+    pollyrs_rt_host_end(host);
+  }
+  compare(B, expected, n);
+}
+
+/* Two written arrays of 8 MiB. */
+static void run_both(void) {
+  int64_t n = 1 << 20;
+  double *A = numbers(n, 1), *B = numbers(n, 2), *expected_A = copy_of(A, n), *expected_B = copy_of(B, n);
+  for (int64_t i = 0; i < n; i++)
+    expected_A[i] += 1, expected_B[i] *= 2;
+  PollyrsArray arrays[] = {
+      {A, n * 8, 0, 0, n * 8, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8},
+      {B, n * 8, 0, 0, n * 8, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8},
+  };
+  uint64_t scalars[] = {n};
+  void *run = pollyrs_rt_begin(&both_scop, work, arrays, 2);
+  if (run)
+    pollyrs_rt_launch(run, 0, blocks(n), scalars);
+  if (!finish(run, 0)) {
+    compare(A, numbers(n, 1), n);
+    compare(B, numbers(n, 2), n);
+    void *host = pollyrs_rt_host_begin(&both_scop, POLLYRS_REASON_RUNTIME);
+    memcpy(A, expected_A, n * 8);
+    memcpy(B, expected_B, n * 8);
+    pollyrs_rt_host_end(host);
+  }
+  compare(A, expected_A, n);
+  compare(B, expected_B, n);
+}
+
+/* A kernel over one array: `elements` of them are `A`, of which [out, out + n_out) is written. */
+static void run_one(const PollyrsScop *scop, double *A, int64_t elements, int64_t out, int64_t n_out, uint64_t n_blocks,
+                    uint64_t scalar) {
+  PollyrsArray arrays[] = {
+      {A, elements * 8, 0, out * 8, n_out * 8, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8}};
+  void *run = pollyrs_rt_begin(scop, work, arrays, 1);
+  if (run)
+    pollyrs_rt_launch(run, 0, n_blocks, &scalar);
+  if (!finish(run, 0)) {
+    void *host = pollyrs_rt_host_begin(scop, POLLYRS_REASON_RUNTIME);
+    pollyrs_rt_host_end(host);
+  }
+}
+
+static void run_rotate(int64_t n_blocks) {
+  int64_t n = 64 * n_blocks;
+  double *A = numbers(n, 1), *expected = malloc(n * 8), reversed[64], sums[64];
+  for (int64_t b = 0; b < n_blocks; b++) {
+    for (int x = 0; x < 64; x++)
+      reversed[63 - x] = A[64 * b + x];
+    for (int x = 0; x < 64; x++)
+      sums[x] = reversed[x] + reversed[(x + 63) % 64];
+    for (int x = 0; x < 64; x++)
+      expected[64 * b + x] = sums[(x + 1) % 64] * 0.5;
+  }
+  run_one(&rotate_scop, A, n, 0, n, n_blocks, 0);
+  compare(A, expected, n);
+}
+
+static void *thread_main(void *unused) {
+  for (int i = 0; i < 50; i++)
+    run_plain(&plain_scop, 5, 1000 + i, 2000, 1);
+  return unused;
+}
+
+int main(int argc, char **argv) {
+  const char *scenario = argc > 1 ? argv[1] : "plain";
+  int repetitions = argc > 2 ? atoi(argv[2]) : 1;
+#define IS(name) (!strcmp(scenario, name))
+  for (int r = 0; r < repetitions; r++) {
+    if (IS("plain"))
+      run_plain(&plain_scop, 5, 1003, 1200, 0);
+    else if (IS("sizes")) {
+      static const int64_t sizes[] = {-3, 0, 1, 31, 32, 33, 100};
+      for (int i = 0; i < 7; i++)
+        run_plain(&plain_scop, 4, 4 + sizes[i], 120, 0);
+    } else if (IS("refused"))
+      run_plain(&refused_scop, 5, 1003, 1200, 0);
+    else if (IS("late"))
+      run_plain(&late_scop, 5, 1003, 1200, 0);
+    else if (IS("mixed"))
+      run_plain(&mixed_scop, 5, 1003, 1200, 0);
+    else if (IS("imageless"))
+      run_plain(&imageless_scop, 5, 1003, 1200, 0);
+    else if (IS("host_only"))
+      run_plain(&host_only_scop, 5, 1003, 1200, 0);
+    else if (IS("version"))
+      run_plain(&version_scop, 5, 1003, 1200, 0);
+    else if (IS("small")) {
+      work = 100;
+      run_plain(&plain_scop, 5, 105, 200, 0);
+    } else if (IS("reason")) {
+      void *host = pollyrs_rt_host_begin(&plain_scop, 1);
+      pollyrs_rt_host_end(host);
+      puts(host ? "reported" : "silent");
+    } else if (IS("scratch"))
+      run_scratch(1000);
+    else if (IS("both"))
+      run_both();
+    else if (IS("rotate"))
+      run_rotate(1000);
+    else if (IS("alone")) {
+      double *A = numbers(100, 1), *expected = copy_of(A, 100);
+      for (int i = 0; i < 100; i++)
+        expected[i] += 1;
+      run_one(&alone_scop, A, 100, 0, 100, 100, 0);
+      compare(A, expected, 100);
+    } else if (IS("diverge"))
+      run_one(&diverge_scop, numbers(64, 1), 64, 0, 64, 1, 0);
+    else if (IS("undeclared"))
+      run_one(&undeclared_scop, numbers(64, 1), 64, 0, 64, 1, 0);
+    else if (IS("overrun"))
+      run_one(&overrun_scop, numbers(64, 1), 64, 0, 64, 1, 64);
+    else if (IS("underrun"))
+      run_one(&overrun_scop, numbers(64, 1), 64, 0, 64, 1, (uint64_t)-1);
+    else if (IS("outside"))
+      run_one(&overrun_scop, numbers(64, 1), 64, 0, 20, 1, 20);
+    else if (IS("inside"))
+      run_one(&overrun_scop, numbers(64, 1), 64, 0, 20, 1, 19);
+    else if (IS("bad_range"))
+      run_one(&overrun_scop, numbers(64, 1), 64, 40, 25, 1, 19);
+    else if (IS("bad_kernel")) {
+      PollyrsArray array = {numbers(8, 1), 64, 0, 0, 64, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8};
+      void *run = pollyrs_rt_begin(&alone_scop, work, &array, 1);
+      if (run)
+        pollyrs_rt_launch(run, 5, 1, 0);
+      finish(run, 0);
+    } else if (IS("many")) {
+      int64_t n = 10 << 20;
+      double *A = calloc(n, 8);
+      struct timespec a, b;
+      clock_gettime(CLOCK_MONOTONIC, &a);
+      run_one(&increment_scop, A, n, 0, n, n / 256, 0);
+      clock_gettime(CLOCK_MONOTONIC, &b);
+      fprintf(stderr, "%.3f s\n", (b.tv_sec - a.tv_sec) + (b.tv_nsec - a.tv_nsec) * 1e-9);
+      for (int64_t i = 0; i < n; i++)
+        right &= A[i] == 1;
+    } else if (IS("many_barriers"))
+      run_rotate(1 << 14);
+    else if (IS("threads")) {
+      pthread_t threads[4];
+      for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], 0, thread_main, 0);
+      for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    } else if (IS("fork")) {
+      run_plain(&plain_scop, 5, 1003, 1200, 0);
+      fflush(stdout);
+      pid_t child = fork();
+      if (child == 0) {
+        run_plain(&plain_scop, 5, 1003, 1200, 0);
+        puts(right ? "right" : "wrong");
+        fflush(stdout);
+        _exit(0);
+      }
+      waitpid(child, 0, 0);
+      run_plain(&plain_scop, 5, 1003, 1200, 0);
+    } else
+      return 2;
+  }
+  puts(right ? "right" : "wrong");
+  return 0;
+}
