@@ -26,13 +26,17 @@
 
 pub mod dependences;
 pub mod mapped;
+pub mod mapping;
 mod print;
+pub mod strategy;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod tree;
 
 pub use dependences::{Dependences, dependences, memory_flow};
 pub use mapped::*;
+pub use mapping::{MapOptions, map};
+pub use strategy::{ScheduleOptions, schedule};
 pub use tree::{Band, ScheduleTree, Tree};
 
 use pollyrs_isl as isl;

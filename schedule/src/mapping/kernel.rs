@@ -1,0 +1,183 @@
+//! One kernel: its domain, grid, block and the schedule of a thread.
+
+use super::{MapOptions, Site};
+use crate::mapped::{BlockDim, GridDim, MappedKernel};
+use crate::tree::{ScheduleTree, Tree, member_map};
+use crate::{Result, ScheduleError};
+use pollyrs_isl as isl;
+use pollyrs_scop::Scop;
+
+/// `{ K[_h] : the launch has an instance }`.
+pub(super) fn host_domain(site: &Site, known: &isl::Set) -> Result<isl::UnionSet> {
+    // Bind the tuple to the parameters, then forget these.
+    let text = format!("[{}] -> {{ {} }}", site.host_params().join(","), tuple_bound(site));
+    let tuple = isl::UnionSet::read(known.context(), &text)?;
+    let mut domain = tuple.intersect_params(launch_domain(site)?.params()?)?;
+    for p in site.host_params() {
+        let Some(pos) = domain.space()?.find_dim_by_name(isl::DimType::Param, &p)? else { continue };
+        domain = domain.project_out(isl::DimType::Param, pos, 1)?;
+    }
+    Ok(domain.coalesce()?.gist_params(known.clone())?)
+}
+
+/// `K0[x0] : x0 = _h0`
+fn tuple_bound(site: &Site) -> String {
+    let dims: Vec<_> = (0..site.host.len()).map(|i| format!("x{i}")).collect();
+    let equal: Vec<_> = (0..site.host.len()).map(|i| format!("x{i} = _h{i}")).collect();
+    let condition = if equal.is_empty() { "true".into() } else { equal.join(" and ") };
+    format!("{}[{}] : {condition}", site.name, dims.join(","))
+}
+
+/// `[params, _h*] -> { S[i] }`: the instances of one launch.
+fn launch_domain(site: &Site) -> Result<isl::UnionSet> {
+    let mut domain = site.domain.clone();
+    for (m, p) in site.host.iter().zip(site.host_params()) {
+        domain = bind(domain, m, &format!("[{p}] -> {{ [v] : v = {p} }}"))?;
+    }
+    Ok(domain.coalesce()?)
+}
+
+/// The instances whose value of `member` is in the set that `values` describes.
+fn bind(domain: isl::UnionSet, member: &isl::UnionPwAff, values: &str) -> Result<isl::UnionSet> {
+    let values = isl::UnionSet::read(domain.context(), values)?;
+    Ok(domain.intersect(member_map(member)?.intersect_range(values)?.domain()?)?)
+}
+
+/// The values of a member over a domain: `{ [v] }`.
+fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result<isl::Set> {
+    Ok(isl::Set::from_union_set(domain.clone().apply(member_map(member)?)?)?)
+}
+
+struct Dim {
+    tile: u32,
+    threads: u32,
+    /// Smallest and largest value of the member in one launch; `[params, _h*] -> { [v] }`.
+    min: isl::PwAff,
+    max: isl::PwAff,
+}
+
+pub(super) fn build(scop: &Scop, site: &Site, known: &isl::Set, options: &MapOptions) -> Result<MappedKernel> {
+    let ctx = &scop.ctx;
+    let domain = launch_domain(site)?;
+    let launched = domain.clone().params()?.coalesce()?.intersect(known.clone())?.coalesce()?;
+    if site.members.is_empty() {
+        return serial(scop, site, domain, launched, known);
+    }
+    let n = site.members.len();
+    let mut dims = Vec::new();
+    for (d, m) in site.members.iter().enumerate() {
+        let values = values(&domain, m)?;
+        let (tile, threads) = options.sizes(n, d);
+        let bound = |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(launched.clone())?) };
+        dims.push(Dim { tile, threads, min: bound(values.clone().dim_min(0)?)?, max: bound(values.dim_max(0)?)? });
+    }
+    if dims.iter().map(|d| d.threads as u64).product::<u64>() > 1024 {
+        return Err(ScheduleError::Unsupported("more than 1024 threads a block"));
+    }
+
+    let mut context = launched.clone();
+    let mut thread_domain = domain.clone();
+    let (mut grid, mut block) = (Vec::new(), Vec::new());
+    let (mut tiles, mut threads) = (Vec::new(), Vec::new());
+    for (i, (d, m)) in dims.iter().zip(&site.members).enumerate() {
+        let (b, t) = (format!("_b{i}"), format!("_t{i}"));
+        let (tile, size) = (d.tile, d.threads);
+        let floor = |p: &isl::PwAff| -> Result<isl::PwAff> {
+            Ok(p.clone().scale_down(isl::Val::int(ctx, tile.into())?)?.floor()?)
+        };
+        let lower = floor(&d.min)?.coalesce()?;
+        let count = floor(&d.max)?.sub(lower.clone())?.add_constant(isl::Val::int(ctx, 1)?)?.coalesce()?;
+
+        // lower <= _b < lower + count, without divisions: tile * _b + tile - 1 >= min and tile * _b <= max.
+        let first = isl::PwAff::read(ctx, &format!("[{b}] -> {{ [({tile} * {b})] }}"))?;
+        let last = isl::PwAff::read(ctx, &format!("[{b}] -> {{ [({tile} * {b} + {})] }}", tile - 1))?;
+        context = context.intersect(last.ge_set(d.min.clone())?)?.intersect(first.le_set(d.max.clone())?)?;
+        context = context.intersect(isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?)?;
+
+        let point = if tile == size {
+            format!("[{b},{t}] -> {{ [v] : v = {tile} * {b} + {t} }}")
+        } else {
+            format!(
+                "[{b},{t}] -> {{ [v] : exists e : v = {tile} * {b} + {size} * e + {t} and 0 <= e < {} }}",
+                tile / size
+            )
+        };
+        thread_domain = bind(thread_domain, m, &point)?;
+        let to = |text: String| -> Result<isl::UnionMap> {
+            Ok(member_map(m)?.apply_range(isl::UnionMap::read(ctx, &text)?)?)
+        };
+        tiles.push(to(format!("{{ [v] -> [floor(v / {tile})] }}"))?);
+        threads.push(to(format!("{{ [v] -> [v mod {size}] }}"))?);
+        grid.push(GridDim { param: b, lower, count });
+        block.push(BlockDim { param: t, size });
+    }
+    let context = simple(context)?;
+    // With larger tiles a thread runs several points along a member: these loops come first.
+    let cyclic: Vec<_> =
+        dims.iter().zip(&site.members).filter(|(d, _)| d.tile != d.threads).map(|(_, m)| m.clone()).collect();
+    let inner = site.inner.clone().under(cyclic);
+    let tile_map = product(tiles)?.intersect_domain(domain.clone())?;
+    let thread_map = product(threads)?.intersect_domain(domain.clone())?;
+    let schedule = thread_schedule(thread_domain, &context, inner)?;
+    Ok(MappedKernel {
+        name: site.name.clone(),
+        host_params: site.host_params(),
+        domain: domain.gist_params(known.clone())?,
+        grid,
+        block,
+        tile_map,
+        thread_map,
+        schedule,
+        context,
+    })
+}
+
+fn serial(
+    scop: &Scop,
+    site: &Site,
+    domain: isl::UnionSet,
+    launched: isl::Set,
+    known: &isl::Set,
+) -> Result<MappedKernel> {
+    let ctx = &scop.ctx;
+    let context = launched.intersect(isl::Set::read(ctx, "[_b0, _t0] -> { : _b0 = 0 and _t0 = 0 }")?)?;
+    let context = simple(context)?;
+    let map = domain.clone().product_map(isl::UnionSet::read(ctx, "{ [0] }")?)?;
+    Ok(MappedKernel {
+        name: site.name.clone(),
+        host_params: site.host_params(),
+        grid: vec![GridDim {
+            param: "_b0".into(),
+            lower: isl::PwAff::read(ctx, "{ [(0)] }")?,
+            count: isl::PwAff::read(ctx, "{ [(1)] }")?,
+        }],
+        block: vec![BlockDim { param: "_t0".into(), size: 1 }],
+        tile_map: map.clone(),
+        thread_map: map,
+        schedule: thread_schedule(domain.clone(), &context, site.inner.clone())?,
+        domain: domain.gist_params(known.clone())?,
+        context,
+    })
+}
+
+/// The maps' flat product.
+fn product(maps: Vec<isl::UnionMap>) -> Result<isl::UnionMap> {
+    let mut maps = maps.into_iter();
+    let first = maps.next().ok_or(ScheduleError::Unsupported("a kernel without dimensions"))?;
+    maps.try_fold(first, |all, m| Ok(all.flat_range_product(m)?))
+}
+
+/// One polyhedron around a context: what it says less makes guards, never wrong code.
+fn simple(context: isl::Set) -> Result<isl::Set> {
+    let context = context.coalesce()?;
+    if context.n_basic_set()? <= 1 {
+        return Ok(context);
+    }
+    Ok(isl::Set::from_basic_set(context.simple_hull()?)?)
+}
+
+/// The thread's domain, without what its context implies, under the thread's loops.
+fn thread_schedule(domain: isl::UnionSet, context: &isl::Set, inner: Tree) -> Result<isl::Schedule> {
+    let domain = domain.coalesce()?.detect_equalities()?.gist_params(context.clone())?;
+    ScheduleTree { domain, root: inner }.to_isl()
+}

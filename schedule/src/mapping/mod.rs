@@ -1,0 +1,206 @@
+//! The mapping of a placed schedule tree to launches, blocks and threads.
+//!
+//! The tree is walked from its root. Bands and sequences above the marks become the host schedule; each mark becomes a kernel:
+//! beneath [`KERNEL`](crate::strategy::KERNEL) the members of the band are cut into tiles, the tile's coordinate is the block and the
+//! point in the tile the thread; beneath [`SERIAL`](crate::strategy::SERIAL) one block of one thread runs everything (its grid and its block have
+//! one dimension of size one, so that every kernel looks the same).
+//!
+//! # Invariants
+//! - With member `m`, tile size `s` and `p` threads (`p` divides `s`): `_b = floor(m / s)`, `_t = m mod p`. With `s = p` that is
+//!   `m = s _b + _t`; with a larger tile a thread runs the points of its residue class, in order.
+//! - The grid is the exact box around the tiles of one launch. Blocks and threads without instances do nothing: their part of the
+//!   domain is empty.
+//! - No barrier: all members that are mapped are coincident, so no dependence joins two threads of a launch.
+//! - The domain of a kernel in the host schedule holds exactly the host iterations in which it has an instance.
+//!
+//! # Example
+//! `for t { for i: S0[t, i] : 1 <= i < n - 1 }` with `t` on the host and 256 threads:
+//! ```text
+//! K0[_h0]   { S0[t, i] : t = _h0 and 0 <= _h0 < T and 1 <= i < n - 1 }
+//! grid      _b0 from 0, count floor((n - 2) / 256) + 1
+//! tile      { S0[t, i] -> [floor(i / 256)] },   thread { S0[t, i] -> [i mod 256] }
+//! schedule  domain [_h0, _b0, _t0] -> { S0[t, i] : t = _h0 and i = 256 _b0 + _t0 and ... }
+//! ```
+
+mod kernel;
+mod placement;
+
+use crate::mapped::{MappedKernel, MappedScop};
+use crate::strategy::{KERNEL, SERIAL, place};
+use crate::tree::{Band, ScheduleTree, Tree};
+use crate::{Dependences, Result, ScheduleError, budgeted, known};
+use pollyrs_isl as isl;
+use pollyrs_scop::Scop;
+
+/// Sizes of tiles and blocks, and the budget.
+#[derive(Clone, Debug)]
+pub struct MapOptions {
+    /// Threads along the dimensions of a block with one, two and three dimensions, outermost first. At most 1024 in all.
+    pub threads: [Vec<u32>; 3],
+    /// Points of a tile for each thread along each dimension; 1 everywhere unless a strategy reuses data between them.
+    pub points: [Vec<u32>; 3],
+    /// isl operations.
+    pub budget: u64,
+}
+
+impl Default for MapOptions {
+    /// Warps along x, eight of them a block: enough to hide latency at any register count the kernels reach, small enough
+    /// that partial tiles waste little.
+    fn default() -> Self {
+        MapOptions {
+            threads: [vec![256], vec![8, 32], vec![4, 4, 32]],
+            points: [vec![1], vec![1, 1], vec![1, 1, 1]],
+            budget: crate::DEFAULT_BUDGET,
+        }
+    }
+}
+
+impl MapOptions {
+    /// `(tile size, threads)` along dimension `d` of `n`.
+    fn sizes(&self, n: usize, d: usize) -> (u32, u32) {
+        let at = |v: &[Vec<u32>; 3], default: u32| v.get(n - 1).and_then(|v| v.get(d)).copied().unwrap_or(default);
+        let threads = at(&self.threads, 1).max(1);
+        (threads * at(&self.points, 1).max(1), threads)
+    }
+}
+
+/// A kernel before its isl objects are made.
+struct Site {
+    name: String,
+    /// The members of the host bands above, outermost first.
+    host: Vec<isl::UnionPwAff>,
+    domain: isl::UnionSet,
+    /// The members that are mapped, outermost first; none for a serial kernel.
+    members: Vec<isl::UnionPwAff>,
+    /// What a thread runs.
+    inner: Tree,
+}
+
+/// Maps `tree` (placing it first if it has no marks).
+pub fn map(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, options: &MapOptions) -> Result<MappedScop> {
+    budgeted(&scop.ctx, "mapping", options.budget, || {
+        let placed;
+        let tree = if tree.root.has_mark(KERNEL) || tree.root.has_mark(SERIAL) {
+            tree
+        } else {
+            placed = place(scop, deps, tree)?.tree;
+            &placed
+        };
+        if !tree.root.has_mark(KERNEL) {
+            return Err(ScheduleError::NoParallelism);
+        }
+        map_marked(scop, deps, tree, options)
+    })
+}
+
+fn map_marked(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, options: &MapOptions) -> Result<MappedScop> {
+    let known = known(scop)?;
+    let mut sites = Vec::new();
+    let domain = tree.domain.clone().intersect_params(known.clone())?.coalesce()?;
+    let host = collect(&tree.root, &domain, &mut vec![], &mut sites)?;
+
+    let mut kernels: Vec<MappedKernel> = Vec::new();
+    let mut host_domain = isl::UnionSet::empty(&scop.ctx)?;
+    for site in &sites {
+        kernels.push(kernel::build(scop, site, &known, options)?);
+        host_domain = host_domain.union(kernel::host_domain(site, &known)?)?;
+    }
+    let host = match host {
+        Some(h) => host_tree(&scop.ctx, &h, &sites, 0)?.0,
+        None => return Err(ScheduleError::NoParallelism),
+    };
+    let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
+    let placement = placement::placement(scop, deps, &sites)?;
+    Ok(MappedScop { kernels, host, placement })
+}
+
+/// The host's loops and sequences.
+enum Host {
+    Loops(usize, Box<Host>),
+    Sequence(Vec<Host>),
+    /// Index into the sites.
+    Launch(usize),
+}
+
+/// Collects the kernels beneath `tree` in order; `None` if nothing is there to execute.
+fn collect(
+    tree: &Tree,
+    domain: &isl::UnionSet,
+    host: &mut Vec<isl::UnionPwAff>,
+    sites: &mut Vec<Site>,
+) -> Result<Option<Host>> {
+    if domain.is_empty()? {
+        return Ok(None);
+    }
+    let mut site = |members: Vec<isl::UnionPwAff>, inner: &Tree, host: &[isl::UnionPwAff]| {
+        let name = format!("K{}", sites.len());
+        sites.push(Site { name, host: host.to_vec(), domain: domain.clone(), members, inner: inner.clone() });
+        Ok(Some(Host::Launch(sites.len() - 1)))
+    };
+    match tree {
+        Tree::Mark(m, child) if m == KERNEL => match &**child {
+            Tree::Band(b) if b.members.len() <= 3 => site(b.members.clone(), &b.child, host),
+            _ => Err(ScheduleError::Unsupported("a kernel mark needs a band of at most three members")),
+        },
+        Tree::Mark(m, child) if m == SERIAL => site(vec![], child, host),
+        Tree::Leaf => site(vec![], &Tree::Leaf, host),
+        Tree::Mark(_, child) => collect(child, domain, host, sites),
+        Tree::Band(Band { members, child, .. }) => {
+            host.extend(members.iter().cloned());
+            let inner = collect(child, domain, host, sites);
+            host.truncate(host.len() - members.len());
+            Ok(inner?.map(|h| Host::Loops(members.len(), Box::new(h))))
+        }
+        Tree::Sequence(children) => {
+            let mut out = Vec::new();
+            for (filter, child) in children {
+                let inside = domain.clone().intersect(filter.clone())?;
+                out.extend(collect(child, &inside, host, sites)?);
+            }
+            Ok(if out.is_empty() { None } else { Some(Host::Sequence(out)) })
+        }
+    }
+}
+
+/// The schedule tree over the kernels' tuples, and the kernels in it.
+fn host_tree(ctx: &isl::Context, host: &Host, sites: &[Site], depth: usize) -> Result<(Tree, Vec<usize>)> {
+    Ok(match host {
+        Host::Launch(k) => (Tree::Leaf, vec![*k]),
+        Host::Loops(n, child) => {
+            let (tree, kernels) = host_tree(ctx, child, sites, depth + n)?;
+            let mut members = Vec::new();
+            for d in depth..depth + n {
+                let pieces: Vec<_> =
+                    kernels.iter().map(|k| format!("{} -> [(_h{d})]", sites[*k].tuple())).collect();
+                members.push(isl::UnionPwAff::read(ctx, &format!("{{ {} }}", pieces.join("; ")))?);
+            }
+            (tree.under(members), kernels)
+        }
+        Host::Sequence(children) => {
+            let (mut out, mut all) = (Vec::new(), Vec::new());
+            for c in children {
+                let (tree, kernels) = host_tree(ctx, c, sites, depth)?;
+                let tuples: Vec<_> = kernels.iter().map(|k| sites[*k].tuple()).collect();
+                out.push((isl::UnionSet::read(ctx, &format!("{{ {} }}", tuples.join("; ")))?, tree));
+                all.extend(kernels);
+            }
+            let tree = if out.len() == 1 { out.remove(0).1 } else { Tree::Sequence(out) };
+            (tree, all)
+        }
+    })
+}
+
+impl Site {
+    /// `_h0, _h1, ...`
+    fn host_params(&self) -> Vec<String> {
+        (0..self.host.len()).map(|i| format!("_h{i}")).collect()
+    }
+
+    /// `K0[_h0, _h1]`
+    fn tuple(&self) -> String {
+        format!("{}[{}]", self.name, self.host_params().join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests;

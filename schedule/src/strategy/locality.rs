@@ -1,0 +1,164 @@
+//! Which loop's neighbouring iterations touch neighbouring addresses: that one becomes thread x.
+//!
+//! For a band with members `m0 .. mp` the step along `m_d` is an iteration vector `v` with `m_d · v = 1` and `m_e · v = 0` for the
+//! others, loops beneath the band kept. An access then moves by its linear part times `v`: by nothing (*invariant*), by one in
+//! the last subscript only (*adjacent*), or otherwise (*strided*). Only first pieces are looked at; this is a heuristic.
+//!
+//! Example: in gemm's `C[i,j] += A[i,k] * B[k,j]` a step of `j` is adjacent for C and B and invariant for A.
+
+use super::cost::Model;
+use crate::{Result, tree::member_map};
+use pollyrs_isl as isl;
+
+/// Shares of the accesses to memory, weighted by the number of instances; they sum to one (all zero without accesses).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Step {
+    pub adjacent: f64,
+    pub invariant: f64,
+    pub strided: f64,
+}
+
+impl Step {
+    /// How well the member serves as thread x.
+    pub fn score(self) -> f64 {
+        self.adjacent + 0.5 * self.invariant
+    }
+}
+
+/// The steps along each member.
+pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff]) -> Result<Vec<Step>> {
+    let mut out = vec![Step::default(); members.len()];
+    let maps = members.iter().map(|m| Ok(member_map(m)?.maps()?)).collect::<Result<Vec<_>>>()?;
+    for (id, weight) in model.weights(domain)? {
+        let stmt = &model.scop.statements[id.0];
+        let mut rows = Vec::new();
+        for maps in &maps {
+            for map in maps {
+                if map.tuple_name(isl::DimType::In)?.as_deref() == Some(&stmt.name) {
+                    rows.extend(linear(map)?);
+                    break;
+                }
+            }
+        }
+        if rows.len() != members.len() {
+            continue;
+        }
+        let mut accesses = Vec::new();
+        for a in &stmt.accesses {
+            if model.scop.array(a.array).is_memory() {
+                let map = a.relation.clone().intersect_domain(stmt.domain.clone())?;
+                accesses.push(linear(&map)?);
+            }
+        }
+        for (pos, step) in out.iter_mut().enumerate() {
+            let Some(v) = solve(&rows, pos) else { continue };
+            for access in &accesses {
+                let delta: Vec<f64> = access.iter().map(|row| dot(row, &v)).collect();
+                let (last, outer) = match delta.split_last() {
+                    Some((l, o)) => (*l, o.iter().any(|d| *d != 0.0)),
+                    None => (0.0, false),
+                };
+                match (outer, last.abs()) {
+                    (false, 0.0) => step.invariant += weight,
+                    (false, 1.0) => step.adjacent += weight,
+                    _ => step.strided += weight,
+                }
+            }
+        }
+    }
+    for s in &mut out {
+        let sum = s.adjacent + s.invariant + s.strided;
+        if sum > 0.0 {
+            *s = Step { adjacent: s.adjacent / sum, invariant: s.invariant / sum, strided: s.strided / sum };
+        }
+    }
+    Ok(out)
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// The linear part of a function, a row for each output.
+fn linear(map: &isl::Map) -> Result<Vec<Vec<f64>>> {
+    let f = isl::PwMultiAff::from_map(map.clone())?;
+    let inputs = f.dim(isl::DimType::In)?;
+    let mut rows = Vec::new();
+    for o in 0..f.dim(isl::DimType::Out)? as i32 {
+        let mut row = vec![0.0; inputs as usize];
+        if let Some((_, aff)) = f.at(o)?.pieces()?.first() {
+            for (i, c) in row.iter_mut().enumerate() {
+                let v = aff.coefficient(isl::DimType::In, i as i32)?;
+                *c = v.num_si()? as f64 / v.den_si()? as f64;
+            }
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// A solution of `rows · v = e_pos` with free unknowns zero; the last iterators are the free ones.
+fn solve(rows: &[Vec<f64>], pos: usize) -> Option<Vec<f64>> {
+    let cols = rows.first()?.len();
+    let mut m: Vec<Vec<f64>> = rows.to_vec();
+    for (i, r) in m.iter_mut().enumerate() {
+        r.push(if i == pos { 1.0 } else { 0.0 });
+    }
+    let (mut rank, mut pivots) = (0, Vec::new());
+    for c in 0..cols {
+        let Some(p) = (rank..m.len()).find(|r| m[*r][c].abs() > 1e-9) else { continue };
+        m.swap(rank, p);
+        let scale = m[rank][c];
+        m[rank].iter_mut().for_each(|x| *x /= scale);
+        let pivot = m[rank].clone();
+        for (r, row) in m.iter_mut().enumerate() {
+            if r != rank && row[c].abs() > 1e-9 {
+                let f = row[c];
+                row.iter_mut().zip(&pivot).for_each(|(x, y)| *x -= f * y);
+            }
+        }
+        pivots.push(c);
+        rank += 1;
+        if rank == m.len() {
+            break;
+        }
+    }
+    if m[rank..].iter().any(|r| r[cols].abs() > 1e-9) {
+        return None;
+    }
+    let mut v = vec![0.0; cols];
+    for (r, c) in pivots.iter().enumerate() {
+        v[*c] = m[r][cols];
+    }
+    Some(v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solves_skewed_bands() {
+        // Members (i + j, j): a step of the first alone is (1, 0), of the second alone (-1, 1).
+        let rows = vec![vec![1.0, 1.0], vec![0.0, 1.0]];
+        assert_eq!(solve(&rows, 0), Some(vec![1.0, 0.0]));
+        assert_eq!(solve(&rows, 1), Some(vec![-1.0, 1.0]));
+        assert_eq!(solve(&[vec![1.0], vec![1.0]], 0), None);
+    }
+
+    #[test]
+    fn gemm_prefers_the_columns() {
+        let scop = crate::testing::scop(
+            "param n; array A n n; array B n n; array C n n;
+             for i : 0 <= i < n { for j : 0 <= j < n { for k : 0 <= k < n { S : C[i,j] = C[i,j], A[i,k], B[k,j]; } } }",
+        );
+        let model = Model::new(&scop).unwrap();
+        let members: Vec<_> = ["i", "j"]
+            .iter()
+            .map(|m| isl::UnionPwAff::read(&scop.ctx, &format!("{{ S[i,j,k] -> [({m})] }}")).unwrap())
+            .collect();
+        let s = steps(&model, &scop.domain().unwrap(), &members).unwrap();
+        assert_eq!(s[0], Step { adjacent: 0.0, invariant: 0.25, strided: 0.75 });
+        assert_eq!(s[1], Step { adjacent: 0.75, invariant: 0.25, strided: 0.0 });
+    }
+}

@@ -1,0 +1,104 @@
+//! Strategies: functions from a schedule tree (and the dependences) to a schedule tree with mapping marks.
+//!
+//! # Invariants
+//! - A strategy's result orders every dependence; [`crate::legality::check`] proves it again after the mapping.
+//! - The mark [`KERNEL`] stands on a band whose members are all coincident: they become grid and block. What is beneath runs in
+//!   order in one thread. The mark [`SERIAL`] stands on a subtree that one thread executes. Everything above the marks runs on
+//!   the host. Every instance is beneath exactly one mark.
+//!
+//! # Choice
+//! The tree that detection found (the program's order) is placed by [`place::place`], which distributes loops, moves
+//! parallel loops outwards and picks what runs on the host, by an estimate of the running time. Only if the estimate is far
+//! from what the device could do does isl's scheduler get a chance; its schedule wins if its estimate is clearly lower.
+//! So a stencil whose space loops are parallel keeps its plain time loop, and a triangular solver that is serial as written
+//! becomes a sequence of parallel updates. Each further tiling (hexagonal, split, overlapped, streaming) is a module here.
+
+mod cost;
+mod isl_scheduler;
+mod locality;
+mod original;
+mod place;
+mod wavefront;
+
+pub use isl_scheduler::isl_schedule;
+pub use original::original;
+pub use place::place;
+
+use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
+use pollyrs_scop::Scop;
+
+/// The mark on a band that becomes grid and block.
+pub const KERNEL: &str = "kernel";
+/// The mark on a subtree that one thread runs.
+pub const SERIAL: &str = "serial";
+
+/// A legal schedule with marks, and its estimated running time.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    pub tree: ScheduleTree,
+    /// Nanoseconds on the model machine of [`place::place`], at parameter values of about a thousand.
+    pub cost: f64,
+    /// A lower bound of `cost`: everything in one launch at full throughput.
+    pub ideal: f64,
+    /// Whether anything runs in parallel.
+    pub parallel: bool,
+}
+
+/// Which order the mapping starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Scheduler {
+    /// The better one by the estimate.
+    #[default]
+    Auto,
+    Original,
+    Isl,
+}
+
+/// Options of [`schedule`].
+#[derive(Clone, Debug)]
+pub struct ScheduleOptions {
+    pub scheduler: Scheduler,
+    /// isl operations a candidate may use.
+    pub budget: u64,
+}
+
+impl Default for ScheduleOptions {
+    fn default() -> Self {
+        ScheduleOptions { scheduler: Scheduler::Auto, budget: crate::DEFAULT_BUDGET }
+    }
+}
+
+/// isl's schedule must be estimated at this fraction of the original order's running time to be taken: the original order
+/// keeps its access patterns and gives simpler code.
+const ISL_MUST_WIN_BY: f64 = 0.7;
+
+/// isl's scheduler is asked when the original order is estimated at more than this many times the ideal.
+const FAR_FROM_IDEAL: f64 = 8.0;
+
+/// A schedule for the device, chosen as the module documentation says.
+pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> Result<ScheduleTree> {
+    let from_original = || {
+        budgeted(&scop.ctx, "scheduling", options.budget, || {
+            place(scop, deps, &ScheduleTree::from_isl(&scop.schedule)?)
+        })
+    };
+    let from_isl =
+        || budgeted(&scop.ctx, "scheduling", options.budget, || place(scop, deps, &isl_schedule(scop, deps)?));
+    let placed = match options.scheduler {
+        Scheduler::Original => from_original()?,
+        Scheduler::Isl => from_isl()?,
+        Scheduler::Auto => {
+            let original = from_original();
+            match original {
+                Ok(o) if o.parallel && o.cost <= FAR_FROM_IDEAL * o.ideal => o,
+                // A failure of one candidate leaves the other one.
+                Ok(o) => match from_isl() {
+                    Ok(i) if i.parallel && (!o.parallel || i.cost < ISL_MUST_WIN_BY * o.cost) => i,
+                    _ => o,
+                },
+                Err(e) => from_isl().map_err(|_| e)?,
+            }
+        }
+    };
+    if placed.parallel { Ok(placed.tree) } else { Err(ScheduleError::NoParallelism) }
+}

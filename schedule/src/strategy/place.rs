@@ -1,0 +1,412 @@
+//! Placement: which loops run on the host, which become grid and block, which run in a thread; with loop distribution (Allen
+//! and Kennedy, "Automatic translation of Fortran programs to vector form", TOPLAS 1987, section 5) and interchange where they
+//! give more parallelism.
+//!
+//! Input is any legal tree. A chain of loops `m0 .. mn` above a subtree, with the dependences no outer host loop carries, is
+//! placed by the cheapest of:
+//! 1. *kernel*: the coincident members move outside and are mapped, the others run in the thread;
+//! 2. *serial*: one thread runs everything;
+//! 3. *distribution*: the chain is repeated for consecutive groups of the strongly connected components of the subtree's
+//!    children, each group placed by itself;
+//! 4. *wavefront* of the outermost members, if none is coincident;
+//! 5. *host*: one member becomes a host loop, and the rest is placed without the dependences it carries.
+//!
+//! # Invariants (why the result is legal)
+//! - A coincident member has distance zero for every active dependence; moving it over other members changes no
+//!   dependence's first non-zero distance.
+//! - The member that (5) picks is the first that is not coincident: with the ones before it at distance zero, all active
+//!   dependences have non-negative distance along it, so those with positive distance are carried and may be dropped.
+//! - (3) runs a group to its end before the next starts; no active dependence goes from a later to an earlier component.
+//! - Children of one group keep their textual order beneath the shared chain.
+//!
+//! # Example
+//! `for i { y[i] = 0; for j y[i] += …; for j z[j] += A[i][j] * y[i] }`: `i` is coincident for the first two children only, and
+//! as a whole for nothing. Components: {S0}, {S1}, {S2}; the cheapest consecutive groups are {S0, S1}, a kernel over i, and {S2}, whose
+//! chain (i, j) is interchanged: a kernel over j with i in the thread.
+
+use super::cost::Model;
+use super::{KERNEL, Placed, SERIAL, locality, wavefront};
+use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
+use crate::{Dependences, Result};
+use pollyrs_isl as isl;
+use pollyrs_scop::Scop;
+
+/// More groups than this are not combined in every way.
+const MAX_COMBINED: usize = 5;
+
+/// A candidate within this factor of the ideal ends the search.
+const GOOD_ENOUGH: f64 = 1.5;
+
+/// Places the tree; the result has its marks.
+pub fn place(scop: &Scop, deps: &Dependences, tree: &ScheduleTree) -> Result<Placed> {
+    let model = Model::new(scop)?;
+    let domain = tree.domain.clone().intersect_params(scop.context.clone())?;
+    let ideal = model.ideal(model.instances(&domain)?);
+    let plan = plan(&Node { model: &model, domain: domain.clone(), deps: deps.all()?, trips: 1.0 }, &tree.root)?;
+    Ok(Placed { tree: ScheduleTree { domain, root: plan.tree }, cost: plan.cost, ideal, parallel: plan.parallel })
+}
+
+/// What a subtree is placed under.
+#[derive(Clone)]
+struct Node<'a> {
+    model: &'a Model<'a>,
+    domain: isl::UnionSet,
+    /// Dependences between instances of `domain` that no host loop carries.
+    deps: isl::UnionMap,
+    /// Product of the extents of the host loops around.
+    trips: f64,
+}
+
+impl Node<'_> {
+    /// Instances of one execution of the subtree.
+    fn instances(&self) -> Result<f64> {
+        Ok((self.model.instances(&self.domain)? / self.trips).max(1.0))
+    }
+
+    fn restricted(&self, filter: &isl::UnionSet) -> Result<Self> {
+        let deps = self.deps.clone().intersect_domain(filter.clone())?.intersect_range(filter.clone())?;
+        Ok(Node { domain: self.domain.clone().intersect(filter.clone())?, deps, ..self.clone() })
+    }
+}
+
+/// A placed subtree; `cost` is of one execution.
+struct Plan {
+    tree: Tree,
+    cost: f64,
+    parallel: bool,
+    serial: bool,
+}
+
+fn serial(node: &Node, tree: Tree) -> Result<Plan> {
+    let instances = node.instances()?;
+    let cost = node.model.launch(instances, 1.0, 0.0);
+    Ok(Plan { tree: tree.marked(SERIAL), cost, parallel: false, serial: true })
+}
+
+fn plan(node: &Node, tree: &Tree) -> Result<Plan> {
+    match tree {
+        Tree::Leaf => serial(node, Tree::Leaf),
+        Tree::Mark(_, child) => plan(node, child),
+        Tree::Sequence(children) => plan_sequence(node, children),
+        Tree::Band(_) => {
+            let (members, child) = chain(tree);
+            plan_chain(node, &members, child, true)
+        }
+    }
+}
+
+/// The members of directly nested bands, and what is beneath them.
+pub(super) fn chain(tree: &Tree) -> (Vec<isl::UnionPwAff>, &Tree) {
+    match tree {
+        Tree::Band(b) => {
+            let (rest, child) = chain(&b.child);
+            (b.members.iter().cloned().chain(rest).collect(), child)
+        }
+        Tree::Mark(_, child) => chain(child),
+        other => (vec![], other),
+    }
+}
+
+/// Each child by itself; neighbours that one thread runs share a launch.
+fn plan_sequence(node: &Node, children: &[(isl::UnionSet, Tree)]) -> Result<Plan> {
+    let mut plans: Vec<(isl::UnionSet, Plan)> = Vec::new();
+    let mut run: Vec<(isl::UnionSet, Tree)> = Vec::new();
+    for (filter, child) in children {
+        let inside = node.restricted(filter)?;
+        if inside.domain.is_empty()? {
+            continue;
+        }
+        let p = plan(&inside, child)?;
+        if !p.serial {
+            flush(node, &mut run, &mut plans)?;
+            plans.push((filter.clone(), p));
+            continue;
+        }
+        run.push((filter.clone(), child.clone()));
+    }
+    flush(node, &mut run, &mut plans)?;
+    Ok(sequence(plans))
+}
+
+fn flush(node: &Node, run: &mut Vec<(isl::UnionSet, Tree)>, plans: &mut Vec<(isl::UnionSet, Plan)>) -> Result<()> {
+    let Some((first, rest)) = run.split_first() else { return Ok(()) };
+    let mut filter = first.0.clone();
+    for (f, _) in rest {
+        filter = filter.union(f.clone())?;
+    }
+    let tree = if rest.is_empty() { first.1.clone() } else { Tree::Sequence(run.clone()) };
+    plans.push((filter.clone(), serial(&node.restricted(&filter)?, tree)?));
+    run.clear();
+    Ok(())
+}
+
+fn sequence(mut plans: Vec<(isl::UnionSet, Plan)>) -> Plan {
+    if plans.len() == 1
+        && let Some((_, p)) = plans.pop()
+    {
+        return p;
+    }
+    let cost = plans.iter().map(|p| p.1.cost).sum();
+    let parallel = plans.iter().any(|p| p.1.parallel);
+    let tree = Tree::Sequence(plans.into_iter().map(|(f, p)| (f, p.tree)).collect());
+    Plan { tree, cost, parallel, serial: false }
+}
+
+/// Places the loops `members` above `child`. `distribute` is false if the caller tries the distributions itself.
+fn plan_chain(node: &Node, members: &[isl::UnionPwAff], child: &Tree, distribute: bool) -> Result<Plan> {
+    if members.is_empty() {
+        return plan(node, child);
+    }
+    let flags = members.iter().map(|m| coincident(&node.deps, m)).collect::<Result<Vec<_>>>()?;
+    let mut best = serial(node, child.clone().under(members.to_vec()))?;
+    let ideal = node.model.ideal(node.instances()?);
+    let mut consider = |candidate: Plan| {
+        if candidate.cost < best.cost {
+            best = candidate;
+        }
+        best.cost <= GOOD_ENOUGH * ideal
+    };
+    if flags.iter().any(|f| *f) && consider(kernel(node, members, &flags, child)?) {
+        return Ok(best);
+    }
+    if distribute
+        && let Some(p) = distribution(node, members, child)?
+        && consider(p)
+    {
+        return Ok(best);
+    }
+    if !flags.iter().any(|f| *f)
+        && let Some(w) = wavefront::wavefront(members, &node.deps)?
+        && consider(wave(node, members, &w, child)?)
+    {
+        return Ok(best);
+    }
+    let pos = flags.iter().position(|f| !f).unwrap_or(0);
+    consider(host(node, members, pos, child)?);
+    Ok(best)
+}
+
+/// One member becomes a host loop.
+fn host(node: &Node, members: &[isl::UnionPwAff], pos: usize, child: &Tree) -> Result<Plan> {
+    let mut rest = members.to_vec();
+    let member = rest.remove(pos);
+    let extent = node.model.extent(&member, &node.domain)?;
+    let deps = equal_at(&node.deps, &member)?;
+    let inner = Node { deps, trips: node.trips * extent, ..node.clone() };
+    let p = plan_chain(&inner, &rest, child, true)?;
+    Ok(Plan { tree: p.tree.under(vec![member]), cost: extent * p.cost, serial: false, ..p })
+}
+
+/// Up to three coincident members are mapped; the one with the best access pattern is the last (thread x), the others are the
+/// widest ones, in order.
+fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree) -> Result<Plan> {
+    let candidates: Vec<usize> = (0..members.len()).filter(|i| flags[*i]).collect();
+    let steps = locality::steps(node.model, &node.domain, members)?;
+    let extents =
+        candidates.iter().map(|i| node.model.extent(&members[*i], &node.domain)).collect::<Result<Vec<_>>>()?;
+    // The innermost of equals, and never a loop of one iteration.
+    let score = |k: usize| if extents[k] > 1.0 { steps[candidates[k]].score() } else { -1.0 };
+    let x = (0..candidates.len()).fold(0, |b, k| if score(k) >= score(b) { k } else { b });
+    let mut others: Vec<usize> = (0..candidates.len()).filter(|k| *k != x).collect();
+    others.sort_by(|a, b| extents[*b].total_cmp(&extents[*a]));
+    others.truncate(2);
+    others.sort_unstable();
+    let mapped: Vec<usize> = others.into_iter().chain([x]).collect();
+    let threads = mapped.iter().map(|k| extents[*k]).product::<f64>();
+    let mapped: Vec<usize> = mapped.into_iter().map(|k| candidates[k]).collect();
+
+    let inner = members.iter().enumerate().filter(|(i, _)| !mapped.contains(i)).map(|(_, m)| m.clone()).collect();
+    let parallel: Vec<_> = mapped.iter().map(|i| members[*i].clone()).collect();
+    let strided = steps[candidates[x]].strided;
+    let cost = node.model.launch(node.instances()?, threads, strided);
+    let tree = mark(parallel, child.clone().under(inner));
+    Ok(Plan { tree, cost, parallel: true, serial: false })
+}
+
+fn mark(members: Vec<isl::UnionPwAff>, child: Tree) -> Tree {
+    let coincident = vec![true; members.len()];
+    Tree::Band(Band { members, permutable: true, coincident, child: Box::new(child) }).marked(KERNEL)
+}
+
+fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, child: &Tree) -> Result<Plan> {
+    let launches = node.model.extent(&w.front, &node.domain)?;
+    let parallel = &members[..w.replaces - 1];
+    let mut threads = 1.0;
+    for m in parallel {
+        threads *= node.model.extent(m, &node.domain)?;
+    }
+    // A front crosses the box of the parallel members obliquely: half of it, on average.
+    let cost = node.model.launch(node.instances()? / launches, threads / 2.0, 1.0);
+    let inner = child.clone().under(members[w.replaces..].to_vec());
+    let tree = mark(parallel.to_vec(), inner).under(vec![w.front.clone()]);
+    Ok(Plan { tree, cost: launches * cost, parallel: true, serial: false })
+}
+
+/// The cheapest way to cut the child's components into more than one group.
+fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree) -> Result<Option<Plan>> {
+    let Tree::Sequence(children) = child else { return Ok(None) };
+    let groups = components(node, children)?;
+    if groups.len() < 2 {
+        return Ok(None);
+    }
+    let n = groups.len();
+    // cheapest[i]: the first i groups.
+    let mut cheapest: Vec<Option<(f64, Vec<(isl::UnionSet, Plan)>)>> = (0..=n).map(|_| None).collect();
+    cheapest[0] = Some((0.0, vec![]));
+    for from in 0..n {
+        let Some((cost, done)) = cheapest[from].take() else { continue };
+        let longest = if n <= MAX_COMBINED { n - from } else { 1 };
+        for len in 1..=longest {
+            if len == n {
+                continue;
+            }
+            let p = group(node, members, children, groups[from..from + len].concat())?;
+            let total = cost + p.1.cost;
+            if cheapest[from + len].as_ref().is_none_or(|c| total < c.0) {
+                let plans = done.iter().map(|(f, p)| (f.clone(), p.copy())).chain([p]).collect();
+                cheapest[from + len] = Some((total, plans));
+            }
+        }
+    }
+    Ok(cheapest[n].take().map(|(_, plans)| sequence(plans)))
+}
+
+impl Plan {
+    fn copy(&self) -> Plan {
+        Plan { tree: self.tree.clone(), ..*self }
+    }
+}
+
+fn group(
+    node: &Node,
+    members: &[isl::UnionPwAff],
+    children: &[(isl::UnionSet, Tree)],
+    mut which: Vec<usize>,
+) -> Result<(isl::UnionSet, Plan)> {
+    which.sort_unstable();
+    let mut filter = isl::UnionSet::empty(node.domain.context())?;
+    for i in &which {
+        filter = filter.union(children[*i].0.clone())?;
+    }
+    let inside = node.restricted(&filter)?;
+    let members =
+        members.iter().map(|m| m.clone().intersect_domain(filter.clone())).collect::<isl::Result<Vec<_>>>()?;
+    let plan = match which.as_slice() {
+        [one] => {
+            let (more, child) = chain(&children[*one].1);
+            let members: Vec<_> = members.into_iter().chain(more).collect();
+            plan_chain(&inside, &members, child, true)?
+        }
+        _ => {
+            let child = Tree::Sequence(which.iter().map(|i| children[*i].clone()).collect());
+            plan_chain(&inside, &members, &child, false)?
+        }
+    };
+    Ok((filter, plan))
+}
+
+/// The strongly connected components of the children under the active dependences, in an order that respects them; textual
+/// order where they leave a choice. Children without instances are dropped.
+fn components(node: &Node, children: &[(isl::UnionSet, Tree)]) -> Result<Vec<Vec<usize>>> {
+    let mut live = Vec::new();
+    for (i, (filter, _)) in children.iter().enumerate() {
+        if !node.domain.clone().intersect(filter.clone())?.is_empty()? {
+            live.push(i);
+        }
+    }
+    let n = live.len();
+    let mut reach = vec![vec![false; n]; n];
+    for (a, i) in live.iter().enumerate() {
+        let from = node.deps.clone().intersect_domain(children[*i].0.clone())?;
+        for (b, j) in live.iter().enumerate() {
+            reach[a][b] = a == b || !from.clone().intersect_range(children[*j].0.clone())?.is_empty()?;
+        }
+    }
+    for k in 0..n {
+        for a in 0..n {
+            for b in 0..n {
+                reach[a][b] |= reach[a][k] && reach[k][b];
+            }
+        }
+    }
+    let mut done = vec![false; n];
+    let mut out = Vec::new();
+    while let Some(a) = (0..n).find(|a| !done[*a] && (0..n).all(|b| done[b] || !reach[b][*a] || reach[*a][b])) {
+        let component: Vec<usize> = (0..n).filter(|b| reach[a][*b] && reach[*b][a]).collect();
+        component.iter().for_each(|b| done[*b] = true);
+        out.push(component.into_iter().map(|b| live[b]).collect());
+    }
+    Ok(out)
+}
+
+/// Whether every dependence has distance zero along the member.
+pub(super) fn coincident(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Result<bool> {
+    let m = member_mupa(member)?;
+    Ok(deps.clone().lex_lt_at_multi_union_pw_aff(m.clone())?.is_empty()?
+        && deps.clone().reverse()?.lex_lt_at_multi_union_pw_aff(m)?.is_empty()?)
+}
+
+/// Whether no dependence has a negative distance along the member.
+pub(super) fn nonnegative(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Result<bool> {
+    Ok(deps.clone().reverse()?.lex_lt_at_multi_union_pw_aff(member_mupa(member)?)?.is_empty()?)
+}
+
+/// The dependences with distance zero along the member.
+pub(super) fn equal_at(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Result<isl::UnionMap> {
+    Ok(deps.clone().eq_at(member_mupa(member)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{KERNELS, kernel, scop};
+
+    /// The shape of a placed tree: `H` a host loop, `K2` a kernel of two members, `S` a serial kernel, sequences in
+    /// parentheses.
+    fn shape(tree: &Tree) -> String {
+        match tree {
+            Tree::Leaf => String::new(),
+            Tree::Mark(m, c) if m == KERNEL => match &**c {
+                Tree::Band(b) => format!("K{}", b.members.len()),
+                _ => "?".into(),
+            },
+            Tree::Mark(..) => "S".into(),
+            Tree::Band(b) => format!("{}{}", "H".repeat(b.members.len()), shape(&b.child)),
+            Tree::Sequence(cs) => format!("({})", cs.iter().map(|c| shape(&c.1)).collect::<Vec<_>>().join(" ")),
+        }
+    }
+
+    fn shape_of(s: &Scop) -> String {
+        let deps = crate::dependences(s).unwrap();
+        shape(&crate::schedule(s, &deps, &Default::default()).map(|t| t.root).unwrap_or(Tree::Leaf))
+    }
+
+    #[test]
+    fn shapes() {
+        for (name, _) in KERNELS {
+            let t = std::time::Instant::now();
+            println!("{name}: {} {:?}", shape_of(&kernel(name)), t.elapsed());
+        }
+        let table = [
+            ("gemm", "(K2 K2)"),
+            ("2mm", "(K2 K2)"),
+            ("jacobi-2d", "H(K2 K2)"),
+            ("heat-3d", "H(K3 K3)"),
+            ("covariance", "(K1 K2 K2)"),
+            ("conv2d", "K2"),
+            ("gemver", "(K2 K1 K1 K1)"),
+            ("atax", "(K1 (K1 K1))"),
+            ("dot-rows-phi", "K1"),
+            ("mvt", "(K1 K1)"),
+        ];
+        for (name, want) in table {
+            assert_eq!(shape_of(&kernel(name)), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_parallel() {
+        let s = scop("param n; array A n; for i : 1 <= i < n { S0 : A[i] = A[i-1]; }");
+        assert_eq!(shape_of(&s), "");
+    }
+}
