@@ -80,6 +80,7 @@ LLVMValueRef prs_clone_function(Session *S, LLVMValueRef FRef, void *Ctx, prs_by
   Clone->setComdat(nullptr);
   Clone->setLinkage(GlobalValue::InternalLinkage); // also makes visibility and DLL storage class default
   CloneInfo &Info = S->Clones[Clone];
+  Info.Clone = Clone;
   Info.Original = &F;
   Info.Inverse.clear();
   if (VMap.hasMD())

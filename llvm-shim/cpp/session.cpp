@@ -29,9 +29,20 @@ Session::Session(Module &M) : M(M) {
 
 extern "C" {
 
+void prs_erase_function(Session *S, LLVMValueRef FRef); // clone.cpp
+
 Session *prs_session_new(LLVMModuleRef M) { return new Session(*unwrap(M)); }
 
-void prs_session_free(Session *S) { delete S; }
+// Clones that were neither adopted nor erased go with the session: it may be unwound by a panic half-way.
+void prs_session_free(Session *S) {
+  SmallVector<WeakVH, 4> Left;
+  for (auto &[F, Info] : S->Clones)
+    Left.push_back(Info.Clone);
+  for (WeakVH &Clone : Left)
+    if (Clone)
+      prs_erase_function(S, wrap(static_cast<Value *>(Clone)));
+  delete S;
+}
 
 bool prs_run_passes(Session *S, LLVMValueRef FRef, const uint8_t *Text, size_t Len, void *Ctx, prs_byte_sink Sink) {
   Function &F = *unwrap<Function>(FRef);

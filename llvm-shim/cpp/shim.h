@@ -9,6 +9,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/TrackingMDRef.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm-c/Types.h"
 
@@ -84,6 +85,7 @@ constexpr size_t None = SIZE_MAX;
 
 // What is needed to take a clone back.
 struct CloneInfo {
+  llvm::WeakVH Clone;
   llvm::Function *Original = nullptr;
   // Metadata of the clone -> metadata of the original.
   std::vector<std::pair<llvm::TrackingMDRef, llvm::TrackingMDRef>> Inverse;

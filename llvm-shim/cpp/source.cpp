@@ -107,6 +107,10 @@ bool prs_source_name(LLVMValueRef V, void *Ctx, prs_byte_sink Sink) {
   return !Name.empty();
 }
 
+void prs_error(LLVMContextRef Context, const uint8_t *Bytes, size_t Len) {
+  unwrap(Context)->emitError(StringRef(reinterpret_cast<const char *>(Bytes), Len));
+}
+
 void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size_t NameLen, LLVMValueRef AtRef,
                 const uint8_t *MessageBytes, size_t MessageLen) {
   Function &F = *unwrap<Function>(FRef);

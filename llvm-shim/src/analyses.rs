@@ -171,10 +171,15 @@ impl Analyses<'_> {
     }
 
     /// Sends all edges from outside `blocks` into `entry` through a new block, which is returned and ends in
-    /// `br entry`. If `entry` begins the function, its static allocas move to the new block.
-    pub fn split_entry(&self, entry: LLVMBasicBlockRef, blocks: &[LLVMBasicBlockRef]) -> LLVMBasicBlockRef {
+    /// `br entry`. If `entry` begins the function, its static allocas move to the new block. `None` where the edges
+    /// cannot be redirected: from `indirectbr` or `callbr`, into an exception pad, or if there are none.
+    pub fn split_entry(
+        &self,
+        entry: LLVMBasicBlockRef,
+        blocks: &[LLVMBasicBlockRef],
+    ) -> Option<LLVMBasicBlockRef> {
         // SAFETY: live analyses and blocks; C++ reads `blocks` during the call only.
-        unsafe { sys::prs_split_entry(self.raw, entry, blocks.as_ptr(), blocks.len()) }
+        some_block(unsafe { sys::prs_split_entry(self.raw, entry, blocks.as_ptr(), blocks.len()) })
     }
 }
 

@@ -38,5 +38,7 @@ pub use inkwell::llvm_sys::prelude::{
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
 pub use session::Session;
-pub use source::{RemarkKind, SourceLoc, block_location, function_location, location, remark, source_name};
+pub use source::{
+    RemarkKind, SourceLoc, block_location, emit_error, function_location, location, remark, source_name,
+};
 pub use version::{LiveOut, Versioned, version_region};

@@ -1,6 +1,6 @@
 //! Where IR comes from in the source, and remarks that say so.
 
-use crate::{LLVMBasicBlockRef, LLVMValueRef, sys};
+use crate::{LLVMBasicBlockRef, LLVMContextRef, LLVMValueRef, sys};
 use std::ffi::c_void;
 use std::fmt;
 
@@ -62,6 +62,12 @@ pub fn remark(f: LLVMValueRef, kind: RemarkKind, name: &str, at: Option<LLVMValu
     let at = at.unwrap_or(std::ptr::null_mut());
     // SAFETY: live function and instruction; C++ copies both strings.
     unsafe { sys::prs_remark(f, kind, name.as_ptr(), name.len(), at, message.as_ptr(), message.len()) }
+}
+
+/// Reports an error of the user's to the host, which fails the compilation.
+pub fn emit_error(context: LLVMContextRef, message: &str) {
+    // SAFETY: live context; C++ copies the message.
+    unsafe { sys::prs_error(context, message.as_ptr(), message.len()) }
 }
 
 /// Calls a location function of `sys`.

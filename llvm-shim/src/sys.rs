@@ -1,6 +1,6 @@
 //! The C functions of `cpp/`; layouts and constants mirror `cpp/shim.h` line by line.
 
-use crate::{LLVMBasicBlockRef, LLVMModuleRef, LLVMValueRef};
+use crate::{LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMValueRef};
 use std::ffi::{c_char, c_void};
 
 /// Opaque C++ session.
@@ -210,6 +210,8 @@ unsafe extern "C" {
         message: *const u8,
         message_len: usize,
     );
+
+    pub fn prs_error(context: LLVMContextRef, message: *const u8, len: usize);
 
     /// False and a reason where the region does not qualify; then nothing was changed.
     pub fn prs_version_region(

@@ -176,7 +176,7 @@ fn compile(
 }
 
 /// The module's function definitions, in order.
-fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
+pub(crate) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     let mut all = Vec::new();
     // SAFETY: a live module.
     unsafe {

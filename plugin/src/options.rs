@@ -1,0 +1,201 @@
+//! The plugin's options: one value, from three sources.
+//!
+//! From weak to strong: `POLLYRS_…` environment variables (for hosts that pass no options on, as rustc), `-mllvm
+//! -pollyrs-…` (registered in `llvm-shim/cpp/plugin.cpp`, where the help texts are), and pass parameters `pollyrs<…>`. All
+//! three use the same names and values: `POLLYRS_ONLY_FUNCTION=f`, `-mllvm -pollyrs-only-function=f`,
+//! `pollyrs<only-function=f>`. A flag alone means `true`. In pass parameters a list is separated by `x` or `+`, since LLVM
+//! splits pipelines at commas.
+
+use crate::PluginError;
+use std::collections::BTreeSet;
+
+/// Where generated code can run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Targets {
+    pub cuda: bool,
+    /// Kernels as host code, run by the emulated device: for tests and trials.
+    pub emulated: bool,
+}
+
+/// Whether kernels are assembled ahead of time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum CubinMode {
+    Off,
+    /// If ptxas is found.
+    Auto,
+    /// For `sm_NN`.
+    Arch(u32),
+}
+
+/// Where the schedule comes from.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    Auto,
+    Original,
+    Isl,
+}
+
+/// See the module documentation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    pub targets: Targets,
+    /// 70 for `sm_70`.
+    pub arch: u32,
+    pub cubin: CubinMode,
+    pub disable: bool,
+    pub only_function: Option<String>,
+    pub verbose: bool,
+    pub strategy: Strategy,
+    /// Outermost first; empty: chosen by the mapping.
+    pub tile: Vec<u32>,
+    /// isl operations; `None`: the stages' default.
+    pub budget: Option<u64>,
+    /// Instructions of the largest callee that is inlined into loops.
+    pub max_inline: u32,
+}
+
+/// Every name, for environment variables and error messages.
+const NAMES: [&str; 10] = [
+    "targets",
+    "arch",
+    "cubin",
+    "disable",
+    "only-function",
+    "verbose",
+    "strategy",
+    "tile",
+    "budget",
+    "max-inline",
+];
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            targets: Targets { cuda: true, emulated: false },
+            // Volta: the oldest architecture that CUDA 13's driver still runs, so PTX for it runs on all.
+            arch: 70,
+            cubin: CubinMode::Auto,
+            disable: false,
+            only_function: None,
+            verbose: false,
+            strategy: Strategy::Auto,
+            tile: Vec::new(),
+            budget: None,
+            // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
+            // so admits 45, doubled once more for bodies not simplified yet.
+            max_inline: 200,
+        }
+    }
+}
+
+impl Options {
+    /// All sources; `parameters` are those of the pass.
+    ///
+    /// # Errors
+    /// An unknown name or a value that does not parse, in any source.
+    pub fn collect(parameters: &str) -> Result<Options, PluginError> {
+        let environment =
+            NAMES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(variable(name)).ok()?)));
+        Options::from_sources(environment, pollyrs_llvm_shim::host_options(), parameters)
+    }
+
+    fn from_sources(
+        environment: impl IntoIterator<Item = (String, String)>,
+        command_line: impl IntoIterator<Item = (String, String)>,
+        parameters: &str,
+    ) -> Result<Options, PluginError> {
+        let mut options = Options::default();
+        let parameters = parameters.split(';').filter(|p| !p.is_empty()).map(|p| {
+            let (name, value) = p.split_once('=').unwrap_or((p, "true"));
+            (name.to_owned(), value.to_owned())
+        });
+        for (name, value) in environment.into_iter().chain(command_line).chain(parameters) {
+            options
+                .set(name.trim(), value.trim())
+                .map_err(|problem| PluginError::Option { name: name.clone(), problem })?;
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "targets" => self.targets = targets(value)?,
+            "arch" => self.arch = arch(value)?,
+            "cubin" => {
+                self.cubin = match value {
+                    "auto" => CubinMode::Auto,
+                    "off" => CubinMode::Off,
+                    _ => CubinMode::Arch(arch(value).map_err(|_| {
+                        format!("'{value}' is neither auto nor off nor an architecture such as sm_90")
+                    })?),
+                }
+            }
+            "disable" => self.disable = flag(value)?,
+            "only-function" => self.only_function = (!value.is_empty()).then(|| value.to_owned()),
+            "verbose" => self.verbose = flag(value)?,
+            "strategy" => {
+                self.strategy = match value {
+                    "auto" => Strategy::Auto,
+                    "original" => Strategy::Original,
+                    "isl" => Strategy::Isl,
+                    _ => return Err(format!("'{value}' is none of auto, original, isl")),
+                }
+            }
+            "tile" => self.tile = sizes(value)?,
+            "budget" => self.budget = Some(number(value)?),
+            "max-inline" => self.max_inline = number(value)?,
+            _ => return Err(format!("unknown; there are {}", NAMES.join(", "))),
+        }
+        Ok(())
+    }
+}
+
+/// `only-function` → `POLLYRS_ONLY_FUNCTION`.
+fn variable(name: &str) -> String {
+    format!("POLLYRS_{}", name.replace('-', "_").to_uppercase())
+}
+
+fn flag(value: &str) -> Result<bool, String> {
+    match value {
+        "" | "1" | "true" | "on" => Ok(true),
+        "0" | "false" | "off" => Ok(false),
+        _ => Err(format!("'{value}' is neither true nor false")),
+    }
+}
+
+fn number<T: std::str::FromStr>(value: &str) -> Result<T, String> {
+    value.parse().map_err(|_| format!("'{value}' is not a number in range"))
+}
+
+fn arch(value: &str) -> Result<u32, String> {
+    let digits = value.strip_prefix("sm_").unwrap_or(value);
+    match digits.parse() {
+        // Below sm_60 there are no 64-bit atomics and no unified memory as the runtime uses it.
+        Ok(n @ 60..1000) => Ok(n),
+        _ => Err(format!("'{value}' is not an architecture from sm_60 on")),
+    }
+}
+
+fn targets(value: &str) -> Result<Targets, String> {
+    let names: BTreeSet<&str> = value.split(['+', ',']).map(str::trim).filter(|n| !n.is_empty()).collect();
+    if let Some(unknown) = names.iter().find(|n| !matches!(**n, "cuda" | "emulated")) {
+        return Err(format!("'{unknown}' is none of cuda, emulated"));
+    }
+    if names.is_empty() {
+        return Err("no target given".to_owned());
+    }
+    Ok(Targets { cuda: names.contains("cuda"), emulated: names.contains("emulated") })
+}
+
+fn sizes(value: &str) -> Result<Vec<u32>, String> {
+    if value.is_empty() {
+        return Ok(Vec::new());
+    }
+    value
+        .split(['x', ','])
+        .map(|s| match s.trim().parse() {
+            Ok(n @ 1..=65536) => Ok(n),
+            _ => Err(format!("'{s}' is not a tile size from 1 to 65536")),
+        })
+        .collect()
+}

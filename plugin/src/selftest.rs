@@ -1,0 +1,86 @@
+//! The pass `pollyrs-test-version`: rewrites every outermost loop region as offloading would, with a check that always
+//! fails and poison for the values the offloaded side would deliver. The program must still verify and do what it did; a
+//! use outside of the region that bypassed its PHI, or a path around the check, shows as a wrong result.
+
+use crate::PluginError;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_llvm_shim::{Analyses, RegionData, Session, version_region};
+use std::collections::BTreeSet;
+
+/// Works on clones and adopts them, as the real pass does. Returns whether anything changed.
+pub fn version_loop_regions(module: LLVMModuleRef) -> Result<bool, PluginError> {
+    let session = Session::new(module);
+    let mut changed = false;
+    for f in crate::driver::functions(module) {
+        let Ok(clone) = session.clone_function(f) else { continue };
+        session.run_passes(clone, "loop-simplify,lcssa")?;
+        session.simplify_regions(clone)?;
+        if version_all(&session, clone)? == 0 {
+            session.erase_function(clone)?;
+            continue;
+        }
+        session.adopt_body(f, clone)?;
+        session.verify_module().map_err(PluginError::Internal)?;
+        changed = true;
+    }
+    Ok(changed)
+}
+
+/// How many regions were versioned.
+fn version_all(session: &Session, f: LLVMValueRef) -> Result<u32, PluginError> {
+    let mut plan = Vec::new();
+    {
+        let analyses = session.analyses(f)?;
+        for region in outermost_loop_regions(&analyses) {
+            if let Some(check) = analyses.split_entry(region.entry, &region.blocks) {
+                plan.push((check, region));
+            }
+        }
+    }
+    let mut versioned = 0;
+    for (check, region) in plan {
+        let Some(exit) = region.exit else { continue };
+        let Ok(v) = version_region(f, check, region.entry, exit, &region.blocks) else { continue };
+        // SAFETY: live blocks of one function, all made or checked by `version_region`.
+        unsafe {
+            let context = LLVMGetModuleContext(session.module());
+            let builder = LLVMCreateBuilderInContext(context);
+            let old = LLVMGetBasicBlockTerminator(check);
+            LLVMPositionBuilderBefore(builder, old);
+            let never = LLVMConstInt(LLVMInt1TypeInContext(context), 0, 0);
+            LLVMBuildCondBr(builder, never, v.offload, v.host_begin);
+            LLVMInstructionEraseFromParent(old);
+            LLVMPositionBuilderAtEnd(builder, v.offload);
+            LLVMBuildBr(builder, v.merge);
+            for live_out in &v.live_outs {
+                let mut poison = LLVMGetPoison(LLVMTypeOf(live_out.phi));
+                let mut from = v.offload;
+                LLVMAddIncoming(live_out.phi, &mut poison, &mut from, 1);
+            }
+            LLVMDisposeBuilder(builder);
+        }
+        versioned += 1;
+    }
+    session.invalidate(f)?;
+    Ok(versioned)
+}
+
+/// Regions that hold a whole outermost loop, the smallest for each loop, none inside another.
+fn outermost_loop_regions(analyses: &Analyses<'_>) -> Vec<RegionData> {
+    let mut chosen: Vec<RegionData> = Vec::new();
+    for l in analyses.loops().iter().filter(|l| l.parent.is_none()) {
+        let holds = |r: &&RegionData| {
+            let blocks: BTreeSet<_> = r.blocks.iter().collect();
+            r.exit.is_some() && l.blocks.iter().all(|b| blocks.contains(b))
+        };
+        let Some(region) = analyses.regions().iter().filter(holds).min_by_key(|r| r.blocks.len()) else {
+            continue;
+        };
+        // Two loops with several exits can share blocks of their regions.
+        if chosen.iter().all(|c| c.blocks.iter().all(|b| !region.blocks.contains(b))) {
+            chosen.push(region.clone());
+        }
+    }
+    chosen
+}
