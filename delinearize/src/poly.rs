@@ -368,7 +368,7 @@ impl Add<&Polynomial> for &Polynomial {
     type Output = Polynomial;
     fn add(self, o: &Polynomial) -> Polynomial {
         let mut p = self.clone();
-        p.poisoned |= o.poisoned;
+        p.poisoned = self.poisoned || o.poisoned;
         for (m, c) in o.terms() {
             p.accumulate(m.clone(), Some(c));
         }

@@ -1,9 +1,10 @@
 //! The choice among guessed shapes: the weakest condition wins.
 //!
 //! Offsets that are all affine have the linear view, which is always right. A view with more dimensions is better for locality
-//! and for the cost of dependence analysis, and is taken if it needs no condition and no case distinction; with a condition only if the
-//! IR's array type names its sizes *and* some counter strides over a whole row of it: without either there is no sign that the program
-//! means such an array.
+//! and for the cost of dependence analysis, and is taken if it needs no condition and no case distinction. A view that needs a condition is
+//! taken only if the IR's array type names its sizes *and* some counter strides over a whole row of it: without either there
+//! is no sign that the program means such an array. With both, the condition buys parallelism: for `float A[9][1024]` and `j < m`, the linear view has
+//! row `i` overlap row `i + 1` for large `m`.
 //!
 //! Otherwise guesses are tried until one needs no condition; failing that, the one whose violations are fewest (the
 //! first among incomparable ones, so the result is deterministic).
@@ -29,14 +30,17 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     let mut search = Search::new(&run, &offsets);
     let guesses = shapes::guesses(&offsets, false);
     let shifted: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
-    // The later lists are for what the first cannot explain.
-    for list in [guesses, shapes::guesses(&offsets, true), shifted] {
-        if let Some(view) = search.simple(&list, Origin::Strides, true)? {
+    // The later lists are for what the earlier ones do not explain, or not well.
+    for list in [guesses, shapes::guesses(&offsets, true), shifted, shapes::by_parameters(&offsets)] {
+        if let Some(view) = search.simple(&list, true)? {
             return finish(&run, &view, Origin::Strides);
         }
-        if let Some(view) = search.weakest()? {
-            return finish(&run, &view, Origin::Strides);
+        if let Some(view) = search.weakest()?.filter(|v| v.max_pieces() == 1) {
+            return finish(&run, view, Origin::Strides);
         }
+    }
+    if let Some(view) = search.weakest()? {
+        return finish(&run, view, Origin::Strides);
     }
     Err(if search.tried.is_empty() { stuck(problem, &offsets) } else { Blocked::NeverInside.into() })
 }
@@ -71,21 +75,22 @@ struct Search<'a> {
     offsets: &'a [Polynomial],
     /// Divisions done, with their (perhaps scaled) sizes.
     tried: Vec<Divided>,
+    /// The best of the first `.1` of them.
+    weakest: (Option<View>, usize),
 }
 
 struct Divided {
     sizes: Sizes,
     subscripts: Vec<Vec<Polynomial>>,
-    origin: Origin,
 }
 
 impl<'a> Search<'a> {
     fn new(run: &'a Executed<'a>, offsets: &'a [Polynomial]) -> Self {
-        Search { run, offsets, tried: Vec::new() }
+        Search { run, offsets, tried: Vec::new(), weakest: (None, 0) }
     }
 
     /// The first guess that is right for all parameters with one piece an access. Guesses seen before are passed over.
-    fn simple(&mut self, guesses: &[Sizes], origin: Origin, adjust: bool) -> Result<Option<View>> {
+    fn simple(&mut self, guesses: &[Sizes], adjust: bool) -> Result<Option<View>> {
         for guess in guesses {
             if self.tried.len() >= MAX_VIEWS {
                 break;
@@ -97,21 +102,21 @@ impl<'a> Search<'a> {
             if let Some(view) = self.run.simple_view(&sizes, &subscripts)? {
                 return Ok(Some(view));
             }
-            self.tried.push(Divided { sizes, subscripts, origin });
+            self.tried.push(Divided { sizes, subscripts });
         }
         Ok(None)
     }
 
     /// Of the guesses that [`Search::simple`] found not to be simple, the one with the weakest condition, if any has a possible one.
-    fn weakest(&self) -> Result<Option<View>> {
-        let mut best: Option<View> = None;
-        for t in &self.tried {
+    fn weakest(&mut self) -> Result<Option<&View>> {
+        while let Some(t) = self.tried.get(self.weakest.1) {
+            self.weakest.1 += 1;
             let view = self.run.view(t.sizes.clone(), t.subscripts.clone())?;
-            if self.better(&view, best.as_ref())? {
-                best = Some(view);
+            if self.better(&view, self.weakest.0.as_ref())? {
+                self.weakest.0 = Some(view);
             }
         }
-        Ok(best)
+        Ok(self.weakest.0.as_ref())
     }
 
     fn better(&self, view: &View, best: Option<&View>) -> Result<bool> {
@@ -135,18 +140,19 @@ fn affine_offsets(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape> {
     }
     let run = Executed::new(problem)?;
     let mut search = Search::new(&run, offsets);
-    for (guesses, origin) in [(&hints, Origin::Hint), (&guesses, Origin::Strides)] {
-        if let Some(view) = search.simple(guesses, origin, false)? {
-            return finish(&run, &view, origin);
-        }
+    if let Some(view) = search.simple(&hints, false)? {
+        return finish(&run, &view, Origin::Hint);
     }
-    for t in search.tried.iter().filter(|t| t.origin == Origin::Hint) {
+    for t in &search.tried {
         let view = run.view(t.sizes.clone(), t.subscripts.clone())?;
         if view.max_pieces() == 1 && !run.impossible(&view)? {
             return finish(&run, &view, Origin::Hint);
         }
     }
-    Ok(linear)
+    match search.simple(&guesses, false)? {
+        Some(view) => finish(&run, &view, Origin::Strides),
+        None => Ok(linear),
+    }
 }
 
 /// The distinct hints of which some counter strides over whole rows, most dimensions first.

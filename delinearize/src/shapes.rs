@@ -22,6 +22,8 @@ use std::collections::BTreeSet;
 const MAX_STRIDES: usize = 12;
 const MAX_CHAINS: usize = 256;
 const MAX_SHAPES: usize = 128;
+/// Most dimensions inside the outermost for [`by_parameters`].
+const MAX_DIAGONAL: u32 = 3;
 /// Integer shifts tried when a square such as `(P + a)^2` is factored.
 const MAX_SHIFT: i128 = 16;
 
@@ -34,10 +36,10 @@ fn strides(offsets: &[Polynomial], extra: bool, primitive: bool) -> Vec<Polynomi
     let mut found = BTreeSet::new();
     for offset in offsets {
         for s in offset.symbols() {
-            if matches!(s, Symbol::Iter(_)) {
-                if let Some(c) = offset.powers_of(s).get(&1) {
-                    found.insert(positive(c));
-                }
+            if matches!(s, Symbol::Iter(_))
+                && let Some(c) = offset.powers_of(s).get(&1)
+            {
+                found.insert(positive(c));
             }
         }
         if extra {
@@ -253,6 +255,37 @@ pub(crate) fn shifted(sizes: &Sizes) -> Vec<Sizes> {
             s
         })
         .collect()
+}
+
+/// Sizes of one parameter plus a small number each, from the parameters of the longest products (Algorithm 1 of Section 13.4 with
+/// all `alpha_k` searched for, small ones first): for arrays of which no counter is in one dimension only, as in `A[i][i][i]`.
+pub(crate) fn by_parameters(offsets: &[Polynomial]) -> Vec<Sizes> {
+    let mut products = BTreeSet::new();
+    for stride in strides(offsets, false, false) {
+        if let Some((m, _)) = stride.leading().filter(|(m, _)| (1..=MAX_DIAGONAL).contains(&m.degree())) {
+            products.insert((std::cmp::Reverse(m.degree()), m));
+        }
+    }
+    let mut out: Vec<Sizes> = Vec::new();
+    for (_, m) in products.into_iter().take(2) {
+        let factors =
+            m.factors().flat_map(|(s, e)| std::iter::repeat_n(Polynomial::symbol(s), e as usize)).collect();
+        for order in orders(factors) {
+            let mut shifts: Vec<Vec<i128>> = vec![vec![]];
+            for _ in &order {
+                shifts = shifts
+                    .iter()
+                    .flat_map(|s| [0, 1, -1, 2, -2].map(|a| s.iter().copied().chain([a]).collect()))
+                    .collect();
+            }
+            for s in shifts {
+                out.push(order.iter().zip(s).map(|(p, a)| p + &Polynomial::constant(a)).collect());
+            }
+        }
+    }
+    let weight = |s: &Sizes| s.iter().map(|p| p.constant_term().unsigned_abs()).sum::<u128>();
+    out.sort_by_key(weight);
+    out
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const MAX_MULTIPLE: i128 = 2;
 const MAX_PIECES: usize = 9;
 
 /// A condition of more parts than this is left as isl gives it.
-const MAX_TIDY: usize = 8;
+const MAX_TIDY: usize = 12;
 
 /// Subscripts on a part of an access's iterations.
 #[derive(Clone, Debug)]
@@ -127,10 +127,10 @@ fn scale_sizes(sizes: &mut Sizes, subscripts: &mut [Vec<Polynomial>]) {
                 f[k] = q;
             }
         }
-        if k > 0 {
-            if let Some(q) = sizes[k - 1].div_exact_constant(g) {
-                sizes[k - 1] = q;
-            }
+        if k > 0
+            && let Some(q) = sizes[k - 1].div_exact_constant(g)
+        {
+            sizes[k - 1] = q;
         }
         sizes[k] = sizes[k].scale(g);
     }
@@ -340,7 +340,10 @@ impl<'a> Executed<'a> {
         if view.is_unconditional()? {
             return Ok(isl::Set::universe(self.params.clone())?);
         }
+        // Where nothing is executed the view is right, and elsewhere that need not be said again: a union of `nothing is executed`
+        // with the condition simplified for the rest is shorter than what the subtraction gives.
         let right = self.context.clone().subtract(view.violations.clone())?.coalesce()?;
+        let right = right.gist(self.any.clone())?.union(self.any.clone().complement()?)?;
         tidy(right.gist(self.context.clone())?.coalesce()?)
     }
 

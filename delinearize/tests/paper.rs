@@ -220,6 +220,16 @@ fn a_parameter_times_a_parameter() {
 }
 
 #[test]
+fn a_counter_in_every_dimension() {
+    // The stride p*q + q + 1 has no affine factor; `[p + 1][q]` with `i, 0, i` is the same addresses as `[p][q]` with `i, i, i`.
+    let case = Case::new("n p q", "").array("i : 0 <= i < n", "p, q", "i, i, i");
+    let shape = case.solve().unwrap();
+    assert_eq!(shape.dims(), 3);
+    let seen = check_points(&case, &shape, -1..=4, -1..=4);
+    assert!(seen.holds > 100 && seen.fails > 30, "{seen:?}");
+}
+
+#[test]
 fn width_as_a_difference() {
     let d = "i j : 0 <= i < n and 0 <= j < hi - lo";
     Case::new("n hi lo", "").array(d, "hi - lo", "i, j").expect("hi - lo", ALWAYS, &["i0, i1"]);
@@ -271,8 +281,11 @@ fn blocked() {
     assert_eq!(blocked(case), Blocked::NotDivisible { access: 0, term: "1".into() });
     let case = Case::new("n", "").flat("i : 0 <= i < n", "i*i");
     assert_eq!(blocked(case), Blocked::NonAffineSubscript { access: 0, term: "i0^2".into() });
-    let case = Case::new("n m", "").flat("i : 0 <= i < n", "i").flat("i : 0 <= i < n", "i*(n*m + 1)");
-    assert_eq!(blocked(case), Blocked::NonAffineSubscript { access: 1, term: "i0*n*m".into() });
+    let case = Case::new("n m", "").flat("i : 0 <= i < n", "i").flat("i j : 0 <= i, j < n", "i*n + j*m");
+    assert_eq!(blocked(case), Blocked::NonAffineSubscript { access: 1, term: "i0*n".into() });
+    // A row of the declared size is never inside: each iteration reaches past it.
+    let case = Case::new("n", "n >= 1").flat("i j : 0 <= i < n and 0 <= j < 1000*n", "i*n + j");
+    assert_eq!(blocked(case), Blocked::NeverInside);
 }
 
 #[test]
@@ -281,4 +294,42 @@ fn a_spent_budget_is_an_error() {
     let case = Case::new("n m p", "").array(d, "m, p", "i, j, k");
     let r = case.ctx.with_budget(50, || case.solve());
     assert!(matches!(r, Err(DelinearizeError::Isl(pollyrs_isl::Error::Quota))), "{r:?}");
+}
+
+#[test]
+fn results_are_the_same_in_every_run() {
+    let solve = || {
+        let d = "i j k : 0 <= i < s0 and 0 <= j < s1 and 0 <= k < s2";
+        let case =
+            Case::new("m p o1 s0 s1 s2", "").array(d, "m, p", "i, j + o1, k").array(d, "m, p", "i, 0, k - 1");
+        let s = case.solve().unwrap();
+        let f: Vec<String> = s.subscripts.iter().flatten().map(|f| f.to_string()).collect();
+        format!("{:?} {} {f:?}", s.sizes, s.assumption)
+    };
+    assert_eq!(solve(), solve());
+}
+
+#[test]
+fn sizes_as_functions_of_the_parameters() {
+    let case = Case::new("n m", "").array("i j : 0 <= i < n and 0 <= j < m", "2*m + 1", "i, j");
+    let shape = case.solve().unwrap();
+    let sizes = shape.size_functions(&case.problem()).unwrap();
+    let want = pollyrs_isl::PwAff::read(&case.ctx, "[n, m] -> { [] -> [2m + 1] }").unwrap();
+    assert!(sizes[0].is_none() && sizes[1].as_ref().unwrap().is_equal(&want).unwrap(), "{sizes:?}");
+}
+
+#[test]
+fn malformed_problems_are_errors() {
+    let malformed = |case: &Case| matches!(case.solve(), Err(DelinearizeError::Malformed(_)));
+    assert!(malformed(&Case::new("n", "")));
+    let mut case = Case::new("n", "").flat("i : 0 <= i < n", "i");
+    case.accesses[0].offset = Polynomial::iter(1).scale(4);
+    assert!(malformed(&case));
+    case.accesses[0].offset = Polynomial::param(1).scale(4);
+    assert!(malformed(&case));
+    case.element_bytes = 0;
+    assert!(malformed(&case));
+    let mut case = Case::new("n", "").flat("i : 0 <= i < n", "i");
+    case.accesses[0].offset = Polynomial::iter(0).scale(1 << 70);
+    assert_eq!(case.solve().unwrap_err(), DelinearizeError::Blocked(Blocked::Overflow { access: 0 }));
 }

@@ -142,6 +142,10 @@ impl Case {
         }
     }
 
+    pub fn in_context(&self, params: &[i32]) -> bool {
+        holds(&self.context, params)
+    }
+
     pub fn solve(&self) -> Result<Shape, DelinearizeError> {
         delinearize(&self.problem())
     }
@@ -208,6 +212,21 @@ pub fn grid(n: usize, range: std::ops::RangeInclusive<i32>) -> Vec<Vec<i32>> {
     })
 }
 
+/// Whether a set of parameters contains these.
+pub fn holds(set: &isl::Set, params: &[i32]) -> bool {
+    !set.is_disjoint(&fixed(&set.space().unwrap(), params, &[])).unwrap()
+}
+
+/// The iterations of an access for these parameters, in a box.
+pub fn executed(a: &AccessPoly, params: &[i32], iters: std::ops::RangeInclusive<i32>) -> Vec<Vec<i32>> {
+    let space = a.domain.space().unwrap();
+    let dims = a.domain.dim(DimType::Set).unwrap() as usize;
+    grid(dims, iters)
+        .into_iter()
+        .filter(|i| !a.domain.is_disjoint(&fixed(&space, params, i)).unwrap())
+        .collect()
+}
+
 /// What a check saw, so that a test can tell that it was not vacuous.
 #[derive(Debug, Default)]
 pub struct Seen {
@@ -227,11 +246,10 @@ pub fn check_points(
 ) -> Seen {
     let mut seen = Seen::default();
     for p in grid(case.params.len(), params) {
-        let fixed_params = |s: &isl::Set| s.clone().intersect(fixed(&s.space().unwrap(), &p, &[])).unwrap();
-        if fixed_params(&case.context).is_empty().unwrap() {
+        if !case.in_context(&p) {
             continue;
         }
-        let holds = !fixed_params(&shape.assumption).is_empty().unwrap();
+        let holds = holds(&shape.assumption, &p);
         let size = |s: &Polynomial| {
             s.eval(|x| match x {
                 Symbol::Param(n) => i128::from(p[n]),
@@ -242,12 +260,7 @@ pub fn check_points(
         let sizes: Vec<i128> = shape.sizes.iter().flatten().map(size).collect();
         let mut inside = true;
         for (n, a) in case.accesses.iter().enumerate() {
-            let here = fixed_params(&a.domain);
-            for i in grid(a.domain.dim(DimType::Set).unwrap() as usize, iters.clone()) {
-                let at = fixed(&here.space().unwrap(), &p, &i);
-                if here.is_disjoint(&at).unwrap() {
-                    continue;
-                }
+            for i in executed(a, &p, iters.clone()) {
                 seen.points += 1;
                 let f: Vec<Option<i128>> = shape.subscripts[n].iter().map(|f| value(f, &p, &i)).collect();
                 let here_inside = f[0].is_some()
