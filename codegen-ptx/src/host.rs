@@ -69,7 +69,9 @@ const REASON_RUNTIME: u32 = u32::MAX;
 /// [`emit`]ted, because it needs the analyses that `emit` invalidates.
 pub fn prepare(analyses: &shim::Analyses<'_>, scop: &Scop) -> Result<Entry, CodegenError> {
     let blocks: Vec<LLVMBasicBlockRef> = scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
-    let check = analyses.split_entry(scop.region.entry.0 as LLVMBasicBlockRef, &blocks);
+    let check = analyses
+        .split_entry(scop.region.entry.0 as LLVMBasicBlockRef, &blocks)
+        .ok_or(CodegenError::Internal("the region's entry cannot be split".into()))?;
     let before = terminator(check).ok_or(CodegenError::Internal("the check block has no terminator".into()))?;
     // SAFETY: a live instruction; the builder is positioned before it.
     let ctx = unsafe { LLVMGetTypeContext(LLVMTypeOf(LLVMGetBasicBlockParent(check))) };
@@ -160,7 +162,8 @@ pub fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -> Resul
 
     let blocks: Vec<LLVMBasicBlockRef> = scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
     let (first, exit) = (scop.region.entry.0 as LLVMBasicBlockRef, scop.region.exit.0 as LLVMBasicBlockRef);
-    let versioned = shim::version_region(function, entry.check, first, exit, &blocks)?;
+    let versioned = shim::version_region(function, entry.check, first, exit, &blocks)
+        .map_err(|e| CodegenError::Internal(e.to_string()))?;
 
     // Stack slots live in the function's entry block, so that a SCoP in a loop reuses them.
     let slots = Slots::new(&ir, function, scop, plan, &device_arrays);
@@ -371,7 +374,7 @@ fn memory_range(
     };
     let base = base.0 as LLVMValueRef;
     let eb = array.elem.bytes();
-    let touched = byte_range(ir, expr, scop, id, &f.touched_min, &f.touched_max)?;
+    let touched = byte_range(ir, expr, scop, id, (&f.touched_min, &f.touched_max), &f.nonempty)?;
     let bytes = ir.sub(touched.end, touched.begin);
     let bias = ir.sub(ir.int(0), touched.begin);
     let mut range = Range {
@@ -380,12 +383,12 @@ fn memory_range(
         bias,
         out_offset: ir.int(0),
         out_bytes: ir.int(0),
-        flags: if f.copy_in { COPY_IN } else { 0 },
+        flags: if f.must_read_before_write { COPY_IN } else { 0 },
         element_bytes: eb,
     };
     let mut fits = touched.fits;
     if let Some((min, max)) = &f.written {
-        let written = byte_range(ir, expr, scop, id, min, max)?;
+        let written = byte_range(ir, expr, scop, id, (min, max), &f.written_nonempty)?;
         fits = ir.and(fits, written.fits);
         range.out_bytes = ir.sub(written.end, written.begin);
         let nothing = ir.icmp(LLVMIntEQ, range.out_bytes, ir.int(0));
@@ -408,12 +411,11 @@ fn byte_range(
     expr: &mut ExprEmitter<'_>,
     scop: &Scop,
     id: ArrayId,
-    min: &isl::PwMultiAff,
-    max: &isl::PwMultiAff,
+    (min, max): (&isl::PwMultiAff, &isl::PwMultiAff),
+    nonempty: &isl::Set,
 ) -> Result<ByteRange, CodegenError> {
     let eb = scop.array(id).elem.bytes() as i64;
-    let domain = min.clone().domain()?.gist(scop.context.clone())?;
-    let nonempty = expr.emit_set(&domain)?;
+    let nonempty = expr.emit_set(&nonempty.clone().gist(scop.context.clone())?)?;
     let (first, o1) = linear_offset(ir, expr, scop, id, min)?;
     let (last, o2) = linear_offset(ir, expr, scop, id, max)?;
     let (begin, o3) = ir.with_overflow("smul", first, ir.int(eb));

@@ -146,10 +146,11 @@ fn type_of(v: LLVMValueRef) -> LLVMTypeRef {
     unsafe { LLVMTypeOf(v) }
 }
 
-/// Checks that a value of type `ty` can be held in a register of the device, and gives its store size.
+/// Checks that a value of type `ty` can be computed with on the device, and gives its store size. (The NVPTX back end aborts on
+/// conversions between floating point and integers of 128 bits.)
 fn scalar_size(k: &KernelBuilder<'_>, ty: LLVMTypeRef) -> Result<u32> {
     let ok = match type_kind(ty) {
-        LLVMTypeKind::LLVMIntegerTypeKind => int_width(ty).is_some_and(|w| w <= 128),
+        LLVMTypeKind::LLVMIntegerTypeKind => int_width(ty).is_some_and(|w| w <= 64),
         LLVMTypeKind::LLVMHalfTypeKind
         | LLVMTypeKind::LLVMBFloatTypeKind
         | LLVMTypeKind::LLVMFloatTypeKind

@@ -4,12 +4,16 @@
 use crate::PluginError;
 use crate::options::{CubinMode, Options};
 use crate::remarks;
+use crate::tools;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::{Analyses, Session};
 use pollyrs_schedule::{Footprint, MappedScop, WorkEstimate};
 use pollyrs_scop::Scop;
+
+/// Cubins are made for this architecture unless told otherwise: Hopper, where the project measures.
+const DEFAULT_CUBIN_ARCH: u32 = 90;
 
 /// A SCoP that went through all stages.
 pub struct Compiled {
@@ -44,8 +48,8 @@ pub fn images(
     let ptx = codegen::lower_ptx(kernels, &codegen::PtxOptions { arch: options.arch, ..Default::default() })?;
     let cubin_arch = match options.cubin {
         CubinMode::Off => None,
-        CubinMode::Auto => codegen::find_ptxas().map(|p| (p, codegen::DEFAULT_CUBIN_ARCH.max(options.arch))),
-        CubinMode::Arch(a) => codegen::find_ptxas().map(|p| (p, a)),
+        CubinMode::Auto => tools::ptxas().map(|p| (p, DEFAULT_CUBIN_ARCH.max(options.arch))),
+        CubinMode::Arch(a) => tools::ptxas().map(|p| (p, a)),
     };
     if let Some((ptxas, arch)) = cubin_arch {
         // Without the cubin the driver compiles the PTX; a failing ptxas is no reason to give up.
@@ -104,7 +108,7 @@ fn rewrite_clone(
         let plan = codegen::HostPlan {
             scop: &c.scop,
             mapped: &c.mapped,
-            kernels: c.kernels.kernels(),
+            kernels: &c.kernels.kernels,
             images: &c.images,
             emulated: emulated.as_deref(),
             footprints: &c.footprints,

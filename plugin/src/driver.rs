@@ -8,7 +8,7 @@
 //! - Functions are visited in module order and SCoPs in program order; nothing depends on addresses.
 
 use crate::commit::{self, Compiled};
-use crate::options::Options;
+use crate::options::{Options, Strategy};
 use crate::remarks;
 use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
@@ -16,7 +16,7 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::{Analyses, Session};
 use pollyrs_schedule as schedule;
-use pollyrs_scop::{RejectReason, Rejection, Scop};
+use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
 
 /// Loops and subscripts are still what the programmer wrote here: no load-PRE, no LICM, no idiom recognition has run.
@@ -125,27 +125,24 @@ fn compile(
     if stage < Stage::Deps {
         return Ok(None);
     }
-    let staged = |name: &'static str| {
-        let rejection = &rejection;
-        move |e: schedule::ScheduleError| rejection(e.reject_reason(name))
-    };
-    let map_options = options.map();
-    let dependences = schedule::dependences(&scop, &map_options).map_err(staged("dependence analysis"))?;
+    let staged = |e: schedule::ScheduleError| rejection(reject_reason(e));
+    let budget = options.budget.unwrap_or(schedule::DEFAULT_BUDGET);
+    let dependences = schedule::dependences::dependences_within(&scop, budget).map_err(staged)?;
     if stage == Stage::Deps {
         eprintln!("{dependences}");
         return Ok(None);
     }
-    let tree = schedule::schedule(&scop, &dependences, &map_options).map_err(staged("scheduling"))?;
+    let tree = schedule::schedule(&scop, &dependences, &schedule_options(options, budget)).map_err(staged)?;
     if stage == Stage::Schedule {
         eprintln!("{tree}");
         return Ok(None);
     }
-    let mapped = schedule::map(&scop, &dependences, &tree, &map_options).map_err(staged("mapping"))?;
+    let mapped = schedule::map(&scop, &dependences, &tree, &map_options(options, budget)).map_err(staged)?;
     if stage == Stage::Mapping {
         eprintln!("{mapped}");
         return Ok(None);
     }
-    let violations = schedule::check(&scop, &dependences, &mapped, &map_options).map_err(staged("legality check"))?;
+    let violations = schedule::legality::check_within(&scop, &dependences, &mapped, 4 * budget).map_err(staged)?;
     if let Some(v) = violations.first() {
         let message = format!("the legality check failed: {v}");
         return Err(rejection(RejectReason::Internal { stage: "mapping".into(), message }));
@@ -170,9 +167,41 @@ fn compile(
         }
         return Ok(None);
     }
-    let footprints = schedule::footprints(&scop, &map_options).map_err(staged("footprints"))?;
-    let work = schedule::work(&scop).map_err(staged("work estimate"))?;
+    let footprints = footprints(&scop, &dependences).map_err(staged)?;
+    let work = schedule::work(&scop).map_err(staged)?;
     Ok(Some(Compiled { scop, mapped, kernels, images, footprints, work, entry: None }))
+}
+
+/// By `ArrayId`; `None` for what is not memory.
+fn footprints(scop: &Scop, deps: &schedule::Dependences) -> schedule::Result<Vec<Option<schedule::Footprint>>> {
+    let ids = (0..scop.arrays.len()).map(ArrayId);
+    ids.map(|id| scop.array(id).is_memory().then(|| schedule::footprint(scop, deps, id)).transpose()).collect()
+}
+
+fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions {
+    let scheduler = match options.strategy {
+        Strategy::Auto => schedule::strategy::Scheduler::Auto,
+        Strategy::Original => schedule::strategy::Scheduler::Original,
+        Strategy::Isl => schedule::strategy::Scheduler::Isl,
+    };
+    schedule::ScheduleOptions { scheduler, budget }
+}
+
+fn map_options(options: &Options, budget: u64) -> schedule::MapOptions {
+    let mut map = schedule::MapOptions { budget, ..Default::default() };
+    let n = options.tile.len();
+    if let Some(threads) = n.checked_sub(1).and_then(|at| map.threads.get_mut(at)) {
+        *threads = options.tile.clone();
+    }
+    map
+}
+
+fn reject_reason(e: schedule::ScheduleError) -> RejectReason {
+    match e {
+        schedule::ScheduleError::Budget(stage) => RejectReason::Budget { stage: stage.into() },
+        schedule::ScheduleError::NoParallelism => RejectReason::NoParallelism,
+        e => RejectReason::Internal { stage: "scheduling".into(), message: e.to_string() },
+    }
 }
 
 /// The module's function definitions, in order.

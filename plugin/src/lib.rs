@@ -20,6 +20,7 @@ mod error;
 mod options;
 mod remarks;
 mod selftest;
+mod tools;
 
 pub use error::PluginError;
 pub use options::Options;

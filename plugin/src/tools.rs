@@ -1,0 +1,45 @@
+//! Where the programs are that the plugin runs.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+
+#[repr(C)]
+struct DlInfo {
+    file: *const c_char,
+    base: *mut c_void,
+    symbol: *const c_char,
+    address: *mut c_void,
+}
+
+unsafe extern "C" {
+    fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
+}
+
+/// The folder this plugin was loaded from.
+fn plugin_folder() -> Option<PathBuf> {
+    let mut info =
+        DlInfo { file: std::ptr::null(), base: std::ptr::null_mut(), symbol: std::ptr::null(), address: std::ptr::null_mut() };
+    // SAFETY: an address of this library; on success `file` is a NUL-terminated path that lives as long as the library.
+    let path = unsafe {
+        if dladdr(plugin_folder as *const c_void, &mut info) == 0 || info.file.is_null() {
+            return None;
+        }
+        CStr::from_ptr(info.file).to_string_lossy().into_owned()
+    };
+    Path::new(&path).parent().map(Path::to_path_buf)
+}
+
+/// `ptxas`: what `POLLYRS_PTXAS` names, in `tools/` beside the plugin or in the folders above it, on the path, or of an installed CUDA.
+pub fn ptxas() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("POLLYRS_PTXAS") {
+        return Some(PathBuf::from(named)).filter(|p| p.is_file());
+    }
+    let folder = plugin_folder();
+    let beside = folder.iter().flat_map(|f| f.ancestors().take(4)).flat_map(|f| {
+        [f.join("tools/ptxas"), f.join("build/tools/ptxas"), f.join("build/tools/bin/ptxas")]
+    });
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|p| p.join("ptxas")).collect();
+    let installed = [PathBuf::from("/usr/local/cuda/bin/ptxas")];
+    beside.chain(on_path).chain(installed).find(|p| p.is_file())
+}
