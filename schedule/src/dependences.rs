@@ -124,7 +124,8 @@ mod tests {
     use crate::testing::scop;
 
     fn assert_map(scop: &Scop, got: &isl::UnionMap, want: &str) {
-        let want = isl::UnionMap::read(&scop.ctx, want).unwrap().intersect_params(scop.context.clone()).unwrap();
+        let want =
+            isl::UnionMap::read(&scop.ctx, want).unwrap().intersect_params(scop.context.clone()).unwrap();
         assert!(got.is_equal(&want).unwrap(), "got {got}\nwant {want}");
     }
 
@@ -135,12 +136,18 @@ mod tests {
         assert_map(&s, &d.flow, "[n] -> { S0[i] -> S0[i+1] : 1 <= i < n - 1 }");
         assert!(d.anti.is_empty().unwrap() && d.output.is_empty().unwrap());
         assert_map(&s, &memory_flow(&s).unwrap(), "[n] -> { S0[i] -> S0[i+1] : 1 <= i < n - 1 }");
-        assert!(d.no_source.is_equal(&isl::UnionMap::read(&s.ctx, "[n] -> { S0[1] -> A[0] : n > 1 }").unwrap()).unwrap());
+        assert!(
+            d.no_source
+                .is_equal(&isl::UnionMap::read(&s.ctx, "[n] -> { S0[1] -> A[0] : n > 1 }").unwrap())
+                .unwrap()
+        );
     }
 
     #[test]
     fn scalar_in_the_way() {
-        let s = scop("param n; array A n; array B n; scalar t; for i : 0 <= i < n { S0 : t[] = A[i]; S1 : B[i] = t[]; }");
+        let s = scop(
+            "param n; array A n; array B n; scalar t; for i : 0 <= i < n { S0 : t[] = A[i]; S1 : B[i] = t[]; }",
+        );
         let d = dependences(&s).unwrap();
         assert_map(&s, &d.flow, "[n] -> { S0[i] -> S1[i] : 0 <= i < n }");
         assert_map(&s, &d.anti, "[n] -> { S1[i] -> S0[i+1] : 0 <= i < n - 1 }");
@@ -150,7 +157,9 @@ mod tests {
 
     #[test]
     fn may_writes_do_not_hide_earlier_writes() {
-        let s = scop("param n; scalar t; array A n; for i : 0 <= i < n { S0 : t[] = A[i]; S1 : t[] ?= A[i]; S2 : A[i] = t[]; }");
+        let s = scop(
+            "param n; scalar t; array A n; for i : 0 <= i < n { S0 : t[] = A[i]; S1 : t[] ?= A[i]; S2 : A[i] = t[]; }",
+        );
         let d = dependences(&s).unwrap();
         let from_both = "[n] -> { S0[i] -> S2[i] : 0 <= i < n; S1[i] -> S2[i] : 0 <= i < n }";
         let through_t = isl::UnionMap::read(&s.ctx, from_both).unwrap();

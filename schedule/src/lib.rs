@@ -25,6 +25,8 @@
 //! ```
 
 pub mod dependences;
+pub mod estimate;
+pub mod legality;
 pub mod mapped;
 pub mod mapping;
 mod print;
@@ -34,6 +36,8 @@ pub mod testing;
 pub mod tree;
 
 pub use dependences::{Dependences, dependences, memory_flow};
+pub use estimate::{Footprint, WorkEstimate, footprint, work};
+pub use legality::{Violation, check};
 pub use mapped::*;
 pub use mapping::{MapOptions, map};
 pub use strategy::{ScheduleOptions, schedule};
@@ -87,7 +91,9 @@ pub(crate) fn budgeted<T>(
 pub(crate) fn is_quota(e: &ScheduleError) -> bool {
     match e {
         ScheduleError::Budget(_) | ScheduleError::Isl(isl::Error::Quota) => true,
-        ScheduleError::Isl(isl::Error::Failed(text)) => text.contains("maximal number of operations exceeded"),
+        ScheduleError::Isl(isl::Error::Failed(text)) => {
+            text.contains("maximal number of operations exceeded")
+        }
         _ => false,
     }
 }

@@ -11,8 +11,8 @@
 use crate::tree::{ScheduleTree, Tree};
 use pollyrs_isl as isl;
 use pollyrs_scop::{
-    Access, AccessKind, AccessValue, Array, ArrayId, ArrayKind, ElemType, Param, Region, ScevHandle, Scop, Statement,
-    ValueHandle,
+    Access, AccessKind, AccessValue, Array, ArrayId, ArrayKind, ElemType, Param, Region, ScevHandle, Scop,
+    Statement, ValueHandle,
 };
 
 enum Item {
@@ -50,7 +50,8 @@ pub fn scop(text: &str) -> Scop {
     let ctx = p.ctx.clone();
     let domains = p.statements.iter().map(|s| s.2.domain.clone());
     let domain = domains.fold(isl::UnionSet::empty(&ctx).unwrap(), |u, d| u.add_set(d).unwrap());
-    let context = isl::Set::read(&ctx, &format!("[{}] -> {{ : {} }}", p.params.join(","), p.context)).unwrap();
+    let context =
+        isl::Set::read(&ctx, &format!("[{}] -> {{ : {} }}", p.params.join(","), p.context)).unwrap();
     let tree = ScheduleTree { domain, root: p.tree(&items) };
     let scop = Scop {
         name: "test".into(),
@@ -136,7 +137,9 @@ impl Parser<'_> {
             "phi" => ArrayKind::Phi { phi: value, live_out },
             other => panic!("unknown word {other}"),
         };
-        let size = |s: &String| Some(isl::PwAff::read(&self.ctx, &format!("{}{{ [({s})] }}", self.prefix())).unwrap());
+        let size = |s: &String| {
+            Some(isl::PwAff::read(&self.ctx, &format!("{}{{ [({s})] }}", self.prefix())).unwrap())
+        };
         let mut sizes: Vec<_> = words[1..].iter().map(size).collect();
         if let (Some(first), ArrayKind::Memory { .. }) = (sizes.first_mut(), &kind) {
             *first = None;
@@ -150,7 +153,8 @@ impl Parser<'_> {
         let tuple = format!("{name}[{}]", its.join(","));
         let conditions: Vec<_> = self.loops.iter().map(|l| l.condition.clone()).collect();
         let conditions = if conditions.is_empty() { "true".to_string() } else { conditions.join(" and ") };
-        let domain = isl::Set::read(&self.ctx, &format!("{}{{ {tuple} : {conditions} }}", self.prefix())).unwrap();
+        let domain =
+            isl::Set::read(&self.ctx, &format!("{}{{ {tuple} : {conditions} }}", self.prefix())).unwrap();
         let (left, right, kind) = match body.split_once("?=") {
             Some((l, r)) => (l, r, AccessKind::MayWrite),
             None => {
@@ -159,10 +163,13 @@ impl Parser<'_> {
             }
         };
         let mut accesses = vec![];
-        for (text, kind) in split(right).into_iter().map(|t| (t, AccessKind::Read)).chain(
-            split(left).into_iter().map(|t| (t, kind)),
-        ) {
-            let relation = isl::Map::read(&self.ctx, &format!("{}{{ {tuple} -> {text} }}", self.prefix())).unwrap();
+        for (text, kind) in split(right)
+            .into_iter()
+            .map(|t| (t, AccessKind::Read))
+            .chain(split(left).into_iter().map(|t| (t, kind)))
+        {
+            let relation =
+                isl::Map::read(&self.ctx, &format!("{}{{ {tuple} -> {text} }}", self.prefix())).unwrap();
             let target = text.split('[').next().unwrap().trim();
             let array = self.arrays.iter().position(|a| a.name == target).expect("array");
             let handle = ValueHandle(accesses.len());
@@ -173,8 +180,14 @@ impl Parser<'_> {
             };
             accesses.push(Access { kind, array: ArrayId(array), relation, value });
         }
-        let stmt =
-            Statement { name: name.into(), domain, accesses, body: vec![], synthesized: vec![], location: None };
+        let stmt = Statement {
+            name: name.into(),
+            domain,
+            accesses,
+            body: vec![],
+            synthesized: vec![],
+            location: None,
+        };
         self.statements.push((tuple, its, stmt));
     }
 
@@ -193,7 +206,8 @@ impl Parser<'_> {
             Item::Stmt(_) => (filter, Tree::Leaf),
             Item::Loop(it, body) => {
                 let member: Vec<_> = tuples.iter().map(|t| format!("{t} -> [({it})]")).collect();
-                let member = isl::UnionPwAff::read(&self.ctx, &format!("{{ {} }}", member.join("; "))).unwrap();
+                let member =
+                    isl::UnionPwAff::read(&self.ctx, &format!("{{ {} }}", member.join("; "))).unwrap();
                 (filter, self.tree(body).under(vec![member]))
             }
         }

@@ -135,7 +135,12 @@ fn from_node(node: &isl::ScheduleNode) -> Result<Tree> {
             let members = (0..n as i32).map(|i| mupa.at(i)).collect::<isl::Result<Vec<_>>>()?;
             let coincident =
                 (0..n as i32).map(|i| node.band_coincident(i)).collect::<isl::Result<Vec<_>>>()?;
-            Tree::Band(self::Band { members, permutable: node.band_permutable()?, coincident, child: child()? })
+            Tree::Band(self::Band {
+                members,
+                permutable: node.band_permutable()?,
+                coincident,
+                child: child()?,
+            })
         }
         Sequence | Set => {
             let mut children = Vec::new();

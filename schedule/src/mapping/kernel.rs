@@ -43,9 +43,15 @@ fn bind(domain: isl::UnionSet, member: &isl::UnionPwAff, values: &str) -> Result
     Ok(domain.intersect(member_map(member)?.intersect_range(values)?.domain()?)?)
 }
 
-/// The values of a member over a domain: `{ [v] }`.
+/// The values of a member over a domain: `{ [v] }`, as the rational shadow (Fourier-Motzkin). The exact projection of a
+/// skewed domain has divisions and many pieces; its shadow has the same bounds up to rounding and covers it.
 fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result<isl::Set> {
-    Ok(isl::Set::from_union_set(domain.clone().apply(member_map(member)?)?)?)
+    let mut shadow = isl::UnionSet::empty(domain.context())?;
+    for map in member_map(member)?.intersect_domain(domain.clone())?.maps()? {
+        let n = map.dim(isl::DimType::In)?;
+        shadow = shadow.add_set(map.eliminate(isl::DimType::In, 0, n)?.range()?)?;
+    }
+    Ok(isl::Set::from_union_set(shadow)?.coalesce()?)
 }
 
 struct Dim {
@@ -56,12 +62,17 @@ struct Dim {
     max: isl::PwAff,
 }
 
-pub(super) fn build(scop: &Scop, site: &Site, known: &isl::Set, options: &MapOptions) -> Result<MappedKernel> {
+pub(super) fn build(
+    scop: &Scop,
+    site: &Site,
+    known: &isl::Set,
+    options: &MapOptions,
+) -> Result<MappedKernel> {
     let ctx = &scop.ctx;
     let domain = launch_domain(site)?;
     let launched = domain.clone().params()?.coalesce()?.intersect(known.clone())?.coalesce()?;
     if site.members.is_empty() {
-        return serial(scop, site, domain, launched, known);
+        return aligned(scop, serial(scop, site, domain, launched, known)?);
     }
     let n = site.members.len();
     let mut dims = Vec::new();
@@ -69,7 +80,12 @@ pub(super) fn build(scop: &Scop, site: &Site, known: &isl::Set, options: &MapOpt
         let values = values(&domain, m)?;
         let (tile, threads) = options.sizes(n, d);
         let bound = |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(launched.clone())?) };
-        dims.push(Dim { tile, threads, min: bound(values.clone().dim_min(0)?)?, max: bound(values.dim_max(0)?)? });
+        dims.push(Dim {
+            tile,
+            threads,
+            min: bound(values.clone().dim_min(0)?)?,
+            max: bound(values.dim_max(0)?)?,
+        });
     }
     if dims.iter().map(|d| d.threads as u64).product::<u64>() > 1024 {
         return Err(ScheduleError::Unsupported("more than 1024 threads a block"));
@@ -119,7 +135,7 @@ pub(super) fn build(scop: &Scop, site: &Site, known: &isl::Set, options: &MapOpt
     let tile_map = product(tiles)?.intersect_domain(domain.clone())?;
     let thread_map = product(threads)?.intersect_domain(domain.clone())?;
     let schedule = thread_schedule(thread_domain, &context, inner)?;
-    Ok(MappedKernel {
+    let kernel = MappedKernel {
         name: site.name.clone(),
         host_params: site.host_params(),
         domain: domain.gist_params(known.clone())?,
@@ -129,6 +145,31 @@ pub(super) fn build(scop: &Scop, site: &Site, known: &isl::Set, options: &MapOpt
         thread_map,
         schedule,
         context,
+    };
+    aligned(scop, kernel)
+}
+
+/// The kernel with its parameters in the order of `MappedKernel`'s documentation: `[params, _h*, _b*, _t*]`.
+fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
+    let host = scop.params.iter().map(|p| &p.name).chain(&k.host_params);
+    let launch = isl::Space::params_named(&scop.ctx, host.clone().map(|s| s.as_str()))?;
+    let all = host.chain(k.grid.iter().map(|g| &g.param)).chain(k.block.iter().map(|b| &b.param));
+    let thread = isl::Space::params_named(&scop.ctx, all.map(|s| s.as_str()))?;
+    let mut grid = k.grid;
+    for g in &mut grid {
+        g.lower = g.lower.clone().align_params(launch.clone())?;
+        g.count = g.count.clone().align_params(launch.clone())?;
+    }
+    Ok(MappedKernel {
+        name: k.name,
+        host_params: k.host_params,
+        domain: k.domain.align_params(launch.clone())?,
+        grid,
+        block: k.block,
+        tile_map: k.tile_map.align_params(launch.clone())?,
+        thread_map: k.thread_map.align_params(launch)?,
+        schedule: k.schedule.align_params(thread.clone())?,
+        context: k.context.align_params(thread)?,
     })
 }
 
@@ -169,7 +210,7 @@ fn product(maps: Vec<isl::UnionMap>) -> Result<isl::UnionMap> {
 
 /// One polyhedron around a context: what it says less makes guards, never wrong code.
 fn simple(context: isl::Set) -> Result<isl::Set> {
-    let context = context.coalesce()?;
+    let context = context.remove_divs()?.coalesce()?;
     if context.n_basic_set()? <= 1 {
         return Ok(context);
     }

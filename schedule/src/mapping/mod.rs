@@ -58,7 +58,8 @@ impl Default for MapOptions {
 impl MapOptions {
     /// `(tile size, threads)` along dimension `d` of `n`.
     fn sizes(&self, n: usize, d: usize) -> (u32, u32) {
-        let at = |v: &[Vec<u32>; 3], default: u32| v.get(n - 1).and_then(|v| v.get(d)).copied().unwrap_or(default);
+        let at =
+            |v: &[Vec<u32>; 3], default: u32| v.get(n - 1).and_then(|v| v.get(d)).copied().unwrap_or(default);
         let threads = at(&self.threads, 1).max(1);
         (threads * at(&self.points, 1).max(1), threads)
     }
@@ -93,7 +94,12 @@ pub fn map(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, options: &MapOp
     })
 }
 
-fn map_marked(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, options: &MapOptions) -> Result<MappedScop> {
+fn map_marked(
+    scop: &Scop,
+    deps: &Dependences,
+    tree: &ScheduleTree,
+    options: &MapOptions,
+) -> Result<MappedScop> {
     let known = known(scop)?;
     let mut sites = Vec::new();
     let domain = tree.domain.clone().intersect_params(known.clone())?.coalesce()?;

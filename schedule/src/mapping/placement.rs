@@ -41,8 +41,10 @@ fn is_private(scop: &Scop, deps: &Dependences, sites: &[Site], id: ArrayId) -> R
         .statements
         .iter()
         .all(|s| s.accesses.iter().filter(|a| a.array == id && a.kind != AccessKind::Read).count() <= 1);
-    let may_write =
-        scop.statements.iter().any(|s| s.accesses.iter().any(|a| a.array == id && a.kind == AccessKind::MayWrite));
+    let may_write = scop
+        .statements
+        .iter()
+        .any(|s| s.accesses.iter().any(|a| a.array == id && a.kind == AccessKind::MayWrite));
     if !writes_once || may_write {
         return Ok(false);
     }

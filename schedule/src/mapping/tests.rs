@@ -27,9 +27,18 @@ fn show_all() {
         let t = std::time::Instant::now();
         println!("{}", isl::AstBuild::new(&s.ctx).unwrap().node_from_schedule(m.host.clone()).unwrap());
         for k in &m.kernels {
-            println!("{}: grid {:?} block {:?}", k.name, k.grid.iter().map(|g| g.count.to_string()).collect::<Vec<_>>(), k.block.iter().map(|b| b.size).collect::<Vec<_>>());
+            println!(
+                "{}: grid {:?} block {:?}",
+                k.name,
+                k.grid.iter().map(|g| g.count.to_string()).collect::<Vec<_>>(),
+                k.block.iter().map(|b| b.size).collect::<Vec<_>>()
+            );
             println!("{}", code(k));
         }
-        println!("  ast {:?} private {:?}", t.elapsed(), m.placement.iter().filter(|p| **p == Placement::Private).count());
+        println!(
+            "  ast {:?} private {:?}",
+            t.elapsed(),
+            m.placement.iter().filter(|p| **p == Placement::Private).count()
+        );
     }
 }

@@ -36,7 +36,11 @@ impl<'a> Model<'a> {
         let known = known(scop)?;
         let fixed: Vec<_> = scop.params.iter().map(|p| format!("{} = {SIZE}", p.name)).collect();
         let names: Vec<_> = scop.params.iter().map(|p| p.name.as_str()).collect();
-        let text = if fixed.is_empty() { "{ : }".into() } else { format!("[{}] -> {{ : {} }}", names.join(","), fixed.join(" and ")) };
+        let text = if fixed.is_empty() {
+            "{ : }".into()
+        } else {
+            format!("[{}] -> {{ : {} }}", names.join(","), fixed.join(" and "))
+        };
         let fixed = known.clone().intersect(isl::Set::read(&scop.ctx, &text)?)?;
         let sizes = if fixed.is_empty()? { known } else { fixed };
         Ok(Model { scop, sizes, cache: RefCell::default() })
@@ -73,8 +77,10 @@ impl<'a> Model<'a> {
         let mut out = Vec::new();
         for set in domain.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
-            let (id, _) =
-                self.scop.statement_named(&name).ok_or(ScheduleError::Unsupported("unknown statement in a domain"))?;
+            let (id, _) = self
+                .scop
+                .statement_named(&name)
+                .ok_or(ScheduleError::Unsupported("unknown statement in a domain"))?;
             let key = format!("# {set}");
             let cached = self.cache.borrow().get(&key).copied();
             let n = match cached {

@@ -82,8 +82,9 @@ pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> R
             place(scop, deps, &ScheduleTree::from_isl(&scop.schedule)?)
         })
     };
-    let from_isl =
-        || budgeted(&scop.ctx, "scheduling", options.budget, || place(scop, deps, &isl_schedule(scop, deps)?));
+    let from_isl = || {
+        budgeted(&scop.ctx, "scheduling", options.budget, || place(scop, deps, &isl_schedule(scop, deps)?))
+    };
     let placed = match options.scheduler {
         Scheduler::Original => from_original()?,
         Scheduler::Isl => from_isl()?,

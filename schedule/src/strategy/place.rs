@@ -42,8 +42,14 @@ pub fn place(scop: &Scop, deps: &Dependences, tree: &ScheduleTree) -> Result<Pla
     let model = Model::new(scop)?;
     let domain = tree.domain.clone().intersect_params(scop.context.clone())?;
     let ideal = model.ideal(model.instances(&domain)?);
-    let plan = plan(&Node { model: &model, domain: domain.clone(), deps: deps.all()?, trips: 1.0 }, &tree.root)?;
-    Ok(Placed { tree: ScheduleTree { domain, root: plan.tree }, cost: plan.cost, ideal, parallel: plan.parallel })
+    let plan =
+        plan(&Node { model: &model, domain: domain.clone(), deps: deps.all()?, trips: 1.0 }, &tree.root)?;
+    Ok(Placed {
+        tree: ScheduleTree { domain, root: plan.tree },
+        cost: plan.cost,
+        ideal,
+        parallel: plan.parallel,
+    })
 }
 
 /// What a subtree is placed under.
@@ -128,7 +134,11 @@ fn plan_sequence(node: &Node, children: &[(isl::UnionSet, Tree)]) -> Result<Plan
     Ok(sequence(plans))
 }
 
-fn flush(node: &Node, run: &mut Vec<(isl::UnionSet, Tree)>, plans: &mut Vec<(isl::UnionSet, Plan)>) -> Result<()> {
+fn flush(
+    node: &Node,
+    run: &mut Vec<(isl::UnionSet, Tree)>,
+    plans: &mut Vec<(isl::UnionSet, Plan)>,
+) -> Result<()> {
     let Some((first, rest)) = run.split_first() else { return Ok(()) };
     let mut filter = first.0.clone();
     for (f, _) in rest {
@@ -202,8 +212,10 @@ fn host(node: &Node, members: &[isl::UnionPwAff], pos: usize, child: &Tree) -> R
 fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree) -> Result<Plan> {
     let candidates: Vec<usize> = (0..members.len()).filter(|i| flags[*i]).collect();
     let steps = locality::steps(node.model, &node.domain, members)?;
-    let extents =
-        candidates.iter().map(|i| node.model.extent(&members[*i], &node.domain)).collect::<Result<Vec<_>>>()?;
+    let extents = candidates
+        .iter()
+        .map(|i| node.model.extent(&members[*i], &node.domain))
+        .collect::<Result<Vec<_>>>()?;
     // The innermost of equals, and never a loop of one iteration.
     let score = |k: usize| if extents[k] > 1.0 { steps[candidates[k]].score() } else { -1.0 };
     let x = (0..candidates.len()).fold(0, |b, k| if score(k) >= score(b) { k } else { b });
@@ -215,7 +227,8 @@ fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree
     let threads = mapped.iter().map(|k| extents[*k]).product::<f64>();
     let mapped: Vec<usize> = mapped.into_iter().map(|k| candidates[k]).collect();
 
-    let inner = members.iter().enumerate().filter(|(i, _)| !mapped.contains(i)).map(|(_, m)| m.clone()).collect();
+    let inner =
+        members.iter().enumerate().filter(|(i, _)| !mapped.contains(i)).map(|(_, m)| m.clone()).collect();
     let parallel: Vec<_> = mapped.iter().map(|i| members[*i].clone()).collect();
     let strided = steps[candidates[x]].strided;
     let cost = node.model.launch(node.instances()?, threads, strided);
@@ -289,8 +302,10 @@ fn group(
         filter = filter.union(children[*i].0.clone())?;
     }
     let inside = node.restricted(&filter)?;
-    let members =
-        members.iter().map(|m| m.clone().intersect_domain(filter.clone())).collect::<isl::Result<Vec<_>>>()?;
+    let members = members
+        .iter()
+        .map(|m| m.clone().intersect_domain(filter.clone()))
+        .collect::<isl::Result<Vec<_>>>()?;
     let plan = match which.as_slice() {
         [one] => {
             let (more, child) = chain(&children[*one].1);
@@ -331,7 +346,8 @@ fn components(node: &Node, children: &[(isl::UnionSet, Tree)]) -> Result<Vec<Vec
     }
     let mut done = vec![false; n];
     let mut out = Vec::new();
-    while let Some(a) = (0..n).find(|a| !done[*a] && (0..n).all(|b| done[b] || !reach[b][*a] || reach[*a][b])) {
+    while let Some(a) = (0..n).find(|a| !done[*a] && (0..n).all(|b| done[b] || !reach[b][*a] || reach[*a][b]))
+    {
         let component: Vec<usize> = (0..n).filter(|b| reach[a][*b] && reach[*b][a]).collect();
         component.iter().for_each(|b| done[*b] = true);
         out.push(component.into_iter().map(|b| live[b]).collect());
@@ -372,7 +388,9 @@ mod tests {
             },
             Tree::Mark(..) => "S".into(),
             Tree::Band(b) => format!("{}{}", "H".repeat(b.members.len()), shape(&b.child)),
-            Tree::Sequence(cs) => format!("({})", cs.iter().map(|c| shape(&c.1)).collect::<Vec<_>>().join(" ")),
+            Tree::Sequence(cs) => {
+                format!("({})", cs.iter().map(|c| shape(&c.1)).collect::<Vec<_>>().join(" "))
+            }
         }
     }
 

@@ -44,10 +44,15 @@ pub fn wavefront(chain: &[isl::UnionPwAff], deps: &isl::UnionMap) -> Result<Opti
 }
 
 /// `m` plus small multiples of the (skewed) outer members such that no dependence goes backwards.
-fn skew(m: &isl::UnionPwAff, outer: &[isl::UnionPwAff], deps: &isl::UnionMap) -> Result<Option<isl::UnionPwAff>> {
+fn skew(
+    m: &isl::UnionPwAff,
+    outer: &[isl::UnionPwAff],
+    deps: &isl::UnionMap,
+) -> Result<Option<isl::UnionPwAff>> {
     let mut factors: Vec<Vec<i64>> = vec![vec![]];
     for _ in outer {
-        factors = factors.iter().flat_map(|f| (0..=MAX_FACTOR).map(|x| [f.as_slice(), &[x]].concat())).collect();
+        factors =
+            factors.iter().flat_map(|f| (0..=MAX_FACTOR).map(|x| [f.as_slice(), &[x]].concat())).collect();
     }
     factors.sort_by_key(|f| (f.iter().sum::<i64>(), f.clone()));
     for f in factors {

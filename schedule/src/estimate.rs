@@ -1,0 +1,288 @@
+//! What the host needs to know before it launches: how much work a SCoP is and which memory it touches.
+//!
+//! # Example
+//! `for i < n { for j <= i: A[i][j] = B[j] }` has the work `n · n` (a box around the triangle), touches of B `[0] .. [n-1]` and of A
+//! `[0, 0] .. [n-1, n-1]`, and A has to be copied in: the part above the diagonal comes back unchanged.
+
+use crate::{Dependences, Result, budgeted, is_quota, known};
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, ArrayId, Scop};
+
+/// The number of executed statement instances, at most: a sum of products. Each factor is a total function of the parameters,
+/// never negative: `[params] -> { [v] }`.
+#[derive(Clone, Debug)]
+pub struct WorkEstimate {
+    /// A term for each statement, a factor for each of its loops.
+    pub terms: Vec<Vec<isl::PwAff>>,
+}
+
+/// The work of a SCoP: for each statement the box around its domain.
+pub fn work(scop: &Scop) -> Result<WorkEstimate> {
+    budgeted(&scop.ctx, "work estimate", crate::DEFAULT_BUDGET, || {
+        let known = known(scop)?;
+        let zero = isl::PwAff::constant_on(scop.param_space()?, 0)?;
+        let mut terms = Vec::new();
+        for s in &scop.statements {
+            let domain = s.domain.clone().intersect_params(known.clone())?;
+            let runs = domain.clone().params()?;
+            if runs.is_empty()? {
+                continue;
+            }
+            let mut factors = Vec::new();
+            for d in 0..domain.dim(isl::DimType::Set)? as i32 {
+                let extent = domain.clone().dim_max(d)?.sub(domain.clone().dim_min(d)?)?;
+                let extent = extent.add_constant(isl::Val::int(&scop.ctx, 1)?)?.coalesce()?;
+                // Nothing where the statement does not run: the gist may continue the formula there, the maximum with zero
+                // makes it total again.
+                let extent = extent.gist(runs.clone())?.union_max(zero.clone())?;
+                factors.push(extent.gist_params(known.clone())?.coalesce()?);
+            }
+            terms.push(factors);
+        }
+        Ok(WorkEstimate { terms })
+    })
+}
+
+/// The elements of an array that a SCoP touches, as ranges in memory order.
+#[derive(Clone, Debug)]
+pub struct Footprint {
+    /// First and last touched element, functions of the parameters where `nonempty` holds: `[params] -> { A[a] }`.
+    pub touched_min: isl::PwMultiAff,
+    pub touched_max: isl::PwMultiAff,
+    /// First and last element that may be written; `None` for an array that is only read.
+    pub written: Option<(isl::PwMultiAff, isl::PwMultiAff)>,
+    /// Where anything is touched, and where anything is written: `[params] -> { : ... }`.
+    pub nonempty: isl::Set,
+    pub written_nonempty: isl::Set,
+    /// The array must be copied in: some element is read before it is surely written, or some element in the written range
+    /// is not surely written (it would come back without its value).
+    pub must_read_before_write: bool,
+    /// The corners are those of a box around the elements, not elements themselves: the exact ones were too costly. They are inside
+    /// the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses are.
+    pub boxed: bool,
+}
+
+/// The footprint of a memory array.
+pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Footprint> {
+    let exact = budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || {
+        compute(scop, deps, array, Corners::Lexicographic)
+    });
+    match exact {
+        Err(e) if is_quota(&e) => budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || {
+            compute(scop, deps, array, Corners::Box)
+        }),
+        other => other,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Corners {
+    Lexicographic,
+    Box,
+}
+
+/// More pieces than this in a corner are a burden for the host code; the box has fewer.
+const MAX_PIECES: u32 = 8;
+
+fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Result<Footprint> {
+    let known = known(scop)?;
+    let of = |keep: &dyn Fn(AccessKind) -> bool| -> Result<Option<isl::Set>> {
+        let elements = scop.accesses(|_, a| a.array == id && keep(a.kind))?.range()?;
+        let elements = elements.intersect_params(known.clone())?.coalesce()?;
+        Ok(elements.sets()?.into_iter().next())
+    };
+    let name = &scop.array(id).name;
+    let touched = match of(&|_| true)? {
+        Some(t) => t,
+        None => {
+            let space = scop
+                .param_space()?
+                .add_named_tuple(isl::Id::new(&scop.ctx, name)?, scop.array(id).dims() as u32)?;
+            isl::Set::empty(space)?
+        }
+    };
+    let written = of(&|k| k != AccessKind::Read)?;
+    let surely = of(&|k| k == AccessKind::MustWrite)?;
+
+    let nonempty = touched.clone().params()?.gist(known.clone())?.coalesce()?;
+    let (touched_min, touched_max, mut boxed) = ends(&touched, corners, &known)?;
+    let (mut range, mut written_nonempty) = (None, isl::Set::empty(scop.param_space()?)?);
+    if let Some(w) = &written {
+        written_nonempty = w.clone().params()?.gist(known.clone())?.coalesce()?;
+        let (min, max, b) = ends(w, corners, &known)?;
+        range = Some((min, max));
+        boxed |= b;
+    }
+    let mut copy_in = false;
+    for m in deps.no_source.maps()? {
+        copy_in |= m.tuple_name(isl::DimType::Out)?.as_deref() == Some(name);
+    }
+    if let Some(w) = &written {
+        copy_in |= !covers(scop, id, w, surely.as_ref(), &known)?;
+    }
+    Ok(Footprint {
+        touched_min,
+        touched_max,
+        written: range,
+        nonempty,
+        written_nonempty,
+        must_read_before_write: copy_in,
+        boxed,
+    })
+}
+
+/// First and last element of a set, and whether they are the box's.
+fn ends(
+    set: &isl::Set,
+    corners: Corners,
+    known: &isl::Set,
+) -> Result<(isl::PwMultiAff, isl::PwMultiAff, bool)> {
+    let tidy = |p: isl::PwMultiAff| -> Result<isl::PwMultiAff> { Ok(p.coalesce()?.gist(known.clone())?) };
+    if corners == Corners::Lexicographic {
+        let (min, max) =
+            (tidy(set.clone().lexmin_pw_multi_aff()?)?, tidy(set.clone().lexmax_pw_multi_aff()?)?);
+        if min.n_piece()? <= MAX_PIECES && max.n_piece()? <= MAX_PIECES {
+            return Ok((min, max, false));
+        }
+    }
+    let min = isl::PwMultiAff::from_multi_pw_aff(set.clone().min_multi_pw_aff()?)?;
+    let max = isl::PwMultiAff::from_multi_pw_aff(set.clone().max_multi_pw_aff()?)?;
+    Ok((tidy(min)?, tidy(max)?, true))
+}
+
+/// Whether every element between the first and the last written one is surely written. The range is widened to whole rows, which
+/// can only make the answer more careful.
+fn covers(
+    scop: &Scop,
+    id: ArrayId,
+    written: &isl::Set,
+    surely: Option<&isl::Set>,
+    known: &isl::Set,
+) -> Result<bool> {
+    let Some(surely) = surely else { return Ok(false) };
+    let array = scop.array(id);
+    if array.dims() == 0 {
+        return Ok(written.is_subset(surely)?);
+    }
+    // The rows: the outermost subscript as written, the others anywhere in `0 .. size`.
+    let inner = array.dims() as u32 - 1;
+    let mut rows = written.clone();
+    if inner > 0 {
+        rows = rows.eliminate(isl::DimType::Set, 1, inner)?;
+    }
+    let outer: isl::Set = rows.clone().project_out(isl::DimType::Set, 1, inner)?;
+    let (first, last) = (outer.clone().dim_min(0)?, outer.dim_max(0)?);
+    let mut range = isl::Set::universe(written.space()?)?;
+    let on = |d: u32| -> Result<isl::PwAff> {
+        let ls = isl::LocalSpace::from_space(written.space()?)?;
+        Ok(isl::PwAff::from_aff(isl::Aff::var_on_domain(ls, isl::DimType::Set, d)?)?)
+    };
+    let lift = |p: isl::PwAff| -> Result<isl::PwAff> {
+        // A function of the parameters as a function on the array's space.
+        let everywhere = isl::Set::universe(written.space()?)?;
+        let map = isl::Map::from_pw_aff(p.from_range()?)?;
+        let wide = isl::Map::from_domain_and_range(everywhere, map.range()?)?;
+        Ok(isl::PwMultiAff::from_map(wide)?.at(0)?)
+    };
+    range = range.intersect(on(0)?.ge_set(lift(first)?)?)?.intersect(on(0)?.le_set(lift(last)?)?)?;
+    for d in 1..array.dims() {
+        let Some(size) = array.sizes.get(d).cloned().flatten() else { return Ok(false) };
+        let zero = isl::PwAff::constant_on(written.space()?, 0)?;
+        range =
+            range.intersect(on(d as u32)?.ge_set(zero)?)?.intersect(on(d as u32)?.lt_set(lift(size)?)?)?;
+    }
+    Ok(range.intersect_params(known.clone())?.is_subset(surely)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{kernel, scop};
+
+    fn of(s: &Scop, array: &str) -> Footprint {
+        let id = s.arrays.iter().position(|a| a.name == array).unwrap();
+        footprint(s, &crate::dependences(s).unwrap(), ArrayId(id)).unwrap()
+    }
+
+    fn assert_point(s: &Scop, got: &isl::PwMultiAff, want: &str) {
+        let (got, want) =
+            (isl::Set::from_pw_multi_aff(got.clone()).unwrap(), isl::Set::read(&s.ctx, want).unwrap());
+        let params = want.clone().params().unwrap();
+        assert!(
+            got.clone().intersect_params(params).unwrap().is_equal(&want).unwrap(),
+            "got {got}\nwant {want}"
+        );
+    }
+
+    #[test]
+    fn triangle() {
+        let s = scop(
+            "param n; array A n n; array B n; for i : 0 <= i < n { for j : 0 <= j <= i { S0 : A[i,j] = B[j]; } }",
+        );
+        let a = of(&s, "A");
+        assert_point(&s, &a.touched_min, "[n] -> { A[0,0] : n > 0 }");
+        assert_point(&s, &a.touched_max, "[n] -> { A[n-1,n-1] : n > 0 }");
+        assert!(a.must_read_before_write && !a.boxed);
+        assert!(a.nonempty.is_equal(&isl::Set::read(&s.ctx, "[n] -> { : n > 0 }").unwrap()).unwrap());
+        let b = of(&s, "B");
+        assert!(b.written.is_none() && b.must_read_before_write);
+        assert_point(&s, &b.touched_max, "[n] -> { B[n-1] : n > 0 }");
+        let w = work(&s).unwrap();
+        let n = isl::PwAff::read(&s.ctx, "[n] -> { [(n)] : n > 0; [(0)] : n <= 0 }").unwrap();
+        assert_eq!(w.terms.len(), 1);
+        assert!(w.terms[0].iter().all(|f| f.is_equal(&n).unwrap()), "{:?}", w.terms);
+    }
+
+    #[test]
+    fn copy_in() {
+        let full =
+            scop("param n m; array A n m; for i : 0 <= i < n { for j : 0 <= j < m { S0 : A[i,j] = ; } }");
+        assert!(!of(&full, "A").must_read_before_write);
+        let holes =
+            scop("param n m; array A n m; for i : 0 <= i < n { for j : 0 <= j < m - 1 { S0 : A[i,j] = ; } }");
+        assert!(of(&holes, "A").must_read_before_write);
+        let strided = scop("param n; array A n; for i : 0 <= i < n { S0 : A[2*i] = ; }");
+        assert!(of(&strided, "A").must_read_before_write);
+        let may = scop("param n; array A n; for i : 0 <= i < n { S0 : A[i] ?= ; }");
+        assert!(of(&may, "A").must_read_before_write);
+        let read_later = scop(
+            "param n; array A n; array B n; for i : 0 <= i < n { S0 : A[i] = ; } for i : 0 <= i < n { S1 : B[i] = A[i]; }",
+        );
+        assert!(!of(&read_later, "A").must_read_before_write);
+        let read_outside = scop(
+            "param n; array A n; array B n; for i : 0 <= i < n { S0 : A[i] = ; } for i : 0 <= i <= n { S1 : B[i] = A[i]; }",
+        );
+        assert!(of(&read_outside, "A").must_read_before_write);
+        assert!(of(&kernel("gemm"), "C").must_read_before_write);
+        assert!(!of(&kernel("2mm"), "T").must_read_before_write);
+    }
+
+    #[test]
+    fn work_is_never_negative() {
+        let s = scop(
+            "param n m; array A n; for i : 3 <= i < n { for j : i <= j < m { S0 : A[i] = A[i]; } } S1 : A[0] = ;",
+        );
+        let w = work(&s).unwrap();
+        assert_eq!(w.terms.iter().map(|t| t.len()).collect::<Vec<_>>(), [2, 0]);
+        for f in &w.terms[0] {
+            assert!(
+                f.clone()
+                    .domain()
+                    .unwrap()
+                    .is_equal(&isl::Set::universe(s.param_space().unwrap()).unwrap())
+                    .unwrap()
+            );
+            assert!(!f.min_value_is_negative());
+        }
+    }
+
+    trait Negative {
+        fn min_value_is_negative(&self) -> bool;
+    }
+
+    impl Negative for isl::PwAff {
+        fn min_value_is_negative(&self) -> bool {
+            self.clone().min_value().unwrap().is_neg().unwrap()
+        }
+    }
+}

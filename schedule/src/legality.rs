@@ -1,0 +1,358 @@
+//! The checker: proves a mapped SCoP legal from the SCoP and its dependences alone.
+//!
+//! # What is proved
+//! 1. *Once.* The launches in the host schedule execute every statement instance of the SCoP, each exactly once.
+//! 2. *In the grid.* `tile_map` and `thread_map` are total and single-valued on every launch, tiles lie in
+//!    `lower .. lower + count`, threads in `0 .. size`; a thread's schedule has exactly the instances of its tile and thread;
+//!    what a kernel's context says holds in every thread.
+//! 3. *In order.* Every dependence goes from one launch to a later one, or stays in one thread of one launch and goes
+//!    forward in its schedule. (There is no barrier; different threads of a launch must not depend on each other.)
+//! 4. *Private.* Each cell of a private array belongs to one thread of one launch, and between a write and a read that
+//!    receives its value no other write of that array runs in the thread. Private arrays are not live out.
+//!
+//! # How
+//! Kernel parameters `_h*`, `_b*`, `_t*` are existentially quantified after they were bound to tuples: with
+//! `launch = { S[i] -> K[_h] }` and `before = { K[h] -> K'[h'] : earlier on the host }`, (3) says that no pair of
+//! `launch ∘ dependences ∘ launch⁻¹` lies outside `before` except pairs of one launch, whose dependences must lie in
+//! `{ S[i] -> T[j] : same _h, _b, _t and S[i] earlier in the thread }`.
+//!
+//! Nothing of the scheduler or of the mapping is used here.
+
+use crate::mapped::{MappedKernel, MappedScop, Placement};
+use crate::{Dependences, Result, budgeted, known};
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, ArrayId, Scop};
+use std::fmt;
+
+/// The rule that is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// An instance is not executed.
+    Missing,
+    /// An instance is executed twice, or one that the program does not execute.
+    Excess,
+    /// A tile or thread index is missing, ambiguous or out of range.
+    Grid,
+    /// A thread's schedule has not exactly the instances of its tile and thread.
+    ThreadDomain,
+    /// The context of a kernel does not hold in every thread.
+    Context,
+    /// A dependence is not kept.
+    Order,
+    /// A private array is not.
+    Private,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rule::Missing => "not executed",
+            Rule::Excess => "executed more than once",
+            Rule::Grid => "outside the grid",
+            Rule::ThreadDomain => "not what the thread executes",
+            Rule::Context => "outside the context",
+            Rule::Order => "dependence not kept",
+            Rule::Private => "private array shared or overwritten",
+        })
+    }
+}
+
+/// A broken rule with a counterexample in isl's notation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub rule: Rule,
+    /// The kernel or array concerned.
+    pub at: String,
+    pub counterexample: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} (for example {})", self.at, self.rule, self.counterexample)
+    }
+}
+
+/// All violations of the rules; empty if the mapping is proved legal.
+pub fn check(scop: &Scop, deps: &Dependences, mapped: &MappedScop) -> Result<Vec<Violation>> {
+    check_within(scop, deps, mapped, 4 * crate::DEFAULT_BUDGET)
+}
+
+/// [`check`] with at most `budget` isl operations.
+pub fn check_within(
+    scop: &Scop,
+    deps: &Dependences,
+    mapped: &MappedScop,
+    budget: u64,
+) -> Result<Vec<Violation>> {
+    budgeted(&scop.ctx, "checking", budget, || {
+        let mut c =
+            Checker { scop, deps, mapped, known: known(scop)?, launches: Vec::new(), found: Vec::new() };
+        c.once()?;
+        for i in 0..mapped.kernels.len() {
+            c.grid(i)?;
+        }
+        c.order()?;
+        c.private()?;
+        Ok(c.found)
+    })
+}
+
+struct Checker<'a> {
+    scop: &'a Scop,
+    deps: &'a Dependences,
+    mapped: &'a MappedScop,
+    known: isl::Set,
+    /// By kernel: `[params] -> { S[i] -> K[_h] }`, launched instances only.
+    launches: Vec<isl::UnionMap>,
+    found: Vec<Violation>,
+}
+
+impl Checker<'_> {
+    fn report_set(&mut self, rule: Rule, at: &str, bad: isl::UnionSet) -> Result<()> {
+        let bad = bad.intersect_params(self.known.clone())?;
+        for set in bad.sets()? {
+            if !set.is_empty()? {
+                let counterexample = set.sample_point()?.to_string();
+                self.found.push(Violation { rule, at: at.to_string(), counterexample });
+            }
+        }
+        Ok(())
+    }
+
+    fn report_map(&mut self, rule: Rule, at: &str, bad: isl::UnionMap) -> Result<()> {
+        self.report_set(rule, at, bad.wrap()?)
+    }
+
+    /// Rule 1; fills `launches`.
+    fn once(&mut self) -> Result<()> {
+        let ctx = &self.scop.ctx;
+        let host = self.mapped.host.domain()?.intersect_params(self.known.clone())?;
+        let mut all = isl::UnionMap::empty(ctx)?;
+        for k in &self.mapped.kernels {
+            let dims: Vec<_> = (0..k.host_params.len()).map(|i| format!("x{i}")).collect();
+            let equal: Vec<_> = dims.iter().zip(&k.host_params).map(|(d, p)| format!("{d} = {p}")).collect();
+            let text = format!(
+                "[{}] -> {{ {}[{}] : {} }}",
+                k.host_params.join(","),
+                k.name,
+                dims.join(","),
+                if equal.is_empty() { "true".into() } else { equal.join(" and ") }
+            );
+            let tuple = isl::UnionSet::read(ctx, &text)?;
+            let map = k.domain.clone().product_map(tuple)?;
+            let map = forget(map, &k.host_params)?.intersect_params(self.known.clone())?;
+            let map = map.intersect_range(host.clone())?.coalesce()?;
+            all = all.union(map.clone())?;
+            self.launches.push(map);
+        }
+        let domain = self.scop.domain()?.intersect_params(self.known.clone())?;
+        let executed = all.clone().domain()?;
+        self.report_set(Rule::Missing, &self.scop.name, domain.clone().subtract(executed.clone())?)?;
+        self.report_set(Rule::Excess, &self.scop.name, executed.subtract(domain)?)?;
+        for (i, a) in self.launches.clone().into_iter().enumerate() {
+            if !a.is_single_valued()? {
+                let twice = a.clone().reverse()?.apply_range(a.clone())?;
+                let twice = twice.subtract(a.clone().range()?.identity()?)?;
+                self.report_map(Rule::Excess, &self.mapped.kernels[i].name.clone(), twice)?;
+            }
+            for b in self.launches.clone().iter().skip(i + 1) {
+                let both = a.clone().domain()?.intersect(b.clone().domain()?)?;
+                self.report_set(Rule::Excess, &self.mapped.kernels[i].name.clone(), both)?;
+            }
+        }
+        // A launch that executes nothing would have a grid without meaning.
+        let idle = host.subtract(all.range()?)?;
+        self.report_set(Rule::Excess, "host", idle)
+    }
+
+    /// Rule 2.
+    fn grid(&mut self, i: usize) -> Result<()> {
+        let k = &self.mapped.kernels[i];
+        let ctx = &self.scop.ctx;
+        let domain = k.domain.clone().intersect_params(self.known.clone())?;
+        let launched = domain.clone().params()?.coalesce()?;
+        for (map, dims) in [(&k.tile_map, k.grid.len()), (&k.thread_map, k.block.len())] {
+            let map = map.clone().intersect_domain(domain.clone())?;
+            self.report_set(Rule::Grid, &k.name, domain.clone().subtract(map.clone().domain()?)?)?;
+            if !map.is_single_valued()? {
+                self.report_map(Rule::Grid, &k.name, map.clone())?;
+            }
+            let space = isl::UnionSet::read(ctx, &format!("{{ [{}] }}", names("x", dims).join(",")))?;
+            self.report_set(Rule::Grid, &k.name, map.range()?.subtract(space)?)?;
+        }
+
+        // The points (_b, _t) that the launch starts.
+        let mut box_ = launched.clone();
+        for g in &k.grid {
+            let at = isl::PwAff::read(ctx, &format!("[{0}] -> {{ [({0})] }}", g.param))?;
+            let end = g.lower.clone().add(g.count.clone())?;
+            box_ = box_.intersect(at.clone().ge_set(g.lower.clone())?)?.intersect(at.lt_set(end)?)?;
+        }
+        let tiles = params_of(&k.grid.iter().map(|g| g.param.clone()).collect::<Vec<_>>());
+        let threads = params_of(&k.block.iter().map(|b| b.param.clone()).collect::<Vec<_>>());
+        for b in &k.block {
+            let text = format!("[{0}] -> {{ : 0 <= {0} < {1} }}", b.param, b.size);
+            box_ = box_.intersect(isl::Set::read(ctx, &text)?)?;
+        }
+        // What each point executes by the maps, against what the box and the schedule say.
+        let by_map = restrict(domain.clone(), &k.tile_map, &tiles)?;
+        let by_map = restrict(by_map, &k.thread_map, &threads)?;
+        let points = by_map.clone().params()?;
+        self.report_set(
+            Rule::Grid,
+            &k.name,
+            isl::UnionSet::from_set(from_params(points.subtract(box_.clone())?)?)?,
+        )?;
+        let outside = box_.clone().subtract(k.context.clone())?;
+        self.report_set(Rule::Context, &k.name, isl::UnionSet::from_set(from_params(outside)?)?)?;
+        let scheduled = k.schedule.domain()?.intersect_params(box_.clone())?;
+        let by_map = by_map.intersect_params(box_)?;
+        self.report_set(Rule::ThreadDomain, &k.name, scheduled.clone().subtract(by_map.clone())?)?;
+        self.report_set(Rule::ThreadDomain, &k.name, by_map.subtract(scheduled)?)
+    }
+
+    /// `{ S[i] -> T[j] : one thread of one launch of the kernel runs S[i] before T[j] }`.
+    fn in_thread(&self, k: &MappedKernel) -> Result<isl::UnionMap> {
+        let domain = k.schedule.domain()?.intersect_params(k.context.clone())?;
+        let time = k.schedule.map()?.intersect_domain(domain)?;
+        let before = time.clone().lex_lt(time)?;
+        let params = k.host_params.iter().chain(k.grid.iter().map(|g| &g.param));
+        let params: Vec<_> = params.chain(k.block.iter().map(|b| &b.param)).cloned().collect();
+        forget(before, &params)
+    }
+
+    /// Rule 3.
+    fn order(&mut self) -> Result<()> {
+        let deps = self.deps.all()?.intersect_params(self.known.clone())?;
+        let host = self.mapped.host.map()?.intersect_domain(self.mapped.host.domain()?)?;
+        let before = host.clone().lex_lt(host)?;
+        for (i, k) in self.mapped.kernels.iter().enumerate() {
+            let inside = self.launches[i].clone();
+            let source = deps.clone().intersect_domain(inside.clone().domain()?)?;
+            for (j, other) in self.mapped.kernels.iter().enumerate() {
+                let target = self.launches[j].clone();
+                let between = source.clone().intersect_range(target.clone().domain()?)?;
+                if between.is_empty()? {
+                    continue;
+                }
+                let pairs = between.clone().apply_domain(inside.clone())?.apply_range(target.clone())?;
+                let mut late = pairs.subtract(before.clone())?;
+                let at = format!("{} to {}", k.name, other.name);
+                if i == j {
+                    let same = late.clone().intersect(inside.clone().range()?.identity()?)?;
+                    late = late.subtract(same.clone())?;
+                    if !same.is_empty()? {
+                        // { S -> T } of one launch.
+                        let same =
+                            inside.clone().apply_range(same)?.apply_range(inside.clone().reverse()?)?;
+                        let loose = between.intersect(same)?.subtract(self.in_thread(k)?)?;
+                        self.report_map(Rule::Order, &at, loose)?;
+                    }
+                }
+                self.report_map(Rule::Order, &at, late)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rule 4.
+    fn private(&mut self) -> Result<()> {
+        for (i, placement) in self.mapped.placement.iter().enumerate() {
+            if *placement != Placement::Private {
+                continue;
+            }
+            let array = self.scop.array(ArrayId(i));
+            let name = array.name.clone();
+            if array.is_memory() || array.live_out() {
+                let counterexample = "visible outside".to_string();
+                self.found.push(Violation { rule: Rule::Private, at: name, counterexample });
+                continue;
+            }
+            self.private_array(ArrayId(i), &name)?;
+        }
+        Ok(())
+    }
+
+    fn private_array(&mut self, id: ArrayId, name: &str) -> Result<()> {
+        let cells = self.scop.accesses(|_, a| a.array == id)?.intersect_params(self.known.clone())?;
+        let writes = self.scop.accesses(|_, a| a.array == id && a.kind != AccessKind::Read)?;
+        for s in &self.scop.statements {
+            if s.accesses.iter().filter(|a| a.array == id && a.kind != AccessKind::Read).count() > 1 {
+                let counterexample = format!("{} writes two cells at once", s.name);
+                self.found.push(Violation { rule: Rule::Private, at: name.into(), counterexample });
+            }
+        }
+        // { S[i] -> [K[h] -> [[tile] -> [thread]]] }
+        let mut owner = isl::UnionMap::empty(&self.scop.ctx)?;
+        for (k, launch) in self.mapped.kernels.iter().zip(&self.launches) {
+            let place = k.tile_map.clone().range_product(k.thread_map.clone())?;
+            let place = forget(place.intersect_domain(k.domain.clone())?, &k.host_params)?;
+            owner = owner.union(launch.clone().range_product(place)?)?;
+        }
+        let owners = cells.clone().reverse()?.apply_range(owner)?;
+        if !owners.is_single_valued()? {
+            let shared = owners.clone().reverse()?.apply_range(owners.clone())?;
+            let shared = shared.subtract(owners.range()?.identity()?)?;
+            self.report_map(Rule::Private, name, shared)?;
+            return Ok(());
+        }
+        let writers = writes.domain()?;
+        let mut flow = isl::UnionMap::empty(&self.scop.ctx)?;
+        for m in self.deps.tagged_flow.maps()? {
+            let through = m.clone().range()?.unwrap()?.tuple_name(isl::DimType::Out)?;
+            if through.as_deref() == Some(name) {
+                flow = flow.add_map(m.range_factor_domain()?)?;
+            }
+        }
+        for k in &self.mapped.kernels {
+            let users = cells.clone().domain()?.intersect(k.domain.clone())?;
+            if users.is_empty()? {
+                continue;
+            }
+            let before = self.in_thread(k)?;
+            let to_other =
+                before.clone().intersect_domain(writers.clone())?.intersect_range(writers.clone())?;
+            let from_other = before.intersect_domain(writers.clone())?;
+            let between = to_other.apply_range(from_other)?;
+            self.report_map(Rule::Private, name, flow.clone().intersect(between)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// `prefix0, prefix1, ...`
+fn names(prefix: &str, n: usize) -> Vec<String> {
+    (0..n).map(|i| format!("{prefix}{i}")).collect()
+}
+
+/// `[p, q] -> { [x0, x1] : x0 = p and x1 = q }` as text.
+fn params_of(params: &[String]) -> String {
+    let dims = names("x", params.len());
+    let equal: Vec<_> = dims.iter().zip(params).map(|(d, p)| format!("{d} = {p}")).collect();
+    let equal = if equal.is_empty() { "true".into() } else { equal.join(" and ") };
+    format!("[{}] -> {{ [{}] : {equal} }}", params.join(","), dims.join(","))
+}
+
+/// The part of `domain` that `map` takes to the point that `values` describes.
+fn restrict(domain: isl::UnionSet, map: &isl::UnionMap, values: &str) -> Result<isl::UnionSet> {
+    let values = isl::UnionSet::read(domain.context(), values)?;
+    Ok(domain.intersect(map.clone().intersect_range(values)?.domain()?)?)
+}
+
+/// A set of parameters as a set of the one point `[]`.
+fn from_params(set: isl::Set) -> Result<isl::Set> {
+    Ok(set.from_params()?)
+}
+
+/// Quantifies the named parameters existentially.
+fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
+    for p in params {
+        if let Some(pos) = map.space()?.find_dim_by_name(isl::DimType::Param, p)? {
+            map = map.project_out(isl::DimType::Param, pos, 1)?;
+        }
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests;

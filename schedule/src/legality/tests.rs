@@ -1,0 +1,199 @@
+use super::*;
+use crate::testing::{KERNELS, kernel, scop};
+use crate::tree::{ScheduleTree, Tree};
+use crate::{MapOptions, map};
+
+fn mapped(s: &Scop) -> (Dependences, MappedScop) {
+    let deps = crate::dependences(s).unwrap();
+    let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
+    let m = map(s, &deps, &tree, &MapOptions::default()).unwrap();
+    (deps, m)
+}
+
+fn rules(s: &Scop, deps: &Dependences, m: &MappedScop) -> Vec<Rule> {
+    let mut rules: Vec<_> = check(s, deps, m).unwrap().iter().map(|v| v.rule).collect();
+    rules.sort();
+    rules.dedup();
+    rules
+}
+
+#[test]
+fn all_kernels_are_legal() {
+    for (name, _) in KERNELS {
+        let s = kernel(name);
+        let (deps, m) = mapped(&s);
+        let t = std::time::Instant::now();
+        let v = check(&s, &deps, &m).unwrap();
+        println!("{name} {:?}", t.elapsed());
+        assert!(v.is_empty(), "{name}: {}\n{m}", v[0]);
+    }
+}
+
+#[test]
+fn larger_tiles_are_legal() {
+    let options = MapOptions { points: [vec![4], vec![2, 2], vec![1, 2, 2]], ..Default::default() };
+    for name in ["gemm", "jacobi-2d", "trisolv", "lu", "dot-rows-phi"] {
+        let s = kernel(name);
+        let deps = crate::dependences(&s).unwrap();
+        let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
+        let m = map(&s, &deps, &tree, &options).unwrap();
+        let v = check(&s, &deps, &m).unwrap();
+        assert!(v.is_empty(), "{name}: {}\n{m}", v[0]);
+    }
+}
+
+#[test]
+fn swapped_launches() {
+    let s = kernel("jacobi-2d");
+    let (deps, mut m) = mapped(&s);
+    let mut host = ScheduleTree::from_isl(&m.host).unwrap();
+    let Tree::Band(b) = &mut host.root else { panic!() };
+    let Tree::Sequence(c) = &mut *b.child else { panic!() };
+    c.swap(0, 1);
+    m.host = host.to_isl().unwrap();
+    assert_eq!(rules(&s, &deps, &m), [Rule::Order]);
+}
+
+#[test]
+fn dropped_order_of_host_loops() {
+    // gemm's initialisation after its accumulation.
+    let s = kernel("gemm");
+    let (deps, mut m) = mapped(&s);
+    let mut host = ScheduleTree::from_isl(&m.host).unwrap();
+    let Tree::Sequence(c) = &mut host.root else { panic!() };
+    c.reverse();
+    m.host = host.to_isl().unwrap();
+    assert_eq!(rules(&s, &deps, &m), [Rule::Order]);
+}
+
+#[test]
+fn shifted_tiles() {
+    let s = kernel("gemm");
+    let (deps, mut m) = mapped(&s);
+    let shift = isl::UnionMap::read(&s.ctx, "{ [a,b] -> [a+1,b] }").unwrap();
+    m.kernels[0].tile_map = m.kernels[0].tile_map.clone().apply_range(shift).unwrap();
+    assert_eq!(rules(&s, &deps, &m), [Rule::Grid, Rule::ThreadDomain]);
+}
+
+#[test]
+fn wrong_count() {
+    let s = kernel("gemm");
+    let (deps, mut m) = mapped(&s);
+    let g = &mut m.kernels[1].grid[1];
+    g.count = g.count.clone().add_constant(isl::Val::int(&s.ctx, -1).unwrap()).unwrap();
+    assert!(rules(&s, &deps, &m).contains(&Rule::Grid));
+    // One tile too many does no harm unless the context denies it.
+    let (deps, mut m) = mapped(&s);
+    let g = &mut m.kernels[1].grid[1];
+    g.count = g.count.clone().add_constant(isl::Val::int(&s.ctx, 1).unwrap()).unwrap();
+    assert_eq!(rules(&s, &deps, &m), [Rule::Context]);
+}
+
+#[test]
+fn small_block() {
+    let s = kernel("gemm");
+    let (deps, mut m) = mapped(&s);
+    m.kernels[0].block[1].size = 31;
+    assert!(rules(&s, &deps, &m).contains(&Rule::Grid));
+}
+
+#[test]
+fn dropped_instance() {
+    let s = kernel("gemm");
+    let (deps, mut m) = mapped(&s);
+    let one = isl::UnionSet::read(&s.ctx, "{ S1[3,4,5] }").unwrap();
+    m.kernels[1].domain = m.kernels[1].domain.clone().subtract(one.clone()).unwrap();
+    assert!(rules(&s, &deps, &m).contains(&Rule::Missing));
+
+    let (deps, mut m) = mapped(&s);
+    let k = &mut m.kernels[1];
+    let rest = k.schedule.domain().unwrap().subtract(one).unwrap();
+    k.schedule = k.schedule.clone().intersect_domain(rest).unwrap();
+    assert_eq!(rules(&s, &deps, &m), [Rule::ThreadDomain, Rule::Order]);
+}
+
+#[test]
+fn executed_twice() {
+    let s = kernel("gemm");
+    let (deps, mut m) = mapped(&s);
+    let extra =
+        isl::UnionSet::read(&s.ctx, "[n,m] -> { S0[i,j] : 0 <= i < n and 0 <= j < m and i = 7 }").unwrap();
+    m.kernels[1].domain = m.kernels[1].domain.clone().union(extra).unwrap();
+    assert!(rules(&s, &deps, &m).contains(&Rule::Excess));
+}
+
+#[test]
+fn reversed_thread() {
+    let s = kernel("2mm");
+    let (deps, mut m) = mapped(&s);
+    let mut tree = ScheduleTree::from_isl(&m.kernels[0].schedule).unwrap();
+    let Tree::Sequence(c) = &mut tree.root else { panic!() };
+    c.swap(0, 1);
+    m.kernels[0].schedule = tree.to_isl().unwrap();
+    assert_eq!(rules(&s, &deps, &m), [Rule::Order]);
+}
+
+#[test]
+fn narrow_context() {
+    let s = kernel("gemm");
+    let (deps, mut m) = mapped(&s);
+    let narrow = isl::Set::read(&s.ctx, "[k] -> { : k >= 5 }").unwrap();
+    m.kernels[1].context = m.kernels[1].context.clone().intersect(narrow).unwrap();
+    assert!(rules(&s, &deps, &m).contains(&Rule::Context));
+}
+
+/// Marks the first band as a kernel, whatever its dependences.
+fn forced(s: &Scop) -> (Dependences, MappedScop) {
+    let deps = crate::dependences(s).unwrap();
+    let tree = ScheduleTree::from_isl(&s.schedule).unwrap();
+    let tree = ScheduleTree { root: tree.root.marked(crate::strategy::KERNEL), ..tree };
+    let m = map(s, &deps, &tree, &MapOptions::default()).unwrap();
+    (deps, m)
+}
+
+#[test]
+fn dependent_loop_as_parallel() {
+    let chain = scop("param n; array A n; for i : 1 <= i < n { S0 : A[i] = A[i-1]; }");
+    let (deps, m) = forced(&chain);
+    let v = check(&chain, &deps, &m).unwrap();
+    assert_eq!(v[0].rule, Rule::Order);
+    assert!(v[0].counterexample.contains("S0["), "{}", v[0]);
+    for name in ["jacobi-2d", "seidel-2d", "trisolv", "lu"] {
+        let s = kernel(name);
+        let (deps, m) = forced(&s);
+        assert!(rules(&s, &deps, &m).contains(&Rule::Order), "{name}");
+    }
+}
+
+#[test]
+fn private_arrays() {
+    let s = kernel("dot-rows-phi");
+    let (deps, m) = mapped(&s);
+    assert_eq!(m.placement.iter().filter(|p| **p == Placement::Private).count(), 1);
+    assert!(check(&s, &deps, &m).unwrap().is_empty());
+
+    // Memory is never private.
+    let mut bad = m.clone();
+    bad.placement[0] = Placement::Private;
+    assert_eq!(rules(&s, &deps, &bad), [Rule::Private]);
+
+    // Two cells alive at once in one thread.
+    let s = scop(
+        "param n; scalar t n 2; array A n; array B n;
+         for i : 0 <= i < n { S0 : t[i,0] = A[i]; S1 : t[i,1] = A[i]; S2 : B[i] = t[i,0], t[i,1]; }",
+    );
+    let (deps, mut m) = mapped(&s);
+    assert!(m.placement.iter().all(|p| *p == Placement::Global));
+    m.placement[0] = Placement::Private;
+    assert_eq!(rules(&s, &deps, &m), [Rule::Private]);
+
+    // A cell used by several launches.
+    let s = scop(
+        "param n t; scalar x n; array A n; array B n;
+         for s : 0 <= s < t { for i : 0 <= i < n { S0 : x[i] = A[i]; } for i : 1 <= i < n { S1 : A[i] = x[i-1]; } }",
+    );
+    let (deps, mut m) = mapped(&s);
+    assert!(m.placement.iter().all(|p| *p == Placement::Global));
+    m.placement[0] = Placement::Private;
+    assert_eq!(rules(&s, &deps, &m), [Rule::Private]);
+}
