@@ -15,6 +15,10 @@
  *   ... original loop ...
  *   pollyrs_rt_host_end(host);
  * done:
+ *
+ * Every run that pollyrs_rt_begin returned is given to pollyrs_rt_end once; a run belongs to one thread, any number of runs may
+ * be under way. From begin to end nobody else writes the arrays' ranges.
+ * The environment variables POLLYRS_RT_... that steer the library are listed in runtime/src/config.rs.
  */
 #ifndef POLLYRS_RT_H
 #define POLLYRS_RT_H
@@ -36,26 +40,33 @@ typedef struct PollyrsEmuThread {
   uint64_t block;     /* linear block index, 0 .. blocks-1 */
   uint32_t thread[3]; /* x, y, z */
   uint32_t reserved;
-  void *shared;       /* the block's shared memory, 128-byte aligned */
+  void *shared;       /* the block's shared memory, 128-byte aligned; its contents at first mean nothing */
   void *scheduler;    /* for pollyrs_rt_emu_barrier */
 } PollyrsEmuThread;
 
-/* A kernel lowered to host code. args[i] points to the i-th kernel argument, as for cuLaunchKernel. */
+/* A kernel lowered to host code: one call is one thread. args[i] points to the i-th kernel argument, as for cuLaunchKernel; an
+ * argument smaller than its 8-byte slot is at the slot's first bytes. Blocks run at once, on any host thread; the threads of a
+ * block of a kernel with barriers run on small stacks (64 KiB). Must not unwind or longjmp. */
 typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *args);
 
+/* The kernel calls pollyrs_rt_emu_barrier. */
 #define POLLYRS_KERNEL_HAS_BARRIER 1u
 
 /* Kernel arguments: n_arrays device addresses (those of scop arrays array_index[0..], each the device address that corresponds
  * to the array's *base*, i.e. to its element with all subscripts 0), then n_scalars scalars, each in an 8-byte slot of which a
- * smaller type uses the low bytes. The grid is one-dimensional. */
+ * smaller type uses the low bytes. The grid is one-dimensional.
+ *
+ * The device address of any byte of an array's range is congruent to its host address modulo 256, so whatever is known of the
+ * alignment of host addresses holds on the device; the range of a scratch array starts at a multiple of 256. An array with
+ * bytes 0 has some address that is not NULL, a multiple of 256, and must not be accessed. */
 typedef struct PollyrsKernel {
   const char *name;            /* entry in the PTX or cubin images */
   PollyrsEmuKernel emulated;   /* NULL if not compiled for the emulated device */
   uint32_t flags;              /* POLLYRS_KERNEL_* */
   uint32_t shared_bytes;       /* static shared memory a block, for the emulated device */
-  uint32_t block[3];           /* threads a block in x, y, z; product at most 1024 */
+  uint32_t block[3];           /* threads a block in x, y, z; product 1 to 1024 */
   uint32_t n_arrays;
-  const uint32_t *array_index;
+  const uint32_t *array_index; /* NULL if n_arrays is 0 */
   uint32_t n_scalars;
   uint32_t reserved;
 } PollyrsKernel;
@@ -63,7 +74,8 @@ typedef struct PollyrsKernel {
 #define POLLYRS_IMAGE_PTX 1u
 #define POLLYRS_IMAGE_CUBIN 2u
 
-/* Device code of all kernels of a SCoP, for one architecture. */
+/* Device code of all kernels of a SCoP, for one architecture. The best image of those that run on the device is taken, cubins
+ * before PTX; if the driver refuses it, the next. */
 typedef struct PollyrsImage {
   uint32_t kind;               /* POLLYRS_IMAGE_* */
   uint32_t arch;               /* 70 for sm_70: PTX runs there and later, a cubin on the same major, same or later minor */
@@ -82,17 +94,22 @@ typedef struct PollyrsScop {
   const PollyrsKernel *kernels;
   const PollyrsImage *images;
   uint32_t n_reasons;
-  uint32_t n_arrays;
+  uint32_t n_arrays;           /* as many are passed to pollyrs_rt_begin */
   const char *const *reasons;  /* texts for pollyrs_rt_host_begin */
-  const char *const *array_names;
-  uint64_t *cache;             /* points to 8 zero bytes, writable */
+  const char *const *array_names; /* n_arrays texts for messages, or NULL */
+  uint64_t *cache;             /* points to 8 zero bytes, writable, 8-byte aligned, of this SCoP alone */
 } PollyrsScop;
 
 #define POLLYRS_ARRAY_COPY_IN 1u  /* the device may read elements of the range that it has not written */
-#define POLLYRS_ARRAY_COPY_OUT 2u /* [out_offset, out_offset + out_bytes) is written by the device */
-#define POLLYRS_ARRAY_SCRATCH 4u  /* lives on the device only; start is NULL and bias 0 */
+/* [out_offset, out_offset + out_bytes), inside of the range, is written by the device and comes back as a whole. If the device
+ * may leave any byte of it unwritten (a conditional write, a stride, a row of a larger array), COPY_IN is needed as well: the
+ * byte would come back undefined otherwise. Without this flag out_offset and out_bytes are not read. */
+#define POLLYRS_ARRAY_COPY_OUT 2u
+/* Lives on the device only, for one execution; undefined at first. start is NULL and bias 0; the other flags are not read. */
+#define POLLYRS_ARRAY_SCRATCH 4u
 
-/* An array of one execution: the touched range of host memory. */
+/* An array of one execution: the touched range of host memory. Each array gets device memory of its own, so the written range of
+ * one must not overlap the range of another; ranges that are only read may overlap. */
 typedef struct PollyrsArray {
   void *start;                 /* address of the first touched byte */
   uint64_t bytes;              /* length of the touched range; 0 if nothing is touched */
@@ -107,18 +124,22 @@ typedef struct PollyrsArray {
  * statement instances. NULL: run the original loop. */
 void *pollyrs_rt_begin(const PollyrsScop *scop, double work, const PollyrsArray *arrays, uint32_t n_arrays);
 
-/* Launches a kernel over `blocks` blocks (0: nothing). Errors are kept for pollyrs_rt_end. */
+/* Launches a kernel over `blocks` blocks (0: nothing; at most 2^31 - 1). `scalars` points to the kernel's n_scalars slots (NULL
+ * if there are none) and is read before the return. Launches of a run take effect one after the other, each on all memory
+ * effects of those before it. Errors are kept for pollyrs_rt_end. */
 void pollyrs_rt_launch(void *run, uint32_t kernel, uint64_t blocks, const uint64_t *scalars);
 
 /* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was before and the
  * original loop must run. An error after the first byte came back ends the program with a message. */
 int32_t pollyrs_rt_end(void *run);
 
-/* Brackets the original loop, for the profile. Returns NULL (cheaply) when no profile is wanted. */
+/* Brackets the original loop, for the profile. Returns NULL (cheaply) when no profile is wanted; pollyrs_rt_host_end(NULL) does
+ * nothing. */
 void *pollyrs_rt_host_begin(const PollyrsScop *scop, uint32_t reason);
 void pollyrs_rt_host_end(void *host);
 
-/* Barrier among the threads of a block of the emulated device. */
+/* Barrier among the threads of a block of the emulated device. A barrier that some threads of a block reach and others never do
+ * ends the program, and so does one in a kernel without POLLYRS_KERNEL_HAS_BARRIER. */
 void pollyrs_rt_emu_barrier(const PollyrsEmuThread *thread);
 
 #ifdef __cplusplus

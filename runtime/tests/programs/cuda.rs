@@ -1,6 +1,6 @@
 //! The use of the CUDA driver, on the driver of `fake_cuda.c`.
 
-use crate::support::{Outcome, fake_cuda, fresh, run};
+use crate::support::{Outcome, compile, device_program, fake_cuda, fresh, run, run_program};
 
 fn cuda(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let library = ("POLLYRS_RT_CUDA_LIBRARY", fake_cuda().to_str().unwrap());
@@ -222,7 +222,32 @@ fn not_a_driver() {
     std::fs::write(&file, "text").unwrap();
     run(&["plain"], &[("POLLYRS_RT_CUDA_LIBRARY", file.to_str().unwrap())])
         .expect_host("no CUDA device: no driver");
-    let old = crate::support::compile("libold_cuda.so", "layout.c", &["-shared", "-fPIC"]);
+    let old = compile("libold_cuda.so", "layout.c", &["-shared", "-fPIC"]);
     run(&["plain"], &[("POLLYRS_RT_CUDA_LIBRARY", old.to_str().unwrap())])
         .expect_host("too old or not a driver");
+}
+
+/// On a machine without a device this only shows that the original loop runs.
+#[test]
+fn a_real_device() {
+    let program = device_program();
+    let variables = [("POLLYRS_RT_DEVICE", "cuda"), ALWAYS, ("POLLYRS_RT_CHECK", "1")];
+    let outcome = run_program(&program, &["plain"], &variables);
+    if outcome.words.first().is_some_and(|word| word == "host") {
+        outcome.expect_host("no CUDA device: ");
+        return;
+    }
+    for scenario in ["plain", "scratch", "both", "rotate"] {
+        for staging in ["0", "64"] {
+            let variables = [&variables[..], &[("POLLYRS_RT_STAGING", staging)]].concat();
+            let outcome = run_program(&program, &[scenario, "3"], &variables);
+            outcome.expect(&["device", "device", "device", "right"]);
+            let timed = |line: &serde_json::Value| line["kernel_ms"].as_f64().unwrap() > 0.0;
+            assert!(outcome.profile.len() == 3 && outcome.profile.iter().all(timed), "{outcome}");
+        }
+    }
+    run_program(&program, &["threads"], &variables).expect(&["right"]);
+    run_program(&program, &["fork"], &variables).expect(&["device", "host", "right", "device", "right"]);
+    // Code that the driver refuses, in its own words.
+    run_program(&program, &["refused"], &variables).expect_host("CUDA_ERROR_INVALID_PTX");
 }

@@ -146,7 +146,8 @@ fn a_failed_execution_says_nothing_about_the_next() {
 
 #[test]
 fn refusals_and_their_reasons() {
-    let table: [(&str, &[(&str, &str)], &str); 10] = [
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+    let table: [(&str, Variables<'_>, &str); 10] = [
         ("plain", &[("POLLYRS_RT_DEVICE", "off")], "switched off (POLLYRS_RT_DEVICE=off)"),
         ("plain", &[EMULATED, ("POLLYRS_RT_OFFLOAD", "never")], "switched off (POLLYRS_RT_OFFLOAD=never)"),
         ("plain", &[("POLLYRS_RT_DEVICE", "gpu")], "POLLYRS_RT_DEVICE=gpu is not one of"),

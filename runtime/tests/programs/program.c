@@ -95,14 +95,21 @@ EXPORT void increment(const PollyrsEmuThread *t, void *const *args) {
 
 /* ---- descriptors --------------------------------------------------------------------------------------------------- */
 
+#ifdef KERNELS_PTX /* for a real device */
+__asm__(".section .rodata\nkernels_ptx: .incbin \"" KERNELS_PTX "\"\n.byte 0\n.previous");
+extern const char kernels_ptx[] __asm__("kernels_ptx");
+#define PTX kernels_ptx, 0
+#else
 static const char ptx[] = "//PTX of the test";
+#define PTX ptx, sizeof ptx - 1
+#endif
 static const char garbage[] = "nonsense";
-static const PollyrsImage images[] = {{POLLYRS_IMAGE_PTX, 70, ptx, sizeof ptx - 1}};
+static const PollyrsImage images[] = {{POLLYRS_IMAGE_PTX, 70, PTX}};
 static const PollyrsImage bad_images[] = {{POLLYRS_IMAGE_PTX, 70, garbage, sizeof garbage - 1}};
-static const PollyrsImage late_images[] = {{POLLYRS_IMAGE_PTX, 120, ptx, sizeof ptx - 1}};
-static const PollyrsImage mixed_images[] = {{POLLYRS_IMAGE_PTX, 70, ptx, sizeof ptx - 1},
+static const PollyrsImage late_images[] = {{POLLYRS_IMAGE_PTX, 120, PTX}};
+static const PollyrsImage mixed_images[] = {{POLLYRS_IMAGE_PTX, 70, PTX},
                                             {POLLYRS_IMAGE_CUBIN, 90, garbage, sizeof garbage - 1},
-                                            {POLLYRS_IMAGE_CUBIN, 80, ptx, sizeof ptx - 1}};
+                                            {POLLYRS_IMAGE_CUBIN, 80, PTX}};
 
 static const char *const reasons[] = {"n is negative", "A and B overlap"};
 static const char *const names[] = {"A", "B", "T", "Z"};

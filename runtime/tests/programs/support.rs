@@ -7,14 +7,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-fn source(name: &str) -> PathBuf {
+pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
 
 pub fn scratch() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("programs-{}", std::process::id()));
+        let parent = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        // What earlier runs of this test left, if they are over.
+        for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if let Some(process) = name.strip_prefix("programs-")
+                && !Path::new("/proc").join(process).exists()
+            {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        let folder = parent.join(format!("programs-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         folder
     })
@@ -50,6 +60,13 @@ pub fn program() -> &'static Path {
         let library = libraries().join("libpollyrs_rt.a");
         compile("program", "program.c", &[&[library.to_str().unwrap()], &SYSTEM[..]].concat())
     })
+}
+
+/// The program with code for a real device.
+pub fn device_program() -> PathBuf {
+    let library = libraries().join("libpollyrs_rt.a");
+    let kernels = format!("-DKERNELS_PTX=\"{}\"", source("kernels.ptx").display());
+    compile("program-device", "program.c", &[&[library.to_str().unwrap(), &kernels], &SYSTEM[..]].concat())
 }
 
 /// The program, linked to the shared library.
