@@ -1,1 +1,102 @@
-//! Finds SCoPs in LLVM IR
+//! Finds SCoPs in LLVM IR.
+//!
+//! **Problem.** Find the parts of a function whose control flow and memory accesses are affine in loop counters and
+//! symbolic constants, and describe them as [`pollyrs_scop::Scop`]. What follows Polly (Grosser, Größlinger, Lengauer, "Polly
+//! – Performing polyhedral optimizations on a low-level intermediate representation", PPL 2012) is its view of IR through
+//! scalar evolution and regions; what differs is that values may cross statements freely, that statements are finer than
+//! blocks, and that each optimistic step is an assumption checked at run time.
+//!
+//! ```text
+//! candidates   regions to try, largest first
+//!   domains      control flow      → iteration domains
+//!   effects      stores, cells     → what is computed, where values come from   (scalars: the cells)
+//!   statements   effects           → statements, the finished Scop              (accesses, schedule)
+//! scev_affine  scalar evolution    → affine functions and polynomials, assumptions
+//! ```
+//!
+//! **Invariants.** Detection changes nothing in the function. Every SCoP returned has passed [`pollyrs_scop::verify`]. SCoPs do
+//! not overlap. Every loop that is in no SCoP has an outer, inner or own loop with a [`Rejection`].
+//!
+//! **Example.** `void f(int n, float *A) { for (int i = 0; i < n; i++) A[i] = 2 * A[i]; }` gives
+//! ```text
+//! scop f: param n i32, array float A[*]
+//!   S0: domain [n] -> { S0[i0] : 0 <= i0 < n }; read S0[i0] -> A[i0]; must-write S0[i0] -> A[i0]
+//! ```
+
+mod accesses;
+mod builder;
+mod candidates;
+mod cfg;
+mod domains;
+mod effects;
+mod instructions;
+mod ir;
+mod print;
+mod scalars;
+mod scev_affine;
+mod schedule;
+mod statements;
+
+use builder::{Builder, Candidate, Fail};
+use candidates::Search;
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::Analyses;
+use pollyrs_scop::{Rejection, Scop};
+use std::collections::BTreeSet;
+
+/// Limits of the search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DetectOptions {
+    /// isl operations for one region; 0 for no limit.
+    pub isl_operations: u64,
+    /// Regions tried in a function.
+    pub max_attempts: usize,
+}
+
+impl Default for DetectOptions {
+    fn default() -> Self {
+        // A five-point stencil under a time loop takes 60 thousand operations, PolyBench's largest kernel some millions.
+        DetectOptions { isl_operations: 20_000_000, max_attempts: 512 }
+    }
+}
+
+/// What a function holds.
+#[derive(Debug)]
+pub struct Detection {
+    /// In program order, disjoint.
+    pub scops: Vec<Scop>,
+    pub rejections: Vec<Rejection>,
+}
+
+/// Finds the SCoPs of the function that `analyses` are of.
+pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
+    let cfg = cfg::Cfg::new(analyses);
+    let function = ir::name(analyses.function());
+    // A clone under analysis carries the original's name and a suffix.
+    let function = function.strip_suffix(".pollyrs").unwrap_or(&function).to_string();
+    let mut count = 0;
+    let mut model = |c: &Candidate| -> Result<Scop, Fail> {
+        let ctx = isl::Context::new();
+        let _budget = ctx.budget(options.isl_operations);
+        let name = format!("{function}.{}", count + 1);
+        let scop = Builder::new(analyses, &cfg, ctx, c)?.build(name, function.clone())?;
+        count += 1;
+        Ok(scop)
+    };
+    let mut search = Search {
+        an: analyses,
+        cfg: &cfg,
+        model: &mut model,
+        function: function.clone(),
+        scops: Vec::new(),
+        rejections: Vec::new(),
+        settled: BTreeSet::new(),
+        attempts: options.max_attempts,
+    };
+    search.run();
+    let (mut scops, rejections) = (search.scops, search.rejections);
+    if let [only] = &mut scops[..] {
+        only.name = function;
+    }
+    Detection { scops, rejections }
+}

@@ -1,0 +1,238 @@
+//! Memory accesses: base pointers, byte offsets, arrays.
+//!
+//! **Problem.** An address is a base pointer, which must not change in the region, plus an integer polynomial in loop counters
+//! and parameters. All accesses of one base are given to [`pollyrs_delinearize`] together, which finds one shape for them.
+//!
+//! Integer divisions and minima (`A[(t + 1) % 2][i]`) are no polynomials: each such piece becomes a further dimension of the
+//! domain handed over, fixed to its function, and is put back into the subscripts afterwards.
+
+use crate::builder::{Builder, Fail, Place};
+use crate::ir::{self, Value};
+use isl::{DimType, Map, MultiPwAff, PwAff, PwMultiAff, Set};
+use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, delinearize};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_scop::{AssumptionKind, ElemType, RejectReason};
+
+/// One access, ready for delinearisation.
+pub(crate) struct Raw {
+    pub inst: Value,
+    pub place: Place,
+    pub offset: Polynomial,
+    pub quasi: Vec<PwAff>,
+}
+
+/// An array with the subscripts of its accesses, each a function of the access's place.
+pub(crate) struct Shaped {
+    pub elem: ElemType,
+    pub sizes: Vec<Option<PwAff>>,
+    pub subscripts: Vec<Vec<PwAff>>,
+}
+
+fn pointer_base(e: &ScevExpr) -> Option<Value> {
+    match &e.kind {
+        ScevKind::Unknown(v) => Some(*v),
+        ScevKind::Add(ops) => {
+            let mut pointers = ops.iter().filter(|o| o.is_pointer);
+            match (pointers.next(), pointers.next()) {
+                (Some(p), None) => pointer_base(p),
+                _ => None,
+            }
+        }
+        ScevKind::AddRec { operands, .. } => pointer_base(operands.first()?),
+        _ => None,
+    }
+}
+
+/// The base pointer of a load or store.
+pub(crate) fn base_of(b: &Builder<'_>, inst: Value) -> Result<Value, Fail> {
+    let address = ir::address(inst).unwrap_or(inst);
+    let array = || b.name_of(root(address));
+    let scope = ir::parent(inst).and_then(|p| b.an.innermost_loop(p));
+    let e = b.an.scev(address, scope);
+    let Some(base) = pointer_base(&e) else {
+        let blocker = match ir::opcode(address) {
+            Some(ir::Op::LLVMSelect | ir::Op::LLVMPHI) => "a choice between pointers".to_string(),
+            _ => b.describe(&e),
+        };
+        return Err(Fail::at(RejectReason::Subscript { array: array(), blocker }, inst));
+    };
+    if b.defined_inside(base) {
+        return Err(Fail::at(RejectReason::BaseChanges { array: b.name_of(base) }, inst));
+    }
+    if ir::is_null_or_undef(base) {
+        return Err(Fail::at(RejectReason::Instruction { opcode: "access through null".into() }, inst));
+    }
+    Ok(base)
+}
+
+/// The pointer that a chain of address computations starts from.
+fn root(mut v: Value) -> Value {
+    while ir::opcode(v) == Some(ir::Op::LLVMGetElementPtr) {
+        v = ir::operand(v, 0);
+    }
+    v
+}
+
+impl Builder<'_> {
+    /// The offset of a load or store from its base, for the iterations of `place`.
+    pub fn raw_access(&mut self, inst: Value, base: Value, place: Place) -> Result<Raw, Fail> {
+        let scope = ir::parent(inst).and_then(|p| self.an.innermost_loop(p));
+        let e = self.an.scev(ir::address(inst).unwrap_or(inst), scope);
+        let mut quasi = Vec::new();
+        let array = self.name_of(base);
+        let offset = self
+            .offset(&e, &place, &mut quasi)
+            .map_err(|s| s.fail(inst, |blocker| RejectReason::Subscript { array, blocker }))?;
+        Ok(Raw { inst, place, offset, quasi })
+    }
+
+    /// The polynomial of a pointer without its base.
+    fn offset(
+        &mut self,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, crate::builder::Stop> {
+        match &e.kind {
+            ScevKind::Unknown(_) if e.is_pointer => Ok(Polynomial::zero()),
+            ScevKind::Add(ops) if e.is_pointer => {
+                let mut p = Polynomial::zero();
+                for o in ops {
+                    let part = if o.is_pointer { self.offset(o, place, quasi)? } else { self.polynomial(o, place, quasi)? };
+                    p = &p + &part;
+                }
+                Ok(p)
+            }
+            ScevKind::AddRec { loop_id, operands } if e.is_pointer => {
+                let [start, step] = &operands[..] else {
+                    return Err(crate::builder::Stop::Blocker("a pointer that moves at no constant rate".into()));
+                };
+                let i = if let Some(d) = place.loops.iter().position(|l| l == loop_id) {
+                    Polynomial::iter(d)
+                } else if let (true, Some((p, offset))) = (self.is_invariant(e), self.outer_counter(*loop_id)) {
+                    &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
+                } else {
+                    return Err(crate::builder::Stop::Blocker("a pointer that moves with an outer loop".into()));
+                };
+                let start = self.offset(start, place, quasi)?;
+                Ok(&start + &(&self.polynomial(step, place, quasi)? * &i))
+            }
+            _ => self.polynomial(e, place, quasi),
+        }
+    }
+
+    /// One shape for all accesses of `base`.
+    pub fn shape(&mut self, base: Value, raws: &[Raw]) -> Result<Shaped, Fail> {
+        let array = self.name_of(base);
+        let first = raws.first().ok_or_else(|| Fail::new(RejectReason::ControlFlow, self.region.entry))?.inst;
+        let types: Vec<ElemType> = raws.iter().filter_map(|r| ir::elem_type(ir::accessed_type(r.inst))).collect();
+        let Some(elem) = types.first().copied() else {
+            let ty = ir::type_text(ir::accessed_type(first));
+            return Err(Fail::at(RejectReason::Type { ty }, first));
+        };
+        if let Some(k) = types.iter().position(|t| t.bytes() != elem.bytes()) {
+            return Err(Fail::at(RejectReason::ElementType { array }, raws[k].inst));
+        }
+        let mut accesses = Vec::new();
+        for r in raws {
+            let hint = ir::address(r.inst).and_then(ir::constant_sizes);
+            accesses.push(AccessPoly {
+                offset: r.offset.clone(),
+                domain: self.extended_domain(r)?,
+                size_hint: hint.filter(|h| h.iter().all(|s| *s > 0)),
+            });
+        }
+        let params: Vec<String> = self.params.iter().map(|p| p.name.clone()).collect();
+        let context = self.context.clone().intersect(self.assumed.clone())?;
+        let problem =
+            Problem { params: &params, context: &context, element_bytes: elem.bytes(), accesses: &accesses };
+        let shape = delinearize(&problem).map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
+        let sizes = shape
+            .size_functions(&problem)
+            .map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
+        let subscript = RejectReason::Subscript { array: array.clone(), blocker: "its bounds".into() };
+        let note = format!("subscripts of {array} stay inside its dimensions");
+        self.require(AssumptionKind::Delinearization, shape.assumption.params()?, first, &note, subscript)?;
+        let mut subscripts = Vec::new();
+        for (r, subs) in raws.iter().zip(shape.subscripts) {
+            let back = self.extension(r)?;
+            let mut all = Vec::new();
+            for s in subs {
+                let s = match &back {
+                    Some(m) => s.reset_tuple_id(DimType::In)?.pullback_pw_multi_aff(m.clone())?,
+                    None => s,
+                };
+                all.push(total(s)?);
+            }
+            subscripts.push(all);
+        }
+        Ok(Shaped { elem, sizes, subscripts })
+    }
+
+    fn delinearize_fail(&self, e: DelinearizeError, array: &str, raws: &[Raw], first: Value) -> Fail {
+        let inst = |a: usize| raws.get(a).map_or(first, |r| r.inst);
+        let array = array.to_string();
+        match e {
+            DelinearizeError::Isl(e) => Fail::from(e),
+            DelinearizeError::Blocked(Blocked::NotDivisible { access, .. }) => {
+                Fail::at(RejectReason::ElementType { array }, inst(access))
+            }
+            DelinearizeError::Blocked(Blocked::NonAffineSubscript { access, term }) => {
+                let blocker = format!("the product {term}");
+                Fail::at(RejectReason::Subscript { array, blocker }, inst(access))
+            }
+            DelinearizeError::Blocked(Blocked::Overflow { access }) => {
+                Fail::at(RejectReason::Subscript { array, blocker: "a huge number".into() }, inst(access))
+            }
+            DelinearizeError::Blocked(Blocked::NeverInside) => {
+                Fail::at(RejectReason::Subscript { array, blocker: "accesses outside of any array shape".into() }, first)
+            }
+            DelinearizeError::Malformed(m) => {
+                let stage = "delinearization".to_string();
+                Fail::at(RejectReason::Internal { stage, message: m.to_string() }, first)
+            }
+        }
+    }
+
+    /// `{ [i] -> [i, q(i)] }`, where there are quasi-affine pieces.
+    fn extension(&self, r: &Raw) -> isl::Result<Option<PwMultiAff>> {
+        if r.quasi.is_empty() {
+            return Ok(None);
+        }
+        let mut m: Option<MultiPwAff> = None;
+        let dims = (0..r.place.loops.len()).map(|d| {
+            let ls = isl::LocalSpace::from_space(r.place.space()?)?;
+            PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, d as u32)?)
+        });
+        for p in dims.chain(r.quasi.iter().cloned().map(Ok)) {
+            let p = MultiPwAff::from_pw_aff(p?)?;
+            m = Some(match m {
+                None => p,
+                Some(m) => m.flat_range_product(p)?,
+            });
+        }
+        m.map(PwMultiAff::from_multi_pw_aff).transpose()
+    }
+
+    fn extended_domain(&self, r: &Raw) -> isl::Result<Set> {
+        Ok(match self.extension(r)? {
+            None => r.place.domain.clone(),
+            Some(m) => r.place.domain.clone().apply(Map::from_pw_multi_aff(m)?)?,
+        })
+    }
+}
+
+/// The same function, with the value 0 where it is undefined. The model's assumptions exclude those points; the verifier wants a
+/// total function.
+fn total(p: PwAff) -> isl::Result<PwAff> {
+    if p.isa_aff()? {
+        return Ok(p);
+    }
+    let missing = p.clone().domain()?.complement()?;
+    if missing.is_empty()? {
+        return Ok(p);
+    }
+    let zero = PwAff::constant_on(p.domain_space()?, 0)?.intersect_domain(missing)?;
+    p.union_add(zero)?.coalesce()
+}

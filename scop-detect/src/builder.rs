@@ -1,0 +1,341 @@
+//! The state of one attempt to model one region: parameters, context, assumptions.
+//!
+//! Invariants: `assumed` is the conjunction of the recorded assumptions; no recorded assumption is implied by the context
+//! and the ones before it; parameters are never removed, so indices into `params` stay valid.
+
+use crate::cfg::Cfg;
+use crate::ir::{self, Block, Value};
+use isl::{DimType, PwAff, Set, Space};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
+use pollyrs_scop::{Assumption, AssumptionKind, Location, RejectReason};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot wrap.
+pub(crate) const WIDE_BOUND: i64 = 1 << 46;
+
+/// Why a region is no SCoP.
+#[derive(Clone, Debug)]
+pub(crate) struct Fail {
+    pub reason: RejectReason,
+    /// The block that is to blame, if it is one.
+    pub block: Option<Block>,
+    pub location: Option<Location>,
+}
+
+impl Fail {
+    pub fn new(reason: RejectReason, block: Block) -> Fail {
+        Fail { reason, block: Some(block), location: block_location(block) }
+    }
+
+    pub fn at(reason: RejectReason, inst: Value) -> Fail {
+        let block = ir::parent(inst);
+        Fail { reason, block, location: value_location(inst).or_else(|| block.and_then(block_location)) }
+    }
+}
+
+impl From<isl::Error> for Fail {
+    fn from(e: isl::Error) -> Fail {
+        let stage = "detection".to_string();
+        let reason = match e {
+            isl::Error::Quota => RejectReason::Budget { stage },
+            other => RejectReason::Internal { stage, message: other.to_string() },
+        };
+        Fail { reason, block: None, location: None }
+    }
+}
+
+/// Why an expression is not affine.
+#[derive(Clone, Debug)]
+pub(crate) enum Stop {
+    /// What it depends on, in the user's words.
+    Blocker(String),
+    Isl(isl::Error),
+}
+
+impl From<isl::Error> for Stop {
+    fn from(e: isl::Error) -> Stop {
+        Stop::Isl(e)
+    }
+}
+
+impl Stop {
+    /// Turns a blocker into the reason that `why` builds.
+    pub fn fail(self, at: Value, why: impl FnOnce(String) -> RejectReason) -> Fail {
+        match self {
+            Stop::Blocker(b) => Fail::at(why(b), at),
+            Stop::Isl(e) => Fail::from(e),
+        }
+    }
+}
+
+pub(crate) fn loc(l: pollyrs_llvm_shim::SourceLoc) -> Location {
+    Location { file: l.file, line: l.line, column: l.column }
+}
+
+pub(crate) fn value_location(v: Value) -> Option<Location> {
+    ir::opcode(v).and_then(|_| pollyrs_llvm_shim::location(v)).map(loc)
+}
+
+pub(crate) fn block_location(b: Block) -> Option<Location> {
+    pollyrs_llvm_shim::block_location(b).map(loc)
+}
+
+/// Where an expression is evaluated: the loops around it inside the region, outermost first, and the iterations that
+/// evaluate it, `[params] -> { [i0, ...] }` with one dimension a loop.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub loops: Vec<LoopId>,
+    pub domain: Set,
+    /// For messages.
+    pub inst: Option<Value>,
+}
+
+impl Place {
+    pub fn space(&self) -> isl::Result<Space> {
+        self.domain.space()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ParamEntry {
+    pub name: String,
+    pub display: String,
+    pub bits: u32,
+    pub scev: ScevExpr,
+}
+
+/// A single-entry single-exit region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub entry: Block,
+    pub exit: Block,
+    pub blocks: BTreeSet<Block>,
+}
+
+pub(crate) struct Builder<'a> {
+    pub an: &'a Analyses<'a>,
+    pub cfg: &'a Cfg,
+    pub ctx: isl::Context,
+    pub region: &'a Candidate,
+    pub params: Vec<ParamEntry>,
+    pub context: Set,
+    pub assumed: Set,
+    pub assumptions: Vec<Assumption>,
+    /// isl names in use.
+    pub names: BTreeSet<String>,
+    /// While set, an expression that would need a new assumption is a blocker.
+    pub strict: bool,
+    /// For loops around the region: the parameter that counts its iterations, and what to subtract from it.
+    pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(an: &'a Analyses<'a>, cfg: &'a Cfg, ctx: isl::Context, region: &'a Candidate) -> Result<Self, Fail> {
+        let universe = Set::universe(Space::unit(&ctx)?)?;
+        Ok(Builder {
+            an,
+            cfg,
+            region,
+            params: Vec::new(),
+            context: universe.clone(),
+            assumed: universe,
+            assumptions: Vec::new(),
+            names: BTreeSet::new(),
+            strict: false,
+            outer_counters: BTreeMap::new(),
+            ctx,
+        })
+    }
+
+    pub fn contains(&self, b: Block) -> bool {
+        self.region.blocks.contains(&b)
+    }
+
+    /// Whether the whole loop is inside the region.
+    pub fn inside(&self, l: LoopId) -> bool {
+        self.an.loops().get(l.0).is_some_and(|d| d.blocks.iter().all(|b| self.contains(*b)))
+    }
+
+    /// The loops of the region around `b`, outermost first.
+    pub fn loops_of(&self, b: Block) -> Vec<LoopId> {
+        let mut v = Vec::new();
+        let mut l = self.an.innermost_loop(b);
+        while let Some(id) = l {
+            if !self.inside(id) {
+                break;
+            }
+            v.push(id);
+            l = self.an.loops()[id.0].parent;
+        }
+        v.reverse();
+        v
+    }
+
+    /// Defined by an instruction of the region.
+    pub fn defined_inside(&self, v: Value) -> bool {
+        ir::parent(v).is_some_and(|b| self.contains(b))
+    }
+
+    /// Whether the expression has one value for as long as the region runs, known before it starts.
+    pub fn is_invariant(&self, e: &ScevExpr) -> bool {
+        match &e.kind {
+            ScevKind::Unknown(v) if self.defined_inside(*v) => false,
+            // Of a loop around the region the counter is known; of one that ended before, only its last value was.
+            ScevKind::AddRec { loop_id, .. }
+                if self.inside(*loop_id) || !self.an.loops()[loop_id.0].blocks.contains(&self.region.entry) =>
+            {
+                false
+            }
+            ScevKind::CouldNotCompute | ScevKind::VScale => false,
+            _ => e.operands().into_iter().all(|o| self.is_invariant(o)),
+        }
+    }
+
+    /// A fresh isl name made of `wish`.
+    pub fn fresh_name(&mut self, wish: &str, fallback: &str) -> String {
+        let clean: String =
+            wish.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
+        let mut base = clean.trim_matches('_').to_string();
+        // isl's own words, and the names of statements, are not free; nor does a name start with a digit.
+        const WORDS: [&str; 17] = [
+            "and", "or", "not", "exists", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "implies", "infty",
+            "infinity", "true", "false", "rat",
+        ];
+        let statement = base.strip_prefix('S').is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
+        let counter = base.strip_prefix('i').is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()));
+        if base.is_empty() {
+            base = fallback.to_string();
+        } else if base.starts_with(|c: char| c.is_ascii_digit()) {
+            base = format!("{fallback}{base}");
+        }
+        if WORDS.contains(&base.to_lowercase().as_str()) || base == "NaN" || statement || counter {
+            base.push('_');
+        }
+        let mut name = base.clone();
+        let mut n = 1;
+        while !self.names.insert(name.clone()) {
+            n += 1;
+            name = format!("{base}_{n}");
+        }
+        name
+    }
+
+    /// The parameter that stands for the invariant integer `e`.
+    pub fn param(&mut self, e: &ScevExpr) -> Result<usize, Stop> {
+        if let Some(i) = self.params.iter().position(|p| p.scev.handle == e.handle) {
+            return Ok(i);
+        }
+        let before = self.cfg.first_non_phi(self.region.entry);
+        let usable = e.bits <= 64 && !e.is_pointer && self.is_invariant(e);
+        if !usable || !before.is_some_and(|b| self.an.can_expand(e.handle, b)) {
+            return Err(Stop::Blocker(self.describe(e)));
+        }
+        let display = self.describe(e);
+        let name = self.fresh_name(&display, "p");
+        let space = Space::params_named(&self.ctx, [name.as_str()])?;
+        let bound = if e.bits == 64 { WIDE_BOUND } else { 1i64 << (e.bits - 1) };
+        let top = if e.bits == 64 { bound } else { bound - 1 };
+        let range = Set::universe(space)?
+            .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, -bound)?)?
+            .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, top)?)?;
+        self.context = self.context.clone().intersect(range)?;
+        self.params.push(ParamEntry { name, display, bits: e.bits, scev: e.clone() });
+        Ok(self.params.len() - 1)
+    }
+
+    /// The function of `space` that returns parameter `index`.
+    pub fn param_aff(&self, index: usize, space: Space) -> isl::Result<PwAff> {
+        let id = isl::Id::new(&self.ctx, &self.params[index].name)?;
+        let space = space.add_param_id(id.clone())?;
+        PwAff::from_aff(isl::Aff::param_on_domain(space, id)?)
+    }
+
+    /// Text for an expression: its source name, or what it is made of.
+    pub fn describe(&self, e: &ScevExpr) -> String {
+        let join = |ops: &[ScevExpr], sep: &str| {
+            ops.iter().map(|o| self.describe(o)).collect::<Vec<_>>().join(sep)
+        };
+        match &e.kind {
+            ScevKind::Constant(c) => c.to_string(),
+            ScevKind::Unknown(v) => self.name_of(*v),
+            ScevKind::Mul(ops) => join(ops, "*"),
+            ScevKind::Add(ops) => join(ops, "+"),
+            ScevKind::UDiv(a, b) => format!("{}/{}", self.describe(a), self.describe(b)),
+            ScevKind::AddRec { loop_id, .. } => {
+                let phi = self.an.loops().get(loop_id.0).and_then(|l| self.counter_phi(l.header, e.handle));
+                phi.map_or_else(|| "a loop counter".to_string(), |p| self.name_of(p))
+            }
+            ScevKind::ZeroExtend(a) | ScevKind::SignExtend(a) | ScevKind::Truncate(a) | ScevKind::PtrToInt(a) => {
+                self.describe(a)
+            }
+            ScevKind::SMax(o) | ScevKind::UMax(o) => format!("max({})", join(o, ", ")),
+            ScevKind::SMin(o) | ScevKind::UMin(o) | ScevKind::SequentialUMin(o) => format!("min({})", join(o, ", ")),
+            ScevKind::VScale => "vscale".to_string(),
+            ScevKind::CouldNotCompute => "a value that is not an affine function of loop counters".to_string(),
+        }
+    }
+
+    fn counter_phi(&self, header: Block, handle: usize) -> Option<Value> {
+        ir::instructions(header)
+            .into_iter()
+            .take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI))
+            .find(|p| !ir::is_pointer(*p) && ir::int_bits(*p).is_some() && self.an.scev(*p, self.an.innermost_loop(header)).handle == handle)
+    }
+
+    /// The source's name of a value, or a description of how it comes about.
+    pub fn name_of(&self, v: Value) -> String {
+        if let Some(n) = source_name(v) {
+            return n;
+        }
+        match ir::opcode(v) {
+            Some(ir::Op::LLVMLoad) => "a value loaded from memory".to_string(),
+            Some(ir::Op::LLVMCall) => match ir::callee(v) {
+                Some(f) => format!("the result of {}", ir::name(f)),
+                None => "the result of a call".to_string(),
+            },
+            Some(ir::Op::LLVMPHI) => "a value carried around a loop".to_string(),
+            Some(ir::Op::LLVMFCmp) => "floating-point data".to_string(),
+            Some(op) => format!("the result of {}", ir::opcode_text(op)),
+            None => "a value".to_string(),
+        }
+    }
+
+    /// Records that no point of `violating` is in the domain of `place`.
+    pub fn assume(&mut self, kind: AssumptionKind, violating: Set, place: &Place, note: &str) -> Result<(), Stop> {
+        let bad = violating.intersect(place.domain.clone())?.intersect_params(self.context.clone())?;
+        let bad = bad.intersect_params(self.assumed.clone())?;
+        if bad.is_empty()? {
+            return Ok(());
+        }
+        if self.strict {
+            return Err(Stop::Blocker(note.to_string()));
+        }
+        let good = bad.params()?.complement()?;
+        self.assume_params(kind, good, place.inst, note)
+    }
+
+    /// Records a condition on the parameters.
+    pub fn assume_params(&mut self, kind: AssumptionKind, good: Set, at: Option<Value>, note: &str) -> Result<(), Stop> {
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let set = good.coalesce()?.gist(known.clone())?.coalesce()?;
+        if known.is_subset(&set)? {
+            return Ok(());
+        }
+        if self.strict || known.is_disjoint(&set)? {
+            return Err(Stop::Blocker(note.to_string()));
+        }
+        self.assumed = self.assumed.clone().intersect(set.clone())?.coalesce()?;
+        let location = at.and_then(value_location);
+        self.assumptions.push(Assumption { kind, set, location, note: note.to_string() });
+        Ok(())
+    }
+
+    /// Runs `f`; a blocker leaves no trace and needs no new assumption.
+    pub fn strictly<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
+        let outer = std::mem::replace(&mut self.strict, true);
+        let r = f(self);
+        self.strict = outer;
+        r
+    }
+}

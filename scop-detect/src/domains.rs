@@ -1,0 +1,366 @@
+//! Iteration domains: which iterations of the loops around a block execute it.
+//!
+//! **Problem.** Propagate sets along the acyclic condensation of the region. A loop with the exact backedge-taken count `b`
+//! adds the dimension `0 <= i <= b`; a conditional branch splits; after a loop the domain is that of its entry, because a
+//! loop with a computable count ends. Only one block may leave a loop, and it must run in every iteration; what comes after
+//! the test in the same iteration runs for `i < b` only.
+//!
+//! **Example.** `for (i = 0; i < n; i++) if (i > 5) S;` has the domain `{ S[i] : 6 <= i <= n - 1 }`: the guard `n > 0` of the
+//! rotated loop, the count `n - 1`, and the condition.
+
+use crate::builder::{Builder, Fail, Place, Stop};
+use crate::cfg::program_order;
+use crate::ir::{self, Block, Op, Pred, Value};
+use isl::{DimType, PwAff, Set, Space, Val};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
+use pollyrs_scop::{AssumptionKind, RejectReason};
+use std::collections::BTreeMap;
+
+/// What is known of control flow in the region.
+pub(crate) struct Flow {
+    /// All blocks in program order.
+    pub order: Vec<Block>,
+    /// The iterations that execute a block; unnamed tuple, one dimension for each loop of the region around it.
+    pub domains: BTreeMap<Block, Set>,
+    pub loops: BTreeMap<Block, Vec<LoopId>>,
+    /// The iterations of the surrounding loops that enter a loop, and its backedge-taken count there.
+    pub entered: BTreeMap<LoopId, (Set, PwAff)>,
+    /// The side of a conditional branch where it is taken: (block, successor) to the iterations.
+    edges: BTreeMap<(Block, Block), Set>,
+}
+
+/// Domains of more pieces than this are given up.
+const MAX_PIECES: u32 = 32;
+
+impl Builder<'_> {
+    pub fn flow(&mut self) -> Result<Flow, Fail> {
+        let region = self.region;
+        let order = {
+            let inside = |l: LoopId| self.inside(l);
+            program_order(self.cfg, self.an, region, &inside)
+                .ok_or_else(|| Fail::new(RejectReason::ControlFlow, region.entry))?
+        };
+        let mut flow = Flow {
+            loops: order.iter().map(|b| (*b, self.loops_of(*b))).collect(),
+            order: order.clone(),
+            domains: BTreeMap::new(),
+            entered: BTreeMap::new(),
+            edges: BTreeMap::new(),
+        };
+        for b in order {
+            let d = self.block_domain(&mut flow, b)?;
+            if d.n_basic_set()? > MAX_PIECES {
+                return Err(Fail::new(RejectReason::Budget { stage: "domains".into() }, b));
+            }
+            flow.domains.insert(b, d);
+            self.split(&mut flow, b)?;
+        }
+        Ok(flow)
+    }
+
+    pub fn place(&self, flow: &Flow, b: Block, inst: Option<Value>) -> Result<Place, Fail> {
+        let missing = || Fail::new(RejectReason::ControlFlow, b);
+        Ok(Place {
+            loops: flow.loops.get(&b).ok_or_else(missing)?.clone(),
+            domain: flow.domains.get(&b).ok_or_else(missing)?.clone(),
+            inst,
+        })
+    }
+
+    fn universe(&self, dims: usize) -> isl::Result<Set> {
+        Set::universe(Space::set_alloc(&self.ctx, 0, dims as u32)?)
+    }
+
+    fn block_domain(&mut self, flow: &mut Flow, b: Block) -> Result<Set, Fail> {
+        let loops = flow.loops[&b].clone();
+        let headed = loops.last().copied().filter(|l| self.an.loops()[l.0].header == b);
+        let outer = loops.len() - usize::from(headed.is_some());
+        let mut from_outside = if b == self.region.entry { Some(self.universe(outer)?) } else { None };
+        if headed.is_none()
+            && let Some(d) = self.cfg.idom(b).filter(|d| self.contains(*d) && flow.loops.get(d) == Some(&loops))
+            && self.cfg.ipdom(d) == Some(b)
+        {
+            // `b` runs whenever its dominator does.
+            return Ok(flow.domains[&d].clone());
+        }
+        for p in self.cfg.predecessors(b) {
+            let back = headed.is_some_and(|l| self.an.loops()[l.0].blocks.contains(&p));
+            if !self.contains(p) || back {
+                continue;
+            }
+            let edge = self.edge_domain(flow, p, b)?;
+            from_outside = Some(match from_outside {
+                None => edge,
+                Some(d) => d.union(edge)?,
+            });
+        }
+        let domain = from_outside.ok_or_else(|| Fail::new(RejectReason::ControlFlow, b))?.coalesce()?;
+        match headed {
+            None => Ok(domain),
+            Some(l) => self.enter_loop(flow, l, domain, &loops[..outer]),
+        }
+    }
+
+    /// The iterations (of the loops around `to`) in which control goes from `from` to `to`. For an edge that leaves loops, the
+    /// iterations that entered them.
+    fn edge_domain(&mut self, flow: &Flow, from: Block, to: Block) -> Result<Set, Fail> {
+        let (inner, outer) = (&flow.loops[&from], self.loops_of(to));
+        // A header counts for its loop's surroundings here.
+        let kept = inner.iter().take_while(|l| outer.contains(l)).count();
+        if let Some(left) = inner.get(kept) {
+            return match flow.entered.get(left) {
+                Some((d, _)) => Ok(d.clone()),
+                None => Err(Fail::new(RejectReason::ControlFlow, from)),
+            };
+        }
+        Ok(match flow.edges.get(&(from, to)) {
+            Some(d) => d.clone(),
+            None => flow.domains.get(&from).ok_or_else(|| Fail::new(RejectReason::ControlFlow, from))?.clone(),
+        })
+    }
+
+    /// The iterations of `from` itself in which its edge to `to` is taken; for an edge out of loops the last iteration.
+    pub fn taken(&mut self, flow: &Flow, from: Block, to: Block) -> Result<Set, Fail> {
+        let mut d = match flow.edges.get(&(from, to)) {
+            Some(d) => d.clone(),
+            None => flow.domains.get(&from).ok_or_else(|| Fail::new(RejectReason::ControlFlow, from))?.clone(),
+        };
+        let to_loops = self.loops_of(to);
+        let from_loops = &flow.loops[&from];
+        for (dim, l) in from_loops.iter().enumerate() {
+            if !to_loops.contains(l) {
+                let count = lift(flow.entered[l].1.clone(), from_loops.len() - dim)?;
+                let last = self.counter(dim, &d)?.eq_set(count)?;
+                d = d.intersect(last)?;
+            }
+        }
+        Ok(d)
+    }
+
+    fn counter(&self, dim: usize, like: &Set) -> isl::Result<PwAff> {
+        let ls = isl::LocalSpace::from_space(like.space()?)?;
+        PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, dim as u32)?)
+    }
+
+    fn enter_loop(&mut self, flow: &mut Flow, l: LoopId, entered: Set, outer: &[LoopId]) -> Result<Set, Fail> {
+        let data = &self.an.loops()[l.0];
+        let header = data.header;
+        let [exiting] = data.exiting[..] else { return Err(Fail::new(RejectReason::LoopExits, header)) };
+        let latch = data.latch.ok_or_else(|| Fail::new(RejectReason::ControlFlow, header))?;
+        if !self.an.dominates(exiting, latch) || self.an.innermost_loop(exiting) != Some(l) {
+            return Err(Fail::new(RejectReason::LoopExits, exiting));
+        }
+        let inst = ir::terminator(exiting).unwrap_or(std::ptr::null_mut());
+        if ir::branch_condition(exiting).is_none() {
+            let opcode = ir::opcode(inst).map(ir::opcode_text).unwrap_or_default();
+            return Err(Fail::new(RejectReason::Terminator { opcode }, exiting));
+        }
+        let place = Place { loops: outer.to_vec(), domain: entered.clone(), inst: Some(inst) };
+        let count = self.an.backedge_taken_count(l);
+        let bound = |blocker| RejectReason::LoopBound { blocker };
+        if count.kind == ScevKind::CouldNotCompute {
+            return Err(Fail::at(bound(self.bound_blocker(exiting, l)), inst));
+        }
+        let count = self.unsigned(&count, &place).map_err(|s| s.fail(inst, bound))?;
+        let dim = outer.len();
+        let domain = entered.clone().add_dims(DimType::Set, 1)?;
+        let i = self.counter(dim, &domain)?;
+        let upper = lift(count.clone(), 1)?;
+        let domain = domain.intersect(i.clone().nonneg_set()?)?.intersect(i.le_set(upper)?)?;
+        flow.entered.insert(l, (entered, count));
+        Ok(domain.coalesce()?)
+    }
+
+    /// What keeps a loop's count from being computed: the first non-affine operand of its exit test.
+    fn bound_blocker(&self, exiting: Block, l: LoopId) -> String {
+        let Some(cond) = ir::branch_condition(exiting) else { return "an unusual exit".into() };
+        self.varying_operand(cond, l, 4).map_or_else(|| "the exit test".to_string(), |v| self.name_of(v))
+    }
+
+    fn varying_operand(&self, v: Value, l: LoopId, depth: u32) -> Option<Value> {
+        let block = ir::parent(v)?;
+        if !self.an.loops()[l.0].blocks.contains(&block) {
+            return None;
+        }
+        match ir::opcode(v)? {
+            Op::LLVMLoad | Op::LLVMCall | Op::LLVMFCmp => Some(v),
+            Op::LLVMPHI => matches!(self.an.scev(v, Some(l)).kind, ScevKind::Unknown(_) | ScevKind::CouldNotCompute).then_some(v),
+            _ if depth == 0 => Some(v),
+            _ => ir::operands(v).into_iter().find_map(|o| self.varying_operand(o, l, depth - 1)),
+        }
+    }
+
+    /// Records where the edges out of `b` are taken.
+    fn split(&mut self, flow: &mut Flow, b: Block) -> Result<(), Fail> {
+        let Some(t) = ir::terminator(b) else { return Err(Fail::new(RejectReason::ControlFlow, b)) };
+        if ir::opcode(t) != Some(Op::LLVMBr) {
+            let opcode = ir::opcode(t).map(ir::opcode_text).unwrap_or_default();
+            return Err(Fail::at(RejectReason::Terminator { opcode }, t));
+        }
+        let succs = ir::successors(b);
+        let (Some(cond), [yes, no]) = (ir::branch_condition(b), &succs[..]) else { return Ok(()) };
+        let (yes, no) = (*yes, *no);
+        let loops = flow.loops[&b].clone();
+        if yes == no {
+            return Ok(());
+        }
+        if let Some(l) = loops.last().copied()
+            && self.an.loops()[l.0].exiting.contains(&b)
+        {
+            // The loop's own test: the way on inside the iteration is taken in all but the last one.
+            let data = &self.an.loops()[l.0];
+            let on = if data.blocks.contains(&yes) { yes } else { no };
+            if on != data.header {
+                let domain = flow.domains[&b].clone();
+                let i = self.counter(loops.len() - 1, &domain)?;
+                let count = lift(flow.entered[&l].1.clone(), 1)?;
+                flow.edges.insert((b, on), domain.intersect(i.lt_set(count)?)?);
+            }
+            return Ok(());
+        }
+        let place = self.place(flow, b, Some(t))?;
+        let taken = self
+            .condition(cond, &place)
+            .map_err(|s| s.fail(t, |blocker| RejectReason::Condition { blocker }))?;
+        let domain = place.domain.clone();
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let simple = |s: Set, side: &Set| -> isl::Result<Set> {
+            s.gist(side.clone().intersect_params(known.clone())?)?.intersect(side.clone())?.coalesce()
+        };
+        flow.edges.insert((b, yes), simple(domain.clone().intersect(taken.clone())?, &domain)?);
+        flow.edges.insert((b, no), simple(domain.clone().subtract(taken)?, &domain)?);
+        Ok(())
+    }
+
+    /// The iterations of `place` in which the i1 value `c` is true.
+    pub fn condition(&mut self, c: Value, place: &Place) -> Result<Set, Stop> {
+        let blocked = |me: &Self| Err(Stop::Blocker(me.condition_name(c)));
+        if let Some(v) = ir::constant_int(c) {
+            return Ok(if v != 0 { Set::universe(place.space()?)? } else { Set::empty(place.space()?)? });
+        }
+        let arg = |i| ir::operand(c, i);
+        let inside = |me: &Self| ir::opcode(c).is_some() && (me.defined_inside(c) || ir::int_bits(c) == Some(1));
+        match ir::opcode(c) {
+            Some(Op::LLVMICmp) if !ir::is_pointer(arg(0)) => self.comparison(c, place),
+            Some(Op::LLVMAnd) => Ok(self.condition(arg(0), place)?.intersect(self.condition(arg(1), place)?)?),
+            Some(Op::LLVMOr) => Ok(self.condition(arg(0), place)?.union(self.condition(arg(1), place)?)?),
+            Some(Op::LLVMXor) => {
+                let (a, b) = (self.condition(arg(0), place)?, self.condition(arg(1), place)?);
+                Ok(a.clone().subtract(b.clone())?.union(b.subtract(a)?)?)
+            }
+            Some(Op::LLVMSelect) => {
+                let s = self.condition(arg(0), place)?;
+                // The arm that is not selected may be poison: it is only looked at where it is selected.
+                let then = Place { domain: place.domain.clone().intersect(s.clone())?, ..place.clone() };
+                let other = Place { domain: place.domain.clone().subtract(s.clone())?, ..place.clone() };
+                let (a, b) = (self.condition(arg(1), &then)?, self.condition(arg(2), &other)?);
+                Ok(a.intersect(s.clone())?.union(b.subtract(s)?)?)
+            }
+            Some(Op::LLVMFreeze) => self.condition(arg(0), place),
+            Some(Op::LLVMTrunc) if inside(self) => {
+                let x = self.an.scev(arg(0), place.loops.last().copied());
+                let x = self.congruent(&x, place)?.pwa;
+                let odd = x.modulo(Val::int(&self.ctx, 2)?)?;
+                Ok(odd.eq_set(self.constant(1, place)?)?)
+            }
+            _ => blocked(self),
+        }
+    }
+
+    fn condition_name(&self, c: Value) -> String {
+        match ir::opcode(c) {
+            Some(Op::LLVMICmp | Op::LLVMFCmp | Op::LLVMTrunc) => ir::operands(c)
+                .into_iter()
+                .filter(|o| !ir::is_constant(*o))
+                .map(|o| self.name_of(o))
+                .next()
+                .unwrap_or_else(|| self.name_of(c)),
+            _ => self.name_of(c),
+        }
+    }
+
+    fn comparison(&mut self, c: Value, place: &Place) -> Result<Set, Stop> {
+        let scope = place.loops.last().copied();
+        let scope = scope.or_else(|| ir::parent(c).and_then(|b| self.an.innermost_loop(b)));
+        let (a, b) = (self.an.scev(ir::operand(c, 0), scope), self.an.scev(ir::operand(c, 1), scope));
+        let pred = ir::icmp_predicate(c);
+        if matches!(a.kind, ScevKind::CouldNotCompute) || matches!(b.kind, ScevKind::CouldNotCompute) {
+            return Err(Stop::Blocker(self.condition_name(c)));
+        }
+        if matches!(pred, Pred::LLVMIntUGT | Pred::LLVMIntUGE | Pred::LLVMIntULT | Pred::LLVMIntULE) {
+            return self.unsigned_comparison(pred, &a, &b, place);
+        }
+        let (x, y) = (self.exact(&a, place)?, self.exact(&b, place)?);
+        Ok(match pred {
+            Pred::LLVMIntEQ => x.eq_set(y)?,
+            Pred::LLVMIntNE => x.ne_set(y)?,
+            Pred::LLVMIntSGT => x.gt_set(y)?,
+            Pred::LLVMIntSGE => x.ge_set(y)?,
+            Pred::LLVMIntSLT => x.lt_set(y)?,
+            _ => x.le_set(y)?,
+        })
+    }
+
+    /// With `y >= 0`, `x <u y` is `0 <= x < y`: exact whatever the sign of `x`. Only the larger side needs an assumption.
+    fn unsigned_comparison(&mut self, pred: Pred, a: &ScevExpr, b: &ScevExpr, place: &Place) -> Result<Set, Stop> {
+        let (small, large, strict) = match pred {
+            Pred::LLVMIntULT => (a, b, true),
+            Pred::LLVMIntULE => (a, b, false),
+            Pred::LLVMIntUGT => (b, a, true),
+            _ => (b, a, false),
+        };
+        let zero = self.constant(0, place)?;
+        let less = |x: PwAff, y: PwAff| if strict { x.lt_set(y) } else { x.le_set(y) };
+        if let ScevKind::Constant(_) = small.kind {
+            // `C <u x`: also true for negative x.
+            let (c, x) = (self.unsigned(small, place)?, self.exact(large, place)?);
+            return Ok(less(c, x.clone())?.union(x.lt_set(zero)?)?);
+        }
+        let y = self.unsigned(large, place)?;
+        let x = self.exact(small, place)?;
+        Ok(less(x.clone(), y)?.intersect(x.ge_set(zero)?)?)
+    }
+
+    /// Adds to the context what the branches on the way to the region's entry guarantee.
+    pub fn facts_at_entry(&mut self) -> Result<(), Fail> {
+        let mut below = self.region.entry;
+        while let Some(b) = self.cfg.idom(below) {
+            let succs = self.cfg.successors(b);
+            let side = succs.iter().position(|s| *s == below || self.an.dominates(*s, self.region.entry));
+            below = b;
+            let (Some(cond), Some(side), 2) = (ir::branch_condition(b), side, succs.len()) else { continue };
+            // A test inside a loop that ended before the region says nothing that holds afterwards.
+            let around = self.an.innermost_loop(b).is_none_or(|l| {
+                self.an.loops()[l.0].blocks.contains(&self.region.entry)
+            });
+            if self.cfg.predecessors(succs[side]).len() != 1 || !around {
+                continue;
+            }
+            let place = Place { loops: Vec::new(), domain: self.universe(0)?, inst: None };
+            let fact = self.strictly(|me| me.condition(cond, &place));
+            let set = match fact {
+                Ok(s) if side == 0 => s,
+                Ok(s) => s.complement()?,
+                Err(Stop::Blocker(_)) => continue,
+                Err(Stop::Isl(e)) => return Err(e.into()),
+            };
+            let context = self.context.clone().intersect(set.params()?)?.coalesce()?;
+            // A contradiction means dead code; more than a few pieces cost more than they help.
+            if context.n_basic_set()? <= 4 && !context.is_empty()? {
+                self.context = context;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records a condition that must hold for the model, as an assumption of kind `kind`.
+    pub fn require(&mut self, kind: AssumptionKind, good: Set, at: Value, note: &str, why: RejectReason) -> Result<(), Fail> {
+        self.assume_params(kind, good, Some(at), note).map_err(|s| s.fail(at, |_| why))
+    }
+}
+
+/// The same function over `more` further dimensions.
+fn lift(p: PwAff, more: usize) -> isl::Result<PwAff> {
+    p.add_dims(DimType::In, more as u32)
+}

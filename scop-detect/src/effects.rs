@@ -1,0 +1,298 @@
+//! What a region does, effect by effect: stores, and writes of the cells through which values cross blocks.
+//!
+//! **Problem.** Polly's statement is a basic block. Finer statements schedule better, so here every *effect* starts out as a
+//! statement of its own: one store or one cell write with the operand tree it needs from its block. Only effects that cannot be
+//! told apart (a load of one lies before a store of the other to the same array) are kept together, see [`crate::statements`].
+//!
+//! Operands are resolved in this order: literals and values from outside the region; integers that are affine in the loop
+//! counters (synthesised, whatever they were computed from); instructions of the same block; cheap trees of other blocks, with
+//! loads of arrays that the region never writes ("operand tree forwarding"); PHIs and everything else through cells.
+//!
+//! **Invariant.** The set of effects is closed: every cell an effect reads has the effects that write it.
+
+use crate::accesses::base_of;
+use crate::builder::{Builder, Fail, Place, Stop};
+use crate::domains::Flow;
+use crate::instructions::{check_body, check_effects, inputs, is_expensive, is_ignored};
+use crate::ir::{self, Block, Op, Value};
+use crate::scalars::{Cell, CellKind, common};
+use isl::{Set, Space};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
+use pollyrs_scop::RejectReason;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an effect writes.
+#[derive(Clone, Debug)]
+pub(crate) enum Out {
+    Store(Value),
+    /// A value to a cell (index into [`Effects::cells`]).
+    Cell(Value, usize),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Effect {
+    pub block: Block,
+    /// Order within the block.
+    pub at: usize,
+    pub out: Out,
+    pub loops: Vec<LoopId>,
+    /// Unnamed; one dimension for each of `loops`.
+    pub domain: Set,
+    /// Runs in every execution of the block; only such effects can be kept together.
+    pub whole: bool,
+    /// Instructions to execute, by position.
+    pub tree: BTreeMap<(usize, usize), Value>,
+    /// Cells read: SSA value and cell.
+    pub reads: Vec<(Value, usize)>,
+    /// Synthesised integers.
+    pub synthesized: Vec<(Value, ScevExpr)>,
+    done: BTreeSet<Value>,
+}
+
+#[derive(Default)]
+pub(crate) struct Effects {
+    pub effects: Vec<Effect>,
+    pub cells: Vec<Cell>,
+    /// Values from outside, in the order found.
+    pub invariants: Vec<Value>,
+    /// Base pointers that the region stores to.
+    written: BTreeSet<Value>,
+    index: BTreeMap<(Value, bool, usize), usize>,
+    /// Cells whose writers are still to be made.
+    pending: Vec<usize>,
+}
+
+/// Operand trees of other blocks up to this size are computed again instead of passed through a cell.
+const MAX_FORWARD: usize = 8;
+
+impl Builder<'_> {
+    pub fn effects(&mut self, flow: &Flow) -> Result<Effects, Fail> {
+        let mut fx = Effects::default();
+        let mut stores = Vec::new();
+        for b in &flow.order {
+            for v in ir::instructions(*b) {
+                check_effects(v)?;
+                if ir::opcode(v) == Some(Op::LLVMStore) {
+                    stores.push(v);
+                    let base = base_of(self, v)?;
+                    fx.written.insert(base);
+                }
+            }
+        }
+        for v in stores {
+            let block = ir::parent(v).unwrap_or(self.region.entry);
+            let place = self.place(flow, block, Some(v))?;
+            let mut e = new_effect(block, self.cfg.position(v).1, Out::Store(v), &place, true);
+            self.resolve(flow, &mut fx, &mut e, ir::operand(v, 0))?;
+            fx.effects.push(e);
+        }
+        for v in self.live_outs() {
+            self.live_out(flow, &mut fx, v)?;
+        }
+        while let Some(c) = fx.pending.pop() {
+            self.write_cell(flow, &mut fx, c)?;
+        }
+        Ok(fx)
+    }
+
+    fn live_out(&mut self, flow: &Flow, fx: &mut Effects, v: Value) -> Result<(), Fail> {
+        if ir::opcode(v) == Some(Op::LLVMCall) && is_ignored(v) {
+            return Ok(());
+        }
+        let block = ir::parent(v).unwrap_or(self.region.entry);
+        let join = ir::opcode(v) == Some(Op::LLVMPHI)
+            && flow.loops.get(&block).is_some_and(Vec::is_empty)
+            && self.affine_value(flow, v, block, &flow.domains[&block].clone())?.is_none();
+        let kind = if join { CellKind::Phi } else { CellKind::Scalar };
+        let cell = self.cell(flow, fx, kind, v, 0)?;
+        fx.cells[cell].live_out = true;
+        Ok(())
+    }
+
+    fn cell(&mut self, flow: &Flow, fx: &mut Effects, kind: CellKind, v: Value, depth: usize) -> Result<usize, Fail> {
+        let key = (v, kind == CellKind::Phi, depth);
+        if let Some(i) = fx.index.get(&key) {
+            return Ok(*i);
+        }
+        fx.cells.push(self.new_cell(flow, kind, v, depth)?);
+        fx.index.insert(key, fx.cells.len() - 1);
+        fx.pending.push(fx.cells.len() - 1);
+        Ok(fx.cells.len() - 1)
+    }
+
+    fn write_cell(&mut self, flow: &Flow, fx: &mut Effects, index: usize) -> Result<(), Fail> {
+        let cell = fx.cells[index].clone();
+        let block = ir::parent(cell.value).unwrap_or(self.region.entry);
+        if cell.kind == CellKind::Scalar {
+            let place = self.place(flow, block, Some(cell.value))?;
+            let whole = cell.loops.len() == place.loops.len();
+            let place = Place { domain: self.last_of(&place.domain, cell.loops.len())?, ..place };
+            let phi = ir::opcode(cell.value) == Some(Op::LLVMPHI);
+            let at = if phi { 0 } else { self.cfg.position(cell.value).1 };
+            let mut e = new_effect(block, at, Out::Cell(cell.value, index), &place, whole);
+            self.resolve(flow, fx, &mut e, cell.value)?;
+            fx.effects.push(e);
+            return Ok(());
+        }
+        let headed = self.headed_loop(flow, block);
+        let mut initial: Option<Value> = None;
+        for (value, from) in ir::incoming(cell.value) {
+            if !self.contains(from) {
+                // Only the first block is entered from outside; one value comes in, or the region is no good.
+                if headed.is_none() || initial.is_some_and(|i| i != value) {
+                    return Err(Fail::new(RejectReason::ControlFlow, block));
+                }
+                if initial.replace(value).is_none() {
+                    let domain = Set::universe(Space::set_alloc(&self.ctx, 0, 0)?)?;
+                    let place = Place { loops: Vec::new(), domain, inst: None };
+                    let mut e = new_effect(block, 0, Out::Cell(value, index), &place, false);
+                    self.resolve(flow, fx, &mut e, value)?;
+                    // Before everything else.
+                    fx.effects.insert(0, e);
+                }
+                continue;
+            }
+            let place = self.place(flow, from, ir::terminator(from))?;
+            let back = headed.is_some_and(|l| self.an.loops()[l.0].blocks.contains(&from));
+            let domain = if back { place.domain.clone() } else { self.taken(flow, from, block)? };
+            let whole = back || domain.is_equal(&place.domain)?;
+            let own = ir::parent(value) == Some(from) && ir::opcode(value) != Some(Op::LLVMPHI);
+            let at = match (back, own) {
+                (true, _) => usize::MAX,
+                (false, true) => self.cfg.position(value).1,
+                // The value is ready at the start; what the block itself assigns must not come between.
+                (false, false) => 0,
+            };
+            let place = Place { domain, ..place };
+            let mut e = new_effect(from, at, Out::Cell(value, index), &place, whole);
+            self.resolve(flow, fx, &mut e, value)?;
+            fx.effects.push(e);
+        }
+        Ok(())
+    }
+
+    /// The expression of an integer that code generation can compute from counters and parameters.
+    fn affine_value(&mut self, flow: &Flow, v: Value, user: Block, domain: &Set) -> Result<Option<ScevExpr>, Fail> {
+        if !ir::int_bits(v).is_some_and(|b| (8..=64).contains(&b)) {
+            return Ok(None);
+        }
+        let e = self.an.scev(v, self.an.innermost_loop(user));
+        let place =
+            Place { loops: flow.loops.get(&user).cloned().unwrap_or_default(), domain: domain.clone(), inst: Some(v) };
+        let counter = ir::opcode(v) == Some(Op::LLVMPHI) && matches!(e.kind, ScevKind::AddRec { .. });
+        let r = match self.strictly(|me| me.congruent(&e, &place)) {
+            Err(Stop::Blocker(_)) if counter => self.congruent(&e, &place),
+            r => r,
+        };
+        match r {
+            Ok(_) => Ok(Some(e)),
+            Err(Stop::Blocker(_)) => Ok(None),
+            Err(Stop::Isl(e)) => Err(e.into()),
+        }
+    }
+
+    /// Makes `v` available to the effect.
+    fn resolve(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
+        if !e.done.insert(v) || ir::is_literal(v) {
+            return Ok(());
+        }
+        let at = match &e.out {
+            Out::Store(s) => *s,
+            Out::Cell(..) => v,
+        };
+        if ir::is_pointer(v) {
+            let opcode = "store of a pointer".to_string();
+            return Err(Fail { block: Some(e.block), ..Fail::at(RejectReason::Instruction { opcode }, at) });
+        }
+        let Some(block) = ir::parent(v).filter(|b| self.contains(*b)) else {
+            if !ir::computable(v) || ir::is_constant(v) {
+                let ty = ir::type_text(ir::type_of(v));
+                return Err(Fail { block: Some(e.block), ..Fail::at(RejectReason::Type { ty }, at) });
+            }
+            if !fx.invariants.contains(&v) {
+                fx.invariants.push(v);
+            }
+            return Ok(());
+        };
+        if let Some(scev) = self.affine_value(flow, v, e.block, &e.domain)? {
+            e.synthesized.push((v, scev));
+            return Ok(());
+        }
+        let (own, depth) = (flow.loops[&block].clone(), common(&flow.loops[&block], &e.loops));
+        if ir::opcode(v) == Some(Op::LLVMPHI) {
+            let cell = match self.phi_depth(flow, v, &e.loops) {
+                Some(d) => self.cell(flow, fx, CellKind::Phi, v, d)?,
+                None => self.cell(flow, fx, CellKind::Scalar, v, depth)?,
+            };
+            e.reads.push((v, cell));
+            return Ok(());
+        }
+        if block == e.block {
+            return self.execute(flow, fx, e, v);
+        }
+        let mut size = 0;
+        if depth == own.len() && self.forwardable(flow, fx, e, v, &mut size)? {
+            return self.execute(flow, fx, e, v);
+        }
+        let cell = self.cell(flow, fx, CellKind::Scalar, v, depth)?;
+        e.reads.push((v, cell));
+        Ok(())
+    }
+
+    fn execute(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
+        check_body(v)?;
+        e.tree.insert(self.cfg.position(v), v);
+        for o in inputs(v) {
+            self.resolve(flow, fx, e, o)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the tree under `v`, which another block computes, gives the same value when computed here.
+    fn forwardable(&mut self, flow: &Flow, fx: &Effects, e: &Effect, v: Value, size: &mut usize) -> Result<bool, Fail> {
+        if ir::is_literal(v) || !self.defined_inside(v) {
+            return Ok(true);
+        }
+        let block = ir::parent(v).unwrap_or(e.block);
+        let own = &flow.loops[&block];
+        if common(own, &e.loops) < own.len() {
+            return Ok(self.affine_value(flow, v, e.block, &e.domain)?.is_some());
+        }
+        *size += 1;
+        if *size > MAX_FORWARD {
+            return Ok(false);
+        }
+        if self.affine_value(flow, v, e.block, &e.domain)?.is_some() {
+            return Ok(true);
+        }
+        match ir::opcode(v) {
+            Some(Op::LLVMPHI) => Ok(true),
+            Some(Op::LLVMLoad) => Ok(check_body(v).is_ok() && !fx.written.contains(&base_of(self, v)?)),
+            _ if check_body(v).is_err() || is_expensive(v) => Ok(false),
+            _ => {
+                for o in inputs(v) {
+                    if !self.forwardable(flow, fx, e, o, size)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+        }
+    }
+}
+
+fn new_effect(block: Block, at: usize, out: Out, place: &Place, whole: bool) -> Effect {
+    Effect {
+        block,
+        at,
+        out,
+        loops: place.loops.clone(),
+        domain: place.domain.clone(),
+        whole,
+        tree: BTreeMap::new(),
+        reads: Vec::new(),
+        synthesized: Vec::new(),
+        done: BTreeSet::new(),
+    }
+}

@@ -1,0 +1,121 @@
+//! Which instructions a region may hold, and which of them a kernel can execute.
+//!
+//! Two questions: [`check_effects`] looks at *every* instruction of the region, as its effect must be modelled or absent;
+//! [`check_body`] only at those that a statement needs.
+
+use crate::builder::Fail;
+use crate::ir::{self, Op, Value};
+use pollyrs_scop::RejectReason;
+
+/// Intrinsics without a meaning for the computation.
+const IGNORED: [&str; 9] = [
+    "llvm.assume", "llvm.lifetime.", "llvm.dbg.", "llvm.experimental.noalias.scope.decl", "llvm.donothing",
+    "llvm.sideeffect", "llvm.pseudoprobe", "llvm.invariant.start", "llvm.invariant.end",
+];
+
+/// Intrinsics that kernels compute, without the type suffix.
+const MATH_INTRINSICS: [&str; 40] = [
+    "fma", "fmuladd", "sqrt", "fabs", "minnum", "maxnum", "minimum", "maximum", "smin", "smax", "umin", "umax", "abs",
+    "ctpop", "ctlz", "cttz", "bswap", "floor", "ceil", "trunc", "rint", "round", "nearbyint", "roundeven", "copysign",
+    "exp", "exp2", "log", "log2", "log10", "pow", "powi", "sin", "cos", "tan", "fshl", "fshr", "canonicalize", "exp10",
+    "tanh",
+];
+
+/// Functions of the C library that kernels compute; with the suffix `f` for float.
+const MATH_FUNCTIONS: [&str; 34] = [
+    "sqrt", "fabs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan", "asin", "acos",
+    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "hypot", "floor", "ceil", "trunc",
+    "rint", "round", "fmin", "fmax", "fmod", "erf",
+];
+
+/// Whether the call may be dropped from every kernel.
+pub(crate) fn is_ignored(call: Value) -> bool {
+    ir::callee(call).is_some_and(|f| ir::is_intrinsic(call) && IGNORED.iter().any(|i| ir::name(f).starts_with(i)))
+}
+
+fn is_math(call: Value) -> bool {
+    let Some(f) = ir::callee(call) else { return false };
+    let name = ir::name(f);
+    if ir::is_intrinsic(call) {
+        let stem = name.trim_start_matches("llvm.").split('.').next().unwrap_or_default();
+        return MATH_INTRINSICS.contains(&stem);
+    }
+    is_math_function(&name) && ir::accesses_no_memory(call)
+}
+
+fn is_math_function(name: &str) -> bool {
+    MATH_FUNCTIONS.contains(&name) || name.strip_suffix('f').is_some_and(|n| MATH_FUNCTIONS.contains(&n))
+}
+
+fn call_reason(call: Value) -> RejectReason {
+    if ir::is_inline_asm(call) {
+        return RejectReason::InlineAssembly;
+    }
+    let callee = match ir::callee(call).map(ir::name) {
+        Some(n) if is_math_function(&n) => format!("{n} (it may set errno; compile with -fno-math-errno)"),
+        Some(n) => n,
+        None => "a function pointer".to_string(),
+    };
+    RejectReason::Call { callee }
+}
+
+/// Refuses what has an effect that the model lacks.
+pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
+    use Op::*;
+    let Some(op) = ir::opcode(v) else { return Ok(()) };
+    match op {
+        LLVMLoad | LLVMStore if !ir::is_simple_access(v) => Err(Fail::at(RejectReason::OrderedAccess, v)),
+        LLVMStore if ir::elem_type(ir::accessed_type(v)).is_none() => {
+            Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::accessed_type(v)) }, v))
+        }
+        LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW => Err(Fail::at(RejectReason::OrderedAccess, v)),
+        LLVMCall if !is_ignored(v) && !is_math(v) && !ir::is_pure_call(v) => Err(Fail::at(call_reason(v), v)),
+        LLVMVAArg | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad => {
+            Err(Fail::at(RejectReason::Instruction { opcode: ir::opcode_text(op) }, v))
+        }
+        LLVMBr => Ok(()),
+        LLVMSwitch | LLVMIndirectBr | LLVMInvoke | LLVMUnreachable | LLVMCallBr | LLVMRet | LLVMResume | LLVMCleanupRet
+        | LLVMCatchRet | LLVMCatchSwitch => Err(Fail::at(RejectReason::Terminator { opcode: ir::opcode_text(op) }, v)),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what a kernel cannot execute. Loads are checked with their addresses elsewhere; PHIs are no instructions of bodies.
+pub(crate) fn check_body(v: Value) -> Result<(), Fail> {
+    use Op::*;
+    let Some(op) = ir::opcode(v) else { return Ok(()) };
+    let fine = match op {
+        LLVMFNeg | LLVMAdd | LLVMFAdd | LLVMSub | LLVMFSub | LLVMMul | LLVMFMul | LLVMUDiv | LLVMSDiv | LLVMFDiv
+        | LLVMURem | LLVMSRem | LLVMFRem | LLVMShl | LLVMLShr | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMTrunc
+        | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP | LLVMFPTrunc | LLVMFPExt
+        | LLVMBitCast | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMFreeze | LLVMLoad => true,
+        LLVMCall if is_math(v) => true,
+        LLVMCall => return Err(Fail::at(call_reason(v), v)),
+        _ => false,
+    };
+    if !fine {
+        return Err(Fail::at(RejectReason::Instruction { opcode: ir::opcode_text(op) }, v));
+    }
+    let memory = op == LLVMLoad;
+    if !ir::computable(v) || (memory && ir::elem_type(ir::type_of(v)).is_none()) {
+        return Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::type_of(v)) }, v));
+    }
+    Ok(())
+}
+
+/// The values a body instruction computes from.
+pub(crate) fn inputs(v: Value) -> Vec<Value> {
+    match ir::opcode(v) {
+        Some(Op::LLVMLoad) => Vec::new(),
+        Some(Op::LLVMCall) => ir::call_args(v),
+        _ => ir::operands(v),
+    }
+}
+
+/// Too expensive to be computed again for each iteration of inner loops.
+pub(crate) fn is_expensive(v: Value) -> bool {
+    matches!(
+        ir::opcode(v),
+        Some(Op::LLVMCall | Op::LLVMFDiv | Op::LLVMFRem | Op::LLVMSDiv | Op::LLVMUDiv | Op::LLVMSRem | Op::LLVMURem)
+    )
+}

@@ -1,0 +1,311 @@
+//! Reading LLVM IR through the C API: the little that detection asks of single values and blocks.
+//!
+//! Invariant: every handle here is a live value, type or block of the function under analysis. Detection never changes IR,
+//! so a handle stays valid for as long as the analyses do.
+
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMTypeKind, LLVMValueKind};
+use pollyrs_llvm_shim::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
+use pollyrs_scop::ElemType;
+
+pub(crate) use inkwell::llvm_sys::{LLVMIntPredicate as Pred, LLVMOpcode as Op};
+
+pub(crate) type Value = LLVMValueRef;
+pub(crate) type Block = LLVMBasicBlockRef;
+
+/// The instructions of a block, in order.
+pub(crate) fn instructions(b: Block) -> Vec<Value> {
+    let mut v = Vec::new();
+    // SAFETY: live block; the chain ends with null.
+    let mut i = unsafe { LLVMGetFirstInstruction(b) };
+    while !i.is_null() {
+        v.push(i);
+        // SAFETY: live instruction.
+        i = unsafe { LLVMGetNextInstruction(i) };
+    }
+    v
+}
+
+pub(crate) fn terminator(b: Block) -> Option<Value> {
+    // SAFETY: live block.
+    let t = unsafe { LLVMGetBasicBlockTerminator(b) };
+    (!t.is_null()).then_some(t)
+}
+
+pub(crate) fn successors(b: Block) -> Vec<Block> {
+    let Some(t) = terminator(b) else { return Vec::new() };
+    // SAFETY: live terminator, index in range.
+    unsafe { (0..LLVMGetNumSuccessors(t)).map(|i| LLVMGetSuccessor(t, i)).collect() }
+}
+
+/// The condition of a conditional branch.
+pub(crate) fn branch_condition(b: Block) -> Option<Value> {
+    let t = terminator(b)?;
+    // SAFETY: `t` is a branch where it is asked whether it is conditional.
+    unsafe { (opcode(t) == Some(Op::LLVMBr) && LLVMIsConditional(t) != 0).then(|| LLVMGetCondition(t)) }
+}
+
+/// `None` for what is no instruction.
+pub(crate) fn opcode(v: Value) -> Option<Op> {
+    // SAFETY: live value; asked only of instructions.
+    unsafe { (!LLVMIsAInstruction(v).is_null()).then(|| LLVMGetInstructionOpcode(v)) }
+}
+
+/// The block of an instruction.
+pub(crate) fn parent(v: Value) -> Option<Block> {
+    opcode(v)?;
+    // SAFETY: an instruction.
+    Some(unsafe { LLVMGetInstructionParent(v) })
+}
+
+pub(crate) fn operand(v: Value, i: u32) -> Value {
+    // SAFETY: callers know the opcode and so the number of operands.
+    unsafe { LLVMGetOperand(v, i) }
+}
+
+pub(crate) fn operands(v: Value) -> Vec<Value> {
+    // SAFETY: a live user; index in range.
+    unsafe { (0..LLVMGetNumOperands(v).max(0) as u32).map(|i| LLVMGetOperand(v, i)).collect() }
+}
+
+/// The arguments of a call.
+pub(crate) fn call_args(v: Value) -> Vec<Value> {
+    // SAFETY: a call.
+    unsafe { (0..LLVMGetNumArgOperands(v)).map(|i| LLVMGetOperand(v, i)).collect() }
+}
+
+/// Incoming values and blocks of a PHI.
+pub(crate) fn incoming(phi: Value) -> Vec<(Value, Block)> {
+    // SAFETY: a PHI; index in range.
+    unsafe {
+        (0..LLVMCountIncoming(phi))
+            .map(|i| (LLVMGetIncomingValue(phi, i), LLVMGetIncomingBlock(phi, i)))
+            .collect()
+    }
+}
+
+/// The instructions that use `v`, each with the block in which the value is needed (a PHI needs it at the end of the
+/// incoming block).
+pub(crate) fn uses(v: Value) -> Vec<(Value, Block)> {
+    let mut out = Vec::new();
+    // SAFETY: live value; the chain ends with null.
+    let mut u = unsafe { LLVMGetFirstUse(v) };
+    while !u.is_null() {
+        // SAFETY: live use.
+        let user = unsafe { LLVMGetUser(u) };
+        if opcode(user) == Some(Op::LLVMPHI) {
+            out.extend(incoming(user).into_iter().filter(|(x, _)| *x == v).map(|(_, b)| (user, b)));
+        } else if let Some(b) = parent(user) {
+            out.push((user, b));
+        }
+        // SAFETY: live use.
+        u = unsafe { LLVMGetNextUse(u) };
+    }
+    out
+}
+
+pub(crate) fn is_constant(v: Value) -> bool {
+    // SAFETY: live value.
+    unsafe { LLVMIsConstant(v) != 0 }
+}
+
+/// The signed value of an integer constant of at most 64 bits.
+pub(crate) fn constant_int(v: Value) -> Option<i64> {
+    // SAFETY: live value; read only where it is a ConstantInt that fits.
+    unsafe {
+        let is = LLVMGetValueKind(v) == LLVMValueKind::LLVMConstantIntValueKind;
+        (is && int_bits(v)? <= 64).then(|| LLVMConstIntGetSExtValue(v))
+    }
+}
+
+/// A literal number: an integer or floating-point constant (`poison` and `undef` included), no address.
+pub(crate) fn is_literal(v: Value) -> bool {
+    // SAFETY: live value.
+    let kind = unsafe { LLVMGetValueKind(v) };
+    matches!(
+        kind,
+        LLVMValueKind::LLVMConstantIntValueKind
+            | LLVMValueKind::LLVMConstantFPValueKind
+            | LLVMValueKind::LLVMUndefValueValueKind
+            | LLVMValueKind::LLVMPoisonValueKind
+    )
+}
+
+pub(crate) fn is_null_or_undef(v: Value) -> bool {
+    // SAFETY: live value.
+    unsafe { LLVMIsNull(v) != 0 || LLVMIsUndef(v) != 0 }
+}
+
+pub(crate) fn type_of(v: Value) -> LLVMTypeRef {
+    // SAFETY: live value.
+    unsafe { LLVMTypeOf(v) }
+}
+
+fn type_kind(t: LLVMTypeRef) -> LLVMTypeKind {
+    // SAFETY: live type.
+    unsafe { LLVMGetTypeKind(t) }
+}
+
+/// Width of an integer value.
+pub(crate) fn int_bits(v: Value) -> Option<u32> {
+    let t = type_of(v);
+    // SAFETY: asked only of integer types.
+    (type_kind(t) == LLVMTypeKind::LLVMIntegerTypeKind).then(|| unsafe { LLVMGetIntTypeWidth(t) })
+}
+
+/// The element type that holds values of type `t` in memory.
+pub(crate) fn elem_type(t: LLVMTypeRef) -> Option<ElemType> {
+    Some(match type_kind(t) {
+        LLVMTypeKind::LLVMHalfTypeKind => ElemType::F16,
+        LLVMTypeKind::LLVMBFloatTypeKind => ElemType::BF16,
+        LLVMTypeKind::LLVMFloatTypeKind => ElemType::F32,
+        LLVMTypeKind::LLVMDoubleTypeKind => ElemType::F64,
+        LLVMTypeKind::LLVMIntegerTypeKind => {
+            // SAFETY: an integer type.
+            let bits = unsafe { LLVMGetIntTypeWidth(t) };
+            if !matches!(bits, 8 | 16 | 32 | 64) {
+                return None;
+            }
+            ElemType::Int(bits)
+        }
+        _ => return None,
+    })
+}
+
+/// Whether kernels can compute with values of `v`'s type.
+pub(crate) fn computable(v: Value) -> bool {
+    elem_type(type_of(v)).is_some() || int_bits(v).is_some_and(|b| b <= 64)
+}
+
+pub(crate) fn is_pointer(v: Value) -> bool {
+    type_kind(type_of(v)) == LLVMTypeKind::LLVMPointerTypeKind
+}
+
+pub(crate) fn is_void(v: Value) -> bool {
+    type_kind(type_of(v)) == LLVMTypeKind::LLVMVoidTypeKind
+}
+
+pub(crate) fn type_text(t: LLVMTypeRef) -> String {
+    // SAFETY: live type; the string is LLVM's and freed here after it was copied.
+    unsafe {
+        let raw = LLVMPrintTypeToString(t);
+        let s = std::ffi::CStr::from_ptr(raw).to_string_lossy().into_owned();
+        LLVMDisposeMessage(raw);
+        s
+    }
+}
+
+/// The name of a value; empty where it has none.
+pub(crate) fn name(v: Value) -> String {
+    let mut len = 0;
+    // SAFETY: live value; the bytes belong to it and are copied at once.
+    unsafe {
+        let p = LLVMGetValueName2(v, &raw mut len);
+        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len)).into_owned()
+    }
+}
+
+/// Neither volatile nor atomic.
+pub(crate) fn is_simple_access(v: Value) -> bool {
+    // SAFETY: a load or a store.
+    unsafe {
+        LLVMGetVolatile(v) == 0 && LLVMGetOrdering(v) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+    }
+}
+
+/// The address of a load or store.
+pub(crate) fn address(v: Value) -> Option<Value> {
+    match opcode(v)? {
+        Op::LLVMLoad => Some(operand(v, 0)),
+        Op::LLVMStore => Some(operand(v, 1)),
+        _ => None,
+    }
+}
+
+/// The type a load or store moves.
+pub(crate) fn accessed_type(v: Value) -> LLVMTypeRef {
+    if opcode(v) == Some(Op::LLVMStore) { type_of(operand(v, 0)) } else { type_of(v) }
+}
+
+pub(crate) fn icmp_predicate(v: Value) -> LLVMIntPredicate {
+    // SAFETY: an `icmp`.
+    unsafe { LLVMGetICmpPredicate(v) }
+}
+
+/// The function a call names, if it is direct.
+pub(crate) fn callee(call: Value) -> Option<Value> {
+    // SAFETY: a call.
+    let f = unsafe { LLVMGetCalledValue(call) };
+    // SAFETY: live value.
+    (!f.is_null() && unsafe { !LLVMIsAFunction(f).is_null() }).then_some(f)
+}
+
+pub(crate) fn is_inline_asm(call: Value) -> bool {
+    // SAFETY: a call.
+    unsafe { !LLVMIsAInlineAsm(LLVMGetCalledValue(call)).is_null() }
+}
+
+fn attribute(call: Value, name: &str) -> Option<u64> {
+    const FUNCTION_INDEX: u32 = u32::MAX;
+    // SAFETY: a call; the name is not kept.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+        let mut a = LLVMGetCallSiteEnumAttribute(call, FUNCTION_INDEX, kind);
+        if a.is_null() {
+            a = LLVMGetEnumAttributeAtIndex(callee(call)?, FUNCTION_INDEX, kind);
+        }
+        (!a.is_null()).then(|| LLVMGetEnumAttributeValue(a))
+    }
+}
+
+/// `memory(none)`: the call reads and writes nothing, `errno` included.
+pub(crate) fn accesses_no_memory(call: Value) -> bool {
+    attribute(call, "memory") == Some(0)
+}
+
+/// The call has no effect but its result: no memory, no exception, and it returns.
+pub(crate) fn is_pure_call(call: Value) -> bool {
+    accesses_no_memory(call) && attribute(call, "nounwind").is_some() && attribute(call, "willreturn").is_some()
+}
+
+pub(crate) fn is_intrinsic(call: Value) -> bool {
+    // SAFETY: a function.
+    callee(call).is_some_and(|f| unsafe { LLVMGetIntrinsicID(f) } != 0)
+}
+
+/// The constant sizes of the inner dimensions that the array types on the way to `pointer` name, outermost first.
+pub(crate) fn constant_sizes(pointer: Value) -> Option<Vec<i64>> {
+    if opcode(pointer) != Some(Op::LLVMGetElementPtr) {
+        // SAFETY: asked of global variables only.
+        let t = unsafe { (!LLVMIsAGlobalVariable(pointer).is_null()).then(|| LLVMGlobalGetValueType(pointer)) };
+        let all = array_sizes(t?);
+        return (all.len() > 1).then(|| all[1..].to_vec());
+    }
+    // SAFETY: a GEP.
+    let own = array_sizes(unsafe { LLVMGetGEPSourceElementType(pointer) });
+    let indices = operands(pointer).len().saturating_sub(1);
+    let leading_zero = indices > 1 && constant_int(operand(pointer, 1)) == Some(0);
+    let outer = constant_sizes(operand(pointer, 0));
+    let mine = if leading_zero { own.get(1..).unwrap_or(&[]).to_vec() } else { own };
+    match outer {
+        Some(o) if o.len() >= mine.len() => Some(o),
+        _ => (!mine.is_empty()).then_some(mine),
+    }
+}
+
+fn array_sizes(mut t: LLVMTypeRef) -> Vec<i64> {
+    let mut v = Vec::new();
+    while type_kind(t) == LLVMTypeKind::LLVMArrayTypeKind {
+        // SAFETY: an array type.
+        unsafe {
+            v.push(i64::try_from(LLVMGetArrayLength2(t)).unwrap_or(0));
+            t = LLVMGetElementType(t);
+        }
+    }
+    v
+}
+
+/// An opcode's name in IR.
+pub(crate) fn opcode_text(op: Op) -> String {
+    format!("{op:?}").trim_start_matches("LLVM").to_lowercase()
+}

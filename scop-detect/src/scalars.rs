@@ -1,0 +1,128 @@
+//! Values that cross statements: virtual arrays.
+//!
+//! **Problem.** A statement's body is straight-line code of one block. A value used in another block needs a place. There are
+//! two kinds of places, as in Polly's `MemoryKind` (Value, PHI), but expanded:
+//! - `Scalar(v, c)`: written where `v` is defined, read by users whose innermost common loop with the definition has depth
+//!   `c`; one cell for each iteration of those `c` loops. If the definition is deeper, only its last iteration writes.
+//! - `Phi(p)`: written at the end of the incoming blocks, read by the users inside the innermost loop around `p`. One cell for
+//!   each iteration of the loops around `p`, without the loop that a header PHI carries a value around.
+//!
+//! **Invariant.** Between a write of a cell and a read of it in original order there is no other write of the cell, unless
+//! the PHI itself is assigned anew in between: users in the same iteration of the innermost loop of `p` run before the latch
+//! writes the next value, and the latch's own statements are kept together if they would not.
+//!
+//! **Example.** `for (i...) { s = 0; for (j...) s += A[i][j]; B[i] = s; }` has `Phi(s)[i]`, written with `0` before the inner
+//! loop and with the sum in it, and `Scalar(sum, 1)[i]`, written in the last iteration of `j`.
+
+use crate::builder::{Builder, Fail};
+use crate::domains::Flow;
+use crate::ir::{self, Block, Op, Value};
+use isl::{DimType, Map, PwAff, Set};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::LoopId;
+use pollyrs_scop::{ElemType, RejectReason};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellKind {
+    Scalar,
+    Phi,
+}
+
+/// A virtual array.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub kind: CellKind,
+    pub value: Value,
+    /// The loops that index it, outermost first.
+    pub loops: Vec<LoopId>,
+    pub elem: ElemType,
+    pub live_out: bool,
+}
+
+/// Length of the common prefix.
+pub(crate) fn common(a: &[LoopId], b: &[LoopId]) -> usize {
+    a.iter().zip(b).take_while(|(x, y)| x == y).count()
+}
+
+impl Builder<'_> {
+    /// The loop of the region that `p`'s block is the header of.
+    pub fn headed_loop(&self, flow: &Flow, block: Block) -> Option<LoopId> {
+        flow.loops.get(&block)?.last().copied().filter(|l| self.an.loops()[l.0].header == block)
+    }
+
+    pub fn new_cell(&self, flow: &Flow, kind: CellKind, value: Value, depth: usize) -> Result<Cell, Fail> {
+        let ty = || RejectReason::Type { ty: ir::type_text(ir::type_of(value)) };
+        let elem = ir::elem_type(ir::type_of(value)).ok_or_else(|| Fail::at(ty(), value))?;
+        let block = ir::parent(value).ok_or_else(|| Fail::at(ty(), value))?;
+        let loops = flow.loops.get(&block).map(|l| l[..depth.min(l.len())].to_vec()).unwrap_or_default();
+        Ok(Cell { kind, value, loops, elem, live_out: false })
+    }
+
+    /// The cell from which a statement of `user` reads the PHI `p` directly, as the depth of its index; `None` if the user is
+    /// outside the innermost loop around `p`.
+    pub fn phi_depth(&self, flow: &Flow, p: Value, user: &[LoopId]) -> Option<usize> {
+        let block = ir::parent(p)?;
+        let around = flow.loops.get(&block)?;
+        let readable = common(around, user) == around.len();
+        readable.then(|| around.len() - usize::from(self.headed_loop(flow, block).is_some()))
+    }
+
+    /// The last iterations of `domain` for each iteration of its outermost `depth` loops.
+    pub fn last_of(&self, domain: &Set, depth: usize) -> isl::Result<Set> {
+        let dims = domain.dim(DimType::Set)?;
+        if depth as u32 >= dims {
+            return Ok(domain.clone());
+        }
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let d = domain.clone().intersect_params(known.clone())?;
+        let m = Map::from_range(d).and_then(|m| m.move_dims(DimType::In, 0, DimType::Out, 0, depth as u32))?;
+        let last = m.lexmax()?.move_dims(DimType::Out, 0, DimType::In, 0, depth as u32)?.range()?;
+        last.coalesce()?.gist_params(known)
+    }
+
+    /// Upper bounds of the number of iterations of the loops that index `cell`, functions of the parameters.
+    pub fn cell_sizes(&self, flow: &Flow, cell: &Cell) -> Result<Vec<PwAff>, Fail> {
+        let mut sizes = Vec::new();
+        for l in &cell.loops {
+            let (entered, count) = &flow.entered[l];
+            let known = self.context.clone().intersect(self.assumed.clone())?;
+            let entered = entered.clone().intersect_params(known.clone())?;
+            let dims = entered.dim(DimType::Set)?;
+            // { [outer] -> [count] }, its range's maximum.
+            let counts = Map::from_pw_aff(count.clone())?.intersect_domain(entered)?.range()?;
+            debug_assert!(dims <= flow.loops.len() as u32);
+            let max = counts.dim_max(0)?;
+            let space = max.domain_space()?;
+            let zero = PwAff::constant_on(space, 0)?;
+            let one = isl::Val::int(&self.ctx, 1)?;
+            // Where the loop is never entered, no cell is needed, yet a size is.
+            sizes.push(max.add_constant(one)?.union_max(zero)?.coalesce()?.gist_params(known)?);
+        }
+        Ok(sizes)
+    }
+
+    /// Values defined in the region and used behind it.
+    pub fn live_outs(&self) -> Vec<Value> {
+        let mut out = Vec::new();
+        for b in &self.cfg.blocks {
+            if !self.contains(*b) {
+                continue;
+            }
+            for v in ir::instructions(*b) {
+                let outside = |(user, _): &(Value, Block)| ir::parent(*user).is_some_and(|u| !self.contains(u));
+                if !ir::is_void(v) && ir::uses(v).iter().any(outside) {
+                    out.push(v);
+                }
+            }
+        }
+        out
+    }
+
+    /// With several edges into an exit that has PHIs, no single value stands for what happened in the region.
+    pub fn check_exit(&self) -> Result<(), Fail> {
+        let exit = self.region.exit;
+        let edges = self.cfg.predecessors(exit).into_iter().filter(|p| self.contains(*p)).count();
+        let phis = ir::instructions(exit).first().is_some_and(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
+        if edges > 1 && phis { Err(Fail::new(RejectReason::ControlFlow, self.region.entry)) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,411 @@
+//! Scalar-evolution expressions as affine functions and polynomials over mathematical integers.
+//!
+//! **Problem.** LLVM's integers are modulo 2^bits, isl's are not. A value is computed *congruent* first: sums, products by
+//! constants, truncations and recurrences keep congruence modulo 2^bits whatever wraps on the way. Where the program
+//! *interprets* the bits (an extension, a comparison, a division, min and max, a number of iterations), the value must
+//! equal the signed (or unsigned) reading: no-wrap flags prove it, or the range is checked over the domain, and what is
+//! left becomes an assumption on the parameters. For 64 bits nothing is left: the host bounds every 64-bit parameter by
+//! 2^46 ([`crate::builder::WIDE_BOUND`]).
+//!
+//! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption: the domain
+//! has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
+
+use crate::builder::{Builder, Place, Stop};
+use crate::ir::{self, Op};
+use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
+use pollyrs_delinearize::{Polynomial, Symbol};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
+use pollyrs_scop::AssumptionKind;
+
+/// An affine function; `exact` if it is the signed value and not only congruent to it.
+pub(crate) struct Affine {
+    pub pwa: PwAff,
+    pub exact: bool,
+}
+
+/// Functions with more pieces make every later step expensive; none of interest has them.
+const MAX_PIECES: u32 = 24;
+
+impl Builder<'_> {
+    fn blocked<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
+        Err(Stop::Blocker(self.describe(&self.culprit(e).unwrap_or_else(|| e.clone()))))
+    }
+
+    /// The part of a non-affine expression that is to blame.
+    fn culprit(&self, e: &ScevExpr) -> Option<ScevExpr> {
+        match &e.kind {
+            ScevKind::Unknown(v) if self.defined_inside(*v) => Some(e.clone()),
+            _ => e.operands().into_iter().find_map(|o| self.culprit(o)),
+        }
+    }
+
+    pub fn constant(&self, v: i128, place: &Place) -> Result<PwAff, Stop> {
+        let v = i64::try_from(v).map_err(|_| Stop::Blocker(v.to_string()))?;
+        Ok(PwAff::constant_on(place.space()?, v)?)
+    }
+
+    /// Dimension `dim` of the place.
+    pub fn dim(&self, dim: usize, place: &Place) -> Result<PwAff, Stop> {
+        let ls = LocalSpace::from_space(place.space()?)?;
+        Ok(PwAff::from_aff(Aff::var_on_domain(ls, DimType::Set, dim as u32)?)?)
+    }
+
+    /// The value modulo 2^bits.
+    pub fn congruent(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let r = self.congruent_unchecked(e, place)?;
+        if r.pwa.n_piece()? > MAX_PIECES { self.blocked(e) } else { Ok(r) }
+    }
+
+    fn congruent_unchecked(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        if e.bits > 64 || e.is_pointer {
+            return self.blocked(e);
+        }
+        if self.is_invariant(e) && holds_pointer(e) {
+            return self.param_value(e, place);
+        }
+        match &e.kind {
+            ScevKind::Constant(c) => Ok(Affine { pwa: self.constant(*c, place)?, exact: true }),
+            ScevKind::Unknown(v) if self.defined_inside(*v) => self.instruction(*v, e, place),
+            ScevKind::Unknown(_) => self.param_value(e, place),
+            ScevKind::Add(ops) => {
+                let mut sum = self.constant(0, place)?;
+                let mut exact = e.nsw || ops.len() == 1;
+                for o in ops {
+                    let x = self.congruent(o, place)?;
+                    sum = sum.add(x.pwa)?;
+                    exact &= x.exact;
+                }
+                Ok(Affine { pwa: sum, exact })
+            }
+            ScevKind::Mul(ops) => {
+                let mut factor: i128 = 1;
+                let mut rest = Vec::new();
+                for o in ops {
+                    match o.kind {
+                        ScevKind::Constant(c) => factor = factor.saturating_mul(c),
+                        _ => rest.push(o),
+                    }
+                }
+                let [one] = rest[..] else {
+                    return if self.is_invariant(e) { self.param_value(e, place) } else { self.blocked_product(e) };
+                };
+                let x = self.congruent(one, place)?;
+                Ok(Affine { pwa: self.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
+            }
+            ScevKind::AddRec { loop_id, operands } => self.recurrence(*loop_id, operands, e, place),
+            ScevKind::SignExtend(x) => Ok(Affine { pwa: self.exact(x, place)?, exact: true }),
+            ScevKind::ZeroExtend(x) => Ok(Affine { pwa: self.unsigned(x, place)?, exact: true }),
+            ScevKind::Truncate(x) => Ok(Affine { pwa: self.congruent(x, place)?.pwa, exact: false }),
+            ScevKind::UDiv(a, b) => match b.kind {
+                ScevKind::Constant(c) if c > 0 => {
+                    let a = self.unsigned(a, place)?;
+                    let c = Val::int(&self.ctx, i64::try_from(c).map_err(|_| Stop::Blocker("a huge divisor".into()))?)?;
+                    Ok(Affine { pwa: a.scale_down(c)?.floor()?, exact: true })
+                }
+                _ if self.is_invariant(e) => self.param_value(e, place),
+                _ => self.blocked(e),
+            },
+            ScevKind::SMax(ops) => self.fold(ops, place, false, PwAff::max),
+            ScevKind::SMin(ops) => self.fold(ops, place, false, PwAff::min),
+            ScevKind::UMax(ops) => self.fold(ops, place, true, PwAff::max),
+            ScevKind::UMin(ops) | ScevKind::SequentialUMin(ops) => self.fold(ops, place, true, PwAff::min),
+            ScevKind::PtrToInt(_) | ScevKind::VScale | ScevKind::CouldNotCompute => self.blocked(e),
+        }
+    }
+
+    fn blocked_product<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
+        match self.culprit(e) {
+            Some(c) => Err(Stop::Blocker(self.describe(&c))),
+            None => Err(Stop::Blocker(format!("the product {}", self.describe(e)))),
+        }
+    }
+
+    fn param_value(&mut self, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let i = self.param(e)?;
+        Ok(Affine { pwa: self.param_aff(i, place.space()?)?, exact: true })
+    }
+
+    fn scale(&self, p: PwAff, by: i128) -> Result<PwAff, Stop> {
+        let by = i64::try_from(by).map_err(|_| Stop::Blocker(by.to_string()))?;
+        Ok(p.scale(Val::int(&self.ctx, by)?)?)
+    }
+
+    fn fold(
+        &mut self,
+        ops: &[ScevExpr],
+        place: &Place,
+        unsigned: bool,
+        f: fn(PwAff, PwAff) -> isl::Result<PwAff>,
+    ) -> Result<Affine, Stop> {
+        let mut all = Vec::new();
+        for o in ops {
+            all.push(if unsigned { self.unsigned(o, place)? } else { self.exact(o, place)? });
+        }
+        let mut it = all.into_iter();
+        let mut acc = it.next().ok_or_else(|| Stop::Blocker("an empty minimum".into()))?;
+        for o in it {
+            acc = f(acc, o)?;
+        }
+        Ok(Affine { pwa: acc.coalesce()?, exact: true })
+    }
+
+    fn recurrence(&mut self, l: LoopId, ops: &[ScevExpr], e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let [start, step] = ops else { return self.blocked_product(e) };
+        let exact = e.nsw;
+        if let Some(d) = place.loops.iter().position(|x| *x == l) {
+            let ScevKind::Constant(c) = step.kind else { return self.blocked_product(e) };
+            let start = self.congruent(start, place)?;
+            let i = self.dim(d, place)?;
+            let pwa = start.pwa.add(self.scale(i, c)?)?;
+            return Ok(Affine { pwa, exact: exact && start.exact });
+        }
+        if !self.is_invariant(e) {
+            return self.blocked(e);
+        }
+        if let (Some((counter, offset)), ScevKind::Constant(c)) = (self.outer_counter(l), &step.kind) {
+            let start = self.congruent(start, place)?;
+            let i = self.param_aff(counter, place.space()?)?;
+            let i = i.add_constant(Val::int(&self.ctx, -offset)?)?;
+            let pwa = start.pwa.add(self.scale(i, *c)?)?;
+            return Ok(Affine { pwa, exact: exact && start.exact });
+        }
+        self.param_value(e, place)
+    }
+
+    /// For a loop around the region: a parameter and an offset with `iteration = parameter - offset`.
+    pub fn outer_counter(&mut self, l: LoopId) -> Option<(usize, i64)> {
+        if let Some(known) = self.outer_counters.get(&l) {
+            return *known;
+        }
+        let header = self.an.loops().get(l.0)?.header;
+        let phis = ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
+        let mut found = None;
+        for phi in phis.filter(|p| ir::int_bits(*p).is_some_and(|b| (32..=64).contains(&b))) {
+            let e = self.an.scev(phi, Some(l));
+            let ScevKind::AddRec { loop_id, operands } = &e.kind else { continue };
+            let [ScevKind::Constant(start), ScevKind::Constant(1)] =
+                operands.iter().map(|o| o.kind.clone()).collect::<Vec<_>>()[..]
+            else {
+                continue;
+            };
+            // A counter that may wrap counts iterations no longer; 64 bits never come around.
+            if *loop_id == l && (e.nsw || e.bits == 64) && i64::try_from(start).is_ok_and(|s| s.abs() < 1 << 30) {
+                found = self.param(&e).ok().map(|p| (p, start as i64));
+                break;
+            }
+        }
+        if let Some((p, start)) = found {
+            let space = isl::Space::params_named(&self.ctx, [self.params[p].name.as_str()]).ok()?;
+            let at_least = Val::int(&self.ctx, start).and_then(|v| {
+                Set::universe(space)?.lower_bound_val(DimType::Param, 0, v)?.intersect(self.context.clone())
+            });
+            self.context = at_least.ok()?;
+        }
+        self.outer_counters.insert(l, found);
+        found
+    }
+
+    /// An instruction that scalar evolution does not see through: signed division, remainders and masks by constants.
+    fn instruction(&mut self, v: ir::Value, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        let divisor = |i| ir::constant_int(ir::operand(v, i)).filter(|c| *c > 0);
+        let (op, c) = match (ir::opcode(v), ir::operands(v).len()) {
+            (Some(op @ (Op::LLVMSDiv | Op::LLVMSRem)), _) => (op, divisor(1)),
+            (Some(op @ Op::LLVMAShr), _) => {
+                (op, ir::constant_int(ir::operand(v, 1)).filter(|s| (0..62).contains(s)).map(|s| 1i64 << s))
+            }
+            _ => return self.blocked(e),
+        };
+        let Some(c) = c else { return self.blocked(e) };
+        let scope = place.loops.last().copied();
+        let x = self.an.scev(ir::operand(v, 0), scope);
+        let x = self.exact(&x, place)?;
+        let by = Val::int(&self.ctx, c)?;
+        let pwa = match op {
+            Op::LLVMSDiv => x.tdiv_q(PwAff::constant_on(place.space()?, c)?)?,
+            Op::LLVMSRem => x.tdiv_r(PwAff::constant_on(place.space()?, c)?)?,
+            _ => x.scale_down(by)?.floor()?,
+        };
+        // tdiv has a piece for either sign; the domain mostly rules one out.
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
+        Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: true })
+    }
+
+    /// The signed value.
+    pub fn exact(&mut self, e: &ScevExpr, place: &Place) -> Result<PwAff, Stop> {
+        let a = self.congruent(e, place)?;
+        if a.exact || e.bits >= 64 {
+            return Ok(a.pwa);
+        }
+        let half = 1i64 << (e.bits - 1);
+        if e.bits < 8 {
+            // Narrow types occur as masks only; their signed value is piecewise and of no use.
+            return self.blocked(e);
+        }
+        let low = a.pwa.clone().lt_set(PwAff::constant_on(place.space()?, -half)?)?;
+        let high = a.pwa.clone().ge_set(PwAff::constant_on(place.space()?, half)?)?;
+        let note = format!("{} does not overflow", self.describe(e));
+        self.assume(AssumptionKind::NoWrap, low.union(high)?, place, &note)?;
+        Ok(a.pwa)
+    }
+
+    /// The unsigned value, under the assumption that it is also the signed one; exactly the remainder for types that are
+    /// no power of two wide (they come from masks).
+    pub fn unsigned(&mut self, e: &ScevExpr, place: &Place) -> Result<PwAff, Stop> {
+        if !matches!(e.bits, 8 | 16 | 32 | 64) && e.bits < 62 {
+            let a = self.congruent(e, place)?;
+            let known = place.domain.clone().intersect_params(self.context.clone())?;
+            let m = a.pwa.modulo(Val::int(&self.ctx, 1i64 << e.bits)?)?;
+            return Ok(m.gist(known)?);
+        }
+        let a = self.exact(e, place)?;
+        let negative = a.clone().lt_set(PwAff::constant_on(place.space()?, 0)?)?;
+        let note = format!("{} is not negative", self.describe(e));
+        self.assume(AssumptionKind::NonNegative, negative, place, &note)?;
+        Ok(a)
+    }
+
+    /// A polynomial over the dimensions of `place`, the parameters (by index), and after the dimensions the functions pushed
+    /// to `quasi` (integer divisions, minima ...), congruent modulo 2^bits.
+    pub fn polynomial(&mut self, e: &ScevExpr, place: &Place, quasi: &mut Vec<PwAff>) -> Result<Polynomial, Stop> {
+        match &e.kind {
+            ScevKind::Constant(c) => Ok(Polynomial::constant(*c)),
+            ScevKind::Add(ops) => {
+                let mut p = Polynomial::zero();
+                for o in ops {
+                    p = &p + &self.polynomial(o, place, quasi)?;
+                }
+                Ok(p)
+            }
+            ScevKind::Mul(ops) => {
+                let mut p = Polynomial::constant(1);
+                for o in ops {
+                    p = &p * &self.polynomial(o, place, quasi)?;
+                }
+                Ok(p)
+            }
+            ScevKind::AddRec { loop_id, operands } => {
+                let [start, step] = &operands[..] else { return self.blocked_product(e) };
+                let i = if let Some(d) = place.loops.iter().position(|x| x == loop_id) {
+                    Polynomial::iter(d)
+                } else if let (true, Some((p, offset))) = (!self.inside(*loop_id), self.outer_counter(*loop_id)) {
+                    &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
+                } else {
+                    return self.affine_polynomial(e, place, quasi);
+                };
+                let start = self.polynomial(start, place, quasi)?;
+                let step = self.polynomial(step, place, quasi)?;
+                Ok(&start + &(&step * &i))
+            }
+            ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => {
+                let quasi_before = quasi.len();
+                let p = self.polynomial(x, place, quasi)?;
+                if p.is_affine() {
+                    quasi.truncate(quasi_before);
+                    return self.affine_polynomial(e, place, quasi);
+                }
+                let unsigned = matches!(e.kind, ScevKind::ZeroExtend(_));
+                if x.bits < 64 && (unsigned || !never_wraps(x)) {
+                    self.bound_products(&p, x, unsigned, place, quasi)?;
+                }
+                Ok(p)
+            }
+            ScevKind::Truncate(x) => self.polynomial(x, place, quasi),
+            _ => self.affine_polynomial(e, place, quasi),
+        }
+    }
+
+    fn affine_polynomial(&mut self, e: &ScevExpr, place: &Place, quasi: &mut Vec<PwAff>) -> Result<Polynomial, Stop> {
+        let a = self.congruent(e, place)?.pwa;
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
+        let a = a.gist(known.intersect_params(self.assumed.clone())?)?.coalesce()?;
+        if let Some(p) = self.as_polynomial(&a)? {
+            return Ok(p);
+        }
+        quasi.push(a);
+        Ok(Polynomial::iter(place.loops.len() + quasi.len() - 1))
+    }
+
+    /// `a` as a polynomial, if it is one piece without integer divisions.
+    pub fn as_polynomial(&self, a: &PwAff) -> Result<Option<Polynomial>, Stop> {
+        if !a.isa_aff()? {
+            return Ok(None);
+        }
+        let aff = a.clone().as_aff()?;
+        let whole = aff.dim(DimType::Div)? == 0 && aff.denominator()?.is_one()?;
+        let mut p = match aff.constant()?.to_i64() {
+            Some(c) if whole => Polynomial::constant(i128::from(c)),
+            _ => return Ok(None),
+        };
+        for d in 0..aff.dim(DimType::In)? {
+            let Some(c) = aff.coefficient(DimType::In, d as i32)?.to_i64() else { return Ok(None) };
+            p = &p + &Polynomial::iter(d as usize).scale(i128::from(c));
+        }
+        let space = aff.space()?;
+        for d in 0..aff.dim(DimType::Param)? {
+            let Some(c) = aff.coefficient(DimType::Param, d as i32)?.to_i64() else { return Ok(None) };
+            if c == 0 {
+                continue;
+            }
+            let name = space.dim_name(DimType::Param, d)?.unwrap_or_default();
+            let Some(i) = self.params.iter().position(|q| q.name == name) else { return Ok(None) };
+            p = &p + &Polynomial::param(i).scale(i128::from(c));
+        }
+        Ok(Some(p))
+    }
+
+    /// Assumes bounds under which the product terms of `p` stay inside the type of `x`.
+    ///
+    /// Products are beyond isl, so the condition is a sufficient one: with `s` the sum of the coefficients' absolute values
+    /// and `d` the degree, every symbol `v` has `|v| <= K` where `s * K^d` is below the type's bound. For an unsigned linear
+    /// index `i*n + j` of 32 bits that is `n <= 46340`, `j <= 46340`.
+    fn bound_products(
+        &mut self,
+        p: &Polynomial,
+        x: &ScevExpr,
+        unsigned: bool,
+        place: &Place,
+        quasi: &[PwAff],
+    ) -> Result<(), Stop> {
+        let limit: i128 = if unsigned { (1i128 << x.bits) - 1 } else { (1i128 << (x.bits - 1)) - 1 };
+        let sum: i128 = p.terms().map(|(_, c)| c.abs()).sum();
+        let degree = p.degree();
+        let fits = |k: i128| k.checked_pow(degree).and_then(|v| v.checked_mul(sum)).is_some_and(|v| v <= limit);
+        let (mut low, mut high) = (0i128, 1i128 << 32);
+        while low + 1 < high {
+            let mid = (low + high) / 2;
+            if fits(mid) { low = mid } else { high = mid }
+        }
+        // Unsigned: all terms must be products of non-negative factors, so that the sum is not negative.
+        let bottom = if unsigned { 0 } else { -low };
+        if unsigned && p.terms().any(|(_, c)| c < 0) {
+            return Err(Stop::Blocker(format!("{}, an unsigned value that may wrap", self.describe(x))));
+        }
+        let note = format!("the unsigned or narrow index {} does not wrap", self.describe(x));
+        for s in p.symbols() {
+            let v = match s {
+                Symbol::Iter(d) if d < place.loops.len() => self.dim(d, place)?,
+                Symbol::Iter(d) => quasi[d - place.loops.len()].clone(),
+                Symbol::Param(i) => self.param_aff(i, place.space()?)?,
+            };
+            let under = v.clone().lt_set(self.constant(bottom, place)?)?;
+            let over = v.gt_set(self.constant(low, place)?)?;
+            self.assume(AssumptionKind::NoWrap, under.union(over)?, place, &note)?;
+        }
+        Ok(())
+    }
+}
+
+fn holds_pointer(e: &ScevExpr) -> bool {
+    e.is_pointer || matches!(e.kind, ScevKind::PtrToInt(_)) || e.operands().into_iter().any(holds_pointer)
+}
+
+/// Whether flags prove that no part of the polynomial expression wraps as a signed number. A flag of the outermost operation
+/// alone says nothing about its operands. Conversions inside are checked on their own.
+fn never_wraps(e: &ScevExpr) -> bool {
+    match &e.kind {
+        ScevKind::Add(o) | ScevKind::Mul(o) | ScevKind::AddRec { operands: o, .. } => e.nsw && o.iter().all(never_wraps),
+        ScevKind::Truncate(_) => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,424 @@
+//! Effects grouped into statements, and the finished [`Scop`].
+//!
+//! Within a block, an effect joins an earlier one when running after it would change what it reads: a load of its tree comes
+//! before a store of the earlier effect to the same array, or it reads a cell that the earlier one writes. Arrays with
+//! different bases do not overlap (proved, or checked at run time), so only equal bases count.
+//!
+//! **Example.** `x = A[i]; A[i] = B[i]; B[i] = x;` is one statement; `A[i] = C[i]; B[i] = C[i];` are two.
+
+use crate::accesses::{Raw, base_of};
+use crate::builder::{Builder, Fail, Place, loc};
+use crate::domains::Flow;
+use crate::effects::{Effect, Effects, Out};
+use crate::ir::{self, Op, Value};
+use crate::scalars::CellKind;
+use crate::schedule::original_schedule;
+use isl::{DimType, Map, PwAff, Space};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{LoopId, ScevExpr};
+use pollyrs_scop::*;
+use std::collections::BTreeMap;
+
+/// Effects that run as one statement.
+struct Group {
+    effects: Vec<Effect>,
+    init: bool,
+}
+
+/// A statement while it is put together.
+pub(crate) struct Draft {
+    pub name: String,
+    pub loops: Vec<LoopId>,
+    pub statement: Statement,
+}
+
+impl Builder<'_> {
+    /// The SCoP of the region, or why it is none.
+    pub fn build(mut self, name: String, function: String) -> Result<Scop, Fail> {
+        self.check_exit()?;
+        self.facts_at_entry()?;
+        let flow = self.flow()?;
+        let fx = self.effects(&flow)?;
+        let groups = self.groups(&flow, fx.effects.clone())?;
+        let mut arrays = Vec::new();
+        let mut drafts = Vec::new();
+        for (n, g) in groups.iter().enumerate() {
+            drafts.push(self.draft(format!("S{n}"), g)?);
+        }
+        self.memory(&groups, &mut drafts, &mut arrays)?;
+        let cells = self.cells(&flow, &fx, &mut arrays)?;
+        self.cell_accesses(&groups, &cells, &arrays, &mut drafts)?;
+        if drafts.is_empty() {
+            return Err(Fail::new(RejectReason::NoParallelism, self.region.entry));
+        }
+        self.finish(name, function, drafts, arrays, &fx.invariants)
+    }
+
+    fn groups(&self, flow: &Flow, effects: Vec<Effect>) -> Result<Vec<Group>, Fail> {
+        let order: BTreeMap<_, _> = flow.order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
+        let is_init = |e: &Effect| e.loops.len() < flow.loops[&e.block].len();
+        let mut sorted = Vec::new();
+        for e in effects {
+            if !e.domain.clone().intersect_params(self.context.clone())?.is_empty()? {
+                sorted.push(e);
+            }
+        }
+        sorted.sort_by_key(|e| (!is_init(e), order.get(&e.block).copied(), e.at));
+        let mut groups: Vec<Group> = Vec::new();
+        let mut rest = sorted.into_iter().peekable();
+        while let Some(first) = rest.next() {
+            let (block, init) = (first.block, is_init(&first));
+            let mut all = vec![first];
+            while !init && rest.peek().is_some_and(|e| e.block == block && !is_init(e)) {
+                all.extend(rest.next());
+            }
+            // start[j]: the first effect that must stay together with j.
+            let mut cuts: Vec<usize> = (0..all.len()).collect();
+            for j in 0..all.len() {
+                for i in (0..j).rev() {
+                    if self.disturbs(&all[i], &all[j])? {
+                        cuts.iter_mut().take(j + 1).skip(i).for_each(|c| *c = (*c).min(i));
+                    }
+                }
+            }
+            for (j, e) in all.into_iter().enumerate() {
+                let joined = cuts[j] < j;
+                match groups.last_mut() {
+                    Some(g) if joined => {
+                        if !e.whole || !g.effects.iter().all(|o| o.whole) {
+                            return Err(Fail::new(RejectReason::ControlFlow, block));
+                        }
+                        g.effects.push(e);
+                    }
+                    _ => groups.push(Group { effects: vec![e], init }),
+                }
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Whether `late`, run after `early`, would read something that `early` overwrites.
+    fn disturbs(&self, early: &Effect, late: &Effect) -> Result<bool, Fail> {
+        match &early.out {
+            Out::Cell(_, c) => Ok(late.reads.iter().any(|(_, r)| r == c)),
+            Out::Store(s) => {
+                let (base, at) = (base_of(self, *s)?, self.cfg.position(*s));
+                for (p, v) in &late.tree {
+                    if ir::opcode(*v) == Some(Op::LLVMLoad) && *p < at && base_of(self, *v)? == base {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    fn draft(&mut self, name: String, g: &Group) -> Result<Draft, Fail> {
+        let e = &g.effects[0];
+        let place = Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: None };
+        let mut tree: BTreeMap<(usize, usize), Value> = BTreeMap::new();
+        let mut integers: BTreeMap<(usize, usize), (Value, ScevExpr)> = BTreeMap::new();
+        for e in &g.effects {
+            tree.extend(e.tree.iter().map(|(p, v)| (*p, *v)));
+            if let Out::Store(s) = e.out {
+                tree.insert(self.cfg.position(s), s);
+            }
+            integers.extend(e.synthesized.iter().map(|(v, s)| (self.cfg.position(*v), (*v, s.clone()))));
+        }
+        let id = isl::Id::new(&self.ctx, &name)?;
+        let mut synthesized = Vec::new();
+        for (_, (v, s)) in integers {
+            let f = self
+                .congruent(&s, &place)
+                .map_err(|s| s.fail(v, |b| RejectReason::Subscript { array: "a value".into(), blocker: b }))?;
+            let known = place.domain.clone().intersect_params(self.context.clone())?;
+            let function = f.pwa.gist(known)?.coalesce()?.set_tuple_id(DimType::In, id.clone())?;
+            synthesized.push(Synthesized { value: handle(v), function });
+        }
+        let anchor = tree.values().rev().find_map(|v| crate::builder::value_location(*v));
+        let statement = Statement {
+            domain: e.domain.clone().coalesce()?.set_tuple_id(id)?,
+            accesses: Vec::new(),
+            body: tree.values().map(|v| handle(*v)).collect(),
+            synthesized,
+            location: anchor.or_else(|| crate::builder::block_location(e.block)),
+            name: name.clone(),
+        };
+        debug_assert!(!g.init || e.loops.is_empty());
+        Ok(Draft { name, loops: e.loops.clone(), statement })
+    }
+
+    /// Adds memory arrays and the accesses to them.
+    fn memory(&mut self, groups: &[Group], drafts: &mut [Draft], arrays: &mut Vec<Array>) -> Result<(), Fail> {
+        // Bases in the order of their first access.
+        let mut bases: Vec<Value> = Vec::new();
+        let mut found: Vec<Vec<(usize, Raw)>> = Vec::new();
+        for (n, g) in groups.iter().enumerate() {
+            let e = &g.effects[0];
+            let body: Vec<Value> = drafts[n].statement.body.iter().map(|h| h.0 as Value).collect();
+            for v in body.into_iter().filter(|v| ir::address(*v).is_some()) {
+                let base = base_of(self, v)?;
+                let place = Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: Some(v) };
+                let raw = self.raw_access(v, base, place)?;
+                let k = bases.iter().position(|b| *b == base).unwrap_or_else(|| {
+                    bases.push(base);
+                    found.push(Vec::new());
+                    bases.len() - 1
+                });
+                found[k].push((n, raw));
+            }
+        }
+        for (base, found) in bases.into_iter().zip(found) {
+            let (owners, raws): (Vec<usize>, Vec<Raw>) = found.into_iter().unzip();
+            let shaped = self.shape(base, &raws)?;
+            let display = self.name_of(base);
+            let name = self.fresh_name(&display, "M");
+            let id = ArrayId(arrays.len());
+            arrays.push(Array {
+                name: name.clone(),
+                display,
+                elem: shaped.elem,
+                sizes: shaped.sizes,
+                kind: ArrayKind::Memory { base: handle(base) },
+            });
+            for ((owner, raw), subs) in owners.into_iter().zip(&raws).zip(shaped.subscripts) {
+                let store = ir::opcode(raw.inst) == Some(Op::LLVMStore);
+                let relation = self.relation(&drafts[owner].name, &raw.place, subs, &name)?;
+                drafts[owner].statement.accesses.push(Access {
+                    kind: if store { AccessKind::MustWrite } else { AccessKind::Read },
+                    array: id,
+                    relation,
+                    value: AccessValue::Instruction(handle(raw.inst)),
+                });
+            }
+        }
+        // Program order within each statement, whatever array comes first.
+        for d in drafts {
+            d.statement.accesses.sort_by_key(|a| match a.value {
+                AccessValue::Instruction(v) => self.cfg.position(v.0 as Value),
+                _ => (usize::MAX, 0),
+            });
+        }
+        Ok(())
+    }
+
+    /// `{ stmt[i] -> array[subscripts] }`
+    fn relation(&self, stmt: &str, place: &Place, subs: Vec<PwAff>, array: &str) -> isl::Result<Map> {
+        let universe = isl::Set::universe(place.space()?)?;
+        let mut m: Option<Map> = None;
+        for s in subs {
+            let s = Map::from_pw_aff(s.reset_tuple_id(DimType::In)?)?;
+            m = Some(match m {
+                None => s,
+                Some(m) => m.flat_range_product(s)?,
+            });
+        }
+        let m = match m {
+            Some(m) => m,
+            None => Map::from_domain(universe)?,
+        };
+        m.coalesce()?.set_tuple_name(DimType::In, stmt)?.set_tuple_name(DimType::Out, array)
+    }
+
+    /// Adds an array for each cell; the index of each.
+    fn cells(&mut self, flow: &Flow, fx: &Effects, arrays: &mut Vec<Array>) -> Result<Vec<ArrayId>, Fail> {
+        let mut ids = Vec::new();
+        for c in &fx.cells {
+            let display = self.name_of(c.value);
+            let known = pollyrs_llvm_shim::source_name(c.value).unwrap_or_default();
+            let name = self.fresh_name(&known, if c.kind == CellKind::Phi { "phi" } else { "val" });
+            let value = handle(c.value);
+            let kind = match c.kind {
+                CellKind::Scalar => ArrayKind::Scalar { value, live_out: c.live_out },
+                CellKind::Phi => ArrayKind::Phi { phi: value, live_out: c.live_out },
+            };
+            let sizes = self.cell_sizes(flow, c)?.into_iter().map(Some).collect();
+            ids.push(ArrayId(arrays.len()));
+            arrays.push(Array { name, display, elem: c.elem, sizes, kind });
+        }
+        Ok(ids)
+    }
+
+    fn cell_accesses(
+        &mut self,
+        groups: &[Group],
+        ids: &[ArrayId],
+        arrays: &[Array],
+        drafts: &mut [Draft],
+    ) -> Result<(), Fail> {
+        for (n, g) in groups.iter().enumerate() {
+            let e = &g.effects[0];
+            let place = Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: None };
+            let mut reads = Vec::new();
+            let mut writes = Vec::new();
+            for e in &g.effects {
+                for (v, c) in &e.reads {
+                    if !reads.contains(&(*v, *c)) {
+                        reads.push((*v, *c));
+                    }
+                }
+                if let Out::Cell(v, c) = e.out {
+                    writes.push((v, c));
+                }
+            }
+            let tagged = reads.into_iter().map(|(v, c)| (AccessKind::Read, AccessValue::ScalarRead(handle(v)), c));
+            let tagged = tagged.chain(
+                writes.into_iter().map(|(v, c)| (AccessKind::MustWrite, AccessValue::ScalarWrite(handle(v)), c)),
+            );
+            for (kind, value, c) in tagged {
+                let array = &arrays[ids[c].0];
+                let mut subs = Vec::new();
+                for d in 0..array.dims() {
+                    let ls = isl::LocalSpace::from_space(place.space()?)?;
+                    subs.push(PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, d as u32)?)?);
+                }
+                let relation = self.relation(&drafts[n].name, &place, subs, &array.name)?;
+                drafts[n].statement.accesses.push(Access { kind, array: ids[c], relation, value });
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        name: String,
+        function: String,
+        drafts: Vec<Draft>,
+        arrays: Vec<Array>,
+        invariants: &[Value],
+    ) -> Result<Scop, Fail> {
+        let schedule = original_schedule(&self.ctx, &drafts)?;
+        let alias_checks = self.alias_checks(&drafts, &arrays);
+        let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
+        self.drop_unused(&statements, &arrays)?;
+        let loops: Vec<_> = (0..self.an.loops().len())
+            .filter(|l| self.inside(LoopId(*l)))
+            .map(|l| self.an.loops()[l].location.clone().map(loc))
+            .collect();
+        let location = loops.first().cloned().flatten().or_else(|| crate::builder::block_location(self.region.entry));
+        let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
+        let mut assumptions = std::mem::take(&mut self.assumptions);
+        for a in &mut assumptions {
+            a.set = a.set.clone().align_params(space.clone())?;
+        }
+        let block = |b: &ir::Block| ValueHandle(*b as usize);
+        let mut blocks: Vec<_> = self.region.blocks.iter().collect();
+        blocks.sort_by_key(|b| self.cfg.id(**b));
+        let scop = Scop {
+            name,
+            function,
+            location,
+            params: self
+                .params
+                .iter()
+                .map(|p| Param {
+                    name: p.name.clone(),
+                    display: p.display.clone(),
+                    bits: p.bits,
+                    scev: ScevHandle(p.scev.handle),
+                })
+                .collect(),
+            context: self.context.clone().align_params(space)?,
+            assumptions,
+            invariants: invariants
+                .iter()
+                .map(|v| Invariant { value: handle(*v), display: self.name_of(*v) })
+                .collect(),
+            arrays,
+            statements,
+            schedule,
+            region: Region {
+                entry: block(&self.region.entry),
+                exit: block(&self.region.exit),
+                blocks: blocks.into_iter().map(block).collect(),
+            },
+            alias_checks,
+            loops,
+            ctx: self.ctx.clone(),
+        };
+        verify(&scop).map_err(|e| Fail {
+            reason: match e {
+                VerifyError::Isl(isl::Error::Quota) => RejectReason::Budget { stage: "detection".into() },
+                e => RejectReason::Internal { stage: "detection".into(), message: e.to_string() },
+            },
+            block: None,
+            location: None,
+        })?;
+        Ok(scop)
+    }
+
+    /// Pairs of arrays of which one is written and whose bases may point into one object.
+    fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
+        let written = |a: usize| {
+            let writes = |x: &Access| x.array.0 == a && x.kind != AccessKind::Read;
+            drafts.iter().any(|d| d.statement.accesses.iter().any(writes))
+        };
+        let base = |a: usize| match arrays[a].kind {
+            ArrayKind::Memory { base } => Some(base.0 as Value),
+            _ => None,
+        };
+        let mut pairs = Vec::new();
+        for a in 0..arrays.len() {
+            for b in a + 1..arrays.len() {
+                let (Some(p), Some(q)) = (base(a), base(b)) else { continue };
+                if (written(a) || written(b)) && self.an.may_alias(p, q) {
+                    pairs.push((ArrayId(a), ArrayId(b)));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Removes parameters that nothing mentions (they came from conditions before the region).
+    fn drop_unused(&mut self, statements: &[Statement], arrays: &[Array]) -> Result<(), Fail> {
+        let mut kept = Vec::new();
+        for p in std::mem::take(&mut self.params) {
+            let id = isl::Id::new(&self.ctx, &p.name)?;
+            let in_set = |s: &isl::Set| -> isl::Result<bool> {
+                let at = s.find_dim_by_id(DimType::Param, &id)?;
+                Ok(at >= 0 && s.involves_dims(DimType::Param, at as u32, 1)?)
+            };
+            let in_pwa = |f: &PwAff| -> isl::Result<bool> {
+                let at = f.space()?.find_dim_by_id(DimType::Param, &id)?;
+                Ok(at >= 0 && f.involves_dims(DimType::Param, at as u32, 1)?)
+            };
+            let mut used = false;
+            for a in &self.assumptions {
+                used |= in_set(&a.set)?;
+            }
+            for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten()) {
+                used |= in_pwa(a)?;
+            }
+            for s in statements {
+                used |= in_set(&s.domain)?;
+                for f in &s.synthesized {
+                    used |= in_pwa(&f.function)?;
+                }
+                for a in &s.accesses {
+                    let at = a.relation.find_dim_by_id(DimType::Param, &id)?;
+                    used |= at >= 0 && a.relation.involves_dims(DimType::Param, at as u32, 1)?;
+                }
+            }
+            if used {
+                kept.push(p);
+                continue;
+            }
+            let at = self.context.find_dim_by_id(DimType::Param, &id)?;
+            if at >= 0 {
+                self.context = self.context.clone().project_out(DimType::Param, at as u32, 1)?;
+            }
+            for a in &mut self.assumptions {
+                let at = a.set.find_dim_by_id(DimType::Param, &id)?;
+                if at >= 0 {
+                    a.set = a.set.clone().project_out(DimType::Param, at as u32, 1)?;
+                }
+            }
+        }
+        self.params = kept;
+        Ok(())
+    }
+}
+
+fn handle(v: Value) -> ValueHandle {
+    ValueHandle(v as usize)
+}
