@@ -12,7 +12,7 @@ Runs clang-22, clang++-22 or flang-22 with the pollyrs plugin, and links the run
 here goes to the compiler. Loops are offloaded at -O1 and above.
 
   --pollyrs-targets=LIST          devices to compile kernels for: cuda, emulated (default: cuda)
-  --pollyrs-arch=LIST             oldest GPU architecture, or several, for example sm_70
+  --pollyrs-arch=sm_NN            oldest GPU architecture the kernels have to run on
   --pollyrs-remarks               say what was offloaded, what was not and why
                                   (-Rpass=pollyrs -Rpass-missed=pollyrs -Rpass-analysis=pollyrs)
   --pollyrs-option=NAME=VALUE     any option of the plugin: -mllvm -pollyrs-NAME=VALUE (or NAME alone, for a flag)

@@ -1,0 +1,90 @@
+"""The body of scripts/bundle: compiles the programs of the sets, plain and with kernels inside, and writes the table for the runner."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+import toolchain
+
+sys.path.insert(0, str(toolchain.ROOT / "test" / "e2e"))
+import cases  # noqa: E402
+
+LIMIT_BYTES = 50_000_000
+
+
+def entries(set_name):
+    """The programs of a set, one a type, as the runner wants them, with their source files."""
+    table = json.loads((toolchain.ROOT / "bench" / "sets" / f"{set_name}.json").read_text(encoding="utf-8"))
+    if table["programs"] == "by header lines":
+        for program in cases.programs():
+            yield program.source, {
+                "name": program.source.name, "set": set_name, "type": "-", "expectation": program.expectation,
+                "check": [list(a) for a in program.arguments], "must_offload": [],
+            }
+        return
+    for entry in table["programs"]:
+        for element in entry["types"]:
+            check = entry["check"] + entry.get("check_full", []) + ([entry["large"]] if "large" in entry else [])
+            yield toolchain.ROOT / table["source_dir"] / entry["source"], {
+                "name": entry["name"], "set": set_name, "type": element, "expectation": "yes", "check": check,
+                "must_offload": [a for a in check if min(a, default=0) > 2],
+                **{key: entry[key] for key in ("timing", "flops", "bytes") if key in entry},
+            }
+
+
+def compile_entry(source, entry, folder):
+    """Both executables of one entry; returns the entry with their names, or raises SystemExit with the compiler's message."""
+    stem = f"{entry['set']}-{entry['name']}-{entry['type']}".replace(".", "_").rstrip("-")
+    element = None if entry["type"] == "-" else entry["type"]
+    strip = ["-Wl,-s,--gc-sections"]
+    if toolchain.language(source) == "c++":
+        strip.append("-static-libstdc++")
+    # Many small programs share one library; those that are timed carry it inside.
+    timed = "timing" in entry
+    extra = [] if timed else ["--pollyrs-shared-rt", "-Wl,-rpath,$ORIGIN/../lib"]
+    plain, offloaded = folder / "bin" / f"{stem}.plain", folder / "bin" / f"{stem}.pollyrs"
+    for command in (
+        toolchain.plain_command(source, plain, element=element, flags=["-ffp-contract=off", *strip]),
+        toolchain.plugin_command(source, offloaded, targets="cuda", element=element, flags=["-ffp-contract=off", *strip],
+                                 extra=extra),
+    ):
+        done = toolchain.run(command, env=toolchain.environment(), timeout=1200)
+        if done.why():
+            sys.exit(f"{done.why()}: {toolchain.shell(command)}\n{done.stderr.decode(errors='replace')}")
+    return {**entry, "plain": f"bin/{plain.name}", "pollyrs": f"bin/{offloaded.name}"}
+
+
+def main():
+    """Compiles in parallel, copies the runner, checks the size."""
+    folder, sets = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or ["examples", "programs"]
+    marker = folder / "set.json"
+    if folder.exists() and any(folder.iterdir()) and not marker.exists():
+        sys.exit(f"{folder} is not empty and not a bundle")
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "bin").mkdir(parents=True)
+    (folder / "lib").mkdir()
+    work = [(source, entry) for name in sets for source, entry in entries(name)]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        table = list(pool.map(lambda w: compile_entry(*w, folder), work))
+    for modules in (folder / "bin").glob("*.modules"):
+        shutil.rmtree(modules)
+    if any("timing" not in entry for entry in table):
+        library = folder / "lib" / "libpollyrs_rt.so"
+        shutil.copy2(toolchain.BUILD / "libpollyrs_rt.so", library)
+        toolchain.run([toolchain.llvm_tool("llvm-strip"), library])
+    marker.write_text(json.dumps({"programs": table}, indent=1), encoding="utf-8")
+    shutil.copy2(toolchain.ROOT / "bench" / "runner.py", folder / "runner.py")
+    script = folder / "run.sh"
+    script.write_text('#!/bin/sh\nexec python3 "$(dirname "$0")/runner.py" "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    print(f"{folder}: {len(table)} programs, {size / 1e6:.1f} MB")
+    if size > LIMIT_BYTES:
+        sys.exit(f"the bundle is larger than {LIMIT_BYTES / 1e6:.0f} MB: name fewer sets")
+
+
+if __name__ == "__main__":
+    main()
