@@ -1,6 +1,8 @@
 //! Kernels built from hand-made SCoPs: run on the emulated device against plain Rust, and checked as PTX.
 
+mod expressions;
 mod fixture;
+mod statements;
 
 use fixture::*;
 use inkwell::context::Context;
