@@ -35,6 +35,16 @@ struct Parser<'a> {
     ctx: isl::Context,
 }
 
+/// [`scop`] with all parameters in the range of a 32-bit signed integer, as detection knows them.
+pub fn scop_i32(text: &str) -> Scop {
+    let mut s = scop(text);
+    for p in &s.params {
+        let range = format!("[{0}] -> {{ : -2147483648 <= {0} <= 2147483647 }}", p.name);
+        s.context = s.context.intersect(isl::Set::read(&s.ctx, &range).unwrap()).unwrap();
+    }
+    s
+}
+
 /// The SCoP that `text` describes, in a context of its own.
 pub fn scop(text: &str) -> Scop {
     let mut p = Parser {

@@ -62,6 +62,32 @@ struct Dim {
     max: isl::PwAff,
 }
 
+/// Threads that a dimension of few iterations cannot use go to the next dimension outside that can (inside, if there is none).
+fn shrink(dims: &mut [Dim]) -> Result<()> {
+    let mut short = Vec::new();
+    for d in dims.iter() {
+        let extent = d.max.clone().sub(d.min.clone())?.coalesce()?;
+        let extent =
+            if extent.n_piece()? == 1 && extent.is_cst()? { extent.max_value()?.to_i64() } else { None };
+        short.push(extent.and_then(|e| u32::try_from(e + 1).ok()).filter(|e| *e < u32::MAX / 2));
+    }
+    for i in (0..dims.len()).rev() {
+        let Some(need) = short[i].map(|e| e.max(1).next_power_of_two()) else { continue };
+        if need >= dims[i].threads {
+            continue;
+        }
+        let surplus = dims[i].threads / need;
+        dims[i].tile = need;
+        dims[i].threads = need;
+        let wide = |j: &usize| short[*j].is_none_or(|e| e >= dims[*j].threads * surplus);
+        if let Some(j) = (0..i).rev().chain(i + 1..dims.len()).find(wide) {
+            dims[j].tile *= surplus;
+            dims[j].threads *= surplus;
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn build(
     scop: &Scop,
     site: &Site,
@@ -74,11 +100,10 @@ pub(super) fn build(
     if site.members.is_empty() {
         return aligned(scop, serial(scop, site, domain, launched, known)?);
     }
-    let n = site.members.len();
     let mut dims = Vec::new();
     for (d, m) in site.members.iter().enumerate() {
         let values = values(&domain, m)?;
-        let (tile, threads) = options.sizes(n, d);
+        let (tile, threads) = options.sizes(site.members.len(), d);
         let bound = |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(launched.clone())?) };
         dims.push(Dim {
             tile,
@@ -87,6 +112,7 @@ pub(super) fn build(
             max: bound(values.dim_max(0)?)?,
         });
     }
+    shrink(&mut dims)?;
     if dims.iter().map(|d| d.threads as u64).product::<u64>() > 1024 {
         return Err(ScheduleError::Unsupported("more than 1024 threads a block"));
     }

@@ -1,44 +1,175 @@
 use super::*;
 use crate::mapped::Placement;
-use crate::testing::{KERNELS, kernel, scop};
+use crate::testing::{KERNELS, kernel, scop, scop_i32};
 
 fn mapped(s: &Scop) -> MappedScop {
     let deps = crate::dependences(s).unwrap();
     let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
-    map(s, &deps, &tree, &Default::default()).unwrap()
+    let m = map(s, &deps, &tree, &Default::default()).unwrap();
+    let violations = crate::check(s, &deps, &m).unwrap();
+    assert!(violations.is_empty(), "{}", violations[0]);
+    m
 }
 
-/// The code isl makes of a kernel's schedule.
+/// The code isl makes of a kernel's schedule, without white space.
 fn code(k: &MappedKernel) -> String {
     let build = isl::AstBuild::from_context(k.context.clone()).unwrap();
-    build.node_from_schedule(k.schedule.clone()).unwrap().to_string()
+    flat(&build.node_from_schedule(k.schedule.clone()).unwrap().to_string())
+}
+
+fn host_code(m: &MappedScop) -> String {
+    let build = isl::AstBuild::new(m.host.context()).unwrap();
+    flat(&build.node_from_schedule(m.host.clone()).unwrap().to_string())
+}
+
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn blocks(k: &MappedKernel) -> Vec<u32> {
+    k.block.iter().map(|b| b.size).collect()
 }
 
 #[test]
-fn show_all() {
-    for (name, _) in KERNELS {
-        let s = kernel(name);
-        let t = std::time::Instant::now();
-        let m = mapped(&s);
-        println!("==== {name} {:?}", t.elapsed());
-        if std::env::var("SHOW").is_ok_and(|v| name.starts_with(&v)) {
-            println!("{m}");
-        }
-        let t = std::time::Instant::now();
-        println!("{}", isl::AstBuild::new(&s.ctx).unwrap().node_from_schedule(m.host.clone()).unwrap());
+fn gemm() {
+    let m = mapped(&kernel("gemm"));
+    assert_eq!(host_code(&m), "if (n >= 1 && m >= 1) { K0(); if (k >= 1) K1(); }");
+    assert_eq!(blocks(&m.kernels[1]), [8, 32]);
+    assert_eq!(
+        code(&m.kernels[1]),
+        "if (n >= 8 * _b0 + _t0 + 1 && m >= 32 * _b1 + _t1 + 1) for (int c0 = 0; c0 < k; c0 += 1) \
+         S1(8 * _b0 + _t0, c0, 32 * _b1 + _t1);"
+    );
+    let count = isl::PwAff::read(m.host.context(), "[n, m, k] -> { [(floor((m + 31) / 32))] }").unwrap();
+    let runs = isl::Set::read(m.host.context(), "[n, m, k] -> { : n >= 1 and m >= 1 and k >= 1 }").unwrap();
+    let got = m.kernels[1].grid[1].count.clone().intersect_params(runs.clone()).unwrap();
+    assert!(got.is_equal(&count.intersect_params(runs).unwrap()).unwrap());
+}
+
+#[test]
+fn time_loops_stay_on_the_host() {
+    let m = mapped(&kernel("heat-3d"));
+    assert_eq!(host_code(&m), "if (n >= 3) for (int c0 = 0; c0 < t; c0 += 1) { K0(c0); K1(c0); }");
+    assert_eq!(blocks(&m.kernels[0]), [4, 4, 32]);
+    let c = code(&m.kernels[0]);
+    assert!(c.starts_with("if (") && !c.contains("for"), "{c}");
+    assert!(c.ends_with("S0(_h0, 4 * _b0 + _t0, 4 * _b1 + _t1, 32 * _b2 + _t2);"), "{c}");
+}
+
+#[test]
+fn interchange_and_distribution() {
+    let m = mapped(&kernel("atax"));
+    assert_eq!(
+        code(&m.kernels[2]),
+        "if (m >= 256 * _b0 + _t0 + 1) for (int c0 = 0; c0 < n; c0 += 1) S3(c0, 256 * _b0 + _t0);"
+    );
+}
+
+#[test]
+fn triangular_solve_on_the_host() {
+    let m = mapped(&kernel("trisolv"));
+    assert_eq!(
+        host_code(&m),
+        "{ if (n >= 1) K0(); for (int c0 = 0; c0 < n; c0 += 1) { K1(c0); if (n >= c0 + 2) K2(c0); } }"
+    );
+    assert_eq!(code(&m.kernels[1]), "S2(_h0);");
+}
+
+#[test]
+fn wavefront() {
+    let m = mapped(&kernel("seidel-2d"));
+    let c = code(&m.kernels[0]);
+    assert!(!c.contains("for"), "{c}");
+}
+
+#[test]
+fn adjacent_threads_adjacent_addresses() {
+    // The stride-one loop is x although it is the outer one in the program.
+    let s =
+        scop("param n m; array A m n; for i : 0 <= i < n { for j : 0 <= j < m { S0 : A[j,i] = A[j,i]; } }");
+    let c = code(&mapped(&s).kernels[0]);
+    assert!(c.ends_with("S0(32 * _b1 + _t1, 8 * _b0 + _t0);"), "{c}");
+}
+
+#[test]
+fn four_parallel_loops() {
+    let s = scop(
+        "param n c h w; array A n c h w;
+         for a : 0 <= a < 2 { for b : 0 <= b < c { for y : 0 <= y < h { for x : 0 <= x < w { S0 : A[a,b,y,x] = A[a,b,y,x]; } } } }",
+    );
+    let c = code(&mapped(&s).kernels[0]);
+    assert!(c.ends_with("S0(c0, 4 * _b0 + _t0, 4 * _b1 + _t1, 32 * _b2 + _t2);"), "{c}");
+}
+
+#[test]
+fn short_loops_get_few_threads() {
+    let s = scop(
+        "param h w; array A h w 3; for y : 0 <= y < h { for x : 0 <= x < w { for c : 0 <= c < 3 { S0 : A[y,x,c] = A[y,x,c]; } } }",
+    );
+    assert_eq!(blocks(&mapped(&s).kernels[0]), [4, 32, 4]);
+}
+
+#[test]
+fn larger_tiles() {
+    let s = kernel("gemm");
+    let deps = crate::dependences(&s).unwrap();
+    let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
+    let options = MapOptions { points: [vec![1], vec![2, 1], vec![1, 1, 1]], ..Default::default() };
+    let m = map(&s, &deps, &tree, &options).unwrap();
+    let c = code(&m.kernels[0]);
+    assert!(c.contains("for") && c.contains("c0 += 8"), "{c}");
+}
+
+#[test]
+fn accumulators_are_private() {
+    let s = scop(
+        "param n m k; array C n m; array A n k; array B k m; phi acc n m; scalar last n m;
+         for i : 0 <= i < n { for j : 0 <= j < m {
+           S0 : acc[i,j] = C[i,j];
+           for l : 0 <= l < k { S1 : acc[i,j], last[i,j] = acc[i,j], A[i,l], B[l,j]; }
+           S2 : C[i,j] = acc[i,j], last[i,j];
+         } }",
+    );
+    let m = mapped(&s);
+    assert_eq!(m.kernels.len(), 1);
+    assert_eq!(m.placement[3..], [Placement::Private, Placement::Private]);
+}
+
+#[test]
+fn live_out_and_shared_scalars_are_global() {
+    let s = scop(
+        "param n; array A n; scalar x; scalar y n live_out; S0 : x[] = A[0]; for i : 0 <= i < n { S1 : A[i], y[i] = x[]; }",
+    );
+    assert!(mapped(&s).placement.iter().all(|p| *p == Placement::Global));
+}
+
+#[test]
+fn nothing_parallel() {
+    let s = scop("param n; array A n; for i : 1 <= i < n { S0 : A[i] = A[i-1]; }");
+    let deps = crate::dependences(&s).unwrap();
+    let tree = ScheduleTree::from_isl(&s.schedule).unwrap();
+    assert_eq!(map(&s, &deps, &tree, &Default::default()).unwrap_err(), ScheduleError::NoParallelism);
+    assert_eq!(crate::schedule(&s, &deps, &Default::default()).unwrap_err(), ScheduleError::NoParallelism);
+}
+
+/// Parameters as detection knows them, everything twice: the text must not depend on the run.
+#[test]
+fn ranges_of_types_and_determinism() {
+    for (name, text) in KERNELS {
+        let print = || {
+            let s = scop_i32(text);
+            let t = std::time::Instant::now();
+            let m = mapped(&s);
+            (m.to_string(), t.elapsed(), m)
+        };
+        let (a, time, m) = print();
+        println!("{name} {time:?}");
+        assert_eq!(a, print().0, "{name}");
         for k in &m.kernels {
-            println!(
-                "{}: grid {:?} block {:?}",
-                k.name,
-                k.grid.iter().map(|g| g.count.to_string()).collect::<Vec<_>>(),
-                k.block.iter().map(|b| b.size).collect::<Vec<_>>()
-            );
-            println!("{}", code(k));
+            assert!(!code(k).contains("2147"), "{name} {}", code(k));
+            for g in &k.grid {
+                assert!(!g.count.to_string().contains("2147"), "{name} {}", g.count);
+            }
         }
-        println!(
-            "  ast {:?} private {:?}",
-            t.elapsed(),
-            m.placement.iter().filter(|p| **p == Placement::Private).count()
-        );
     }
 }

@@ -264,7 +264,7 @@ fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree) -> Resul
     }
     let n = groups.len();
     // cheapest[i]: the first i groups.
-    let mut cheapest: Vec<Option<(f64, Vec<(isl::UnionSet, Plan)>)>> = (0..=n).map(|_| None).collect();
+    let mut cheapest: Vec<Option<(f64, Groups)>> = (0..=n).map(|_| None).collect();
     cheapest[0] = Some((0.0, vec![]));
     for from in 0..n {
         let Some((cost, done)) = cheapest[from].take() else { continue };
@@ -283,6 +283,9 @@ fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree) -> Resul
     }
     Ok(cheapest[n].take().map(|(_, plans)| sequence(plans)))
 }
+
+/// Placed groups of children, in order.
+type Groups = Vec<(isl::UnionSet, Plan)>;
 
 impl Plan {
     fn copy(&self) -> Plan {
