@@ -108,7 +108,7 @@ fn rewrite_clone(
         let plan = codegen::HostPlan {
             scop: &c.scop,
             mapped: &c.mapped,
-            kernels: &c.kernels.kernels,
+            kernels: c.kernels.kernels(),
             images: &c.images,
             emulated: emulated.as_deref(),
             footprints: &c.footprints,

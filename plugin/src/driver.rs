@@ -14,7 +14,7 @@ use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_llvm_shim::{Analyses, Session};
+use pollyrs_llvm_shim::Session;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
@@ -77,7 +77,7 @@ fn offload(
     let mut compiled = Vec::new();
     {
         let analyses = session.analyses(clone)?;
-        let detection = detect::detect(&analyses, &options.detect());
+        let detection = detect::detect(&analyses, &detect_options(options));
         if stage == Stage::Detect {
             eprint!("{detection}");
         }
@@ -176,6 +176,11 @@ fn compile(
 fn footprints(scop: &Scop, deps: &schedule::Dependences) -> schedule::Result<Vec<Option<schedule::Footprint>>> {
     let ids = (0..scop.arrays.len()).map(ArrayId);
     ids.map(|id| scop.array(id).is_memory().then(|| schedule::footprint(scop, deps, id)).transpose()).collect()
+}
+
+fn detect_options(options: &Options) -> detect::DetectOptions {
+    let defaults = detect::DetectOptions::default();
+    detect::DetectOptions { isl_operations: options.budget.unwrap_or(defaults.isl_operations), ..defaults }
 }
 
 fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions {
