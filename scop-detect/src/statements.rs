@@ -137,7 +137,7 @@ impl Builder<'_> {
         }
         let anchor = tree.values().rev().find_map(|v| crate::builder::value_location(*v));
         let statement = Statement {
-            domain: e.domain.clone().coalesce()?.set_tuple_id(id)?,
+            domain: e.domain.clone().coalesce()?.remove_redundancies()?.set_tuple_id(id)?,
             accesses: Vec::new(),
             body: tree.values().map(|v| handle(*v)).collect(),
             synthesized,
@@ -287,19 +287,37 @@ impl Builder<'_> {
         arrays: Vec<Array>,
         invariants: &[Value],
     ) -> Result<Scop, Fail> {
-        let schedule = original_schedule(&self.ctx, &drafts)?;
         let alias_checks = self.alias_checks(&drafts, &arrays);
+        self.drop_unused(&drafts, &arrays)?;
+        let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
+        let mut drafts = drafts;
+        let mut arrays = arrays;
+        for d in &mut drafts {
+            let s = &mut d.statement;
+            s.domain = tidy_set(s.domain.clone(), &space)?;
+            for a in &mut s.accesses {
+                a.relation = tidy_map(a.relation.clone(), &space)?;
+            }
+            for f in &mut s.synthesized {
+                f.function = tidy_function(f.function.clone(), &space)?;
+            }
+        }
+        for f in arrays.iter_mut().flat_map(|a| a.sizes.iter_mut().flatten()) {
+            *f = tidy_function(f.clone(), &space)?;
+            if !f.domain_space()?.is_params()? {
+                *f = f.clone().project_domain_on_params()?;
+            }
+        }
+        let schedule = original_schedule(&self.ctx, &drafts)?;
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
-        self.drop_unused(&statements, &arrays)?;
         let loops: Vec<_> = (0..self.an.loops().len())
             .filter(|l| self.inside(LoopId(*l)))
             .map(|l| self.an.loops()[l].location.clone().map(loc))
             .collect();
         let location = loops.first().cloned().flatten().or_else(|| crate::builder::block_location(self.region.entry));
-        let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
         let mut assumptions = std::mem::take(&mut self.assumptions);
         for a in &mut assumptions {
-            a.set = a.set.clone().align_params(space.clone())?;
+            a.set = tidy_set(a.set.clone(), &space)?;
         }
         let block = |b: &ir::Block| ValueHandle(*b as usize);
         let mut blocks: Vec<_> = self.region.blocks.iter().collect();
@@ -318,7 +336,7 @@ impl Builder<'_> {
                     scev: ScevHandle(p.scev.handle),
                 })
                 .collect(),
-            context: self.context.clone().align_params(space)?,
+            context: tidy_set(self.context.clone(), &space)?,
             assumptions,
             invariants: invariants
                 .iter()
@@ -347,21 +365,29 @@ impl Builder<'_> {
         Ok(scop)
     }
 
-    /// Pairs of arrays of which one is written and whose bases may point into one object.
+    /// Pairs of arrays of which one is written and whose accesses may touch the same memory, types considered.
     fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
-        let written = |a: usize| {
-            let writes = |x: &Access| x.array.0 == a && x.kind != AccessKind::Read;
-            drafts.iter().any(|d| d.statement.accesses.iter().any(writes))
-        };
         let base = |a: usize| match arrays[a].kind {
             ArrayKind::Memory { base } => Some(base.0 as Value),
             _ => None,
         };
+        let mut touching: Vec<Vec<(Value, bool)>> = vec![Vec::new(); arrays.len()];
+        for a in drafts.iter().flat_map(|d| &d.statement.accesses) {
+            if let AccessValue::Instruction(v) = a.value {
+                touching[a.array.0].push((v.0 as Value, a.kind != AccessKind::Read));
+            }
+        }
         let mut pairs = Vec::new();
         for a in 0..arrays.len() {
             for b in a + 1..arrays.len() {
                 let (Some(p), Some(q)) = (base(a), base(b)) else { continue };
-                if (written(a) || written(b)) && self.an.may_alias(p, q) {
+                let clash = touching[a].iter().any(|(x, wx)| {
+                    let with = |(y, wy): &(Value, bool)| {
+                        (*wx || *wy) && self.an.may_alias_accesses((p, Some(*x)), (q, Some(*y)))
+                    };
+                    touching[b].iter().any(with)
+                });
+                if clash {
                     pairs.push((ArrayId(a), ArrayId(b)));
                 }
             }
@@ -370,7 +396,7 @@ impl Builder<'_> {
     }
 
     /// Removes parameters that nothing mentions (they came from conditions before the region).
-    fn drop_unused(&mut self, statements: &[Statement], arrays: &[Array]) -> Result<(), Fail> {
+    fn drop_unused(&mut self, drafts: &[Draft], arrays: &[Array]) -> Result<(), Fail> {
         let mut kept = Vec::new();
         for p in std::mem::take(&mut self.params) {
             let id = isl::Id::new(&self.ctx, &p.name)?;
@@ -389,7 +415,7 @@ impl Builder<'_> {
             for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten()) {
                 used |= in_pwa(a)?;
             }
-            for s in statements {
+            for s in drafts.iter().map(|d| &d.statement) {
                 used |= in_set(&s.domain)?;
                 for f in &s.synthesized {
                     used |= in_pwa(&f.function)?;
@@ -417,6 +443,39 @@ impl Builder<'_> {
         self.params = kept;
         Ok(())
     }
+}
+
+/// Drops the parameters that `space` lacks (nothing depends on them) and orders the rest as in `space`.
+fn tidy_set(mut s: isl::Set, space: &Space) -> isl::Result<isl::Set> {
+    for p in strangers(&s.space()?, space)? {
+        s = s.project_out(DimType::Param, p, 1)?;
+    }
+    s.align_params(space.clone())
+}
+
+fn tidy_map(mut m: Map, space: &Space) -> isl::Result<Map> {
+    for p in strangers(&m.space()?, space)? {
+        m = m.project_out(DimType::Param, p, 1)?;
+    }
+    m.align_params(space.clone())
+}
+
+fn tidy_function(mut f: PwAff, space: &Space) -> isl::Result<PwAff> {
+    for p in strangers(&f.space()?, space)? {
+        f = f.drop_dims(DimType::Param, p, 1)?;
+    }
+    f.align_params(space.clone())
+}
+
+/// Positions of parameters that `space` lacks, last first.
+fn strangers(mine: &Space, space: &Space) -> isl::Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for p in (0..mine.dim(DimType::Param)?).rev() {
+        if space.find_dim_by_id(DimType::Param, &mine.dim_id(DimType::Param, p)?)? < 0 {
+            found.push(p);
+        }
+    }
+    Ok(found)
 }
 
 fn handle(v: Value) -> ValueHandle {

@@ -111,7 +111,8 @@ pub struct Array {
     /// The source's name for it.
     pub display: String,
     pub elem: ElemType,
-    /// Size of each dimension in elements, functions of the parameters `[params] -> { [] -> ... }`. `None` where no size is
+    /// Size of each dimension in elements, functions on the parameter space
+    /// `[params] -> { [...] }`. `None` where no size is
     /// needed to compute an address (the outermost dimension of memory).
     pub sizes: Vec<Option<isl::PwAff>>,
     pub kind: ArrayKind,
