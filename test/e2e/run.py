@@ -58,18 +58,26 @@ def settings_of(full, is_last):
     return ways
 
 
+# What a compiler prints when something is wrong; a remark is no such thing, unless it reports an error inside the plugin.
+TROUBLE = re.compile(r"(?<!remark: )\b(warning|error|panicked|LLVM ERROR)\b|internal error", re.I)
+
+
 def compile_both(result, program, work):
-    """The two executables, or None if one does not compile."""
-    plain, offloaded = work / "plain", work / "offloaded"
+    """The two executables and the refusals' remarks, or None if one does not compile."""
+    plain, offloaded, refusals = work / "plain", work / "offloaded", []
     for command in (
         toolchain.plain_command(program.source, plain, element=program.element),
-        toolchain.plugin_command(program.source, offloaded, element=program.element),
+        toolchain.plugin_command(program.source, offloaded, element=program.element, extra=["--pollyrs-remarks"]),
     ):
         done = toolchain.run(command, env=toolchain.environment(), timeout=600)
-        trouble = done.why() or ("the compiler printed something" if done.stderr else "")
-        if not result.check(not trouble, lambda: report(trouble, done, toolchain.shell(command))):
+        lines = done.stderr.decode(errors="replace").splitlines()
+        wrong = [line for line in lines if TROUBLE.search(line) and ("remark:" not in line or "internal error" in line)]
+        trouble = done.why() or "; ".join(wrong[:5])
+        result.check(not trouble, lambda: report(trouble, done, toolchain.shell(command)))
+        if done.code != 0:
             return None
-    return plain, offloaded
+        refusals += [line for line in lines if "[-Rpass-missed=pollyrs]" in line and "example.h" not in line.split(" remark:")[0]]
+    return plain, offloaded, refusals
 
 
 def report(trouble, done, reproduce):
@@ -87,7 +95,8 @@ def run_program(program, full):
     executables = compile_both(result, program, work)
     if executables is None:
         return result
-    plain, offloaded = executables
+    plain, offloaded, refusals = executables
+    why = "".join(f"\n  {line}" for line in refusals[:8])
     devices = {"emulated": 0, "host": 0}
     for arguments in program.arguments:
         words = [str(a) for a in arguments]
@@ -109,8 +118,9 @@ def run_program(program, full):
                 devices[line["device"]] = devices.get(line["device"], 0) + 1
             if arguments in program.must_offload:
                 result.check(any(line["device"] == "emulated" for line in lines),
-                             lambda: report(f"nothing ran on the device: {reasons(lines)}", got, again))
-    result.check(*expectation(program, devices))
+                             lambda: report(f"nothing ran on the device: {reasons(lines)}{why}", got, again))
+    holds, text = expectation(program, devices)
+    result.check(holds, text + why)
     check_ptx(result, offloaded, work)
     result.note = f"{len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back"
     return result

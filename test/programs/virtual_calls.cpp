@@ -1,7 +1,7 @@
 // A virtual call in the loop.
 // ARGS: 333
 // ARGS: 0
-// OFFLOAD: no
+// OFFLOAD: any
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

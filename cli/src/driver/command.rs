@@ -105,7 +105,7 @@ fn link(args: &mut Vec<OsString>, compiler: Compiler, inputs: &Inputs, options: 
     // Positions before `--` precede the inputs, so archives have to be kept whole-order independent there.
     let group = after_dashes && !options.shared_runtime;
     if options.shared_runtime {
-        // By name, not by path: the library carries no soname, and a path would be recorded in the program as it is.
+        // By name, so that a program can be moved together with the library and another rpath.
         if let (Some(dir), Some(name)) = (install.shared_runtime.parent(), install.shared_runtime.file_name())
         {
             tail.push(with_path("-L", dir));
