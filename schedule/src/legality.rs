@@ -12,8 +12,8 @@
 //!
 //! # How
 //! Kernel parameters `_h*`, `_b*`, `_t*` are existentially quantified after they were bound to tuples: with
-//! `launch = { S[i] -> K[_h] }` and `before = { K[h] -> K'[h'] : earlier on the host }`, (3) says that no pair of
-//! `launch ∘ dependences ∘ launch⁻¹` lies outside `before` except pairs of one launch, whose dependences must lie in
+//! `launch = { S[i] -> K[_h] }` and `before = { K[h] -> K'[h'] : earlier on the host }`, (3) says that every dependence
+//! lies in `launch⁻¹ ∘ before ∘ launch = { S[i] -> T[j] : the launch of S[i] is earlier }` or, within one launch, in
 //! `{ S[i] -> T[j] : same _h, _b, _t and S[i] earlier in the thread }`.
 //!
 //! Nothing of the scheduler or of the mapping is used here.
@@ -224,8 +224,11 @@ impl Checker<'_> {
     /// Rule 3.
     fn order(&mut self) -> Result<()> {
         let deps = self.deps.all()?.intersect_params(self.known.clone())?;
-        let host = self.mapped.host.map()?.intersect_domain(self.mapped.host.domain()?)?;
+        // The pairs are launches, so their domains need not be repeated in the relations.
+        let host = self.mapped.host.map()?.gist_domain(self.mapped.host.domain()?)?;
         let before = host.clone().lex_lt(host)?;
+        let plain = |launch: &isl::UnionMap| launch.clone().gist_domain(launch.clone().domain()?);
+        let plain = self.launches.iter().map(plain).collect::<isl::Result<Vec<_>>>()?;
         for (i, k) in self.mapped.kernels.iter().enumerate() {
             let inside = self.launches[i].clone();
             let source = deps.clone().intersect_domain(inside.clone().domain()?)?;
@@ -235,19 +238,16 @@ impl Checker<'_> {
                 if between.is_empty()? {
                     continue;
                 }
-                let pairs = between.clone().apply_domain(inside.clone())?.apply_range(target.clone())?;
-                let mut late = pairs.subtract(before.clone())?;
+                // { S[i] -> T[j] : the launch of S[i] is before that of T[j] }
+                let ordered =
+                    plain[i].clone().apply_range(before.clone())?.apply_range(plain[j].clone().reverse()?)?;
+                let mut late = between.subtract(ordered)?;
                 let at = format!("{} to {}", k.name, other.name);
-                if i == j {
-                    let same = late.clone().intersect(inside.clone().range()?.identity()?)?;
-                    late = late.subtract(same.clone())?;
-                    if !same.is_empty()? {
-                        // { S -> T } of one launch.
-                        let same =
-                            inside.clone().apply_range(same)?.apply_range(inside.clone().reverse()?)?;
-                        let loose = between.intersect(same)?.subtract(self.in_thread(k)?)?;
-                        self.report_map(Rule::Order, &at, loose)?;
-                    }
+                if i == j && !late.is_empty()? {
+                    let same = plain[i].clone().apply_range(plain[i].clone().reverse()?)?;
+                    let loose = late.clone().intersect(same.clone())?.subtract(self.in_thread(k)?)?;
+                    self.report_map(Rule::Order, &at, loose)?;
+                    late = late.subtract(same)?;
                 }
                 self.report_map(Rule::Order, &at, late)?;
             }

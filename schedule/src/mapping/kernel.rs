@@ -48,8 +48,8 @@ fn bind(domain: isl::UnionSet, member: &isl::UnionPwAff, values: &str) -> Result
 fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result<isl::Set> {
     let mut shadow = isl::UnionSet::empty(domain.context())?;
     for map in member_map(member)?.intersect_domain(domain.clone())?.maps()? {
-        let n = map.dim(isl::DimType::In)?;
-        shadow = shadow.add_set(map.eliminate(isl::DimType::In, 0, n)?.range()?)?;
+        // The range quantifies the iterators existentially, `remove_divs` eliminates what is quantified.
+        shadow = shadow.add_set(map.range()?.remove_divs()?)?;
     }
     Ok(isl::Set::from_union_set(shadow)?.coalesce()?)
 }
@@ -100,11 +100,14 @@ pub(super) fn build(
     if site.members.is_empty() {
         return aligned(scop, serial(scop, site, domain, launched, known)?);
     }
+    // Bounds need not tell apart what only the exact set of launches does.
+    let around = simple(launched.clone())?;
     let mut dims = Vec::new();
     for (d, m) in site.members.iter().enumerate() {
         let values = values(&domain, m)?;
         let (tile, threads) = options.sizes(site.members.len(), d);
-        let bound = |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(launched.clone())?) };
+        let bound =
+            |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(around.clone())?.coalesce()?) };
         dims.push(Dim {
             tile,
             threads,
@@ -117,7 +120,7 @@ pub(super) fn build(
         return Err(ScheduleError::Unsupported("more than 1024 threads a block"));
     }
 
-    let mut context = launched.clone();
+    let mut context = around.clone();
     let mut thread_domain = domain.clone();
     let (mut grid, mut block) = (Vec::new(), Vec::new());
     let (mut tiles, mut threads) = (Vec::new(), Vec::new());

@@ -173,3 +173,96 @@ fn ranges_of_types_and_determinism() {
         }
     }
 }
+/// Random loop nests: whatever is mapped is proved legal and has code.
+#[test]
+fn random_nests() {
+    let mut seed = 1u64;
+    let mut mapped = 0;
+    for case in 0..RANDOM_CASES {
+        let text = random_nest(&mut seed);
+        let s = scop(&text);
+        let deps = crate::dependences(&s).unwrap();
+        let tree = match crate::schedule(&s, &deps, &Default::default()) {
+            Ok(t) => t,
+            Err(ScheduleError::NoParallelism | ScheduleError::Budget(_)) => continue,
+            Err(e) => panic!("{case}: {e}\n{text}"),
+        };
+        let m = match map(&s, &deps, &tree, &Default::default()) {
+            Ok(m) => m,
+            Err(ScheduleError::Budget(_)) => continue,
+            Err(e) => panic!("{case}: {e}\n{text}"),
+        };
+        let v = crate::check(&s, &deps, &m).unwrap();
+        assert!(v.is_empty(), "{case}: {}\n{text}\n{m}", v[0]);
+        host_code(&m);
+        m.kernels.iter().for_each(|k| drop(code(k)));
+        for (i, a) in s.arrays.iter().enumerate() {
+            if a.is_memory() {
+                crate::footprint(&s, &deps, pollyrs_scop::ArrayId(i)).unwrap();
+            }
+        }
+        crate::work(&s).unwrap();
+        mapped += 1;
+    }
+    assert!(mapped * 2 > RANDOM_CASES, "{mapped}");
+}
+
+const RANDOM_CASES: usize = 60;
+
+fn next(seed: &mut u64, n: u64) -> u64 {
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*seed >> 33) % n
+}
+
+fn random_nest(seed: &mut u64) -> String {
+    let mut out =
+        String::from("param n m; context n >= 0; array A n n; array B n n; array C n; phi p n; scalar q; ");
+    let mut statements = 0;
+    for _ in 0..1 + next(seed, 2) {
+        random_loop(seed, &mut out, &mut vec![], &mut statements);
+    }
+    out
+}
+
+fn random_loop(seed: &mut u64, out: &mut String, its: &mut Vec<String>, statements: &mut usize) {
+    let it = format!("i{}", its.len());
+    let (lower, upper) = match (its.last(), next(seed, 4)) {
+        (Some(o), 0) => (o.clone(), "n".to_string()),
+        (Some(o), 1) => ("0".into(), o.clone()),
+        (_, 2) => ("1".into(), "m - 1".into()),
+        _ => ("0".into(), "n".into()),
+    };
+    *out += &format!("for {it} : {lower} <= {it} < {upper} {{ ");
+    its.push(it);
+    for _ in 0..1 + next(seed, 2) {
+        if its.len() < 3 && next(seed, 3) > 0 {
+            random_loop(seed, out, its, statements);
+        } else {
+            let kind = if next(seed, 8) == 0 { "?=" } else { "=" };
+            let write = random_access(seed, its);
+            let reads: Vec<_> = (0..1 + next(seed, 2)).map(|_| random_access(seed, its)).collect();
+            *out += &format!("S{statements} : {write} {kind} {}; ", reads.join(", "));
+            *statements += 1;
+        }
+    }
+    its.pop();
+    *out += "} ";
+}
+
+fn random_access(seed: &mut u64, its: &[String]) -> String {
+    let subscript = |seed: &mut u64| {
+        let it = &its[next(seed, its.len() as u64) as usize];
+        match next(seed, 6) {
+            0 => format!("{it} + 1"),
+            1 => format!("{it} - 1"),
+            2 => format!("n - {it}"),
+            _ => it.clone(),
+        }
+    };
+    match next(seed, 8) {
+        0 => format!("C[{}]", subscript(seed)),
+        1 => format!("p[{}]", its[0]),
+        2 if next(seed, 3) == 0 => "q[]".into(),
+        k => format!("{}[{}, {}]", if k % 2 == 0 { "A" } else { "B" }, subscript(seed), subscript(seed)),
+    }
+}
