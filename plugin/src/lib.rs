@@ -11,8 +11,8 @@
 //!
 //! **Passes.** `pollyrs` (also at the start of the pipelines O1 to Oz), `print<pollyrs-detect>`, `-scop`, `-deps`,
 //! `-schedule`, `-mapping`, `-kernel`, `-ptx`, `-host` (each runs all stages before it and prints to standard error),
-//! `pollyrs-canonicalise` (only the preparation), and `pollyrs-test-version` for tests. Parameters: `pollyrs<tile=32x8;arch=sm_90>`,
-//! `print<pollyrs-deps;budget=100000>`.
+//! `pollyrs-canonicalise` (only the preparation), and for tests `pollyrs-test-version` and `-largest`. Parameters:
+//! `pollyrs<tile=32x8;arch=sm_90>`, `print<pollyrs-deps;budget=100000>`.
 
 mod commit;
 mod driver;
@@ -28,6 +28,7 @@ pub use options::Options;
 use inkwell::llvm_sys::core::{LLVMGetModuleContext, LLVMGetTarget};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use pollyrs_llvm_shim::{RegisteredPass, emit_error, register_passes};
+use selftest::Size;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -36,8 +37,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub enum Stage {
     /// Prepare every function for analysis, in place.
     Canonicalise,
-    /// Version every loop region with a check that fails.
+    /// Version the smallest region around each outermost loop, with a check that fails.
     TestVersion,
+    /// The same with the largest region.
+    TestVersionLargest,
     Detect,
     Scop,
     Deps,
@@ -51,7 +54,7 @@ pub enum Stage {
 }
 
 /// The index is the stage number that C++ passes back.
-const PASSES: [(&CStr, Stage); 11] = [
+const PASSES: [(&CStr, Stage); 12] = [
     (c"pollyrs", Stage::Run),
     (c"print<pollyrs-detect>", Stage::Detect),
     (c"print<pollyrs-scop>", Stage::Scop),
@@ -63,6 +66,7 @@ const PASSES: [(&CStr, Stage); 11] = [
     (c"print<pollyrs-host>", Stage::Host),
     (c"pollyrs-canonicalise", Stage::Canonicalise),
     (c"pollyrs-test-version", Stage::TestVersion),
+    (c"pollyrs-test-version-largest", Stage::TestVersionLargest),
 ];
 
 /// `llvm::PassPluginLibraryInfo` of plugin API 2 (LLVM 22, `llvm/Plugins/PassPlugin.h`): 40 bytes, returned by value.
@@ -140,7 +144,8 @@ fn run_in_module(module: LLVMModuleRef, stage: Stage, parameters: &str) -> Resul
         return Ok(false);
     }
     match stage {
-        Stage::TestVersion => selftest::version_loop_regions(module),
+        Stage::TestVersion => selftest::version_loop_regions(module, Size::Smallest),
+        Stage::TestVersionLargest => selftest::version_loop_regions(module, Size::Largest),
         _ => driver::run(module, stage, &options),
     }
 }

@@ -8,15 +8,22 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{Analyses, RegionData, Session, version_region};
 use std::collections::BTreeSet;
 
+/// Which of the regions that hold a loop.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum Size {
+    Smallest,
+    Largest,
+}
+
 /// Works on clones and adopts them, as the real pass does. Returns whether anything changed.
-pub fn version_loop_regions(module: LLVMModuleRef) -> Result<bool, PluginError> {
+pub fn version_loop_regions(module: LLVMModuleRef, size: Size) -> Result<bool, PluginError> {
     let session = Session::new(module);
     let mut changed = false;
     for f in crate::driver::functions(module) {
         let Ok(clone) = session.clone_function(f) else { continue };
         session.run_passes(clone, "loop-simplify,lcssa")?;
         session.simplify_regions(clone)?;
-        if version_all(&session, clone)? == 0 {
+        if version_all(&session, clone, size)? == 0 {
             session.erase_function(clone)?;
             continue;
         }
@@ -28,11 +35,11 @@ pub fn version_loop_regions(module: LLVMModuleRef) -> Result<bool, PluginError> 
 }
 
 /// How many regions were versioned.
-fn version_all(session: &Session, f: LLVMValueRef) -> Result<u32, PluginError> {
+fn version_all(session: &Session, f: LLVMValueRef, size: Size) -> Result<u32, PluginError> {
     let mut plan = Vec::new();
     {
         let analyses = session.analyses(f)?;
-        for region in outermost_loop_regions(&analyses) {
+        for region in outermost_loop_regions(&analyses, size) {
             if let Some(check) = analyses.split_entry(region.entry, &region.blocks) {
                 plan.push((check, region));
             }
@@ -66,17 +73,20 @@ fn version_all(session: &Session, f: LLVMValueRef) -> Result<u32, PluginError> {
     Ok(versioned)
 }
 
-/// Regions that hold a whole outermost loop, the smallest for each loop, none inside another.
-fn outermost_loop_regions(analyses: &Analyses<'_>) -> Vec<RegionData> {
+/// For each outermost loop a region that holds it; no two overlap.
+fn outermost_loop_regions(analyses: &Analyses<'_>, size: Size) -> Vec<RegionData> {
     let mut chosen: Vec<RegionData> = Vec::new();
     for l in analyses.loops().iter().filter(|l| l.parent.is_none()) {
         let holds = |r: &&RegionData| {
             let blocks: BTreeSet<_> = r.blocks.iter().collect();
             r.exit.is_some() && l.blocks.iter().all(|b| blocks.contains(b))
         };
-        let Some(region) = analyses.regions().iter().filter(holds).min_by_key(|r| r.blocks.len()) else {
-            continue;
+        let candidates = analyses.regions().iter().filter(holds);
+        let region = match size {
+            Size::Smallest => candidates.min_by_key(|r| r.blocks.len()),
+            Size::Largest => candidates.max_by_key(|r| r.blocks.len()),
         };
+        let Some(region) = region else { continue };
         // Two loops with several exits can share blocks of their regions.
         if chosen.iter().all(|c| c.blocks.iter().all(|b| !region.blocks.contains(b))) {
             chosen.push(region.clone());
