@@ -37,11 +37,6 @@ impl<'e> ExprEmitter<'e> {
         ExprEmitter { ir, names }
     }
 
-    /// The builder at whose position is emitted.
-    pub fn ir(&self) -> &'e Ir {
-        self.ir
-    }
-
     /// The value of an integer expression, an `i64`.
     pub fn emit_int(&self, e: &AstExpr) -> Result<LLVMValueRef> {
         match e.expr_type()? {

@@ -28,11 +28,11 @@
 //! ```
 
 use crate::ast_expr::ExprEmitter;
-use crate::body::emit_node;
 use crate::error::{Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
 use crate::llvm::*;
-use crate::statement::Plan;
+use crate::statement::{Plan, emit_statement};
+use crate::walk::emit_ast;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::*;
@@ -129,12 +129,17 @@ pub unsafe fn build_kernels(
     };
     let mut kernels = Vec::new();
     for kernel in &mapped.kernels {
+        // One budget a kernel: AST generation is exponential in the worst case.
+        let _budget = scop.ctx.budget(OPERATIONS);
         kernels.push(build_kernel(context, module.0, scop, mapped, kernel)?);
     }
     verify(module.0)?;
     let host_target = host_target(scop.region.entry.0 as LLVMBasicBlockRef);
     Ok(KernelModule { owned: module, kernels, host_target })
 }
+
+/// isl operations for the code of one kernel: as many as the whole of scheduling may take.
+const OPERATIONS: u64 = pollyrs_schedule::DEFAULT_BUDGET;
 
 /// The attributes of the function around a block that fix the instruction set.
 fn host_target(block: LLVMBasicBlockRef) -> Vec<(String, String)> {
@@ -197,7 +202,7 @@ pub(crate) struct KernelBuilder<'a> {
     pub kernel: &'a MappedKernel,
     pub module: LLVMModuleRef,
     pub ir: &'a Ir,
-    /// Parameters, mapping parameters and the iterators in scope.
+    /// Parameters and mapping parameters: what is known in the entry block.
     pub emit: ExprEmitter<'a>,
     /// The address of `[0, ..., 0]`, or of the thread's cell.
     pub arrays: BTreeMap<ArrayId, LLVMValueRef>,
@@ -237,7 +242,7 @@ impl KernelBuilder<'_> {
     }
 
     /// An abstract function of the target.
-    pub fn abstract_call(&self, name: &str, ret: LLVMTypeRef) -> Result<LLVMValueRef> {
+    pub fn abstract_call(&self, name: &str, ret: LLVMTypeRef) -> LLVMValueRef {
         let f = declare(self.module, name, function_type(ret, &[]));
         let c = self.ir.ctx;
         add_enum_attribute(c, f, FUNCTION, "nounwind", 0);
@@ -248,7 +253,7 @@ impl KernelBuilder<'_> {
             // memory(none)
             add_enum_attribute(c, f, FUNCTION, "memory", 0);
         }
-        Ok(self.ir.call_function(f, &[]))
+        self.ir.call_function(f, &[])
     }
 }
 
@@ -276,8 +281,16 @@ fn build_kernel(
         let mut k = entry(ir, module, draft, scop, mapped, kernel, &arguments, &used)?;
         let build = isl::AstBuild::from_context(kernel.context.clone().params()?)?;
         let tree = build.node_from_schedule(kernel.schedule.clone())?;
-        emit_node(&mut k, &tree)?;
-        k.ir.ret_void();
+        let mut emit = k.emit.clone();
+        emit_ast(ir, draft, &mut emit, &tree, &mut |emit, name, iterators| {
+            if name.starts_with("_barrier") {
+                k.has_barrier = true;
+                k.abstract_call(BARRIER, k.ir.void_type());
+                return Ok(());
+            }
+            emit_statement(&mut k, emit, name, iterators)
+        })?;
+        ir.ret_void();
         finish(&k, draft, &arguments, &types, &used)
     })();
     // SAFETY: the draft has no uses; after `finish` it is empty, after an error it takes its blocks with it.
@@ -476,7 +489,7 @@ fn coordinates(
     let ir = k.ir;
     let mut out = Vec::new();
     if !k.kernel.grid.is_empty() {
-        let mut rest = k.abstract_call(BLOCK_ID, ir.i64_type())?;
+        let mut rest = k.abstract_call(BLOCK_ID, ir.i64_type());
         for (d, g) in k.kernel.grid.iter().enumerate().rev() {
             let mut index = rest;
             if d > 0 {
@@ -490,7 +503,7 @@ fn coordinates(
         let Some(name) = THREAD_ID.get(axis) else {
             return internal(format!("{} has more than three block dimensions", k.kernel.name));
         };
-        let id = k.abstract_call(name, ir.int_type(32))?;
+        let id = k.abstract_call(name, ir.int_type(32));
         out.push((b.param.clone(), ir.zext(id, ir.i64_type())));
     }
     Ok(out)

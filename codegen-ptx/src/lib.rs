@@ -13,7 +13,6 @@
 //! - Any function here may fail without harm: the original loop stays.
 
 mod ast_expr;
-mod body;
 mod descriptor;
 mod emulated;
 mod error;
@@ -24,13 +23,13 @@ mod llvm;
 mod math;
 mod ptx;
 mod statement;
+#[doc(hidden)]
+pub mod testing;
 mod walk;
 
-pub use ast_expr::ExprEmitter;
 pub use descriptor::{Image, ImageKind};
 pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};
 pub use error::{CodegenError, Result};
 pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, prepare};
-pub use ir::Ir;
 pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
 pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx};

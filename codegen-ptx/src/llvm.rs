@@ -97,12 +97,6 @@ impl Ir {
         // SAFETY: a store.
         unsafe { LLVMSetAlignment(s, align) };
     }
-
-    /// A new block at the end of the function that the builder is in.
-    pub fn new_block(&self) -> LLVMBasicBlockRef {
-        // SAFETY: the builder is positioned in a function.
-        self.append_block(unsafe { LLVMGetBasicBlockParent(self.block()) }, "")
-    }
 }
 
 /// A module that is disposed of with the value.

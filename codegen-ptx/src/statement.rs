@@ -71,6 +71,7 @@ struct Instance<'p> {
 /// Emits one instance of the statement `name`.
 pub(crate) fn emit_statement(
     k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
     name: &str,
     iterators: &[LLVMValueRef],
 ) -> Result<()> {
@@ -82,7 +83,7 @@ pub(crate) fn emit_statement(
     if plan.dims != iterators.len() {
         return internal(format!("{name} has {} dimensions, not {}", plan.dims, iterators.len()));
     }
-    let mut emit = k.emit.clone();
+    let mut emit = emit.clone();
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }

@@ -1,19 +1,20 @@
 //! isl AST nodes to control flow: the same walk serves the host plan and the kernels.
 //!
-//! A loop is emitted in rotated form, the condition before the first iteration and after each:
+//! A loop is emitted rotated, behind a guard, and counts so that scalar evolution knows its trip count exactly without any
+//! `nsw` claim, since no isl bound proves that `last + step` fits 64 bits:
 //!
 //! ```text
-//!       br (cond(init)), body, after
-//! body: i = phi [init, before], [i + inc, latch]
-//!       ...
-//!       br (cond(i + inc)), body, after
+//!       br (init <= last), body, after
+//! body: i = phi [init], [i + 1]; ...; br (i == last), after, body                                      step 1
+//! body: k = phi [0], [k + 1]; i = init + k*step; ...; br (k == (last - init) / step), after, body      other steps
 //! ```
 
 use crate::CodegenError;
 use crate::ast_expr::ExprEmitter;
 use crate::ir::Ir;
+use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_isl::{AstExprType, AstNode, AstNodeType, AstOp};
+use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
 
 /// What to do at a user node: the emitter, the tuple's name, the values of its dimensions.
 pub type UserFn<'f, 'e> =
@@ -86,30 +87,57 @@ fn emit_for<'e>(
 ) -> Result<(), CodegenError> {
     let name = node.for_iterator()?.id()?.name();
     let init = expr.emit_int(&node.for_init()?)?;
-    let outer = expr.names.insert(name.clone(), init);
-    if node.for_is_degenerate()? {
+    let mut run = |expr: &mut ExprEmitter<'e>, value: LLVMValueRef| -> Result<(), CodegenError> {
+        let outer = expr.names.insert(name.clone(), value);
         emit_ast(ir, function, expr, &node.for_body()?, user)?;
-    } else {
-        let body = ir.append_block(function, "loop");
-        let after = ir.append_block(function, "endloop");
-        let enter = expr.emit_bool(&node.for_cond()?)?;
-        let before = ir.block();
-        ir.cond_br(enter, body, after);
-        ir.at_end(body);
-        let i = ir.phi(ir.i64_type(), &[(init, before)]);
-        expr.names.insert(name.clone(), i);
-        emit_ast(ir, function, expr, &node.for_body()?, user)?;
-        let step = expr.emit_int(&node.for_inc()?)?;
-        let next = ir.add(i, step);
-        expr.names.insert(name.clone(), next);
-        let again = expr.emit_bool(&node.for_cond()?)?;
-        ir.add_incoming(i, next, ir.block());
-        ir.cond_br(again, body, after);
-        ir.at_end(after);
-    }
-    match outer {
-        Some(v) => expr.names.insert(name, v),
-        None => expr.names.remove(&name),
+        match outer {
+            Some(v) => expr.names.insert(name.clone(), v),
+            None => expr.names.remove(&name),
+        };
+        Ok(())
     };
+    if node.for_is_degenerate()? {
+        return run(expr, init);
+    }
+    let step = match node.for_inc()? {
+        e if e.expr_type()? == AstExprType::Int => e.int()?.to_i64().unwrap_or(0),
+        _ => 0,
+    };
+    if step < 1 {
+        return Err(CodegenError::Internal("a loop whose step is not a positive constant".into()));
+    }
+    let last = last_value(ir, expr, &node.for_iterator()?, &node.for_cond()?)?;
+    let end = if step == 1 { last } else { ir.udiv(ir.sub(last, init), ir.int(step)) };
+    let body = ir.append_block(function, "loop");
+    let after = ir.append_block(function, "endloop");
+    let before = ir.block();
+    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), body, after);
+    ir.at_end(body);
+    let counter = ir.phi(ir.i64_type(), &[]);
+    let (start, value) =
+        if step == 1 { (init, counter) } else { (ir.int(0), ir.add(init, ir.mul(counter, ir.int(step)))) };
+    run(expr, value)?;
+    let next = ir.add(counter, ir.int(1));
+    ir.add_incoming(counter, start, before);
+    ir.add_incoming(counter, next, ir.block());
+    ir.cond_br(ir.icmp(LLVMIntEQ, counter, end), after, body);
+    ir.at_end(after);
     Ok(())
+}
+
+/// The largest value that `cond` allows. isl's option `atomic_upper_bound` makes every condition `i <= e` or `i < e`.
+fn last_value(
+    ir: &Ir,
+    expr: &ExprEmitter<'_>,
+    iterator: &AstExpr,
+    cond: &AstExpr,
+) -> Result<LLVMValueRef, CodegenError> {
+    if cond.expr_type()? == AstExprType::Op && matches!(cond.op()?, AstOp::Le | AstOp::Lt) {
+        let left = cond.arg(0)?;
+        if left.expr_type()? == AstExprType::Id && left.id()?.name() == iterator.id()?.name() {
+            let bound = expr.emit_int(&cond.arg(1)?)?;
+            return Ok(if cond.op()? == AstOp::Lt { ir.sub(bound, ir.int(1)) } else { bound });
+        }
+    }
+    Err(CodegenError::Internal(format!("the loop condition {cond} is not a bound of {iterator}")))
 }

@@ -2,37 +2,26 @@
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
-use inkwell::llvm_sys::core::*;
 use inkwell::targets::{InitializationConfig, Target};
-use pollyrs_codegen_ptx::{ExprEmitter, Ir};
+use pollyrs_codegen_ptx::Result;
+use pollyrs_codegen_ptx::testing::{Expression, add_evaluator};
 use pollyrs_isl as isl;
-use std::collections::BTreeMap;
 
-/// A function `i64 name(i64 n, i64 m)` around what `body` emits.
-fn evaluator(
-    context: &Context,
-    body: impl Fn(&ExprEmitter) -> inkwell::llvm_sys::prelude::LLVMValueRef,
-) -> impl Fn(i64, i64) -> i64 {
+/// The expression as a function of n and m.
+fn evaluator(context: &Context, expression: Expression) -> Result<impl Fn(i64, i64) -> i64> {
     Target::initialize_native(&InitializationConfig::default()).unwrap();
     let module = context.create_module("expressions");
-    let ir = Ir::new(context.raw());
-    unsafe {
-        let mut types = [ir.i64_type(), ir.i64_type()];
-        let ty = LLVMFunctionType(ir.i64_type(), types.as_mut_ptr(), 2, 0);
-        let f = LLVMAddFunction(module.as_mut_ptr(), c"eval".as_ptr(), ty);
-        ir.at_end(ir.append_block(f, ""));
-        let names = BTreeMap::from([("n".into(), LLVMGetParam(f, 0)), ("m".into(), LLVMGetParam(f, 1))]);
-        let value = body(&ExprEmitter::new(&ir, names));
-        LLVMBuildRet(ir.raw(), value);
-    }
+    // SAFETY: a live, empty module.
+    unsafe { add_evaluator(module.as_mut_ptr(), &["n", "m"], expression) }?;
     module.verify().unwrap();
     let engine = module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
     let address = engine.get_function_address("eval").unwrap();
+    // SAFETY: the function has this signature; the engine lives as long as the closure.
     let function: extern "C" fn(i64, i64) -> i64 = unsafe { std::mem::transmute(address) };
-    move |n, m| {
+    Ok(move |n, m| {
         let _keep = &engine;
         function(n, m)
-    }
+    })
 }
 
 fn point(ctx: &isl::Context, n: i64, m: i64) -> isl::Set {
@@ -59,7 +48,7 @@ fn functions_of_the_parameters() {
         let context = Context::create();
         let ctx = isl::Context::new();
         let f = isl::PwAff::read(&ctx, text).unwrap();
-        let eval = evaluator(&context, |e| e.emit_pw_aff(&f).unwrap());
+        let eval = evaluator(&context, Expression::PwAff(&f)).unwrap();
         for n in -19..20 {
             for m in [-9, -8, -1, 0, 1, 2, 5, 16] {
                 let at = f.clone().intersect_params(point(&ctx, n, m)).unwrap();
@@ -87,10 +76,7 @@ fn sets_of_the_parameters() {
         let context = Context::create();
         let ctx = isl::Context::new();
         let s = isl::Set::read(&ctx, text).unwrap();
-        let eval = evaluator(&context, |e| {
-            let b = e.emit_set(&s).unwrap();
-            unsafe { LLVMBuildZExt(raw(e), b, LLVMInt64TypeInContext(context.raw()), c"".as_ptr()) }
-        });
+        let eval = evaluator(&context, Expression::Set(&s)).unwrap();
         for n in -9..10 {
             for m in -5..6 {
                 let holds = !s.clone().intersect(point(&ctx, n, m)).unwrap().is_empty().unwrap();
@@ -100,17 +86,10 @@ fn sets_of_the_parameters() {
     }
 }
 
-fn raw(e: &ExprEmitter) -> inkwell::llvm_sys::prelude::LLVMBuilderRef {
-    e.ir().raw()
-}
-
 #[test]
 fn integers_beyond_64_bits_are_errors() {
     let context = Context::create();
     let ctx = isl::Context::new();
     let f = isl::PwAff::read(&ctx, "[n] -> { [] -> [n + 9223372036854775808] }").unwrap();
-    let _ = evaluator(&context, |e| {
-        assert!(e.emit_pw_aff(&f).is_err());
-        e.ir().int(0)
-    });
+    assert!(evaluator(&context, Expression::PwAff(&f)).is_err());
 }

@@ -1,0 +1,42 @@
+//! For the tests of this crate: expressions as functions that can be run.
+
+use crate::ast_expr::ExprEmitter;
+use crate::error::Result;
+use crate::ir::Ir;
+use crate::llvm::{declare, function_type};
+use inkwell::llvm_sys::core::{LLVMBuildRet, LLVMGetModuleContext, LLVMGetParam};
+use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use pollyrs_isl as isl;
+
+/// What to evaluate.
+#[derive(Clone, Copy, Debug)]
+pub enum Expression<'e> {
+    PwAff(&'e isl::PwAff),
+    /// 1 for members.
+    Set(&'e isl::Set),
+}
+
+/// Adds `i64 eval(i64 params...)`.
+///
+/// # Safety
+/// `module` is live and has no function `eval`.
+pub unsafe fn add_evaluator(
+    module: LLVMModuleRef,
+    params: &[&str],
+    expression: Expression<'_>,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
+    let f = declare(module, "eval", function_type(ir.i64_type(), &vec![ir.i64_type(); params.len()]));
+    ir.at_end(ir.append_block(f, ""));
+    // SAFETY: the function has one parameter a name.
+    let names = params.iter().enumerate().map(|(i, p)| (p.to_string(), unsafe { LLVMGetParam(f, i as u32) }));
+    let emit = ExprEmitter::new(&ir, names.collect());
+    let value = match expression {
+        Expression::PwAff(f) => emit.emit_pw_aff(f)?,
+        Expression::Set(s) => ir.zext(emit.emit_set(s)?, ir.i64_type()),
+    };
+    // SAFETY: the builder stands in the function.
+    unsafe { LLVMBuildRet(ir.raw(), value) };
+    Ok(())
+}
