@@ -7,8 +7,8 @@ use pollyrs_isl::DimType;
 
 type Result<T> = std::result::Result<T, DelinearizeError>;
 
-/// The offsets in elements. Every coefficient must be a multiple of the element size: an offset that is one for some other
-/// reason, such as `2*i*(i+1)` for an element of four bytes, is not affine anyway.
+/// The offsets in elements. Every coefficient must be a multiple of the element size: an offset that is one
+/// for some other reason, such as `2*i*(i+1)` for an element of four bytes, is not affine anyway.
 pub(crate) fn element_offsets(problem: &Problem) -> Result<Vec<Polynomial>> {
     if problem.element_bytes == 0 || problem.accesses.is_empty() {
         return Err(DelinearizeError::Malformed("no accesses, or elements of no size"));

@@ -1,20 +1,23 @@
 //! Index polynomials to array shapes, subscripts and assumptions.
 //!
-//! **Problem.** The accesses to one base pointer are byte offsets: polynomials in loop counters and parameters, such as
-//! `4*P*i + 4*j`. isl knows affine expressions only. Find *one* array shape for all of them, with affine subscripts, and the
-//! weakest condition on the parameters under which that view is right. Follows Grosser, Ramanujam, Pouchet, Sadayappan and Pop,
-//! "Optimistic Delinearization of Parametrically Sized Arrays", ICS 2015; deviations are named in the modules.
+//! **Problem.** The accesses to one base pointer are byte offsets: polynomials in loop counters and
+//! parameters, such as `4*P*i + 4*j`. isl knows affine expressions only. Find *one* array shape for all of
+//! them, with affine subscripts, and the weakest condition on the parameters under which that view is right.
+//! Follows Grosser, Ramanujam, Pouchet, Sadayappan and Pop, "Optimistic Delinearization of Parametrically
+//! Sized Arrays", ICS 2015; deviations are named in the modules.
 //!
 //! **Invariants** of a [`Shape`]:
-//! - *Same address*: for every iteration of an access and parameters in the assumption, the row-major offset of its subscripts in the
-//!   shape times the element size is the access's offset.
-//! - *Bijective*: there every inner subscript `f_k` satisfies `0 <= f_k < d_k`, so two subscript vectors are one address only if
-//!   they are equal. Dependences between them are therefore exact.
-//! - *Exact*: the assumption holds for exactly the parameters (in the context) where no executed iteration breaks that.
+//! - *Same address*: for every iteration of an access and parameters in the assumption, the row-major offset
+//!   of its subscripts in the shape times the element size is the access's offset.
+//! - *Bijective*: there every inner subscript `f_k` satisfies `0 <= f_k < d_k`, so two subscript vectors are
+//!   one address only if they are equal. Dependences between them are therefore exact.
+//! - *Exact*: the assumption holds for exactly the parameters (in the context) where no executed iteration
+//!   breaks that.
 //!
-//! **Example.** `for (i < n) for (j < m) A[i][j] = ...` with `float A[n][P]`:
-//! offset `4*P*i + 4*j`, domain `[n, m, P] -> { S[i, j] : 0 <= i < n and 0 <= j < m }` gives the shape `A[*][P]`, the subscripts
-//! `[i, j]`, and the assumption `[n, m, P] -> { : n <= 0 or m <= 0 or m <= P }` (nothing is executed in the first two cases).
+//! **Example.** `for (i < n) for (j < m) A[i][j] = ...` with `float A[n][P]`: offset `4*P*i + 4*j`, domain
+//! `[n, m, P] -> { S[i, j] : 0 <= i < n and 0 <= j < m }` gives the shape `A[*][P]`, the subscripts `[i, j]`,
+//! and the assumption `[n, m, P] -> { : n <= 0 or m <= 0 or m <= P }` (nothing is executed in the first two
+//! cases).
 
 mod affine;
 mod poly;
@@ -30,13 +33,14 @@ use std::fmt;
 /// One access to the base pointer.
 #[derive(Clone, Debug)]
 pub struct AccessPoly {
-    /// Distance from the base in bytes. `Iter(d)` is dimension `d` of `domain`, `Param(p)` is `Problem::params[p]`.
+    /// Distance from the base in bytes. `Iter(d)` is dimension `d` of `domain`, `Param(p)` is
+    /// `Problem::params[p]`.
     pub offset: Polynomial,
     /// `[params] -> { S[i0, ...] : ... }`: the iterations that execute the access.
     pub domain: isl::Set,
-    /// Constant sizes of the inner dimensions in elements, outermost first, where the IR's array type names them
-    /// (`float A[10][20][30]`: `[20, 30]`). Only a hint: a view from it is checked as any other. Where it fits the strides, a view
-    /// that needs a run-time condition is preferred to the linear one.
+    /// Constant sizes of the inner dimensions in elements, outermost first, where the IR's array type names
+    /// them (`float A[10][20][30]`: `[20, 30]`). Only a hint: a view from it is checked as any other. Where
+    /// it fits the strides, a view that needs a run-time condition is preferred to the linear one.
     pub size_hint: Option<Vec<i64>>,
 }
 
@@ -66,14 +70,14 @@ pub enum Origin {
 /// A multi-dimensional view of the array.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    /// Size of each dimension in elements, outermost first, affine in the parameters (`Symbol::Param` only). `None` for the
-    /// outermost and only for it.
+    /// Size of each dimension in elements, outermost first, affine in the parameters (`Symbol::Param` only).
+    /// `None` for the outermost and only for it.
     pub sizes: Vec<Option<Polynomial>>,
-    /// For each access, for each dimension, `[params] -> { S[i0, ...] -> [f] }`. Defined at least on the executed iterations for
-    /// parameters in the assumption; with one piece, everywhere.
+    /// For each access, for each dimension, `[params] -> { S[i0, ...] -> [f] }`. Defined at least on the
+    /// executed iterations for parameters in the assumption; with one piece, everywhere.
     pub subscripts: Vec<Vec<isl::PwAff>>,
-    /// `[params] -> { : ... }`: condition under which the view is right, gisted against the context; the universe where none is
-    /// needed.
+    /// `[params] -> { : ... }`: condition under which the view is right, gisted against the context; the
+    /// universe where none is needed.
     pub assumption: isl::Set,
     pub origin: Origin,
 }
@@ -88,7 +92,8 @@ impl Shape {
         self.assumption.clone().complement()?.is_empty()
     }
 
-    /// The sizes as functions on a parameter domain, `[params] -> { [(size)] }`, as `scop::Array::sizes` wants them.
+    /// The sizes as functions on a parameter domain, `[params] -> { [(size)] }`, as `scop::Array::sizes`
+    /// wants them.
     pub fn size_functions(&self, problem: &Problem) -> Result<Vec<Option<isl::PwAff>>, DelinearizeError> {
         let ctx = problem.context.context();
         let space = isl::Space::params_named(ctx, problem.params.iter().map(String::as_str))?;
@@ -135,7 +140,8 @@ pub enum DelinearizeError {
     /// isl failed, or its budget is spent ([`isl::Error::Quota`]).
     #[error(transparent)]
     Isl(#[from] isl::Error),
-    /// The problem contradicts itself: a symbol that its domain or the parameter list does not have, no accesses, or a zero size.
+    /// The problem contradicts itself: a symbol that its domain or the parameter list does not have, no
+    /// accesses, or a zero size.
     #[error("malformed problem: {0}")]
     Malformed(&'static str),
 }

@@ -1,9 +1,9 @@
 //! Polynomials with integer coefficients in loop counters and parameters.
 //!
-//! Invariants: no stored coefficient is zero and no stored exponent is zero, so equality is structural; iteration order is
-//! the order of [`Monomial`], so everything derived from a polynomial is deterministic. A coefficient that leaves `i128`
-//! *poisons* the polynomial and all that is computed from it; [`Polynomial::is_poisoned`] must be asked before a result is
-//! believed.
+//! Invariants: no stored coefficient is zero and no stored exponent is zero, so equality is structural;
+//! iteration order is the order of [`Monomial`], so everything derived from a polynomial is deterministic. A
+//! coefficient that leaves `i128` *poisons* the polynomial and all that is computed from it;
+//! [`Polynomial::is_poisoned`] must be asked before a result is believed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -245,9 +245,10 @@ impl Polynomial {
         powers
     }
 
-    /// `(q, r)` with `self = q * divisor + r`, dividing as polynomials in `x`, in which the divisor must have degree 1 with
-    /// a number `b` as the coefficient: `divisor = b*x + c`. A term of the dividend whose coefficient is no multiple of `b`
-    /// leaves its remainder (of the smaller absolute value, ties to the dividend's sign) in `r`; for `b = 1` no `x` is left.
+    /// `(q, r)` with `self = q * divisor + r`, dividing as polynomials in `x`, in which the divisor must have
+    /// degree 1 with a number `b` as the coefficient: `divisor = b*x + c`. A term of the dividend whose
+    /// coefficient is no multiple of `b` leaves its remainder (of the smaller absolute value, ties to the
+    /// dividend's sign) in `r`; for `b = 1` no `x` is left.
     pub fn div_rem_in(&self, divisor: &Polynomial, x: Symbol) -> Option<(Polynomial, Polynomial)> {
         let parts = divisor.powers_of(x);
         if self.poisoned || divisor.poisoned || parts.keys().any(|k| *k > 1) {
@@ -282,8 +283,9 @@ impl Polynomial {
         Some((q, r))
     }
 
-    /// `(q, r)` with `self = q * divisor + r`. The divisor is a number, or is of degree 1 in its first symbol with a number
-    /// as the coefficient. By a number, every coefficient is divided on its own, to the nearest quotient.
+    /// `(q, r)` with `self = q * divisor + r`. The divisor is a number, or is of degree 1 in its first symbol
+    /// with a number as the coefficient. By a number, every coefficient is divided on its own, to the nearest
+    /// quotient.
     pub fn div_rem(&self, divisor: &Polynomial) -> Option<(Polynomial, Polynomial)> {
         if let Some(c) = divisor.as_constant() {
             if c == 0 || self.poisoned {
@@ -321,7 +323,8 @@ impl Polynomial {
         Some(q)
     }
 
-    /// The leading term in the graded lexicographic order, an order that products respect (so exact division ends).
+    /// The leading term in the graded lexicographic order, an order that products respect (so exact division
+    /// ends).
     pub fn leading(&self) -> Option<(Monomial, i128)> {
         let symbols: Vec<Symbol> = self.symbols().into_iter().collect();
         let key = |m: &Monomial| (m.degree(), symbols.iter().map(|s| m.exponent(*s)).collect::<Vec<_>>());

@@ -1,13 +1,14 @@
 //! The choice among guessed shapes: the weakest condition wins.
 //!
-//! Offsets that are all affine have the linear view, which is always right. A view with more dimensions is better for locality
-//! and for the cost of dependence analysis, and is taken if it needs no condition and no case distinction. A view that needs a condition is
-//! taken only if the IR's array type names its sizes *and* some counter strides over a whole row of it: without either there
-//! is no sign that the program means such an array. With both, the condition buys parallelism: for `float A[9][1024]` and `j < m`, the linear view has
-//! row `i` overlap row `i + 1` for large `m`.
+//! Offsets that are all affine have the linear view, which is always right. A view with more dimensions is
+//! better for locality and for the cost of dependence analysis, and is taken if it needs no condition and no
+//! case distinction. A view that needs a condition is taken only if the IR's array type names its sizes *and*
+//! some counter strides over a whole row of it: without either there is no sign that the program means such
+//! an array. With both, the condition buys parallelism: for `float A[9][1024]` and `j < m`, the linear view
+//! has row `i` overlap row `i + 1` for large `m`.
 //!
-//! Otherwise guesses are tried until one needs no condition; failing that, the one whose violations are fewest (the
-//! first among incomparable ones, so the result is deterministic).
+//! Otherwise guesses are tried until one needs no condition; failing that, the one whose violations are
+//! fewest (the first among incomparable ones, so the result is deterministic).
 
 use crate::affine;
 use crate::poly::{Polynomial, Symbol};
@@ -89,7 +90,8 @@ impl<'a> Search<'a> {
         Search { run, offsets, tried: Vec::new(), weakest: (None, 0) }
     }
 
-    /// The first guess that is right for all parameters with one piece an access. Guesses seen before are passed over.
+    /// The first guess that is right for all parameters with one piece an access. Guesses seen before are
+    /// passed over.
     fn simple(&mut self, guesses: &[Sizes], adjust: bool) -> Result<Option<View>> {
         for guess in guesses {
             if self.tried.len() >= MAX_VIEWS {
@@ -107,7 +109,8 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Of the guesses that [`Search::simple`] found not to be simple, the one with the weakest condition, if any has a possible one.
+    /// Of the guesses that [`Search::simple`] found not to be simple, the one with the weakest condition, if
+    /// any has a possible one.
     fn weakest(&mut self) -> Result<Option<&View>> {
         while let Some(t) = self.tried.get(self.weakest.1) {
             self.weakest.1 += 1;

@@ -1,24 +1,28 @@
 //! Guesses of array shapes, from the coefficients of the loop counters.
 //!
-//! In row-major order the coefficient of a counter that occurs in dimension `k` only is a multiple of the dimension's *stride*, the product
-//! of the sizes of the dimensions inside it. So the coefficients, ordered by exact division, are a chain of strides, and the
-//! quotients of neighbours are sizes: `4*R*S + 8*R + ...` never has to be taken apart into a parameter and an offset.
+//! In row-major order the coefficient of a counter that occurs in dimension `k` only is a multiple of the
+//! dimension's *stride*, the product of the sizes of the dimensions inside it. So the coefficients, ordered
+//! by exact division, are a chain of strides, and the quotients of neighbours are sizes: `4*R*S + 8*R + ...`
+//! never has to be taken apart into a parameter and an offset.
 //!
-//! **Example.** `In[n][c][h + r][w + s]` of the sizes `[*][C][H + R - 1][W + S - 1]`: the counters `w`, `s` have the coefficient 1, `h`, `r`
-//! have `W + S - 1`, `c` has `(H + R - 1)*(W + S - 1)`, `n` that times `C`; the quotients are the sizes.
+//! **Example.** `In[n][c][h + r][w + s]` of the sizes `[*][C][H + R - 1][W + S - 1]`: the counters `w`, `s`
+//! have the coefficient 1, `h`, `r` have `W + S - 1`, `c` has `(H + R - 1)*(W + S - 1)`, `n` that times `C`;
+//! the quotients are the sizes.
 //!
-//! This replaces Algorithm 2 of Section 13.4 of the paper (constants `alpha_k` from the coefficients of products of size
-//! parameters), which needs distinct parameters; the paper's free `alpha_1` is known here wherever some counter occurs in
-//! the outermost dimension only, and is searched for otherwise ([`shifted`]). A quotient that is not affine (a dimension whose
-//! counter is missing, as in `A[i][0][k]`) is factored, and all orders of the factors are guesses (Algorithm 1).
+//! This replaces Algorithm 2 of Section 13.4 of the paper (constants `alpha_k` from the coefficients of
+//! products of size parameters), which needs distinct parameters; the paper's free `alpha_1` is known here
+//! wherever some counter occurs in the outermost dimension only, and is searched for otherwise ([`shifted`]).
+//! A quotient that is not affine (a dimension whose counter is missing, as in `A[i][0][k]`) is factored, and
+//! all orders of the factors are guesses (Algorithm 1).
 //!
-//! A guess is never believed: [`crate::view`] derives subscripts and the condition. Everything here is bounded and in a fixed order.
+//! A guess is never believed: [`crate::view`] derives subscripts and the condition. Everything here is
+//! bounded and in a fixed order.
 
 use crate::poly::{Monomial, Polynomial, Symbol};
 use std::collections::BTreeSet;
 
-/// Bounds on the search; larger problems than these (more than five dimensions, more than a dozen distinct coefficients) are
-/// searched in part.
+/// Bounds on the search; larger problems than these (more than five dimensions, more than a dozen distinct
+/// coefficients) are searched in part.
 const MAX_STRIDES: usize = 12;
 const MAX_CHAINS: usize = 256;
 const MAX_SHAPES: usize = 128;
@@ -30,8 +34,8 @@ const MAX_SHIFT: i128 = 16;
 /// Inner sizes, outermost first, all affine in parameters, none zero.
 pub(crate) type Sizes = Vec<Polynomial>;
 
-/// The coefficients of the counters of `offsets`, signs made positive, without numbers that are no strides (zero, one).
-/// With `primitive`, divided by their contents.
+/// The coefficients of the counters of `offsets`, signs made positive, without numbers that are no strides
+/// (zero, one). With `primitive`, divided by their contents.
 fn strides(offsets: &[Polynomial], extra: bool, primitive: bool) -> Vec<Polynomial> {
     let mut found = BTreeSet::new();
     for offset in offsets {
@@ -69,8 +73,8 @@ fn weight(p: &Polynomial) -> (u32, u128) {
     (p.degree(), p.leading().map_or(0, |(_, c)| c.unsigned_abs()))
 }
 
-/// `p` or `-p`, the one whose coefficients (of parameters, if there are any) add up to a positive number. Where they add up to zero
-/// (`hi - lo`), `p` as it is.
+/// `p` or `-p`, the one whose coefficients (of parameters, if there are any) add up to a positive number.
+/// Where they add up to zero (`hi - lo`), `p` as it is.
 fn positive(p: &Polynomial) -> Polynomial {
     let sum = |skip_constant: bool| {
         p.terms()
@@ -81,7 +85,8 @@ fn positive(p: &Polynomial) -> Polynomial {
     if total < 0 { -p } else { p.clone() }
 }
 
-/// All chains of exact division in `strides` (sorted by [`strides`]), longest first, the empty chain among them.
+/// All chains of exact division in `strides` (sorted by [`strides`]), longest first, the empty chain among
+/// them.
 fn chains(strides: &[Polynomial]) -> Vec<Vec<Polynomial>> {
     let mut all: Vec<Vec<Polynomial>> = vec![vec![]];
     for s in strides {
@@ -215,8 +220,8 @@ fn shapes_of(chain: &[Polynomial], hints: &[Polynomial]) -> Vec<Sizes> {
     shapes
 }
 
-/// Guesses for `offsets` (in elements), more dimensions first; the empty list of inner sizes (the linear view) is not among them. With `extra`, products of
-/// parameters alone are strides too.
+/// Guesses for `offsets` (in elements), more dimensions first; the empty list of inner sizes (the linear
+/// view) is not among them. With `extra`, products of parameters alone are strides too.
 pub(crate) fn guesses(offsets: &[Polynomial], extra: bool) -> Vec<Sizes> {
     let mut out: Vec<Sizes> = Vec::new();
     for primitive in [false, true] {
@@ -243,8 +248,8 @@ fn ambiguous(p: &Polynomial) -> bool {
         && p.terms().filter(|(m, _)| m.degree() > 0).fold(0i128, |s, (_, c)| s.saturating_add(c)) == 0
 }
 
-/// The outermost inner size with small numbers added: the paper's search for `alpha_1` (Section 13.4), for arrays of which
-/// every counter of the outermost dimension is in another dimension too, as in `A[i][n - i]`.
+/// The outermost inner size with small numbers added: the paper's search for `alpha_1` (Section 13.4), for
+/// arrays of which every counter of the outermost dimension is in another dimension too, as in `A[i][n - i]`.
 pub(crate) fn shifted(sizes: &Sizes) -> Vec<Sizes> {
     let Some(first) = sizes.first().filter(|s| s.degree() == 1) else { return vec![] };
     [1, -1, 2, -2]
@@ -257,8 +262,9 @@ pub(crate) fn shifted(sizes: &Sizes) -> Vec<Sizes> {
         .collect()
 }
 
-/// Sizes of one parameter plus a small number each, from the parameters of the longest products (Algorithm 1 of Section 13.4 with
-/// all `alpha_k` searched for, small ones first): for arrays of which no counter is in one dimension only, as in `A[i][i][i]`.
+/// Sizes of one parameter plus a small number each, from the parameters of the longest products (Algorithm 1
+/// of Section 13.4 with all `alpha_k` searched for, small ones first): for arrays of which no counter is in
+/// one dimension only, as in `A[i][i][i]`.
 pub(crate) fn by_parameters(offsets: &[Polynomial]) -> Vec<Sizes> {
     let mut products = BTreeSet::new();
     for stride in strides(offsets, false, false) {

@@ -1,19 +1,21 @@
-//! A guessed shape made into a view: subscripts by division, multiples of sizes put right, and the exact condition.
+//! A guessed shape made into a view: subscripts by division, multiples of sizes put right, and the exact
+//! condition.
 //!
-//! **Division** (Section 13.3, step 3): the offset divided by the innermost size leaves the innermost subscript as remainder;
-//! the quotient is divided by the next size, and so on.
+//! **Division** (Section 13.3, step 3): the offset divided by the innermost size leaves the innermost
+//! subscript as remainder; the quotient is divided by the next size, and so on.
 //!
-//! **Multiples of a size** (Section 13.3.2): `A[0][M - 1]` divides to `A[1][-1]`. For every number `k`, `A[.., f - k, k*s + g, ..]` is the same
-//! address as `A[.., f, g, ..]`; for one iteration one `k` only is inside. In this order an access gets, for each inner
-//! dimension from the innermost,
+//! **Multiples of a size** (Section 13.3.2): `A[0][M - 1]` divides to `A[1][-1]`. For every number `k`,
+//! `A[.., f - k, k*s + g, ..]` is the same address as `A[.., f, g, ..]`; for one iteration one `k` only is
+//! inside. In this order an access gets, for each inner dimension from the innermost,
 //! 1. one `k` that is inside for all iterations and parameters,
 //! 2. several `k`, each on its part of the iterations, if together they are inside for all,
 //! 3. `k = 0`, if some parameters make all iterations inside (a condition is needed),
 //! 4. the `k`, or the several, that need the weakest condition.
 //!
-//! **Condition**: with `D` the executed iterations, the violations are `{ x in D : f_k < 0 or f_k >= d_k }` for some inner
-//! dimension `k`; the view is right for the parameters in the complement of their projection. Where something is executed
-//! that includes `d_k > 0`. isl projects integer points exactly, so the condition is neither too weak nor too strong.
+//! **Condition**: with `D` the executed iterations, the violations are `{ x in D : f_k < 0 or f_k >= d_k }`
+//! for some inner dimension `k`; the view is right for the parameters in the complement of their projection.
+//! Where something is executed that includes `d_k > 0`. isl projects integer points exactly, so the condition
+//! is neither too weak nor too strong.
 
 use crate::affine::to_pw_aff;
 use crate::poly::{Polynomial, Symbol, gcd};
@@ -23,7 +25,8 @@ use pollyrs_isl as isl;
 
 type Result<T> = std::result::Result<T, DelinearizeError>;
 
-/// Largest multiple of a size moved between neighbouring dimensions (`k_l`, `k_u` of the paper, which tries one).
+/// Largest multiple of a size moved between neighbouring dimensions (`k_l`, `k_u` of the paper, which tries
+/// one).
 const MAX_MULTIPLE: i128 = 2;
 /// An access in more pieces than this (two dimensions of three) gets a condition instead.
 const MAX_PIECES: usize = 9;
@@ -40,7 +43,8 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// The same addresses with `k` times `size`, the size of dimension `at`, moved into that dimension from the one before.
+    /// The same addresses with `k` times `size`, the size of dimension `at`, moved into that dimension from
+    /// the one before.
     fn moved(&self, k: i128, at: usize, size: &Polynomial) -> Piece {
         let mut f = self.subscripts.clone();
         f[at] = &f[at] + &size.scale(k);
@@ -68,8 +72,8 @@ impl View {
     }
 }
 
-/// Subscripts of all accesses in the shape `sizes`, `None` where one is not affine in 64 bits. With `adjust`, the sizes may be multiplied
-/// by common divisors of the subscripts.
+/// Subscripts of all accesses in the shape `sizes`, `None` where one is not affine in 64 bits. With `adjust`,
+/// the sizes may be multiplied by common divisors of the subscripts.
 pub(crate) fn divide(
     offsets: &[Polynomial],
     sizes: &Sizes,
@@ -110,9 +114,9 @@ fn divide_one(offset: &Polynomial, sizes: &Sizes, variant: usize) -> Option<Vec<
     inner[0].is_affine().then_some(inner)
 }
 
-/// Sizes `b*P` (Section 13.3.3): where all subscripts of dimension `k` are multiples of `g`, they are divided by it, the size of `k + 1` is
-/// multiplied by it, and (what the paper leaves out) the size of `k` is divided by it, so `g` must divide that too. It weakens
-/// the condition on `k + 1` and keeps the one on `k`.
+/// Sizes `b*P` (Section 13.3.3): where all subscripts of dimension `k` are multiples of `g`, they are divided
+/// by it, the size of `k + 1` is multiplied by it, and (what the paper leaves out) the size of `k` is divided
+/// by it, so `g` must divide that too. It weakens the condition on `k + 1` and keeps the one on `k`.
 fn scale_sizes(sizes: &mut Sizes, subscripts: &mut [Vec<Polynomial>]) {
     for k in 0..sizes.len() {
         let mut g = subscripts.iter().fold(0, |g, f| gcd(g, f[k].content()));
@@ -188,8 +192,9 @@ impl<'a> Executed<'a> {
         Ok(below.union(domain.clone().subtract(high)?)?)
     }
 
-    /// The view of shape `sizes` with these subscripts as they come from the division, if it needs neither a condition nor
-    /// more than one piece an access. Gives up at the first sign that it does, so it costs less than [`Executed::view`].
+    /// The view of shape `sizes` with these subscripts as they come from the division, if it needs neither a
+    /// condition nor more than one piece an access. Gives up at the first sign that it does, so it costs less
+    /// than [`Executed::view`].
     pub fn simple_view(&self, sizes: &Sizes, subscripts: &[Vec<Polynomial>]) -> Result<Option<View>> {
         let mut pieces = Vec::new();
         for (domain, f) in self.domains.iter().zip(subscripts) {
@@ -227,8 +232,8 @@ impl<'a> Executed<'a> {
         Ok(View { sizes, pieces, violations: violations.coalesce()? })
     }
 
-    /// `piece` with the one multiple of `size` moved that is inside for all iterations; else all multiples with the iterations
-    /// outside.
+    /// `piece` with the one multiple of `size` moved that is inside for all iterations; else all multiples
+    /// with the iterations outside.
     fn place_whole(
         &self,
         piece: &Piece,
@@ -250,8 +255,8 @@ impl<'a> Executed<'a> {
         Ok(Err(options))
     }
 
-    /// Moves multiples of `size` between the dimensions `at - 1` and `at` of `piece` so that `at` is inside. Gives the parts and the
-    /// parameters for which some iteration of the piece is in none.
+    /// Moves multiples of `size` between the dimensions `at - 1` and `at` of `piece` so that `at` is inside.
+    /// Gives the parts and the parameters for which some iteration of the piece is in none.
     fn place(
         &self,
         piece: Piece,
@@ -340,8 +345,9 @@ impl<'a> Executed<'a> {
         if view.is_unconditional()? {
             return Ok(isl::Set::universe(self.params.clone())?);
         }
-        // Where nothing is executed the view is right, and elsewhere that need not be said again: a union of `nothing is executed`
-        // with the condition simplified for the rest is shorter than what the subtraction gives.
+        // Where nothing is executed the view is right, and elsewhere that need not be said again: a union of
+        // `nothing is executed` with the condition simplified for the rest is shorter than what the
+        // subtraction gives.
         let right = self.context.clone().subtract(view.violations.clone())?.coalesce()?;
         let right = right.gist(self.any.clone())?.union(self.any.clone().complement()?)?;
         tidy(right.gist(self.context.clone())?.coalesce()?)

@@ -221,7 +221,8 @@ fn a_parameter_times_a_parameter() {
 
 #[test]
 fn a_counter_in_every_dimension() {
-    // The stride p*q + q + 1 has no affine factor; `[p + 1][q]` with `i, 0, i` is the same addresses as `[p][q]` with `i, i, i`.
+    // The stride p*q + q + 1 has no affine factor; `[p + 1][q]` with `i, 0, i` is the same addresses as
+    // `[p][q]` with `i, i, i`.
     let case = Case::new("n p q", "").array("i : 0 <= i < n", "p, q", "i, i, i");
     let shape = case.solve().unwrap();
     assert_eq!(shape.dims(), 3);

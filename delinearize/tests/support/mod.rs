@@ -154,8 +154,8 @@ impl Case {
         isl::Set::read(&self.ctx, &format!("[{}] -> {{ : {constraints} }}", self.params.join(","))).unwrap()
     }
 
-    /// Asserts the inner sizes, the assumption within the context, and the subscripts: functions of `i0, i1, ...`, an access each,
-    /// on its executed iterations for parameters in the assumption.
+    /// Asserts the inner sizes, the assumption within the context, and the subscripts: functions of `i0, i1,
+    /// ...`, an access each, on its executed iterations for parameters in the assumption.
     pub fn expect(&self, sizes: &str, assumption: &str, subscripts: &[&str]) -> Shape {
         let shape = self.solve().unwrap();
         let want: Vec<Polynomial> =
@@ -235,9 +235,9 @@ pub struct Seen {
     pub fails: usize,
 }
 
-/// Checks `shape` at points: for all parameters in `params` (and the context) and all iterations in `iters` (and the domain), that
-/// where the assumption holds the address is the access's and the inner subscripts are inside; that where it does not hold, some
-/// inner subscript is outside or undefined.
+/// Checks `shape` at points: for all parameters in `params` (and the context) and all iterations in `iters`
+/// (and the domain), that where the assumption holds the address is the access's and the inner subscripts are
+/// inside; that where it does not hold, some inner subscript is outside or undefined.
 pub fn check_points(
     case: &Case,
     shape: &Shape,
