@@ -99,21 +99,30 @@ impl Builder<'_> {
             ScevKind::Add(ops) if e.is_pointer => {
                 let mut p = Polynomial::zero();
                 for o in ops {
-                    let part = if o.is_pointer { self.offset(o, place, quasi)? } else { self.polynomial(o, place, quasi)? };
+                    let part = if o.is_pointer {
+                        self.offset(o, place, quasi)?
+                    } else {
+                        self.polynomial(o, place, quasi)?
+                    };
                     p = &p + &part;
                 }
                 Ok(p)
             }
             ScevKind::AddRec { loop_id, operands } if e.is_pointer => {
                 let [start, step] = &operands[..] else {
-                    return Err(crate::builder::Stop::Blocker("a pointer that moves at no constant rate".into()));
+                    return Err(crate::builder::Stop::Blocker(
+                        "a pointer that moves at no constant rate".into(),
+                    ));
                 };
                 let i = if let Some(d) = place.loops.iter().position(|l| l == loop_id) {
                     Polynomial::iter(d)
-                } else if let (true, Some((p, offset))) = (self.is_invariant(e), self.outer_counter(*loop_id)) {
+                } else if let (true, Some((p, offset))) = (self.is_invariant(e), self.outer_counter(*loop_id))
+                {
                     &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
                 } else {
-                    return Err(crate::builder::Stop::Blocker("a pointer that moves with an outer loop".into()));
+                    return Err(crate::builder::Stop::Blocker(
+                        "a pointer that moves with an outer loop".into(),
+                    ));
                 };
                 let start = self.offset(start, place, quasi)?;
                 Ok(&start + &(&self.polynomial(step, place, quasi)? * &i))
@@ -126,7 +135,8 @@ impl Builder<'_> {
     pub fn shape(&mut self, base: Value, raws: &[Raw]) -> Result<Shaped, Fail> {
         let array = self.name_of(base);
         let first = raws.first().ok_or_else(|| Fail::new(RejectReason::ControlFlow, self.region.entry))?.inst;
-        let types: Vec<ElemType> = raws.iter().filter_map(|r| ir::elem_type(ir::accessed_type(r.inst))).collect();
+        let types: Vec<ElemType> =
+            raws.iter().filter_map(|r| ir::elem_type(ir::accessed_type(r.inst))).collect();
         let Some(elem) = types.first().copied() else {
             let ty = ir::type_text(ir::accessed_type(first));
             return Err(Fail::at(RejectReason::Type { ty }, first));
@@ -148,9 +158,8 @@ impl Builder<'_> {
         let problem =
             Problem { params: &params, context: &context, element_bytes: elem.bytes(), accesses: &accesses };
         let shape = delinearize(&problem).map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
-        let sizes = shape
-            .size_functions(&problem)
-            .map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
+        let sizes =
+            shape.size_functions(&problem).map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
         let subscript = RejectReason::Subscript { array: array.clone(), blocker: "its bounds".into() };
         let note = format!("subscripts of {array} stay inside its dimensions");
         self.require(AssumptionKind::Delinearization, shape.assumption.params()?, first, &note, subscript)?;
@@ -185,9 +194,10 @@ impl Builder<'_> {
             DelinearizeError::Blocked(Blocked::Overflow { access }) => {
                 Fail::at(RejectReason::Subscript { array, blocker: "a huge number".into() }, inst(access))
             }
-            DelinearizeError::Blocked(Blocked::NeverInside) => {
-                Fail::at(RejectReason::Subscript { array, blocker: "accesses outside of any array shape".into() }, first)
-            }
+            DelinearizeError::Blocked(Blocked::NeverInside) => Fail::at(
+                RejectReason::Subscript { array, blocker: "accesses outside of any array shape".into() },
+                first,
+            ),
             DelinearizeError::Malformed(m) => {
                 let stage = "delinearization".to_string();
                 Fail::at(RejectReason::Internal { stage, message: m.to_string() }, first)

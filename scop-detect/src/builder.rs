@@ -131,7 +131,12 @@ pub(crate) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub fn new(an: &'a Analyses<'a>, cfg: &'a Cfg, ctx: isl::Context, region: &'a Candidate) -> Result<Self, Fail> {
+    pub fn new(
+        an: &'a Analyses<'a>,
+        cfg: &'a Cfg,
+        ctx: isl::Context,
+        region: &'a Candidate,
+    ) -> Result<Self, Fail> {
         let universe = Set::universe(Space::unit(&ctx)?)?;
         Ok(Builder {
             an,
@@ -183,7 +188,8 @@ impl<'a> Builder<'a> {
             ScevKind::Unknown(v) if self.defined_inside(*v) => false,
             // Of a loop around the region the counter is known; of one that ended before, only its last value was.
             ScevKind::AddRec { loop_id, .. }
-                if self.inside(*loop_id) || !self.an.loops()[loop_id.0].blocks.contains(&self.region.entry) =>
+                if self.inside(*loop_id)
+                    || !self.an.loops()[loop_id.0].blocks.contains(&self.region.entry) =>
             {
                 false
             }
@@ -199,11 +205,12 @@ impl<'a> Builder<'a> {
         let mut base = clean.trim_matches('_').to_string();
         // isl's own words, and the names of statements, are not free; nor does a name start with a digit.
         const WORDS: [&str; 17] = [
-            "and", "or", "not", "exists", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "implies", "infty",
-            "infinity", "true", "false", "rat",
+            "and", "or", "not", "exists", "mod", "floor", "ceil", "floord", "ceild", "min", "max", "implies",
+            "infty", "infinity", "true", "false", "rat",
         ];
         let statement = base.strip_prefix('S').is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()));
-        let counter = base.strip_prefix('i').is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()));
+        let counter =
+            base.strip_prefix('i').is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()));
         if base.is_empty() {
             base = fallback.to_string();
         } else if base.starts_with(|c: char| c.is_ascii_digit()) {
@@ -253,9 +260,8 @@ impl<'a> Builder<'a> {
 
     /// Text for an expression: its source name, or what it is made of.
     pub fn describe(&self, e: &ScevExpr) -> String {
-        let join = |ops: &[ScevExpr], sep: &str| {
-            ops.iter().map(|o| self.describe(o)).collect::<Vec<_>>().join(sep)
-        };
+        let join =
+            |ops: &[ScevExpr], sep: &str| ops.iter().map(|o| self.describe(o)).collect::<Vec<_>>().join(sep);
         match &e.kind {
             ScevKind::Constant(c) => c.to_string(),
             ScevKind::Unknown(v) => self.name_of(*v),
@@ -266,21 +272,29 @@ impl<'a> Builder<'a> {
                 let phi = self.an.loops().get(loop_id.0).and_then(|l| self.counter_phi(l.header, e.handle));
                 phi.map_or_else(|| "a loop counter".to_string(), |p| self.name_of(p))
             }
-            ScevKind::ZeroExtend(a) | ScevKind::SignExtend(a) | ScevKind::Truncate(a) | ScevKind::PtrToInt(a) => {
-                self.describe(a)
-            }
+            ScevKind::ZeroExtend(a)
+            | ScevKind::SignExtend(a)
+            | ScevKind::Truncate(a)
+            | ScevKind::PtrToInt(a) => self.describe(a),
             ScevKind::SMax(o) | ScevKind::UMax(o) => format!("max({})", join(o, ", ")),
-            ScevKind::SMin(o) | ScevKind::UMin(o) | ScevKind::SequentialUMin(o) => format!("min({})", join(o, ", ")),
+            ScevKind::SMin(o) | ScevKind::UMin(o) | ScevKind::SequentialUMin(o) => {
+                format!("min({})", join(o, ", "))
+            }
             ScevKind::VScale => "vscale".to_string(),
-            ScevKind::CouldNotCompute => "a value that is not an affine function of loop counters".to_string(),
+            ScevKind::CouldNotCompute => {
+                "a value that is not an affine function of loop counters".to_string()
+            }
         }
     }
 
     fn counter_phi(&self, header: Block, handle: usize) -> Option<Value> {
-        ir::instructions(header)
-            .into_iter()
-            .take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI))
-            .find(|p| !ir::is_pointer(*p) && ir::int_bits(*p).is_some() && self.an.scev(*p, self.an.innermost_loop(header)).handle == handle)
+        ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI)).find(
+            |p| {
+                !ir::is_pointer(*p)
+                    && ir::int_bits(*p).is_some()
+                    && self.an.scev(*p, self.an.innermost_loop(header)).handle == handle
+            },
+        )
     }
 
     /// The source's name of a value, or a description of how it comes about.
@@ -297,12 +311,21 @@ impl<'a> Builder<'a> {
             Some(ir::Op::LLVMPHI) => "a value carried around a loop".to_string(),
             Some(ir::Op::LLVMFCmp) => "floating-point data".to_string(),
             Some(op) => format!("the result of {}", ir::opcode_text(op)),
-            None => "a value".to_string(),
+            None => match ir::argument_index(v) {
+                Some(n) => format!("argument {n}"),
+                None => "a value".to_string(),
+            },
         }
     }
 
     /// Records that no point of `violating` is in the domain of `place`.
-    pub fn assume(&mut self, kind: AssumptionKind, violating: Set, place: &Place, note: &str) -> Result<(), Stop> {
+    pub fn assume(
+        &mut self,
+        kind: AssumptionKind,
+        violating: Set,
+        place: &Place,
+        note: &str,
+    ) -> Result<(), Stop> {
         let bad = violating.intersect(place.domain.clone())?.intersect_params(self.context.clone())?;
         let bad = bad.intersect_params(self.assumed.clone())?;
         if bad.is_empty()? {
@@ -316,7 +339,13 @@ impl<'a> Builder<'a> {
     }
 
     /// Records a condition on the parameters.
-    pub fn assume_params(&mut self, kind: AssumptionKind, good: Set, at: Option<Value>, note: &str) -> Result<(), Stop> {
+    pub fn assume_params(
+        &mut self,
+        kind: AssumptionKind,
+        good: Set,
+        at: Option<Value>,
+        note: &str,
+    ) -> Result<(), Stop> {
         let known = self.context.clone().intersect(self.assumed.clone())?;
         let set = good.coalesce()?.gist(known.clone())?.coalesce()?;
         if known.is_subset(&set)? {

@@ -38,12 +38,12 @@ pub(crate) struct Search<'a, 'm> {
 impl Search<'_, '_> {
     pub fn run(&mut self) {
         if let Some(entry) = self.cfg.blocks.first().copied() {
-            self.chain(entry, None);
+            self.chain(entry, None, None);
         }
         // Loops that no single-entry single-exit region holds.
         for l in 0..self.an.loops().len() {
             let data = &self.an.loops()[l];
-            if data.blocks.iter().any(|b| self.settled.contains(b)) {
+            if self.settled.contains(&data.header) {
                 continue;
             }
             let reason = self.unstructured(LoopId(l));
@@ -53,7 +53,12 @@ impl Search<'_, '_> {
         }
     }
 
-    fn reject(&mut self, reason: RejectReason, location: Option<pollyrs_scop::Location>, at: Option<pollyrs_scop::Location>) {
+    fn reject(
+        &mut self,
+        reason: RejectReason,
+        location: Option<pollyrs_scop::Location>,
+        at: Option<pollyrs_scop::Location>,
+    ) {
         let r = Rejection { reason, function: self.function.clone(), location, loop_location: at };
         if !self.rejections.contains(&r) {
             self.rejections.push(r);
@@ -71,22 +76,33 @@ impl Search<'_, '_> {
     }
 
     fn has_loop(&self, c: &Candidate) -> bool {
-        self.an.loops().iter().any(|l| c.blocks.contains(&l.header) && l.blocks.iter().all(|b| c.blocks.contains(b)))
+        self.an
+            .loops()
+            .iter()
+            .any(|l| c.blocks.contains(&l.header) && l.blocks.iter().all(|b| c.blocks.contains(b)))
     }
 
-    /// The chain of postdominators from `from` to `end`; a region between each two.
-    fn chain(&mut self, from: Block, end: Option<Block>) {
+    /// The chain of postdominators from `from` to `end`, all in the loop `level`; a region between each two. A loop is one
+    /// link: behind its header comes what follows the loop.
+    fn chain(&mut self, from: Block, end: Option<Block>, level: Option<LoopId>) {
         let mut elements: Vec<Candidate> = Vec::new();
         let mut at = from;
         while Some(at) != end {
-            let next = self.cfg.ipdom(at);
-            let element = next.and_then(|n| self.cfg.region(at, n));
-            match element {
+            let headed = self.child_loop(at, level);
+            let next = match headed {
+                Some(l) => self.an.loops()[l.0].exit,
+                None => self.cfg.ipdom(at),
+            };
+            let next = next.filter(|n| self.in_level(*n, level));
+            match next.and_then(|n| self.cfg.region(at, n)) {
                 Some(c) => elements.push(c),
                 None => {
-                    // Not structured here: what came before may still be good.
-                    self.runs(std::mem::take(&mut elements));
-                    self.open_unstructured(at, next.or(end));
+                    // Not structured here: what came before may still be good, and so may what lies inside.
+                    self.runs(std::mem::take(&mut elements), level);
+                    match headed {
+                        Some(l) => self.body(l),
+                        None => self.arms(at, next.or(end), level),
+                    }
                 }
             }
             match next {
@@ -94,52 +110,60 @@ impl Search<'_, '_> {
                 None => break,
             }
         }
-        self.runs(elements);
+        self.runs(elements, level);
     }
 
-    /// Behind a block that begins no region, other blocks may.
-    fn open_unstructured(&mut self, at: Block, end: Option<Block>) {
+    fn in_level(&self, b: Block, level: Option<LoopId>) -> bool {
+        level.is_none_or(|l| self.an.loops()[l.0].blocks.contains(&b))
+    }
+
+    /// The loop right inside `level` that `b` is the header of.
+    fn child_loop(&self, b: Block, level: Option<LoopId>) -> Option<LoopId> {
+        self.an.innermost_loop(b).filter(|l| Some(*l) != level && self.an.loops()[l.0].header == b)
+    }
+
+    /// Chains behind the successors that only `at` leads to.
+    fn arms(&mut self, at: Block, end: Option<Block>, level: Option<LoopId>) {
         if self.attempts == 0 {
             return;
         }
         self.attempts -= 1;
-        let inside_loop = self.an.innermost_loop(at);
         for s in self.cfg.successors(at) {
-            let forward = self.cfg.idom(s) == Some(at) && Some(s) != end;
-            let same = self.an.innermost_loop(s);
-            if forward && !self.settled.contains(&s) && (same == inside_loop || self.enters(s, inside_loop)) {
-                self.chain(s, end);
+            let forward = self.cfg.idom(s) == Some(at) && Some(s) != end && self.in_level(s, level);
+            if forward && !self.settled.contains(&s) {
+                self.chain(s, end, level);
             }
         }
     }
 
-    /// `s` is in a loop inside `outer`, or behind it.
-    fn enters(&self, s: Block, outer: Option<LoopId>) -> bool {
-        match outer {
-            None => true,
-            Some(o) => self.an.loops()[o.0].blocks.contains(&s),
+    /// The inside of a loop. The latch closes the body; it holds at most the step and the test.
+    fn body(&mut self, l: LoopId) {
+        let data = &self.an.loops()[l.0];
+        match data.latch {
+            Some(latch) if latch != data.header => self.chain(data.header, Some(latch), Some(l)),
+            _ => {}
         }
     }
 
-    fn runs(&mut self, elements: Vec<Candidate>) {
+    fn runs(&mut self, elements: Vec<Candidate>, level: Option<LoopId>) {
         let mut rest = &elements[..];
         // Straight-line code at the ends of a run stays outside.
         while let Some(first) = rest.iter().position(|c| self.has_loop(c)) {
             rest = &rest[first..];
-            let len = rest.iter().rposition(|c| self.has_loop(c)).map_or(1, |l| l + 1);
-            rest = &rest[self.longest(&rest[..len])..];
+            let len = self.shorter(rest, rest.len());
+            rest = &rest[self.longest(&rest[..len], level)..];
         }
     }
 
     /// Finds a SCoP at the beginning of `run`, or opens its first element. Returns the number of elements dealt with.
-    fn longest(&mut self, run: &[Candidate]) -> usize {
+    fn longest(&mut self, run: &[Candidate], level: Option<LoopId>) -> usize {
         let mut len = run.len();
         loop {
             let Some(c) = self.merged(&run[..len]) else {
                 if len == 1 {
                     return 1;
                 }
-                len = self.shorter(run, len, 1);
+                len = self.shorter(run, 1);
                 continue;
             };
             if self.attempts == 0 {
@@ -154,21 +178,28 @@ impl Search<'_, '_> {
                     return len;
                 }
                 Err(f) if len == 1 => {
-                    self.open(&c, f);
+                    self.open(&c, f, level);
                     return 1;
                 }
                 Err(f) => {
                     let blamed = f.block.and_then(|b| run[..len].iter().position(|e| e.blocks.contains(&b)));
-                    len = self.shorter(run, len, blamed.unwrap_or(len - 1).max(1));
+                    let max = blamed.unwrap_or(len - 1).clamp(1, len - 1);
+                    let next = self.shorter(run, max);
+                    // The join block behind the loop is no element of its own.
+                    len = if next >= len { 1 } else { next };
                 }
             }
         }
     }
 
-    /// A shorter run of at most `max` elements that ends in a loop.
-    fn shorter(&self, run: &[Candidate], len: usize, max: usize) -> usize {
-        let max = max.min(len - 1).max(1);
-        run[..max].iter().rposition(|c| self.has_loop(c)).map_or(1, |l| l + 1)
+    /// The length of the run that ends in the last loop of the first `max` elements; with the block behind it, if PHIs there
+    /// join several ways out of the run: then the values that leave it are these PHIs.
+    fn shorter(&self, run: &[Candidate], max: usize) -> usize {
+        let len = run[..max.max(1)].iter().rposition(|c| self.has_loop(c)).map_or(1, |l| l + 1);
+        let last = &run[len - 1];
+        let edges = self.cfg.predecessors(last.exit).into_iter().filter(|p| last.blocks.contains(p)).count();
+        let phis = ir::instructions(last.exit).first().is_some_and(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
+        if edges > 1 && phis && run.len() > len { len + 1 } else { len }
     }
 
     fn merged(&self, run: &[Candidate]) -> Option<Candidate> {
@@ -182,28 +213,12 @@ impl Search<'_, '_> {
     }
 
     /// An element that is no SCoP: its parts may be.
-    fn open(&mut self, c: &Candidate, why: Fail) {
+    fn open(&mut self, c: &Candidate, why: Fail, level: Option<LoopId>) {
         let (scops, rejections) = (self.scops.len(), self.rejections.len());
-        let headed = self.an.innermost_loop(c.entry).filter(|l| {
-            let d = &self.an.loops()[l.0];
-            d.header == c.entry && d.blocks.iter().all(|b| c.blocks.contains(b))
-        });
+        let headed = self.child_loop(c.entry, level);
         match headed {
-            Some(l) => {
-                let data = &self.an.loops()[l.0];
-                // The latch closes the body; it holds at most the step and the test.
-                if let (Some(latch), true) = (data.latch, data.blocks.len() > 1) {
-                    self.body(l, latch);
-                }
-            }
-            None => {
-                let successors = self.cfg.successors(c.entry);
-                for s in successors.iter().filter(|s| **s != c.exit && c.blocks.contains(s)) {
-                    if self.cfg.idom(*s) == Some(c.entry) && !self.settled.contains(s) {
-                        self.chain(*s, Some(c.exit));
-                    }
-                }
-            }
+            Some(l) => self.body(l),
+            None => self.arms(c.entry, Some(c.exit), level),
         }
         let silent = self.rejections.len() == rejections;
         if silent && (self.scops.len() == scops || headed.is_some()) {
@@ -212,12 +227,5 @@ impl Search<'_, '_> {
             self.reject(why.reason, why.location, at);
         }
         self.settled.extend(c.blocks.iter().copied());
-    }
-
-    fn body(&mut self, l: LoopId, latch: Block) {
-        let header = self.an.loops()[l.0].header;
-        if header != latch {
-            self.chain(header, Some(latch));
-        }
     }
 }

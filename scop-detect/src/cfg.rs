@@ -176,14 +176,24 @@ fn intersect(mut a: usize, mut b: usize, idom: &[Option<usize>], number: &[usize
 
 /// The blocks of a region in an order that keeps the original execution order: topological, the blocks of a loop together.
 /// `None` for irreducible control flow.
-pub(crate) fn program_order(cfg: &Cfg, an: &Analyses<'_>, region: &Candidate, inside: &dyn Fn(LoopId) -> bool) -> Option<Vec<Block>> {
+pub(crate) fn program_order(
+    cfg: &Cfg,
+    an: &Analyses<'_>,
+    region: &Candidate,
+    inside: &dyn Fn(LoopId) -> bool,
+) -> Option<Vec<Block>> {
     let mut out = Vec::new();
     order_level(cfg, an, region, inside, None, region.entry, &mut out)?;
     (out.len() == region.blocks.len()).then_some(out)
 }
 
 /// The child of loop `level` (or the block itself) that `b` belongs to; `None` if `b` is not in `level`.
-fn item(an: &Analyses<'_>, inside: &dyn Fn(LoopId) -> bool, level: Option<LoopId>, b: Block) -> Option<Block> {
+fn item(
+    an: &Analyses<'_>,
+    inside: &dyn Fn(LoopId) -> bool,
+    level: Option<LoopId>,
+    b: Block,
+) -> Option<Block> {
     let mut rep = b;
     let mut l = an.innermost_loop(b).filter(|l| inside(*l));
     while l != level {
@@ -214,7 +224,7 @@ fn order_level(
     let mut items = Vec::new();
     for b in &blocks {
         let i = item(an, inside, level, *b)?;
-        if waiting.insert(i, waiting.get(&i).cloned().unwrap_or_default()).is_none() {
+        if !items.contains(&i) {
             items.push(i);
         }
         for s in cfg.successors(*b).into_iter().filter(|s| blocks.contains(s)) {

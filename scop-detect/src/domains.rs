@@ -78,7 +78,8 @@ impl Builder<'_> {
         let outer = loops.len() - usize::from(headed.is_some());
         let mut from_outside = if b == self.region.entry { Some(self.universe(outer)?) } else { None };
         if headed.is_none()
-            && let Some(d) = self.cfg.idom(b).filter(|d| self.contains(*d) && flow.loops.get(d) == Some(&loops))
+            && let Some(d) =
+                self.cfg.idom(b).filter(|d| self.contains(*d) && flow.loops.get(d) == Some(&loops))
             && self.cfg.ipdom(d) == Some(b)
         {
             // `b` runs whenever its dominator does.
@@ -116,7 +117,9 @@ impl Builder<'_> {
         }
         Ok(match flow.edges.get(&(from, to)) {
             Some(d) => d.clone(),
-            None => flow.domains.get(&from).ok_or_else(|| Fail::new(RejectReason::ControlFlow, from))?.clone(),
+            None => {
+                flow.domains.get(&from).ok_or_else(|| Fail::new(RejectReason::ControlFlow, from))?.clone()
+            }
         })
     }
 
@@ -124,7 +127,9 @@ impl Builder<'_> {
     pub fn taken(&mut self, flow: &Flow, from: Block, to: Block) -> Result<Set, Fail> {
         let mut d = match flow.edges.get(&(from, to)) {
             Some(d) => d.clone(),
-            None => flow.domains.get(&from).ok_or_else(|| Fail::new(RejectReason::ControlFlow, from))?.clone(),
+            None => {
+                flow.domains.get(&from).ok_or_else(|| Fail::new(RejectReason::ControlFlow, from))?.clone()
+            }
         };
         let to_loops = self.loops_of(to);
         let from_loops = &flow.loops[&from];
@@ -143,7 +148,13 @@ impl Builder<'_> {
         PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, dim as u32)?)
     }
 
-    fn enter_loop(&mut self, flow: &mut Flow, l: LoopId, entered: Set, outer: &[LoopId]) -> Result<Set, Fail> {
+    fn enter_loop(
+        &mut self,
+        flow: &mut Flow,
+        l: LoopId,
+        entered: Set,
+        outer: &[LoopId],
+    ) -> Result<Set, Fail> {
         let data = &self.an.loops()[l.0];
         let header = data.header;
         let [exiting] = data.exiting[..] else { return Err(Fail::new(RejectReason::LoopExits, header)) };
@@ -185,7 +196,10 @@ impl Builder<'_> {
         }
         match ir::opcode(v)? {
             Op::LLVMLoad | Op::LLVMCall | Op::LLVMFCmp => Some(v),
-            Op::LLVMPHI => matches!(self.an.scev(v, Some(l)).kind, ScevKind::Unknown(_) | ScevKind::CouldNotCompute).then_some(v),
+            Op::LLVMPHI => {
+                matches!(self.an.scev(v, Some(l)).kind, ScevKind::Unknown(_) | ScevKind::CouldNotCompute)
+                    .then_some(v)
+            }
             _ if depth == 0 => Some(v),
             _ => ir::operands(v).into_iter().find_map(|o| self.varying_operand(o, l, depth - 1)),
         }
@@ -240,10 +254,13 @@ impl Builder<'_> {
             return Ok(if v != 0 { Set::universe(place.space()?)? } else { Set::empty(place.space()?)? });
         }
         let arg = |i| ir::operand(c, i);
-        let inside = |me: &Self| ir::opcode(c).is_some() && (me.defined_inside(c) || ir::int_bits(c) == Some(1));
+        let inside =
+            |me: &Self| ir::opcode(c).is_some() && (me.defined_inside(c) || ir::int_bits(c) == Some(1));
         match ir::opcode(c) {
             Some(Op::LLVMICmp) if !ir::is_pointer(arg(0)) => self.comparison(c, place),
-            Some(Op::LLVMAnd) => Ok(self.condition(arg(0), place)?.intersect(self.condition(arg(1), place)?)?),
+            Some(Op::LLVMAnd) => {
+                Ok(self.condition(arg(0), place)?.intersect(self.condition(arg(1), place)?)?)
+            }
             Some(Op::LLVMOr) => Ok(self.condition(arg(0), place)?.union(self.condition(arg(1), place)?)?),
             Some(Op::LLVMXor) => {
                 let (a, b) = (self.condition(arg(0), place)?, self.condition(arg(1), place)?);
@@ -303,7 +320,13 @@ impl Builder<'_> {
     }
 
     /// With `y >= 0`, `x <u y` is `0 <= x < y`: exact whatever the sign of `x`. Only the larger side needs an assumption.
-    fn unsigned_comparison(&mut self, pred: Pred, a: &ScevExpr, b: &ScevExpr, place: &Place) -> Result<Set, Stop> {
+    fn unsigned_comparison(
+        &mut self,
+        pred: Pred,
+        a: &ScevExpr,
+        b: &ScevExpr,
+        place: &Place,
+    ) -> Result<Set, Stop> {
         let (small, large, strict) = match pred {
             Pred::LLVMIntULT => (a, b, true),
             Pred::LLVMIntULE => (a, b, false),
@@ -331,9 +354,10 @@ impl Builder<'_> {
             below = b;
             let (Some(cond), Some(side), 2) = (ir::branch_condition(b), side, succs.len()) else { continue };
             // A test inside a loop that ended before the region says nothing that holds afterwards.
-            let around = self.an.innermost_loop(b).is_none_or(|l| {
-                self.an.loops()[l.0].blocks.contains(&self.region.entry)
-            });
+            let around = self
+                .an
+                .innermost_loop(b)
+                .is_none_or(|l| self.an.loops()[l.0].blocks.contains(&self.region.entry));
             if self.cfg.predecessors(succs[side]).len() != 1 || !around {
                 continue;
             }
@@ -355,7 +379,14 @@ impl Builder<'_> {
     }
 
     /// Records a condition that must hold for the model, as an assumption of kind `kind`.
-    pub fn require(&mut self, kind: AssumptionKind, good: Set, at: Value, note: &str, why: RejectReason) -> Result<(), Fail> {
+    pub fn require(
+        &mut self,
+        kind: AssumptionKind,
+        good: Set,
+        at: Value,
+        note: &str,
+        why: RejectReason,
+    ) -> Result<(), Fail> {
         self.assume_params(kind, good, Some(at), note).map_err(|s| s.fail(at, |_| why))
     }
 }

@@ -110,7 +110,14 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn cell(&mut self, flow: &Flow, fx: &mut Effects, kind: CellKind, v: Value, depth: usize) -> Result<usize, Fail> {
+    fn cell(
+        &mut self,
+        flow: &Flow,
+        fx: &mut Effects,
+        kind: CellKind,
+        v: Value,
+        depth: usize,
+    ) -> Result<usize, Fail> {
         let key = (v, kind == CellKind::Phi, depth);
         if let Some(i) = fx.index.get(&key) {
             return Ok(*i);
@@ -138,6 +145,7 @@ impl Builder<'_> {
         let headed = self.headed_loop(flow, block);
         let mut initial: Option<Value> = None;
         for (value, from) in ir::incoming(cell.value) {
+            let value = self.origin(value);
             if !self.contains(from) {
                 // Only the first block is entered from outside; one value comes in, or the region is no good.
                 if headed.is_none() || initial.is_some_and(|i| i != value) {
@@ -173,13 +181,22 @@ impl Builder<'_> {
     }
 
     /// The expression of an integer that code generation can compute from counters and parameters.
-    fn affine_value(&mut self, flow: &Flow, v: Value, user: Block, domain: &Set) -> Result<Option<ScevExpr>, Fail> {
+    fn affine_value(
+        &mut self,
+        flow: &Flow,
+        v: Value,
+        user: Block,
+        domain: &Set,
+    ) -> Result<Option<ScevExpr>, Fail> {
         if !ir::int_bits(v).is_some_and(|b| (8..=64).contains(&b)) {
             return Ok(None);
         }
         let e = self.an.scev(v, self.an.innermost_loop(user));
-        let place =
-            Place { loops: flow.loops.get(&user).cloned().unwrap_or_default(), domain: domain.clone(), inst: Some(v) };
+        let place = Place {
+            loops: flow.loops.get(&user).cloned().unwrap_or_default(),
+            domain: domain.clone(),
+            inst: Some(v),
+        };
         let counter = ir::opcode(v) == Some(Op::LLVMPHI) && matches!(e.kind, ScevKind::AddRec { .. });
         let r = match self.strictly(|me| me.congruent(&e, &place)) {
             Err(Stop::Blocker(_)) if counter => self.congruent(&e, &place),
@@ -220,24 +237,63 @@ impl Builder<'_> {
             return Ok(());
         }
         let (own, depth) = (flow.loops[&block].clone(), common(&flow.loops[&block], &e.loops));
-        if ir::opcode(v) == Some(Op::LLVMPHI) {
-            let cell = match self.phi_depth(flow, v, &e.loops) {
-                Some(d) => self.cell(flow, fx, CellKind::Phi, v, d)?,
-                None => self.cell(flow, fx, CellKind::Scalar, v, depth)?,
-            };
-            e.reads.push((v, cell));
-            return Ok(());
+        if ir::opcode(v) != Some(Op::LLVMPHI) {
+            let mut size = 0;
+            if block == e.block || depth == own.len() && self.forwardable(flow, fx, e, v, &mut size)? {
+                return self.execute(flow, fx, e, v);
+            }
         }
-        if block == e.block {
-            return self.execute(flow, fx, e, v);
-        }
-        let mut size = 0;
-        if depth == own.len() && self.forwardable(flow, fx, e, v, &mut size)? {
-            return self.execute(flow, fx, e, v);
-        }
-        let cell = self.cell(flow, fx, CellKind::Scalar, v, depth)?;
+        let cell = self.cell_of(flow, fx, e, v)?;
         e.reads.push((v, cell));
         Ok(())
+    }
+
+    /// The cell that holds `v` when `e` runs.
+    fn cell_of(&mut self, flow: &Flow, fx: &mut Effects, e: &Effect, v: Value) -> Result<usize, Fail> {
+        // A PHI that only hands a value on is that value, where it comes from a finished loop.
+        let origin = self.origin(v);
+        let source = ir::parent(origin).and_then(|b| flow.loops.get(&b)).cloned();
+        let depth = |l: &[LoopId]| common(l, &e.loops);
+        if let Some(own) = source.filter(|l| depth(l) < l.len()) {
+            // What the latch hands to a header PHI last stays in the PHI's cell behind the loop.
+            if let Some(l) = own.get(depth(&own)) {
+                let data = &self.an.loops()[l.0];
+                let phis = ir::instructions(data.header)
+                    .into_iter()
+                    .take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
+                for p in phis.filter(|p| ir::elem_type(ir::type_of(*p)).is_some()) {
+                    let last = ir::incoming(p).into_iter().find(|(_, b)| Some(*b) == data.latch);
+                    if last.is_some_and(|(x, _)| self.origin(x) == origin) && origin != p {
+                        return self.cell(flow, fx, CellKind::Phi, p, depth(&own));
+                    }
+                }
+            }
+            let headed =
+                ir::opcode(origin) == Some(Op::LLVMPHI) && self.phi_depth(flow, origin, &e.loops).is_some();
+            if !headed {
+                return self.cell(flow, fx, CellKind::Scalar, origin, depth(&own));
+            }
+        }
+        let own = ir::parent(v).and_then(|b| flow.loops.get(&b)).cloned().unwrap_or_default();
+        match ir::opcode(v) {
+            Some(Op::LLVMPHI) => match self.phi_depth(flow, v, &e.loops) {
+                Some(d) => self.cell(flow, fx, CellKind::Phi, v, d),
+                None => self.cell(flow, fx, CellKind::Scalar, v, depth(&own)),
+            },
+            _ => self.cell(flow, fx, CellKind::Scalar, v, depth(&own)),
+        }
+    }
+
+    /// What PHIs of a single value (those that keep loops closed, for one) hand on.
+    fn origin(&self, mut v: Value) -> Value {
+        while let (Some(Op::LLVMPHI), true) = (ir::opcode(v), self.defined_inside(v)) {
+            let mut values = ir::incoming(v).into_iter().map(|(x, _)| x);
+            match values.next() {
+                Some(x) if x != v && values.all(|y| y == x) => v = x,
+                _ => break,
+            }
+        }
+        v
     }
 
     fn execute(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
@@ -250,7 +306,14 @@ impl Builder<'_> {
     }
 
     /// Whether the tree under `v`, which another block computes, gives the same value when computed here.
-    fn forwardable(&mut self, flow: &Flow, fx: &Effects, e: &Effect, v: Value, size: &mut usize) -> Result<bool, Fail> {
+    fn forwardable(
+        &mut self,
+        flow: &Flow,
+        fx: &Effects,
+        e: &Effect,
+        v: Value,
+        size: &mut usize,
+    ) -> Result<bool, Fail> {
         if ir::is_literal(v) || !self.defined_inside(v) {
             return Ok(true);
         }

@@ -9,28 +9,72 @@ use pollyrs_scop::RejectReason;
 
 /// Intrinsics without a meaning for the computation.
 const IGNORED: [&str; 9] = [
-    "llvm.assume", "llvm.lifetime.", "llvm.dbg.", "llvm.experimental.noalias.scope.decl", "llvm.donothing",
-    "llvm.sideeffect", "llvm.pseudoprobe", "llvm.invariant.start", "llvm.invariant.end",
+    "llvm.assume",
+    "llvm.lifetime.",
+    "llvm.dbg.",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.donothing",
+    "llvm.sideeffect",
+    "llvm.pseudoprobe",
+    "llvm.invariant.start",
+    "llvm.invariant.end",
 ];
 
 /// Intrinsics that kernels compute, without the type suffix.
 const MATH_INTRINSICS: [&str; 40] = [
-    "fma", "fmuladd", "sqrt", "fabs", "minnum", "maxnum", "minimum", "maximum", "smin", "smax", "umin", "umax", "abs",
-    "ctpop", "ctlz", "cttz", "bswap", "floor", "ceil", "trunc", "rint", "round", "nearbyint", "roundeven", "copysign",
-    "exp", "exp2", "log", "log2", "log10", "pow", "powi", "sin", "cos", "tan", "fshl", "fshr", "canonicalize", "exp10",
+    "fma",
+    "fmuladd",
+    "sqrt",
+    "fabs",
+    "minnum",
+    "maxnum",
+    "minimum",
+    "maximum",
+    "smin",
+    "smax",
+    "umin",
+    "umax",
+    "abs",
+    "ctpop",
+    "ctlz",
+    "cttz",
+    "bswap",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "round",
+    "nearbyint",
+    "roundeven",
+    "copysign",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "log10",
+    "pow",
+    "powi",
+    "sin",
+    "cos",
+    "tan",
+    "fshl",
+    "fshr",
+    "canonicalize",
+    "exp10",
     "tanh",
 ];
 
 /// Functions of the C library that kernels compute; with the suffix `f` for float.
 const MATH_FUNCTIONS: [&str; 34] = [
-    "sqrt", "fabs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan", "asin", "acos",
-    "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "hypot", "floor", "ceil", "trunc",
-    "rint", "round", "fmin", "fmax", "fmod", "erf",
+    "sqrt", "fabs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan",
+    "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "hypot",
+    "floor", "ceil", "trunc", "rint", "round", "fmin", "fmax", "fmod", "erf",
 ];
 
 /// Whether the call may be dropped from every kernel.
 pub(crate) fn is_ignored(call: Value) -> bool {
-    ir::callee(call).is_some_and(|f| ir::is_intrinsic(call) && IGNORED.iter().any(|i| ir::name(f).starts_with(i)))
+    ir::callee(call)
+        .is_some_and(|f| ir::is_intrinsic(call) && IGNORED.iter().any(|i| ir::name(f).starts_with(i)))
 }
 
 fn is_math(call: Value) -> bool {
@@ -74,8 +118,10 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
             Err(Fail::at(RejectReason::Instruction { opcode: ir::opcode_text(op) }, v))
         }
         LLVMBr => Ok(()),
-        LLVMSwitch | LLVMIndirectBr | LLVMInvoke | LLVMUnreachable | LLVMCallBr | LLVMRet | LLVMResume | LLVMCleanupRet
-        | LLVMCatchRet | LLVMCatchSwitch => Err(Fail::at(RejectReason::Terminator { opcode: ir::opcode_text(op) }, v)),
+        LLVMSwitch | LLVMIndirectBr | LLVMInvoke | LLVMUnreachable | LLVMCallBr | LLVMRet | LLVMResume
+        | LLVMCleanupRet | LLVMCatchRet | LLVMCatchSwitch => {
+            Err(Fail::at(RejectReason::Terminator { opcode: ir::opcode_text(op) }, v))
+        }
         _ => Ok(()),
     }
 }
@@ -85,10 +131,11 @@ pub(crate) fn check_body(v: Value) -> Result<(), Fail> {
     use Op::*;
     let Some(op) = ir::opcode(v) else { return Ok(()) };
     let fine = match op {
-        LLVMFNeg | LLVMAdd | LLVMFAdd | LLVMSub | LLVMFSub | LLVMMul | LLVMFMul | LLVMUDiv | LLVMSDiv | LLVMFDiv
-        | LLVMURem | LLVMSRem | LLVMFRem | LLVMShl | LLVMLShr | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMTrunc
-        | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP | LLVMFPTrunc | LLVMFPExt
-        | LLVMBitCast | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMFreeze | LLVMLoad => true,
+        LLVMFNeg | LLVMAdd | LLVMFAdd | LLVMSub | LLVMFSub | LLVMMul | LLVMFMul | LLVMUDiv | LLVMSDiv
+        | LLVMFDiv | LLVMURem | LLVMSRem | LLVMFRem | LLVMShl | LLVMLShr | LLVMAShr | LLVMAnd | LLVMOr
+        | LLVMXor | LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP
+        | LLVMFPTrunc | LLVMFPExt | LLVMBitCast | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMFreeze
+        | LLVMLoad => true,
         LLVMCall if is_math(v) => true,
         LLVMCall => return Err(Fail::at(call_reason(v), v)),
         _ => false,
@@ -116,6 +163,14 @@ pub(crate) fn inputs(v: Value) -> Vec<Value> {
 pub(crate) fn is_expensive(v: Value) -> bool {
     matches!(
         ir::opcode(v),
-        Some(Op::LLVMCall | Op::LLVMFDiv | Op::LLVMFRem | Op::LLVMSDiv | Op::LLVMUDiv | Op::LLVMSRem | Op::LLVMURem)
+        Some(
+            Op::LLVMCall
+                | Op::LLVMFDiv
+                | Op::LLVMFRem
+                | Op::LLVMSDiv
+                | Op::LLVMUDiv
+                | Op::LLVMSRem
+                | Op::LLVMURem
+        )
     )
 }

@@ -195,6 +195,18 @@ pub(crate) fn type_text(t: LLVMTypeRef) -> String {
     }
 }
 
+/// The position of an argument in its function's parameter list.
+pub(crate) fn argument_index(v: Value) -> Option<u32> {
+    // SAFETY: live value; the parent is asked only of an argument.
+    unsafe {
+        if LLVMIsAArgument(v).is_null() {
+            return None;
+        }
+        let f = LLVMGetParamParent(v);
+        (0..LLVMCountParams(f)).find(|i| LLVMGetParam(f, *i) == v)
+    }
+}
+
 /// The name of a value; empty where it has none.
 pub(crate) fn name(v: Value) -> String {
     let mut len = 0;
@@ -265,7 +277,9 @@ pub(crate) fn accesses_no_memory(call: Value) -> bool {
 
 /// The call has no effect but its result: no memory, no exception, and it returns.
 pub(crate) fn is_pure_call(call: Value) -> bool {
-    accesses_no_memory(call) && attribute(call, "nounwind").is_some() && attribute(call, "willreturn").is_some()
+    accesses_no_memory(call)
+        && attribute(call, "nounwind").is_some()
+        && attribute(call, "willreturn").is_some()
 }
 
 pub(crate) fn is_intrinsic(call: Value) -> bool {
@@ -277,7 +291,8 @@ pub(crate) fn is_intrinsic(call: Value) -> bool {
 pub(crate) fn constant_sizes(pointer: Value) -> Option<Vec<i64>> {
     if opcode(pointer) != Some(Op::LLVMGetElementPtr) {
         // SAFETY: asked of global variables only.
-        let t = unsafe { (!LLVMIsAGlobalVariable(pointer).is_null()).then(|| LLVMGlobalGetValueType(pointer)) };
+        let t =
+            unsafe { (!LLVMIsAGlobalVariable(pointer).is_null()).then(|| LLVMGlobalGetValueType(pointer)) };
         let all = array_sizes(t?);
         return (all.len() > 1).then(|| all[1..].to_vec());
     }

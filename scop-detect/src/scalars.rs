@@ -75,7 +75,8 @@ impl Builder<'_> {
         }
         let known = self.context.clone().intersect(self.assumed.clone())?;
         let d = domain.clone().intersect_params(known.clone())?;
-        let m = Map::from_range(d).and_then(|m| m.move_dims(DimType::In, 0, DimType::Out, 0, depth as u32))?;
+        let m =
+            Map::from_range(d).and_then(|m| m.move_dims(DimType::In, 0, DimType::Out, 0, depth as u32))?;
         let last = m.lexmax()?.move_dims(DimType::Out, 0, DimType::In, 0, depth as u32)?.range()?;
         last.coalesce()?.gist_params(known)
     }
@@ -109,7 +110,8 @@ impl Builder<'_> {
                 continue;
             }
             for v in ir::instructions(*b) {
-                let outside = |(user, _): &(Value, Block)| ir::parent(*user).is_some_and(|u| !self.contains(u));
+                let outside =
+                    |(user, _): &(Value, Block)| ir::parent(*user).is_some_and(|u| !self.contains(u));
                 if !ir::is_void(v) && ir::uses(v).iter().any(outside) {
                     out.push(v);
                 }

@@ -88,7 +88,11 @@ impl Builder<'_> {
                     }
                 }
                 let [one] = rest[..] else {
-                    return if self.is_invariant(e) { self.param_value(e, place) } else { self.blocked_product(e) };
+                    return if self.is_invariant(e) {
+                        self.param_value(e, place)
+                    } else {
+                        self.blocked_product(e)
+                    };
                 };
                 let x = self.congruent(one, place)?;
                 Ok(Affine { pwa: self.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
@@ -100,7 +104,10 @@ impl Builder<'_> {
             ScevKind::UDiv(a, b) => match b.kind {
                 ScevKind::Constant(c) if c > 0 => {
                     let a = self.unsigned(a, place)?;
-                    let c = Val::int(&self.ctx, i64::try_from(c).map_err(|_| Stop::Blocker("a huge divisor".into()))?)?;
+                    let c = Val::int(
+                        &self.ctx,
+                        i64::try_from(c).map_err(|_| Stop::Blocker("a huge divisor".into()))?,
+                    )?;
                     Ok(Affine { pwa: a.scale_down(c)?.floor()?, exact: true })
                 }
                 _ if self.is_invariant(e) => self.param_value(e, place),
@@ -150,7 +157,13 @@ impl Builder<'_> {
         Ok(Affine { pwa: acc.coalesce()?, exact: true })
     }
 
-    fn recurrence(&mut self, l: LoopId, ops: &[ScevExpr], e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+    fn recurrence(
+        &mut self,
+        l: LoopId,
+        ops: &[ScevExpr],
+        e: &ScevExpr,
+        place: &Place,
+    ) -> Result<Affine, Stop> {
         let [start, step] = ops else { return self.blocked_product(e) };
         let exact = e.nsw;
         if let Some(d) = place.loops.iter().position(|x| *x == l) {
@@ -190,7 +203,10 @@ impl Builder<'_> {
                 continue;
             };
             // A counter that may wrap counts iterations no longer; 64 bits never come around.
-            if *loop_id == l && (e.nsw || e.bits == 64) && i64::try_from(start).is_ok_and(|s| s.abs() < 1 << 30) {
+            if *loop_id == l
+                && (e.nsw || e.bits == 64)
+                && i64::try_from(start).is_ok_and(|s| s.abs() < 1 << 30)
+            {
                 found = self.param(&e).ok().map(|p| (p, start as i64));
                 break;
             }
@@ -267,7 +283,12 @@ impl Builder<'_> {
 
     /// A polynomial over the dimensions of `place`, the parameters (by index), and after the dimensions the functions pushed
     /// to `quasi` (integer divisions, minima ...), congruent modulo 2^bits.
-    pub fn polynomial(&mut self, e: &ScevExpr, place: &Place, quasi: &mut Vec<PwAff>) -> Result<Polynomial, Stop> {
+    pub fn polynomial(
+        &mut self,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, Stop> {
         match &e.kind {
             ScevKind::Constant(c) => Ok(Polynomial::constant(*c)),
             ScevKind::Add(ops) => {
@@ -288,7 +309,9 @@ impl Builder<'_> {
                 let [start, step] = &operands[..] else { return self.blocked_product(e) };
                 let i = if let Some(d) = place.loops.iter().position(|x| x == loop_id) {
                     Polynomial::iter(d)
-                } else if let (true, Some((p, offset))) = (!self.inside(*loop_id), self.outer_counter(*loop_id)) {
+                } else if let (true, Some((p, offset))) =
+                    (!self.inside(*loop_id), self.outer_counter(*loop_id))
+                {
                     &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
                 } else {
                     return self.affine_polynomial(e, place, quasi);
@@ -315,7 +338,12 @@ impl Builder<'_> {
         }
     }
 
-    fn affine_polynomial(&mut self, e: &ScevExpr, place: &Place, quasi: &mut Vec<PwAff>) -> Result<Polynomial, Stop> {
+    fn affine_polynomial(
+        &mut self,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, Stop> {
         let a = self.congruent(e, place)?.pwa;
         let known = place.domain.clone().intersect_params(self.context.clone())?;
         let a = a.gist(known.intersect_params(self.assumed.clone())?)?.coalesce()?;
@@ -370,7 +398,8 @@ impl Builder<'_> {
         let limit: i128 = if unsigned { (1i128 << x.bits) - 1 } else { (1i128 << (x.bits - 1)) - 1 };
         let sum: i128 = p.terms().map(|(_, c)| c.abs()).sum();
         let degree = p.degree();
-        let fits = |k: i128| k.checked_pow(degree).and_then(|v| v.checked_mul(sum)).is_some_and(|v| v <= limit);
+        let fits =
+            |k: i128| k.checked_pow(degree).and_then(|v| v.checked_mul(sum)).is_some_and(|v| v <= limit);
         let (mut low, mut high) = (0i128, 1i128 << 32);
         while low + 1 < high {
             let mid = (low + high) / 2;
@@ -382,7 +411,8 @@ impl Builder<'_> {
             return Err(Stop::Blocker(format!("{}, an unsigned value that may wrap", self.describe(x))));
         }
         let note = format!("the unsigned or narrow index {} does not wrap", self.describe(x));
-        for s in p.symbols() {
+        // Bounds of parameters first: they mostly imply those of the counters.
+        for s in p.symbols().into_iter().rev() {
             let v = match s {
                 Symbol::Iter(d) if d < place.loops.len() => self.dim(d, place)?,
                 Symbol::Iter(d) => quasi[d - place.loops.len()].clone(),
@@ -404,7 +434,9 @@ fn holds_pointer(e: &ScevExpr) -> bool {
 /// alone says nothing about its operands. Conversions inside are checked on their own.
 fn never_wraps(e: &ScevExpr) -> bool {
     match &e.kind {
-        ScevKind::Add(o) | ScevKind::Mul(o) | ScevKind::AddRec { operands: o, .. } => e.nsw && o.iter().all(never_wraps),
+        ScevKind::Add(o) | ScevKind::Mul(o) | ScevKind::AddRec { operands: o, .. } => {
+            e.nsw && o.iter().all(never_wraps)
+        }
         ScevKind::Truncate(_) => false,
         _ => true,
     }

@@ -128,9 +128,9 @@ impl Builder<'_> {
         let id = isl::Id::new(&self.ctx, &name)?;
         let mut synthesized = Vec::new();
         for (_, (v, s)) in integers {
-            let f = self
-                .congruent(&s, &place)
-                .map_err(|s| s.fail(v, |b| RejectReason::Subscript { array: "a value".into(), blocker: b }))?;
+            let f = self.congruent(&s, &place).map_err(|s| {
+                s.fail(v, |b| RejectReason::Subscript { array: "a value".into(), blocker: b })
+            })?;
             let known = place.domain.clone().intersect_params(self.context.clone())?;
             let function = f.pwa.gist(known)?.coalesce()?.set_tuple_id(DimType::In, id.clone())?;
             synthesized.push(Synthesized { value: handle(v), function });
@@ -149,7 +149,12 @@ impl Builder<'_> {
     }
 
     /// Adds memory arrays and the accesses to them.
-    fn memory(&mut self, groups: &[Group], drafts: &mut [Draft], arrays: &mut Vec<Array>) -> Result<(), Fail> {
+    fn memory(
+        &mut self,
+        groups: &[Group],
+        drafts: &mut [Draft],
+        arrays: &mut Vec<Array>,
+    ) -> Result<(), Fail> {
         // Bases in the order of their first access.
         let mut bases: Vec<Value> = Vec::new();
         let mut found: Vec<Vec<(usize, Raw)>> = Vec::new();
@@ -261,9 +266,12 @@ impl Builder<'_> {
                     writes.push((v, c));
                 }
             }
-            let tagged = reads.into_iter().map(|(v, c)| (AccessKind::Read, AccessValue::ScalarRead(handle(v)), c));
+            let tagged =
+                reads.into_iter().map(|(v, c)| (AccessKind::Read, AccessValue::ScalarRead(handle(v)), c));
             let tagged = tagged.chain(
-                writes.into_iter().map(|(v, c)| (AccessKind::MustWrite, AccessValue::ScalarWrite(handle(v)), c)),
+                writes
+                    .into_iter()
+                    .map(|(v, c)| (AccessKind::MustWrite, AccessValue::ScalarWrite(handle(v)), c)),
             );
             for (kind, value, c) in tagged {
                 let array = &arrays[ids[c].0];
@@ -314,8 +322,9 @@ impl Builder<'_> {
             .filter(|l| self.inside(LoopId(*l)))
             .map(|l| self.an.loops()[l].location.clone().map(loc))
             .collect();
-        let location = loops.first().cloned().flatten().or_else(|| crate::builder::block_location(self.region.entry));
-        let mut assumptions = std::mem::take(&mut self.assumptions);
+        let location =
+            loops.first().cloned().flatten().or_else(|| crate::builder::block_location(self.region.entry));
+        let mut assumptions = self.needed_assumptions()?;
         for a in &mut assumptions {
             a.set = tidy_set(a.set.clone(), &space)?;
         }
@@ -393,6 +402,26 @@ impl Builder<'_> {
             }
         }
         pairs
+    }
+
+    /// The assumptions without those that the context and the others imply.
+    fn needed_assumptions(&mut self) -> Result<Vec<Assumption>, Fail> {
+        let mut all = std::mem::take(&mut self.assumptions);
+        let mut i = 0;
+        while i < all.len() {
+            let mut others = self.context.clone();
+            for (j, a) in all.iter().enumerate() {
+                if j != i {
+                    others = others.intersect(a.set.clone())?;
+                }
+            }
+            if others.is_subset(&all[i].set)? {
+                all.remove(i);
+            } else {
+                i += 1;
+            }
+        }
+        Ok(all)
     }
 
     /// Removes parameters that nothing mentions (they came from conditions before the region).
