@@ -26,6 +26,7 @@ impl<'c> Fixture<'c> {
         let buffer = MemoryBuffer::create_from_memory_range_copy(ir.as_bytes(), "ir");
         let module = context.create_module_from_ir(buffer).unwrap();
         let ctx = isl::Context::new();
+        // SAFETY: a live module with a function `f`.
         let entry = unsafe {
             let f = LLVMGetNamedFunction(module.as_mut_ptr(), c"f".as_ptr());
             ValueHandle(LLVMGetEntryBasicBlock(f) as usize)
@@ -57,6 +58,7 @@ impl<'c> Fixture<'c> {
 
     /// An argument or instruction of `f` by name; `store N` is the N-th store.
     pub fn value(&self, name: &str) -> ValueHandle {
+        // SAFETY: live values of a live module; names are bytes with their length.
         unsafe {
             let f = LLVMGetNamedFunction(self.module.as_mut_ptr(), c"f".as_ptr());
             let mut all: Vec<LLVMValueRef> = (0..LLVMCountParams(f)).map(|i| LLVMGetParam(f, i)).collect();
@@ -190,7 +192,9 @@ pub fn launch(fixture: &Fixture, km: &KernelModule, index: usize, blocks: u64, a
     Target::initialize_native(&InitializationConfig::default()).unwrap();
     // The engine takes the module: a copy.
     let host = fixture.module.clone();
+    // SAFETY: a copy of the module for which the kernels were built, in the same context.
     let functions = unsafe { lower_emulated(km, host.as_mut_ptr()) }.unwrap();
+    // SAFETY: a live function; its name is bytes with their length.
     let name = unsafe {
         // The engine finds external functions only.
         LLVMSetLinkage(functions[index], inkwell::llvm_sys::LLVMLinkage::LLVMExternalLinkage);
@@ -201,6 +205,7 @@ pub fn launch(fixture: &Fixture, km: &KernelModule, index: usize, blocks: u64, a
     host.verify().unwrap();
     let engine = host.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
     let address = engine.get_function_address(&name).unwrap();
+    // SAFETY: the signature of PollyrsEmuKernel; the engine lives to the end of this function.
     let kernel: extern "C" fn(*const EmuThread, *const *const u64) = unsafe { std::mem::transmute(address) };
     let slots: Vec<*const u64> = args.iter().map(|a| a as *const u64).collect();
     let [x, y, z] = km.kernels()[index].block;

@@ -311,6 +311,7 @@ fn barriers_are_barriers_of_the_target() {
     assert!(km.kernels()[0].has_barrier);
     let ptx = lower_ptx(&km, &PtxOptions::default()).unwrap();
     assert!(ptx.contains("bar.sync") || ptx.contains("barrier.sync"), "{ptx}");
+    // SAFETY: the module for which the kernels were built.
     let functions = unsafe { lower_emulated(&km, f.module.as_mut_ptr()) }.unwrap();
     assert_eq!(functions.len(), 1);
     let text = f.module.to_string();
