@@ -219,12 +219,23 @@ pub fn holds(set: &isl::Set, params: &[i32]) -> bool {
 
 /// The iterations of an access for these parameters, in a box.
 pub fn executed(a: &AccessPoly, params: &[i32], iters: std::ops::RangeInclusive<i32>) -> Vec<Vec<i32>> {
-    let space = a.domain.space().unwrap();
-    let dims = a.domain.dim(DimType::Set).unwrap() as usize;
-    grid(dims, iters)
-        .into_iter()
-        .filter(|i| !a.domain.is_disjoint(&fixed(&space, params, i)).unwrap())
-        .collect()
+    let here = a.domain.clone().intersect(fixed(&a.domain.space().unwrap(), params, &[])).unwrap();
+    let dims = a.domain.dim(DimType::Set).unwrap();
+    let mut all: Vec<(isl::Set, Vec<i32>)> = vec![(here, vec![])];
+    for d in 0..dims {
+        let mut longer = Vec::new();
+        for (set, prefix) in &all {
+            for v in iters.clone() {
+                let at = set.clone().fix_si(DimType::Set, d, v).unwrap();
+                if !at.is_empty().unwrap() {
+                    longer.push((at, prefix.iter().copied().chain([v]).collect()));
+                }
+            }
+        }
+        all = longer;
+    }
+    all.retain(|(set, _)| !set.is_empty().unwrap());
+    all.into_iter().map(|(_, i)| i).collect()
 }
 
 /// What a check saw, so that a test can tell that it was not vacuous.
