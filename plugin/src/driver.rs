@@ -19,9 +19,11 @@ use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
 
+/// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the compilation.)
+///
 /// Loops and subscripts are still what the programmer wrote here: no load-PRE, no LICM, no idiom recognition has run.
-pub const CANONICALISE: &str = "sroa,early-cse<memssa>,instcombine,simplifycfg,tailcallelim,simplifycfg,reassociate,\
-     loop-mssa(loop-rotate),instcombine,loop(indvars),simplifycfg,loop-simplify,lcssa";
+pub const CANONICALISE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,simplifycfg,reassociate,\
+     loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop(indvars),simplifycfg,loop-simplify,lcssa";
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three.
 const MAX_INLINE_ROUNDS: u32 = 4;
