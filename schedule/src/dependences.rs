@@ -9,6 +9,8 @@
 //! - `flow` is value-based: the source wrote the value that the sink reads (or may have, for may-writes).
 //!   [`memory_flow`] is the unreduced relation.
 //!
+//! - What is known of the parameters is left out of the relations; whoever asks whether one is empty puts it back.
+//!
 //! # Example
 //! `for i: S: A[i] = A[i-1];` has `flow = { S[i] -> S[i+1] }`, no anti and no output dependence, and
 //! `memory_flow` is the same; with `s = A[i]; B[i] = s` the scalar gives an anti dependence `{ T[i] -> S[i+1] }` as well.
@@ -33,9 +35,10 @@ pub struct Dependences {
 }
 
 impl Dependences {
-    /// Everything that orders instances: flow, anti and output.
-    pub fn all(&self) -> isl::Result<isl::UnionMap> {
-        self.flow.clone().union(self.anti.clone())?.union(self.output.clone())?.coalesce()
+    /// Everything that orders instances of `scop`, whose dependences these are: flow, anti and output, under all that is known.
+    pub fn all(&self, scop: &Scop) -> Result<isl::UnionMap> {
+        let all = self.flow.clone().union(self.anti.clone())?.union(self.output.clone())?;
+        Ok(all.intersect_params(known(scop)?)?.coalesce()?)
     }
 }
 
@@ -69,6 +72,7 @@ pub fn dependences_within(scop: &Scop, budget: u64) -> Result<Dependences> {
 }
 
 fn compute(scop: &Scop) -> Result<Dependences> {
+    let known = &known(scop)?;
     let acc = accesses(scop)?;
     let writes = acc.must_writes.clone().union(acc.may_writes.clone())?;
 
@@ -94,11 +98,11 @@ fn compute(scop: &Scop) -> Result<Dependences> {
         .compute_flow()?;
 
     Ok(Dependences {
-        flow: tidy(tagged.clone().range_factor_domain()?)?,
-        anti: tidy(anti.may_dependence()?)?,
-        output: tidy(output.may_dependence()?)?,
-        tagged_flow: tagged,
-        no_source: flow.may_no_source()?.coalesce()?,
+        flow: tidy(tagged.clone().range_factor_domain()?, known)?,
+        anti: tidy(anti.may_dependence()?, known)?,
+        output: tidy(output.may_dependence()?, known)?,
+        tagged_flow: tidy(tagged, known)?,
+        no_source: tidy(flow.may_no_source()?, known)?,
     })
 }
 
@@ -110,12 +114,12 @@ pub fn memory_flow(scop: &Scop) -> Result<isl::UnionMap> {
             .set_may_source(acc.must_writes.union(acc.may_writes)?)?
             .set_schedule(scop.schedule.clone())?
             .compute_flow()?;
-        tidy(flow.may_dependence()?)
+        tidy(flow.may_dependence()?, &known(scop)?)
     })
 }
 
-fn tidy(m: isl::UnionMap) -> Result<isl::UnionMap> {
-    Ok(m.coalesce()?.detect_equalities()?)
+fn tidy(m: isl::UnionMap, known: &isl::Set) -> Result<isl::UnionMap> {
+    Ok(m.coalesce()?.detect_equalities()?.gist_params(known.clone())?)
 }
 
 #[cfg(test)]

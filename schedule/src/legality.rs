@@ -223,7 +223,7 @@ impl Checker<'_> {
 
     /// Rule 3.
     fn order(&mut self) -> Result<()> {
-        let deps = self.deps.all()?.intersect_params(self.known.clone())?;
+        let deps = self.deps.all(self.scop)?;
         // The pairs are launches, so their domains need not be repeated in the relations.
         let host = self.mapped.host.map()?.gist_domain(self.mapped.host.domain()?)?;
         let before = host.clone().lex_lt(host)?;

@@ -161,8 +161,8 @@ pub(super) fn build(
     let cyclic: Vec<_> =
         dims.iter().zip(&site.members).filter(|(d, _)| d.tile != d.threads).map(|(_, m)| m.clone()).collect();
     let inner = site.inner.clone().under(cyclic);
-    let tile_map = product(tiles)?.intersect_domain(domain.clone())?;
-    let thread_map = product(threads)?.intersect_domain(domain.clone())?;
+    let tile_map = product(tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
+    let thread_map = product(threads)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
     let schedule = thread_schedule(thread_domain, &context, inner)?;
     let kernel = MappedKernel {
         name: site.name.clone(),

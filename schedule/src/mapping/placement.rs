@@ -18,7 +18,7 @@
 use super::Site;
 use crate::mapped::Placement;
 use crate::tree::{ScheduleTree, members_mupa};
-use crate::{Dependences, Result};
+use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
 
@@ -90,5 +90,7 @@ fn is_private(scop: &Scop, deps: &Dependences, sites: &[Site], id: ArrayId) -> R
             original = original.add_map(m.range_factor_domain()?)?;
         }
     }
-    Ok(flow.intersect_range(readers)?.is_equal(&original)?)
+    let known = known(scop)?;
+    let flow = flow.intersect_range(readers)?.intersect_params(known.clone())?;
+    Ok(flow.is_equal(&original.intersect_params(known)?)?)
 }

@@ -6,7 +6,7 @@ use pollyrs_scop::Scop;
 
 /// The schedule isl finds for the SCoP: valid for all dependences, flow as short as it can make it.
 pub fn isl_schedule(scop: &Scop, deps: &Dependences) -> Result<ScheduleTree> {
-    let all = deps.all()?;
+    let all = deps.all(scop)?;
     let constraints = pollyrs_isl::ScheduleConstraints::on_domain(scop.domain()?)?
         .set_context(known(scop)?)?
         .set_validity(all.clone())?

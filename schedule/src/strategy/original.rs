@@ -11,7 +11,7 @@ use pollyrs_scop::Scop;
 pub fn original(scop: &Scop, deps: &Dependences) -> Result<ScheduleTree> {
     budgeted(&scop.ctx, "scheduling", crate::DEFAULT_BUDGET, || {
         let tree = ScheduleTree::from_isl(&scop.schedule)?;
-        let all = deps.all()?;
+        let all = deps.all(scop)?;
         Ok(ScheduleTree { root: annotate(&tree.root, &all)?, domain: tree.domain })
     })
 }

@@ -27,7 +27,7 @@
 use super::cost::Model;
 use super::{KERNEL, Placed, SERIAL, locality, wavefront};
 use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
-use crate::{Dependences, Result};
+use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
@@ -40,10 +40,11 @@ const GOOD_ENOUGH: f64 = 1.5;
 /// Places the tree; the result has its marks.
 pub fn place(scop: &Scop, deps: &Dependences, tree: &ScheduleTree) -> Result<Placed> {
     let model = Model::new(scop)?;
-    let domain = tree.domain.clone().intersect_params(scop.context.clone())?;
+    let known = known(scop)?;
+    let domain = tree.domain.clone().intersect_params(known.clone())?;
     let ideal = model.ideal(model.instances(&domain)?);
     let plan =
-        plan(&Node { model: &model, domain: domain.clone(), deps: deps.all()?, trips: 1.0 }, &tree.root)?;
+        plan(&Node { model: &model, domain: domain.clone(), deps: deps.all(scop)?, trips: 1.0 }, &tree.root)?;
     Ok(Placed {
         tree: ScheduleTree { domain, root: plan.tree },
         cost: plan.cost,
