@@ -9,7 +9,8 @@
 //! # Choice
 //! The tree that detection found (the program's order) is placed by [`place::place`], which distributes loops, moves
 //! parallel loops outwards and picks what runs on the host, by an estimate of the running time. Only if the estimate is far
-//! from what the device could do does isl's scheduler get a chance; its schedule wins if its estimate is clearly lower.
+//! from what the device could do are other orders tried: the program's with split statements, then the one isl's scheduler
+//! finds. One of them wins if its estimate is clearly lower.
 //! So a stencil whose space loops are parallel keeps its plain time loop, and a triangular solver that is serial as written
 //! becomes a sequence of parallel updates. Each further tiling (hexagonal, split, overlapped, streaming) is a module here.
 
@@ -18,11 +19,13 @@ mod isl_scheduler;
 mod locality;
 mod original;
 mod place;
+mod split;
 mod wavefront;
 
 pub use isl_scheduler::isl_schedule;
 pub use original::original;
 pub use place::place;
+pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
 use pollyrs_scop::Scop;
@@ -68,11 +71,11 @@ impl Default for ScheduleOptions {
     }
 }
 
-/// isl's schedule must be estimated at this fraction of the original order's running time to be taken: the original order
+/// A candidate must be estimated at this fraction of the running time of the one before it to be taken: the order of the program
 /// keeps its access patterns and gives simpler code.
-const ISL_MUST_WIN_BY: f64 = 0.7;
+const MUST_WIN_BY: f64 = 0.7;
 
-/// isl's scheduler is asked when the original order is estimated at more than this many times the ideal.
+/// Other candidates are tried when the original order is estimated at more than this many times the ideal.
 const FAR_FROM_IDEAL: f64 = 8.0;
 
 /// A schedule for the device, chosen as the module documentation says.
@@ -82,6 +85,12 @@ pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> R
             place(scop, deps, &ScheduleTree::from_isl(&scop.schedule)?)
         })
     };
+    let from_split = || {
+        budgeted(&scop.ctx, "scheduling", options.budget, || {
+            let tree = split(scop, &ScheduleTree::from_isl(&scop.schedule)?)?;
+            tree.map(|t| place(scop, deps, &t)).transpose()
+        })
+    };
     let from_isl = || {
         budgeted(&scop.ctx, "scheduling", options.budget, || place(scop, deps, &isl_schedule(scop, deps)?))
     };
@@ -89,16 +98,21 @@ pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> R
         Scheduler::Original => from_original()?,
         Scheduler::Isl => from_isl()?,
         Scheduler::Auto => {
-            let original = from_original();
-            match original {
-                Ok(o) if o.parallel && o.cost <= FAR_FROM_IDEAL * o.ideal => o,
-                // A failure of one candidate leaves the other one.
-                Ok(o) => match from_isl() {
-                    Ok(i) if i.parallel && (!o.parallel || i.cost < ISL_MUST_WIN_BY * o.cost) => i,
-                    _ => o,
-                },
-                Err(e) => from_isl().map_err(|_| e)?,
+            let mut best = from_original();
+            // A failure of one candidate leaves the others.
+            let others: [&dyn Fn() -> Result<Option<Placed>>; 2] = [&from_split, &|| from_isl().map(Some)];
+            for other in others {
+                if matches!(&best, Ok(b) if b.parallel && b.cost <= FAR_FROM_IDEAL * b.ideal) {
+                    break;
+                }
+                if let Ok(Some(o)) = other()
+                    && o.parallel
+                    && best.as_ref().map_or(true, |b| !b.parallel || o.cost < MUST_WIN_BY * b.cost)
+                {
+                    best = Ok(o);
+                }
             }
+            best?
         }
     };
     if placed.parallel { Ok(placed.tree) } else { Err(ScheduleError::NoParallelism) }
