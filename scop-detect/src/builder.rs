@@ -126,6 +126,8 @@ pub(crate) struct Builder<'a> {
     pub names: BTreeSet<String>,
     /// While set, an expression that would need a new assumption is a blocker.
     pub strict: bool,
+    /// Parameters that a fact of the context ties to others; their range is part of that fact, so they stay.
+    pub tied: BTreeSet<usize>,
     /// For loops around the region: the parameter that counts its iterations, and what to subtract from it.
     pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
 }
@@ -148,6 +150,7 @@ impl<'a> Builder<'a> {
             assumptions: Vec::new(),
             names: BTreeSet::new(),
             strict: false,
+            tied: BTreeSet::new(),
             outer_counters: BTreeMap::new(),
             ctx,
         })
@@ -234,7 +237,7 @@ impl<'a> Builder<'a> {
             return Ok(i);
         }
         let before = self.cfg.first_non_phi(self.region.entry);
-        let usable = e.bits <= 64 && !e.is_pointer && self.is_invariant(e);
+        let usable = (e.bits <= 32 || e.bits == 64) && !e.is_pointer && self.is_invariant(e);
         if !usable || !before.is_some_and(|b| self.an.can_expand(e.handle, b)) {
             return Err(Stop::Blocker(self.describe(e)));
         }

@@ -369,13 +369,30 @@ impl Builder<'_> {
                 Err(Stop::Blocker(_)) => continue,
                 Err(Stop::Isl(e)) => return Err(e.into()),
             };
-            let context = self.context.clone().intersect(set.params()?)?.coalesce()?;
+            let set = set.params()?;
+            let involved = self.involved(&set)?;
+            let context = self.context.clone().intersect(set)?.coalesce()?;
             // A contradiction means dead code; more than a few pieces cost more than they help.
             if context.n_basic_set()? <= 4 && !context.is_empty()? {
                 self.context = context;
+                if involved.len() > 1 {
+                    self.tied.extend(involved.into_iter().filter(|p| self.params[*p].bits == 64));
+                }
             }
         }
         Ok(())
+    }
+
+    /// The parameters that `set` depends on.
+    fn involved(&self, set: &Set) -> isl::Result<Vec<usize>> {
+        let mut all = Vec::new();
+        for (i, p) in self.params.iter().enumerate() {
+            let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, &p.name)?)?;
+            if at >= 0 && set.involves_dims(DimType::Param, at as u32, 1)? {
+                all.push(i);
+            }
+        }
+        Ok(all)
     }
 
     /// Records a condition that must hold for the model, as an assumption of kind `kind`.

@@ -258,12 +258,14 @@ impl Builder<'_> {
             // What the latch hands to a header PHI last stays in the PHI's cell behind the loop.
             if let Some(l) = own.get(depth(&own)) {
                 let data = &self.an.loops()[l.0];
+                // If the test comes before the latch, the last iteration writes nothing.
+                let rotated = data.latch.is_some_and(|b| data.exiting == [b]);
                 let phis = ir::instructions(data.header)
                     .into_iter()
                     .take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
                 for p in phis.filter(|p| ir::elem_type(ir::type_of(*p)).is_some()) {
                     let last = ir::incoming(p).into_iter().find(|(_, b)| Some(*b) == data.latch);
-                    if last.is_some_and(|(x, _)| self.origin(x) == origin) && origin != p {
+                    if rotated && origin != p && last.is_some_and(|(x, _)| self.origin(x) == origin) {
                         return self.cell(flow, fx, CellKind::Phi, p, depth(&own));
                     }
                 }

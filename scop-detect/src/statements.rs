@@ -427,7 +427,7 @@ impl Builder<'_> {
     /// Removes parameters that nothing mentions (they came from conditions before the region).
     fn drop_unused(&mut self, drafts: &[Draft], arrays: &[Array]) -> Result<(), Fail> {
         let mut kept = Vec::new();
-        for p in std::mem::take(&mut self.params) {
+        for (index, p) in std::mem::take(&mut self.params).into_iter().enumerate() {
             let id = isl::Id::new(&self.ctx, &p.name)?;
             let in_set = |s: &isl::Set| -> isl::Result<bool> {
                 let at = s.find_dim_by_id(DimType::Param, &id)?;
@@ -437,7 +437,7 @@ impl Builder<'_> {
                 let at = f.space()?.find_dim_by_id(DimType::Param, &id)?;
                 Ok(at >= 0 && f.involves_dims(DimType::Param, at as u32, 1)?)
             };
-            let mut used = false;
+            let mut used = self.tied.contains(&index);
             for a in &self.assumptions {
                 used |= in_set(&a.set)?;
             }

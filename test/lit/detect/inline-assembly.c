@@ -1,0 +1,13 @@
+// InlineAssembly.
+//
+// RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: %opt -passes="print<pollyrs-detect>" -disable-output %t.ll 2>&1 | FileCheck %s --match-full-lines
+
+void f(int n, float *A) {
+  for (int i = 0; i < n; i++) {
+    A[i] = 1;
+    __asm__ volatile("nop" ::: "memory");
+  }
+}
+
+// CHECK: rejected InlineAssembly at {{.*}}inline-assembly.c:{{[0-9]+}}: inline assembly ({{.*}})

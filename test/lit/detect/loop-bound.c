@@ -1,0 +1,12 @@
+// LoopBound: the bound is loaded anew in each iteration.
+//
+// RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: %opt -passes="print<pollyrs-detect>" -disable-output %t.ll 2>&1 | FileCheck %s --match-full-lines
+
+struct S { int n; float *p; };
+void f(struct S *s, float *A) {
+  for (int i = 0; i < s->n; i++)
+    A[i] = 1;
+}
+
+// CHECK: rejected LoopBound at {{.*}}loop-bound.c:{{[0-9]+}}: the number of iterations is not affine: it depends on s
