@@ -174,6 +174,11 @@ static BasicBlock *splitFunctionEntry(BasicBlock &Entry) {
 
 extern "C" {
 
+bool prs_has_loops(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  return !F.isDeclaration() && !S->FAM.getResult<LoopAnalysis>(F).empty();
+}
+
 Analyses *prs_analyses_new(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   return F.isDeclaration() ? nullptr : new Analyses(*S, F);

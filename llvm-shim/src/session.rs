@@ -108,6 +108,12 @@ impl Session {
         Ok(Analyses::new(raw, f, Rc::clone(&self.uses)))
     }
 
+    /// Whether `f` has a loop, without the cost of [`Session::analyses`].
+    pub fn has_loops(&self, f: LLVMValueRef) -> bool {
+        // SAFETY: live session and function.
+        unsafe { sys::prs_has_loops(self.raw, f) }
+    }
+
     /// The verifier's complaint about one function, if any.
     pub fn verify_function(&self, f: LLVMValueRef) -> Result<(), String> {
         // SAFETY: live function; the sink is valid during the call.

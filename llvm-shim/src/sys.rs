@@ -134,6 +134,7 @@ unsafe extern "C" {
     pub fn prs_invalidate(s: *mut RawSession, f: LLVMValueRef);
     pub fn prs_weaken_attributes(f: LLVMValueRef);
 
+    pub fn prs_has_loops(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_analyses_new(s: *mut RawSession, f: LLVMValueRef) -> *mut RawAnalyses;
     pub fn prs_analyses_free(a: *mut RawAnalyses);
     pub fn prs_loop_count(a: *mut RawAnalyses) -> usize;

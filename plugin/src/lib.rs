@@ -11,7 +11,7 @@
 //!
 //! **Passes.** `pollyrs` (also at the start of the pipelines O1 to Oz), `print<pollyrs-detect>`, `-scop`, `-deps`,
 //! `-schedule`, `-mapping`, `-kernel`, `-ptx`, `-host` (each runs all stages before it and prints to standard error),
-//! `pollyrs-canonicalise` (only the preparation), and for tests `pollyrs-test-version` and `-largest`. Parameters:
+//! `pollyrs-canonicalise` (only the preparation), and for tests `pollyrs-test-version`, `-largest` and `-innermost`. Parameters:
 //! `pollyrs<tile=32x8;arch=sm_90>`, `print<pollyrs-deps;budget=100000>`.
 
 mod commit;
@@ -41,6 +41,8 @@ pub enum Stage {
     TestVersion,
     /// The same with the largest region.
     TestVersionLargest,
+    /// The same with the smallest region around each innermost loop.
+    TestVersionInnermost,
     Detect,
     Scop,
     Deps,
@@ -54,7 +56,7 @@ pub enum Stage {
 }
 
 /// The index is the stage number that C++ passes back.
-const PASSES: [(&CStr, Stage); 12] = [
+const PASSES: [(&CStr, Stage); 13] = [
     (c"pollyrs", Stage::Run),
     (c"print<pollyrs-detect>", Stage::Detect),
     (c"print<pollyrs-scop>", Stage::Scop),
@@ -67,6 +69,7 @@ const PASSES: [(&CStr, Stage); 12] = [
     (c"pollyrs-canonicalise", Stage::Canonicalise),
     (c"pollyrs-test-version", Stage::TestVersion),
     (c"pollyrs-test-version-largest", Stage::TestVersionLargest),
+    (c"pollyrs-test-version-innermost", Stage::TestVersionInnermost),
 ];
 
 /// `llvm::PassPluginLibraryInfo` of plugin API 2 (LLVM 22, `llvm/Plugins/PassPlugin.h`): 40 bytes, returned by value.
@@ -146,6 +149,7 @@ fn run_in_module(module: LLVMModuleRef, stage: Stage, parameters: &str) -> Resul
     match stage {
         Stage::TestVersion => selftest::version_loop_regions(module, Size::Smallest),
         Stage::TestVersionLargest => selftest::version_loop_regions(module, Size::Largest),
+        Stage::TestVersionInnermost => selftest::version_loop_regions(module, Size::Innermost),
         _ => driver::run(module, stage, &options),
     }
 }

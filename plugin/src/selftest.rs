@@ -1,18 +1,22 @@
-//! The pass `pollyrs-test-version`: rewrites every outermost loop region as offloading would, with a check that always
+//! The passes `pollyrs-test-version…`: rewrites loop regions as offloading would, with a check that always
 //! fails and poison for the values the offloaded side would deliver. The program must still verify and do what it did; a
 //! use outside of the region that bypassed its PHI, or a path around the check, shows as a wrong result.
 
 use crate::PluginError;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_llvm_shim::{Analyses, RegionData, Session, version_region};
+use pollyrs_llvm_shim::{Analyses, LoopId, RegionData, Session, version_region};
 use std::collections::BTreeSet;
 
-/// Which of the regions that hold a loop.
+/// Which regions.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub enum Size {
+    /// The smallest around each outermost loop.
     Smallest,
+    /// The largest around each outermost loop.
     Largest,
+    /// The smallest around each innermost loop: the check then is inside a loop.
+    Innermost,
 }
 
 /// Works on clones and adopts them, as the real pass does. Returns whether anything changed.
@@ -39,7 +43,7 @@ fn version_all(session: &Session, f: LLVMValueRef, size: Size) -> Result<u32, Pl
     let mut plan = Vec::new();
     {
         let analyses = session.analyses(f)?;
-        for region in outermost_loop_regions(&analyses, size) {
+        for region in loop_regions(&analyses, size) {
             if let Some(check) = analyses.split_entry(region.entry, &region.blocks) {
                 plan.push((check, region));
             }
@@ -73,17 +77,26 @@ fn version_all(session: &Session, f: LLVMValueRef, size: Size) -> Result<u32, Pl
     Ok(versioned)
 }
 
-/// For each outermost loop a region that holds it; no two overlap.
-fn outermost_loop_regions(analyses: &Analyses<'_>, size: Size) -> Vec<RegionData> {
+/// For each loop asked for a region that holds it; no two overlap.
+fn loop_regions(analyses: &Analyses<'_>, size: Size) -> Vec<RegionData> {
     let mut chosen: Vec<RegionData> = Vec::new();
-    for l in analyses.loops().iter().filter(|l| l.parent.is_none()) {
+    let loops = analyses.loops();
+    let parents: BTreeSet<_> = loops.iter().filter_map(|l| l.parent).collect();
+    for (i, l) in loops.iter().enumerate() {
+        let asked_for = match size {
+            Size::Smallest | Size::Largest => l.parent.is_none(),
+            Size::Innermost => !parents.contains(&LoopId(i)),
+        };
+        if !asked_for {
+            continue;
+        }
         let holds = |r: &&RegionData| {
             let blocks: BTreeSet<_> = r.blocks.iter().collect();
             r.exit.is_some() && l.blocks.iter().all(|b| blocks.contains(b))
         };
         let candidates = analyses.regions().iter().filter(holds);
         let region = match size {
-            Size::Smallest => candidates.min_by_key(|r| r.blocks.len()),
+            Size::Smallest | Size::Innermost => candidates.min_by_key(|r| r.blocks.len()),
             Size::Largest => candidates.max_by_key(|r| r.blocks.len()),
         };
         let Some(region) = region else { continue };
