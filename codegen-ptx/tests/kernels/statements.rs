@@ -117,6 +117,38 @@ attributes #0 = { "no-trapping-math"="true" }
 }
 
 #[test]
+fn every_library_function_has_device_code() {
+    let one = "acos acosh asin asinh atan atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 log log10 log1p log2 sin sinh tan \
+               tanh tgamma sqrt fabs floor ceil trunc rint nearbyint round roundeven";
+    let two = "atan2 fdim fmod hypot pow remainder fmin fmax copysign";
+    let mut libraries: Vec<_> = find_math_library(None).into_iter().collect();
+    libraries.extend(std::env::var_os("POLLYRS_LIBDEVICE").map(|p| MathLibrary::Libdevice(p.into())));
+    for (names, args) in [(one, 1), (two, 2)] {
+        for (name, ty, elem) in names.split_whitespace().flat_map(|n| {
+            [(n.to_string(), "double", ElemType::F64), (format!("{n}f"), "float", ElemType::F32)]
+        }) {
+            let (params, values) = (vec![ty; args].join(", "), vec![format!("{ty} %x"); args].join(", "));
+            let ir = format!(
+                "declare {ty} @{name}({params})
+                define void @f(ptr %p) {{
+                  %x = load {ty}, ptr %p
+                  %y = call {ty} @{name}({values})
+                  store {ty} %y, ptr %p
+                  ret void
+                }}"
+            );
+            let context = Context::create();
+            let km = map_kernel(&context, &ir, elem, &["x", "y", "store 0"]).build().unwrap();
+            for library in &libraries {
+                let options = PtxOptions { math_library: Some(library.clone()), ..Default::default() };
+                let ptx = lower_ptx(&km, &options).unwrap_or_else(|e| panic!("{name}, {library:?}: {e}"));
+                assert!(!ptx.contains(".extern"), "{name}, {library:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn contraction_only_where_the_flags_allow_it() {
     for (flags, fused) in [("", false), ("contract ", true)] {
         let context = Context::create();
