@@ -48,7 +48,7 @@ def compile_entry(source, entry, folder):
     plain, offloaded = folder / "bin" / f"{stem}.plain", folder / "bin" / f"{stem}.pollyrs"
     for command in (
         toolchain.plain_command(source, plain, element=element, flags=["-ffp-contract=off", *strip]),
-        toolchain.plugin_command(source, offloaded, targets="cuda", element=element, flags=["-ffp-contract=off", *strip],
+        toolchain.plugin_command(source, offloaded, targets="cuda,emulated", element=element, flags=["-ffp-contract=off", *strip],
                                  extra=extra),
     ):
         done = toolchain.run(command, env=toolchain.environment(), timeout=1200)

@@ -36,6 +36,8 @@ class Result:
     passed: int = 0
     failures: list = dataclasses.field(default_factory=list)
     note: str = ""
+    # Compile times, the plain compiler's first.
+    seconds: list = dataclasses.field(default_factory=list)
 
     def check(self, ok, text):
         """Counts one check; `text` is a function, or the message."""
@@ -70,6 +72,7 @@ def compile_both(result, program, work):
         toolchain.plugin_command(program.source, offloaded, element=program.element, extra=["--pollyrs-remarks"]),
     ):
         done = toolchain.run(command, env=toolchain.environment(), timeout=600)
+        result.seconds.append(done.seconds)
         lines = done.stderr.decode(errors="replace").splitlines()
         wrong = [line for line in lines if TROUBLE.search(line) and ("remark:" not in line or "internal error" in line)]
         trouble = done.why() or "; ".join(wrong[:5])
@@ -122,7 +125,8 @@ def run_program(program, full):
     holds, text = expectation(program, devices)
     result.check(holds, text + why)
     check_ptx(result, offloaded, work)
-    result.note = f"{len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back"
+    result.note = f"{len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back, " \
+        f"compiled in {result.seconds[1]:.1f} s ({result.seconds[0]:.1f} s plain)"
     return result
 
 
@@ -201,6 +205,45 @@ def by_hand(_full):
     return result
 
 
+def driver(_full):
+    """The driver: objects, assembly and IR in a second step, the shared run-time library, a response file."""
+    result = Result("driver")
+    work = WORK / "driver"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    source, plain, words = toolchain.EXAMPLES / "covariance.c", work / "plain", ["40", "30"]
+    toolchain.run(toolchain.plain_command(source, plain), env=toolchain.environment())
+    expected = toolchain.run([plain, *words], env=toolchain.environment())
+    result.check(expected.code == 0 and bool(expected.stdout), "the original does not run")
+    both = ["--pollyrs-targets=cuda,emulated", "-O3"]
+    (work / "words.rsp").write_text(f'-O3 --pollyrs-targets=emulated "{source}"\n-o {work / "response"}', encoding="utf-8")
+    steps = {
+        "objects": [["cc", *both, "-c", source, "-o", work / "a.o"], ["cc", work / "a.o", "-o", work / "objects"]],
+        "shared": [["cc", *both, "--pollyrs-shared-rt", source, "-o", work / "shared"]],
+        "response": [["cc", f"@{work / 'words.rsp'}"]],
+        "assembly": [["cc", *both, "-S", source, "-o", work / "a.s"], ["cc", work / "a.s", "-o", work / "assembly"]],
+        "ir": [["cc", *both, "-S", "-emit-llvm", source, "-o", work / "a.ll"], ["cc", "-O1", work / "a.ll", "-o", work / "ir"]],
+        "by_language": [["c++", *both, "-x", "c", "-c", source, "-o", work / "b.o"],
+                        ["c++", work / "b.o", "-o", work / "by_language"]],
+    }
+    settings = {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always"}
+    for name, commands in steps.items():
+        failed = False
+        for command in ([toolchain.DRIVER, *c] for c in commands):
+            done = toolchain.run(command, env=toolchain.environment())
+            failed |= not result.check(done.code == 0, lambda: report(f"{name}: {done.why()}", done, toolchain.shell(command)))
+        if failed:
+            continue
+        profile = work / f"{name}.jsonl"
+        got = toolchain.run([work / name, *words], env=toolchain.environment(**settings, POLLYRS_RT_PROFILE=profile))
+        again = toolchain.shell([work / name, *words], **settings)
+        result.check((got.code, got.stdout) == (expected.code, expected.stdout),
+                     lambda: report(f"{name}: {got.why() or difference(expected.stdout, got.stdout)}", got, again))
+        result.check(any(line["device"] == "emulated" for line in toolchain.read_profile(profile)),
+                     lambda: report(f"{name}: nothing ran on the device", got, again))
+    return result
+
+
 def deterministic(_full):
     """The same input gives the same object file, byte for byte."""
     result = Result("the same object twice")
@@ -246,7 +289,7 @@ def main():
         programs = [dataclasses.replace(p, arguments=tuple(dict.fromkeys([p.arguments[0], p.arguments[-1]])))
                     for p in programs if p.element != "float"]
     units = [(p.name, lambda full, p=p: run_program(p, full)) for p in programs]
-    units += [("plain clang and flang", by_hand), ("the same object twice", deterministic)]
+    units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic)]
     if options.full:
         units.append(("10,000 lines", large_file))
     units = [u for u in units if re.search(options.filter, u[0])]
