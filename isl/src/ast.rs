@@ -137,8 +137,8 @@ impl Ret for AstOp {
     fn from_raw(raw: c_int, ctx: &Context) -> Result<Self> {
         use AstOp::*;
         const OPS: [AstOp; 26] = [
-            And, AndThen, Or, OrElse, Max, Min, Minus, Add, Sub, Mul, Div, FdivQ, PdivQ, PdivR, ZdivR, Cond, Select,
-            Eq, Le, Lt, Ge, Gt, Call, Access, Member, AddressOf,
+            And, AndThen, Or, OrElse, Max, Min, Minus, Add, Sub, Mul, Div, FdivQ, PdivQ, PdivR, ZdivR, Cond,
+            Select, Eq, Le, Lt, Ge, Gt, Call, Access, Member, AddressOf,
         ];
         usize::try_from(raw).ok().and_then(|i| OPS.get(i).copied()).ok_or_else(|| ctx.take_error())
     }

@@ -78,8 +78,10 @@ impl Aff {
     /// The function that returns the named parameter, which `domain` must have.
     pub fn param_on_domain(domain: Space, id: Id) -> Result<Aff> {
         unsafe extern "C" {
-            fn isl_aff_param_on_domain_space_id(s: *mut std::ffi::c_void, id: *mut std::ffi::c_void)
-            -> *mut std::ffi::c_void;
+            fn isl_aff_param_on_domain_space_id(
+                s: *mut std::ffi::c_void,
+                id: *mut std::ffi::c_void,
+            ) -> *mut std::ffi::c_void;
         }
         let ctx = domain.context().clone();
         // SAFETY: both are handed over.
@@ -108,8 +110,10 @@ impl MultiUnionPwAff {
     /// The tuple of functions `list` in the set space `space`.
     pub fn from_list(space: Space, list: UnionPwAffList) -> Result<MultiUnionPwAff> {
         unsafe extern "C" {
-            fn isl_multi_union_pw_aff_from_union_pw_aff_list(s: *mut std::ffi::c_void, l: *mut std::ffi::c_void)
-            -> *mut std::ffi::c_void;
+            fn isl_multi_union_pw_aff_from_union_pw_aff_list(
+                s: *mut std::ffi::c_void,
+                l: *mut std::ffi::c_void,
+            ) -> *mut std::ffi::c_void;
         }
         let ctx = space.context().clone();
         // SAFETY: both are handed over.

@@ -18,6 +18,9 @@
 //! # Ok::<(), pollyrs_isl::Error>(())
 //! ```
 
+// The methods are named as isl names its functions: `add`, `neg` ... are no operators, because they can fail.
+#![allow(clippy::should_implement_trait)]
+
 // The archive libisl.a is linked through this crate.
 extern crate isl_rs as _;
 

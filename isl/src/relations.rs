@@ -2,9 +2,7 @@
 
 use crate::context::{Context, RawCtx, Result};
 use crate::ffi::Ret;
-use crate::functions::{
-    Aff, MultiAff, MultiPwAff, MultiUnionPwAff, PwAff, PwMultiAff, UnionPwMultiAff,
-};
+use crate::functions::{Aff, MultiAff, MultiPwAff, MultiUnionPwAff, PwAff, PwMultiAff, UnionPwMultiAff};
 use crate::list::{BasicMapList, BasicSetList, ConstraintList, MapList, SetList};
 use crate::spaces::{DimType, Id, LocalSpace, MultiVal, Space, Val};
 use std::ffi::c_void;

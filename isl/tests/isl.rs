@@ -34,7 +34,10 @@ fn errors_come_back_and_leave_the_context_usable() -> Outcome {
 fn a_spent_budget_is_an_error_and_ends_with_its_guard() -> Outcome {
     let ctx = Context::new();
     let hard = || -> Outcome {
-        let m = Map::read(&ctx, "[n] -> { [i, j] -> [k, l] : 0 <= i < n and 0 <= j < n and i + j <= k + 2l and 3k > l - i and j <= l and k < n and l < n }")?;
+        let m = Map::read(
+            &ctx,
+            "[n] -> { [i, j] -> [k, l] : 0 <= i < n and 0 <= j < n and i + j <= k + 2l and 3k > l - i and j <= l and k < n and l < n }",
+        )?;
         let n = m.clone().apply_range(m.clone())?.apply_range(m)?;
         n.lexmin()?;
         Ok(())
@@ -84,8 +87,12 @@ fn objects_outlive_the_handle_of_their_context() -> Outcome {
 #[test]
 fn a_schedule_becomes_a_loop() -> Outcome {
     let ctx = Context::new();
-    let schedule = Schedule::from_domain(UnionSet::read(&ctx, "[n] -> { S[i, j] : 0 <= i < n and 0 <= j <= i }")?)?
-        .insert_partial_schedule(MultiUnionPwAff::read(&ctx, "[{ S[i, j] -> [(i)] }, { S[i, j] -> [(j)] }]")?)?;
+    let schedule =
+        Schedule::from_domain(UnionSet::read(&ctx, "[n] -> { S[i, j] : 0 <= i < n and 0 <= j <= i }")?)?
+            .insert_partial_schedule(MultiUnionPwAff::read(
+                &ctx,
+                "[{ S[i, j] -> [(i)] }, { S[i, j] -> [(j)] }]",
+            )?)?;
     let build = AstBuild::from_context(Set::read(&ctx, "[n] -> { : n >= 1 }")?)?;
     let outer = build.node_from_schedule(schedule)?;
     assert_eq!(outer.node_type()?, AstNodeType::For);

@@ -77,19 +77,26 @@ impl fmt::Display for RejectReason {
             RejectReason::LoopExits => f.write_str("the loop can be left at more than one place"),
             RejectReason::ControlFlow => f.write_str("the control flow is not structured"),
             RejectReason::Condition { blocker } => {
-                write!(f, "a branch depends on {blocker}, which is not affine in loop counters and parameters")
+                write!(
+                    f,
+                    "a branch depends on {blocker}, which is not affine in loop counters and parameters"
+                )
             }
             RejectReason::Subscript { array, blocker } => {
                 write!(f, "a subscript of {array} is not affine: it depends on {blocker}")
             }
-            RejectReason::BaseChanges { array } => write!(f, "the base address of {array} changes inside the loop"),
+            RejectReason::BaseChanges { array } => {
+                write!(f, "the base address of {array} changes inside the loop")
+            }
             RejectReason::ElementType { array } => {
                 write!(f, "{array} is accessed with element types that do not fit one array")
             }
             RejectReason::Call { callee } => write!(f, "the call of {callee} may have side effects"),
             RejectReason::InlineAssembly => f.write_str("inline assembly"),
             RejectReason::OrderedAccess => f.write_str("a volatile or atomic access"),
-            RejectReason::Instruction { opcode } => write!(f, "the instruction {opcode} cannot run on the device"),
+            RejectReason::Instruction { opcode } => {
+                write!(f, "the instruction {opcode} cannot run on the device")
+            }
             RejectReason::Terminator { opcode } => write!(f, "the terminator {opcode} is not a branch"),
             RejectReason::Type { ty } => write!(f, "values of type {ty} cannot be held on the device"),
             RejectReason::NoParallelism => f.write_str("no loop can run in parallel"),

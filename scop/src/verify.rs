@@ -39,7 +39,11 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
     }
     for s in &scop.statements {
         if s.domain.tuple_name()?.as_deref() != Some(&s.name) {
-            return Err(VerifyError::Tuple { stmt: s.name.clone(), what: "the domain", expected: s.name.clone() });
+            return Err(VerifyError::Tuple {
+                stmt: s.name.clone(),
+                what: "the domain",
+                expected: s.name.clone(),
+            });
         }
         for a in &s.accesses {
             verify_access(scop, s, a)?;
@@ -65,7 +69,11 @@ fn verify_access(scop: &Scop, s: &Statement, a: &Access) -> Result<(), VerifyErr
     if a.relation.tuple_name(isl::DimType::Out)?.as_deref() != Some(&array.name)
         || a.relation.dim(isl::DimType::Out)? as usize != array.dims()
     {
-        return Err(VerifyError::Tuple { stmt: s.name.clone(), what: "an access", expected: array.name.clone() });
+        return Err(VerifyError::Tuple {
+            stmt: s.name.clone(),
+            what: "an access",
+            expected: array.name.clone(),
+        });
     }
     let domain = s.domain.clone().intersect_params(scop.context.clone())?;
     let total = domain.is_subset(&a.relation.clone().domain()?)?;
