@@ -493,10 +493,12 @@ fn coordinates(
         for (d, g) in k.kernel.grid.iter().enumerate().rev() {
             let mut index = rest;
             if d > 0 {
-                index = ir.urem(rest, count[&d]);
-                rest = ir.udiv(rest, count[&d]);
+                let count = constant(k, &g.count)?.unwrap_or(count[&d]);
+                index = ir.urem(rest, count);
+                rest = ir.udiv(rest, count);
             }
-            out.push((g.param.clone(), ir.add(index, lower[&d])));
+            let lower = constant(k, &g.lower)?.unwrap_or(lower[&d]);
+            out.push((g.param.clone(), ir.add(index, lower)));
         }
     }
     for (axis, b) in k.kernel.block.iter().rev().enumerate() {
@@ -507,6 +509,12 @@ fn coordinates(
         out.push((b.param.clone(), ir.zext(id, ir.i64_type())));
     }
     Ok(out)
+}
+
+/// The value of a function that has the same one everywhere.
+fn constant(k: &KernelBuilder, f: &isl::PwAff) -> Result<Option<LLVMValueRef>> {
+    let e = crate::ast_expr::pw_aff_expr(f, None)?;
+    Ok(if e.expr_type()? == isl::AstExprType::Int { Some(k.emit.emit_int(&e)?) } else { None })
 }
 
 /// Moves the draft's blocks into a function that has the used arguments only.
