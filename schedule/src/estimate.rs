@@ -258,6 +258,28 @@ mod tests {
     }
 
     #[test]
+    fn box_corners_cover_and_stay_inside() {
+        let s = scop(
+            "param n; context n >= 1; array A n n; for i : 0 <= i < n { for j : i <= j < n { S0 : A[i,j] = A[i,j]; } }",
+        );
+        let deps = crate::dependences(&s).unwrap();
+        let f = compute(&s, &deps, ArrayId(0), Corners::Box).unwrap();
+        assert!(f.boxed);
+        assert_point(&s, &f.touched_min, "[n] -> { A[0,0] : n > 0 }");
+        assert_point(&s, &f.touched_max, "[n] -> { A[n-1,n-1] : n > 0 }");
+        // A triangle whose first row starts inside: the box's corner comes before every element.
+        let s = scop(
+            "param n; context n >= 1; array A n n; for i : 0 <= i < n { S0 : A[i,n-1-i] = A[i,n-1-i]; }",
+        );
+        let deps = crate::dependences(&s).unwrap();
+        let f = compute(&s, &deps, ArrayId(0), Corners::Box).unwrap();
+        assert_point(&s, &f.touched_min, "[n] -> { A[0,0] : n > 0 }");
+        let exact = compute(&s, &deps, ArrayId(0), Corners::Lexicographic).unwrap();
+        assert!(!exact.boxed);
+        assert_point(&s, &exact.touched_min, "[n] -> { A[0,n-1] : n > 0 }");
+    }
+
+    #[test]
     fn work_is_never_negative() {
         let s = scop(
             "param n m; array A n; for i : 3 <= i < n { for j : i <= j < m { S0 : A[i] = A[i]; } } S1 : A[0] = ;",

@@ -152,6 +152,20 @@ fn nothing_parallel() {
     assert_eq!(crate::schedule(&s, &deps, &Default::default()).unwrap_err(), ScheduleError::NoParallelism);
 }
 
+#[test]
+fn budgets_are_reported() {
+    let s = kernel("heat-3d");
+    let deps = crate::dependences(&s).unwrap();
+    let options = crate::ScheduleOptions { budget: 100, ..Default::default() };
+    assert_eq!(crate::schedule(&s, &deps, &options).unwrap_err(), ScheduleError::Budget("scheduling"));
+    let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
+    let options = MapOptions { budget: 100, ..Default::default() };
+    assert_eq!(map(&s, &deps, &tree, &options).unwrap_err(), ScheduleError::Budget("mapping"));
+    let m = map(&s, &deps, &tree, &Default::default()).unwrap();
+    let e = crate::legality::check_within(&s, &deps, &m, 100).unwrap_err();
+    assert_eq!(e, ScheduleError::Budget("checking"));
+}
+
 /// Parameters as detection knows them, everything twice: the text must not depend on the run.
 #[test]
 fn ranges_of_types_and_determinism() {
@@ -173,6 +187,22 @@ fn ranges_of_types_and_determinism() {
         }
     }
 }
+/// Many statements in one body, as unrolled or inlined code has: still within the budget.
+#[test]
+fn many_statements() {
+    let mut text =
+        String::from("param n t; array A n n; array B n n; scalar x n n 24; for s : 0 <= s < t { ");
+    text += "for i : 1 <= i < n - 1 { for j : 1 <= j < n - 1 { S0 : x[i,j,0] = A[i,j]; ";
+    for k in 1..24 {
+        text += &format!("S{k} : x[i,j,{k}] = x[i,j,{}], A[i-1,j], A[i,j+1]; ", k - 1);
+    }
+    text += "S24 : B[i,j] = x[i,j,23]; } } for i : 1 <= i < n - 1 { for j : 1 <= j < n - 1 { S25 : A[i,j] = B[i,j]; } } }";
+    let t = std::time::Instant::now();
+    let m = mapped(&scop_i32(&text));
+    println!("{:?}", t.elapsed());
+    assert_eq!(m.kernels.len(), 2);
+}
+
 /// Random loop nests: whatever is mapped is proved legal and has code.
 #[test]
 fn random_nests() {

@@ -1,4 +1,5 @@
-// Each half step reads what the other one wrote: flow and anti dependences within a time step and to the next one.
+// Each half step reads what the other one wrote: flow within a time step and to the next one,
+// anti dependences to all later writes.
 //
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-deps>' -disable-output %t.ll 2>&1 | FileCheck %s
@@ -7,8 +8,8 @@
 // CHECK-NEXT:  { S0[i0, i1] -> S1[i0, o1] : {{.*}} }
 // CHECK-NEXT:  { S1[i0, i1] -> S0[1 + i0, o1] : {{.*}} }
 // CHECK-LABEL: anti
-// CHECK-NEXT:  { S0[i0, i1] -> S1[i0, o1] : {{.*}} }
-// CHECK-NEXT:  { S1[i0, i1] -> S0[1 + i0, o1] : {{.*}} }
+// CHECK-NEXT:  { S0[i0, i1] -> S1[o0, o1] : {{.*}}o0 >= i0{{.*}} }
+// CHECK-NEXT:  { S1[i0, i1] -> S0[o0, o1] : {{.*}}o0 > i0{{.*}} }
 // CHECK-LABEL: output
 // CHECK-NEXT:  { S0[i0, i1] -> S0[1 + i0, i1] : {{.*}} }
 // CHECK-NEXT:  { S1[i0, i1] -> S1[1 + i0, i1] : {{.*}} }
