@@ -15,6 +15,8 @@ using pollyrs::Session;
 using pollyrs::send;
 
 Session::Session(Module &M) : M(M) {
+  for (GlobalValue &G : M.global_values())
+    Initial.insert(&G);
   // Basic, scoped-noalias, type-based and (where cached) globals alias analysis. Registered before the defaults,
   // which would register an empty one.
   FAM.registerPass([this] { return PB.buildDefaultAAPipeline(); });
@@ -25,6 +27,17 @@ Session::Session(Module &M) : M(M) {
   PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
   // Function analyses may look up cached module analyses only through this proxy.
   MAM.getResult<FunctionAnalysisManagerModuleProxy>(M);
+}
+
+// Passes on a clone declare intrinsics and library functions and make string constants; those that nothing uses once the
+// clone is gone would make a module look changed that is not.
+static void eraseUnusedAdditions(Session &S) {
+  for (Function &F : make_early_inc_range(S.M))
+    if (F.isDeclaration() && F.use_empty() && !S.Initial.contains(&F))
+      F.eraseFromParent();
+  for (GlobalVariable &G : make_early_inc_range(S.M.globals()))
+    if (G.hasLocalLinkage() && G.use_empty() && !S.Initial.contains(&G))
+      G.eraseFromParent();
 }
 
 extern "C" {
@@ -41,6 +54,7 @@ void prs_session_free(Session *S) {
   for (WeakVH &Clone : Left)
     if (Clone)
       prs_erase_function(S, wrap(static_cast<Value *>(Clone)));
+  eraseUnusedAdditions(*S);
   delete S;
 }
 

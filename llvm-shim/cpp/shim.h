@@ -2,6 +2,7 @@
 #ifndef POLLYRS_SHIM_H
 #define POLLYRS_SHIM_H
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/DebugLoc.h"
@@ -103,6 +104,8 @@ struct Session {
   llvm::CGSCCAnalysisManager CGAM;
   llvm::ModuleAnalysisManager MAM;
   llvm::DenseMap<llvm::Function *, CloneInfo> Clones;
+  // What the module had when the session began; never dereferenced.
+  llvm::DenseSet<const llvm::GlobalValue *> Initial;
 };
 
 inline void send(prs_byte_sink Sink, void *Ctx, llvm::StringRef Text) {

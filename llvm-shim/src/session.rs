@@ -15,7 +15,8 @@ const INLINE_GROWTH: u32 = 32;
 /// How many [`Analyses`] of each function live.
 pub(crate) type Uses = Rc<RefCell<BTreeMap<usize, usize>>>;
 
-/// Pass builder and analysis managers of its own for one module; see the module documentation.
+/// Pass builder and analysis managers of its own for one module; see the module documentation. When dropped it erases
+/// clones left over (after a panic, say) and unused declarations and constants that came into the module since it began.
 pub struct Session {
     raw: *mut sys::RawSession,
     module: LLVMModuleRef,
