@@ -8,8 +8,8 @@
 // CHECK-NEXT:  { S0[i0, i1] -> S1[i0, o1] : {{.*}} }
 // CHECK-NEXT:  { S1[i0, i1] -> S0[1 + i0, o1] : {{.*}} }
 // CHECK-LABEL: anti
-// CHECK-NEXT:  { S0[i0, i1] -> S1[o0, o1] : {{.*}}o0 >= i0{{.*}} }
-// CHECK-NEXT:  { S1[i0, i1] -> S0[o0, o1] : {{.*}}o0 > i0{{.*}} }
+// CHECK-NEXT:  { S0[i0, i1] -> S1[o0, o1] : {{.*}}i0 <= o0 < {{.*}} }
+// CHECK-NEXT:  { S1[i0, i1] -> S0[o0, o1] : {{.*}}i0 < o0 < {{.*}} }
 // CHECK-LABEL: output
 // CHECK-NEXT:  { S0[i0, i1] -> S0[1 + i0, i1] : {{.*}} }
 // CHECK-NEXT:  { S1[i0, i1] -> S1[1 + i0, i1] : {{.*}} }
