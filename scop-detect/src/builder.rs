@@ -300,9 +300,22 @@ impl<'a> Builder<'a> {
         )
     }
 
+    /// A name from the source: of the value, or for a PHI of what it merges.
+    fn user_name(&self, v: Value, depth: u32) -> Option<String> {
+        let own = source_name(v);
+        let temporary = own.as_ref().is_none_or(|n| n.starts_with(|c: char| c == '.' || c.is_ascii_digit()));
+        if !temporary {
+            return own;
+        }
+        if ir::opcode(v) == Some(ir::Op::LLVMPHI) && depth > 0 {
+            return ir::incoming(v).into_iter().find_map(|(x, _)| self.user_name(x, depth - 1));
+        }
+        None
+    }
+
     /// The source's name of a value, or a description of how it comes about.
     pub fn name_of(&self, v: Value) -> String {
-        if let Some(n) = source_name(v) {
+        if let Some(n) = self.user_name(v, 4) {
             return n;
         }
         match ir::opcode(v) {

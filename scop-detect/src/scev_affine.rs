@@ -250,8 +250,11 @@ impl Builder<'_> {
     /// The signed value.
     pub fn exact(&mut self, e: &ScevExpr, place: &Place) -> Result<PwAff, Stop> {
         let a = self.congruent(e, place)?;
-        if a.exact || e.bits >= 64 {
+        if a.exact {
             return Ok(a.pwa);
+        }
+        if e.bits >= 64 {
+            return if self.is_small(&a.pwa)? { Ok(a.pwa) } else { self.blocked(e) };
         }
         let half = 1i64 << (e.bits - 1);
         if e.bits < 8 {
@@ -263,6 +266,26 @@ impl Builder<'_> {
         let note = format!("{} does not overflow", self.describe(e));
         self.assume(AssumptionKind::NoWrap, low.union(high)?, place, &note)?;
         Ok(a.pwa)
+    }
+
+    /// Whether 64 bits hold every value of `p`: with all symbols within ±2^46, coefficients that sum up to less than 2^15 and a
+    /// constant below 2^61 leave it below 2^62.
+    fn is_small(&self, p: &PwAff) -> Result<bool, Stop> {
+        for (_, aff) in p.pieces()? {
+            let mut sum: i64 = 0;
+            for ty in [DimType::In, DimType::Param] {
+                for d in 0..aff.dim(ty)? {
+                    // A rational coefficient belongs to a rounded quotient, which is smaller than its dividend.
+                    let c = aff.coefficient(ty, d as i32)?.abs()?.ceil()?.to_i64();
+                    sum = sum.saturating_add(c.unwrap_or(i64::MAX));
+                }
+            }
+            let constant = aff.constant()?.abs()?.ceil()?.to_i64();
+            if sum >= 1 << 15 || constant.is_none_or(|c| c >= 1 << 61) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The unsigned value, under the assumption that it is also the signed one; exactly the remainder for types that are
