@@ -10,7 +10,7 @@ void f(size_t n, float *A, float *B) {
       B[i * n + j] = 2 * A[j * n + i];
 }
 
-// CHECK: scop f at {{.*}}linear-size-linear-size-t.c:{{[0-9]+}}
+// CHECK: scop f at {{.*}}linear-size-t.c:{{[0-9]+}}
 // CHECK-NEXT: param n i64
 // CHECK-NEXT: context [n] -> {  : -70368744177664 <= n <= 70368744177664 }
 // CHECK-NEXT: assume not negative: [n] -> {  : n >= 0 } (-1+n is not negative)
