@@ -294,7 +294,8 @@ def main():
     units = [(p.name, lambda full, p=p: run_program(p, full)) for p in programs]
     units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic)]
     if options.full:
-        units.append(("10,000 lines", large_file))
+        # First, since it takes longest.
+        units.insert(0, ("10,000 lines", large_file))
     units = [u for u in units if re.search(options.filter, u[0])]
     for needed in (toolchain.PLUGIN, toolchain.RUNTIME, toolchain.DRIVER):
         if not pathlib.Path(needed).exists():
