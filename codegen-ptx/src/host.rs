@@ -152,7 +152,10 @@ struct Check {
 }
 
 /// Rewrites the region into versioned code.
-pub fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -> Result<(), CodegenError> {
+///
+/// # Safety
+/// `function` is live and holds the SCoP's region, whose handles are live; `entry` comes from [`prepare`] for it.
+pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -> Result<(), CodegenError> {
     let scop = plan.scop;
     // SAFETY: a live function.
     let module = unsafe { LLVMGetGlobalParent(function) };

@@ -35,7 +35,7 @@ unsafe extern "C" {
 }
 
 const ISL_ON_ERROR_CONTINUE: c_int = 1;
-const ISL_ERROR_QUOTA: c_int = 4;
+const ISL_ERROR_QUOTA: c_int = 6;
 
 /// What isl reported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

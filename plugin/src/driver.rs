@@ -44,7 +44,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             changed = true;
             continue;
         }
-        if session.analyses(f)?.loops().is_empty() {
+        if !session.has_loops(f) {
             continue;
         }
         // A function that cannot be copied cannot be versioned either.
@@ -87,10 +87,14 @@ fn offload(
             remarks::rejected(f, clone, rejection);
         }
         for scop in detection.scops {
+            let (function, location) = (scop.function.clone(), scop.location.clone());
             match compile(session, scop, stage, options) {
                 Ok(Some(c)) => compiled.push(c),
                 Ok(None) => {}
-                Err(rejection) => remarks::rejected(f, clone, &rejection),
+                Err(reason) => {
+                    let loop_location = location.clone();
+                    remarks::rejected(f, clone, &Rejection { reason, function, location, loop_location });
+                }
             }
         }
         if compiled.is_empty() {
@@ -114,46 +118,40 @@ fn compile(
     scop: Scop,
     stage: Stage,
     options: &Options,
-) -> Result<Option<Compiled>, Rejection> {
-    let rejection = |reason: RejectReason| Rejection {
-        reason,
-        function: scop.function.clone(),
-        location: scop.location.clone(),
-        loop_location: scop.location.clone(),
-    };
+) -> Result<Option<Compiled>, RejectReason> {
     if stage == Stage::Scop {
         eprintln!("{scop}");
     }
     if stage < Stage::Deps {
         return Ok(None);
     }
-    let staged = |e: schedule::ScheduleError| rejection(reject_reason(e));
     let budget = options.budget.unwrap_or(schedule::DEFAULT_BUDGET);
-    let dependences = schedule::dependences::dependences_within(&scop, budget).map_err(staged)?;
+    let dependences = schedule::dependences::dependences_within(&scop, budget).map_err(reject_reason)?;
     if stage == Stage::Deps {
         eprintln!("{dependences}");
         return Ok(None);
     }
-    let tree = schedule::schedule(&scop, &dependences, &schedule_options(options, budget)).map_err(staged)?;
+    let tree =
+        schedule::schedule(&scop, &dependences, &schedule_options(options, budget)).map_err(reject_reason)?;
     if stage == Stage::Schedule {
         eprintln!("{tree}");
         return Ok(None);
     }
-    let mapped = schedule::map(&scop, &dependences, &tree, &map_options(options, budget)).map_err(staged)?;
+    let mapped =
+        schedule::map(&scop, &dependences, &tree, &map_options(options, budget)).map_err(reject_reason)?;
     if stage == Stage::Mapping {
         eprintln!("{mapped}");
         return Ok(None);
     }
-    let violations = schedule::legality::check_within(&scop, &dependences, &mapped, 4 * budget).map_err(staged)?;
+    let violations =
+        schedule::legality::check_within(&scop, &dependences, &mapped, 4 * budget).map_err(reject_reason)?;
     if let Some(v) = violations.first() {
         let message = format!("the legality check failed: {v}");
-        return Err(rejection(RejectReason::Internal { stage: "mapping".into(), message }));
+        return Err(RejectReason::Internal { stage: "mapping".into(), message });
     }
-    let generated = |e: codegen::CodegenError| {
-        rejection(match e {
-            codegen::CodegenError::Unsupported(what) => RejectReason::Instruction { opcode: what },
-            e => RejectReason::Internal { stage: "code generation".into(), message: e.to_string() },
-        })
+    let generated = |e: codegen::CodegenError| match e {
+        codegen::CodegenError::Unsupported(what) => RejectReason::Device { what },
+        e => RejectReason::Internal { stage: "code generation".into(), message: e.to_string() },
     };
     codegen::check_live_outs(&scop).map_err(generated)?;
     // SAFETY: the module outlives the kernels, which live in its context.
@@ -169,15 +167,19 @@ fn compile(
         }
         return Ok(None);
     }
-    let footprints = footprints(&scop, &dependences).map_err(staged)?;
-    let work = schedule::work(&scop).map_err(staged)?;
+    let footprints = footprints(&scop, &dependences).map_err(reject_reason)?;
+    let work = schedule::work(&scop).map_err(reject_reason)?;
     Ok(Some(Compiled { scop, mapped, kernels, images, footprints, work, entry: None }))
 }
 
 /// By `ArrayId`; `None` for what is not memory.
-fn footprints(scop: &Scop, deps: &schedule::Dependences) -> schedule::Result<Vec<Option<schedule::Footprint>>> {
+fn footprints(
+    scop: &Scop,
+    deps: &schedule::Dependences,
+) -> schedule::Result<Vec<Option<schedule::Footprint>>> {
     let ids = (0..scop.arrays.len()).map(ArrayId);
-    ids.map(|id| scop.array(id).is_memory().then(|| schedule::footprint(scop, deps, id)).transpose()).collect()
+    ids.map(|id| scop.array(id).is_memory().then(|| schedule::footprint(scop, deps, id)).transpose())
+        .collect()
 }
 
 fn detect_options(options: &Options) -> detect::DetectOptions {

@@ -33,7 +33,8 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
         remark(f, RemarkKind::Analysis, "Assumption", at, &format!("assumes {}: {}", a.kind, a.note));
     }
     for (a, b) in &scop.alias_checks {
-        let text = format!("checks that {} and {} do not overlap", scop.array(*a).display, scop.array(*b).display);
+        let text =
+            format!("checks that {} and {} do not overlap", scop.array(*a).display, scop.array(*b).display);
         remark(f, RemarkKind::Analysis, "AliasCheck", at, &text);
     }
 }

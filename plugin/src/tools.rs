@@ -17,8 +17,12 @@ unsafe extern "C" {
 
 /// The folder this plugin was loaded from.
 fn plugin_folder() -> Option<PathBuf> {
-    let mut info =
-        DlInfo { file: std::ptr::null(), base: std::ptr::null_mut(), symbol: std::ptr::null(), address: std::ptr::null_mut() };
+    let mut info = DlInfo {
+        file: std::ptr::null(),
+        base: std::ptr::null_mut(),
+        symbol: std::ptr::null(),
+        address: std::ptr::null_mut(),
+    };
     // SAFETY: an address of this library; on success `file` is a NUL-terminated path that lives as long as the library.
     let path = unsafe {
         if dladdr(plugin_folder as *const c_void, &mut info) == 0 || info.file.is_null() {
@@ -35,9 +39,10 @@ pub fn ptxas() -> Option<PathBuf> {
         return Some(PathBuf::from(named)).filter(|p| p.is_file());
     }
     let folder = plugin_folder();
-    let beside = folder.iter().flat_map(|f| f.ancestors().take(4)).flat_map(|f| {
-        [f.join("tools/ptxas"), f.join("build/tools/ptxas"), f.join("build/tools/bin/ptxas")]
-    });
+    let beside = folder
+        .iter()
+        .flat_map(|f| f.ancestors().take(4))
+        .flat_map(|f| [f.join("tools/ptxas"), f.join("build/tools/ptxas"), f.join("build/tools/bin/ptxas")]);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|p| p.join("ptxas")).collect();
     let installed = [PathBuf::from("/usr/local/cuda/bin/ptxas")];

@@ -28,6 +28,8 @@ pub enum RejectReason {
     OrderedAccess,
     /// An instruction that has no meaning on the device.
     Instruction { opcode: String },
+    /// Code generation found something that the device cannot run.
+    Device { what: String },
     /// A terminator other than a branch (switch, invoke, indirect branch ...).
     Terminator { opcode: String },
     /// A type that kernels cannot hold.
@@ -57,6 +59,7 @@ impl RejectReason {
             RejectReason::InlineAssembly => "InlineAssembly",
             RejectReason::OrderedAccess => "OrderedAccess",
             RejectReason::Instruction { .. } => "Instruction",
+            RejectReason::Device { .. } => "Device",
             RejectReason::Terminator { .. } => "Terminator",
             RejectReason::Type { .. } => "Type",
             RejectReason::NoParallelism => "NoParallelism",
@@ -97,6 +100,7 @@ impl fmt::Display for RejectReason {
             RejectReason::Instruction { opcode } => {
                 write!(f, "the instruction {opcode} cannot run on the device")
             }
+            RejectReason::Device { what } => write!(f, "the device cannot run {what}"),
             RejectReason::Terminator { opcode } => write!(f, "the terminator {opcode} is not a branch"),
             RejectReason::Type { ty } => write!(f, "values of type {ty} cannot be held on the device"),
             RejectReason::NoParallelism => f.write_str("no loop can run in parallel"),
