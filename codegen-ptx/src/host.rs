@@ -82,7 +82,8 @@ pub fn prepare(analyses: &shim::Analyses<'_>, scop: &Scop) -> Result<Entry, Code
         let v = analyses
             .expand(p.scev.0, before)
             .ok_or_else(|| CodegenError::Internal(format!("parameter {} cannot be computed", p.name)))?;
-        params.push(ir.to_i64(v));
+        // The original may never look at the value (an uninitialised bound behind a guard); the checks do.
+        params.push(ir.to_i64(ir.freeze(v)));
     }
     Ok(Entry { check, params })
 }
@@ -375,7 +376,7 @@ fn memory_range(
     let ArrayKind::Memory { base } = array.kind else {
         return Err(CodegenError::Internal("footprint of an array that is not memory".into()));
     };
-    let base = base.0 as LLVMValueRef;
+    let base = ir.freeze(base.0 as LLVMValueRef);
     let eb = array.elem.bytes();
     let touched = byte_range(ir, expr, scop, id, (&f.touched_min, &f.touched_max), &f.nonempty)?;
     let bytes = ir.sub(touched.end, touched.begin);

@@ -157,6 +157,12 @@ impl Ir {
         unsafe { LLVMBuildCast(self.builder, op, v, ty, EMPTY.as_ptr()) }
     }
 
+    /// `v`, or some fixed value where `v` is poison or undefined: to branch on it is then no undefined behaviour.
+    pub fn freeze(&self, v: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: see the module's invariants.
+        unsafe { LLVMBuildFreeze(self.builder, v, EMPTY.as_ptr()) }
+    }
+
     /// Sign-extends or truncates an integer to `i64`.
     pub fn to_i64(&self, v: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: see the module's invariants.
