@@ -10,6 +10,7 @@
 //! | `POLLYRS_RT_CUDA_DEVICE` | a number, 0 by default | Which of the CUDA devices that the driver shows. |
 //! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
+//! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::ring`]); 0 leaves them to the driver. |
 //! | `POLLYRS_RT_FAULT` | `alloc:3,launch:1,copy:2,module:1,sync:1` | For tests: the k-th operation of each named kind in the process fails, on every device. Copies of both directions count. `end-copy` counts copies to the host only. |
 //! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
 //! | `POLLYRS_RT_EMU_THREADS` | a number | Emulated device: how many blocks run at once; by default one on each core. |
@@ -121,6 +122,8 @@ pub struct Config {
     /// Bytes; None: a quarter of the device's memory.
     pub pool_bytes: Option<u64>,
     pub staging_bytes: u64,
+    /// 0: no copies of our own.
+    pub copy_threads: usize,
     pub faults: Faults,
     pub emu_order: Order,
     pub emu_threads: usize,
@@ -131,6 +134,8 @@ pub struct Config {
 }
 
 const MIB: u64 = 1 << 20;
+/// Threads that copy, where there are as many cores.
+const COPY_THREADS: usize = 8;
 
 /// Reads one variable after the other and keeps the first complaint.
 struct Reader<F> {
@@ -227,6 +232,12 @@ impl Config {
                 4 * MIB,
                 |value| value.parse().ok().and_then(|mib: u64| mib.checked_mul(MIB)),
                 "0, 1, ... (MiB)",
+            ),
+            copy_threads: reader.read(
+                "POLLYRS_RT_COPY_THREADS",
+                cores.min(COPY_THREADS),
+                |value| value.parse().ok().filter(|&n| n <= 64),
+                "0, 1, ... 64",
             ),
             faults: reader.read(
                 "POLLYRS_RT_FAULT",

@@ -9,15 +9,16 @@
 //! * modules stay loaded until the process ends, one for each SCoP; a refusal of the code is remembered, so that it costs
 //!   one compilation a process, while failures that may pass (memory) are tried again.
 
-use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
 use crate::config::{Config, Operation};
-use crate::device::{ALIGNMENT, Queue, padding};
-use crate::driver::{self, Address, Api, Handle};
+use crate::device::{ALIGNMENT, Queue, buffer, padding};
+use crate::driver::{self, Api, Handle};
 use crate::error::{Error, Result};
+use crate::pool::{Block, Pool};
+use crate::ring::{self, Ring};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What the locks protect is consistent between statements; a panic elsewhere doesn't change that.
@@ -33,6 +34,11 @@ pub struct Device {
     arch: u32,
     pool: Mutex<Pool>,
     streams: Mutex<Vec<Handle>>,
+    /// Outer None: not tried yet, inner: the driver refused. One copy at a time: they share the link anyway.
+    ring: Mutex<Option<Option<Ring>>>,
+    copy_threads: usize,
+    /// Pinned memory that no queue uses.
+    landings: Mutex<Vec<Landing>>,
     /// The fatal error that ended the device's use.
     lost: OnceLock<Arc<str>>,
 }
@@ -45,8 +51,20 @@ pub struct Module {
 /// What is kept for a SCoP: nothing yet, a module, or the refusal.
 pub type ModuleSlot = Mutex<Option<Result<&'static Module>>>;
 
+/// Pinned memory for results on their way.
+struct Landing {
+    start: *mut u8,
+    bytes: u64,
+}
+
+// SAFETY: memory that it alone refers to.
+unsafe impl Send for Landing {}
+
+/// Landings that are kept; more are in use only while as many threads end executions at once.
+const KEPT_LANDINGS: usize = 4;
+
 /// Makes the device's context current until it is dropped.
-struct Current<'a>(&'a Device);
+pub struct Current<'a>(&'a Device);
 
 impl Drop for Current<'_> {
     fn drop(&mut self) {
@@ -95,11 +113,19 @@ impl Device {
             arch: (major * 10 + minor).max(0) as u32,
             pool: Mutex::new(Pool::new(limit)),
             streams: Mutex::default(),
+            ring: Mutex::new(if config.copy_threads == 0 { Some(None) } else { None }),
+            copy_threads: config.copy_threads,
+            landings: Mutex::default(),
             lost: OnceLock::new(),
         })
     }
 
-    fn current(&self) -> Result<Current<'_>> {
+    /// The driver's functions; most want the context to be current.
+    pub fn api(&self) -> &Api {
+        &self.api
+    }
+
+    pub fn current(&self) -> Result<Current<'_>> {
         if let Some(text) = self.lost.get() {
             return Err(Error::DeviceLost(text.clone()));
         }
@@ -109,7 +135,7 @@ impl Device {
     }
 
     /// Passes a result on and remembers the errors that end the device's use.
-    fn note<T>(&self, result: Result<T>) -> Result<T> {
+    pub fn note<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error @ Error::Driver { code, .. }) = &result
             && driver::is_fatal(*code)
         {
@@ -219,6 +245,40 @@ impl Device {
         Ok(Block { address, size })
     }
 
+    /// What `body` does with the ring; None where there is none. The context is current.
+    fn with_ring<T>(&self, body: impl FnOnce(&mut Ring) -> T) -> Option<T> {
+        let mut ring = lock(&self.ring);
+        let tried = ring.get_or_insert_with(|| self.note(Ring::new(&self.api, self.copy_threads)).ok());
+        tried.as_mut().filter(|ring| ring.usable()).map(body)
+    }
+
+    /// Pinned memory of `bytes` or more; None if the driver has none to give. The context is current.
+    fn landing(&self, bytes: u64) -> Option<Landing> {
+        let bytes = bytes.max(64 << 10).checked_next_power_of_two()?;
+        let mut kept = lock(&self.landings);
+        if let Some(index) = kept.iter().position(|landing| landing.bytes >= bytes) {
+            return Some(kept.swap_remove(index));
+        }
+        drop(kept);
+        let mut memory = std::ptr::null_mut();
+        // SAFETY: an out-pointer to a local variable.
+        self.note(unsafe { self.api.host_allocate(&mut memory, bytes as usize, 0) }).ok()?;
+        Some(Landing { start: memory.cast(), bytes })
+    }
+
+    /// Keeps the largest landings.
+    fn give_landing(&self, landing: Landing) {
+        let mut kept = lock(&self.landings);
+        kept.push(landing);
+        kept.sort_by_key(|landing| landing.bytes);
+        if kept.len() > KEPT_LANDINGS {
+            let smallest = kept.remove(0);
+            drop(kept);
+            // SAFETY: the driver gave this memory, and nothing refers to it.
+            let _ = self.note(unsafe { self.api.host_free(smallest.start.cast()) });
+        }
+    }
+
     fn free(&self, block: Block) {
         // SAFETY: the driver gave this address, and no work refers to it.
         let _ = self.note(unsafe { self.api.memory_free(block.address) });
@@ -243,68 +303,6 @@ fn usable_images(images: &[Image], arch: u32) -> Vec<&Image> {
     usable
 }
 
-/// Device memory of one allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Block {
-    address: Address,
-    size: u64,
-}
-
-/// Freed device memory that is kept, since `cuMemAlloc` takes some 100 µs and waits for the device.
-#[derive(Debug)]
-struct Pool {
-    /// By size.
-    free: BTreeMap<u64, Vec<Address>>,
-    bytes: u64,
-    limit: u64,
-}
-
-impl Pool {
-    fn new(limit: u64) -> Pool {
-        Pool { free: BTreeMap::new(), bytes: 0, limit }
-    }
-
-    /// The size to allocate: a power of two up to 1 MiB, then multiples of 2 MiB, the driver's own granularity.
-    fn round(bytes: u64) -> Option<u64> {
-        const MIB: u64 = 1 << 20;
-        if bytes <= MIB {
-            Some(bytes.max(512).next_power_of_two())
-        } else {
-            bytes.checked_next_multiple_of(2 * MIB)
-        }
-    }
-
-    /// The smallest kept block that holds `size`, unless it wastes more than a quarter.
-    fn take(&mut self, size: u64) -> Option<Block> {
-        let (&found, addresses) = self.free.range_mut(size..=size.saturating_add(size / 4)).next()?;
-        let address = addresses.pop()?;
-        if addresses.is_empty() {
-            self.free.remove(&found);
-        }
-        self.bytes -= found;
-        Some(Block { address, size: found })
-    }
-
-    /// Keeps a block, or returns it if the pool is full.
-    fn give(&mut self, block: Block) -> Option<Block> {
-        if block.size > self.limit.saturating_sub(self.bytes) {
-            return Some(block);
-        }
-        self.bytes += block.size;
-        self.free.entry(block.size).or_default().push(block.address);
-        None
-    }
-
-    fn clear(&mut self) -> Vec<Block> {
-        self.bytes = 0;
-        let free = std::mem::take(&mut self.free);
-        let blocks = |(size, addresses): (u64, Vec<Address>)| {
-            addresses.into_iter().map(move |address| Block { address, size })
-        };
-        free.into_iter().flat_map(blocks).collect()
-    }
-}
-
 /// One execution on a CUDA device.
 pub struct CudaQueue {
     device: &'static Device,
@@ -315,8 +313,13 @@ pub struct CudaQueue {
     /// Around all launches, if times are wanted.
     events: Option<(Handle, Handle)>,
     launched: bool,
+    /// The second event is in the stream.
+    ended: bool,
     /// Known after the first wait that follows the launches.
     kernel_ms: Option<f64>,
+    landing: Option<Landing>,
+    /// In place of a landing where the driver had no pinned memory.
+    pageable: Vec<u8>,
     /// Work may be under way.
     pending: bool,
     /// Reused by each launch.
@@ -340,7 +343,10 @@ impl CudaQueue {
             blocks: Vec::new(),
             events: None,
             launched: false,
+            ended: false,
             kernel_ms: None,
+            landing: None,
+            pageable: Vec::new(),
             pending: false,
             pointers: Vec::new(),
         };
@@ -362,6 +368,15 @@ impl CudaQueue {
             }
         }
         Some((start, end))
+    }
+
+    /// Ends the time of the kernels: what follows is something else. The context is current.
+    fn end_kernels(&mut self) {
+        if let Some((_, end)) = self.events.filter(|_| self.launched && !self.ended) {
+            // SAFETY: live stream and event.
+            let _ = unsafe { self.device.api.event_record(end, self.stream) };
+            self.ended = true;
+        }
     }
 }
 
@@ -385,6 +400,14 @@ impl Queue for CudaQueue {
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         let _current = self.device.current()?;
         self.pending = true;
+        if bytes >= ring::MIN_BYTES {
+            let (device, stream) = (self.device, self.stream);
+            // SAFETY: the caller's promise.
+            let copied = device.with_ring(|ring| unsafe { ring.to_device(device, stream, to, from, bytes) });
+            if let Some(copied) = copied {
+                return copied;
+            }
+        }
         // SAFETY: the caller's promise.
         let copied = unsafe { self.device.api.copy_to_device(to, from.cast(), bytes as usize, self.stream) };
         self.device.note(copied)
@@ -434,13 +457,11 @@ impl Queue for CudaQueue {
 
     fn synchronize(&mut self) -> Result<()> {
         let _current = self.device.current()?;
+        self.end_kernels();
         let api = &self.device.api;
-        let measured = self.events.filter(|_| self.launched && self.kernel_ms.is_none());
+        let measured = self.events.filter(|_| self.ended && self.kernel_ms.is_none());
         // SAFETY: live stream and events.
         unsafe {
-            if let Some((_, end)) = measured {
-                let _ = api.event_record(end, self.stream);
-            }
             self.device.note(api.stream_synchronize(self.stream))?;
             self.pending = false;
             if let Some((start, end)) = measured {
@@ -453,9 +474,46 @@ impl Queue for CudaQueue {
         Ok(())
     }
 
+    fn landing(&mut self, bytes: u64) -> Result<*mut u8> {
+        let _current = self.device.current()?;
+        self.landing = self.device.landing(bytes);
+        if let Some(landing) = &self.landing {
+            return Ok(landing.start);
+        }
+        self.pageable = buffer(bytes)?;
+        Ok(self.pageable.as_mut_ptr())
+    }
+
+    unsafe fn deliver(&mut self, to: *mut u8, from: *const u8, bytes: u64) {
+        let mut done = false;
+        if bytes >= ring::MIN_BYTES
+            && let Ok(_current) = self.device.current()
+        {
+            // SAFETY: the caller's promise. After an error everything is copied once more.
+            done =
+                self.device.with_ring(|ring| unsafe { ring.on_host(to, from, bytes) }.is_ok()) == Some(true);
+        }
+        if !done {
+            // SAFETY: the caller's promise.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };
+        }
+    }
+
     unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
         let _current = self.device.current()?;
+        self.end_kernels();
         self.pending = true;
+        let pinned = self.landing.as_ref().is_some_and(|landing| {
+            (landing.start as u64..landing.start as u64 + landing.bytes).contains(&(to as u64))
+        });
+        if bytes >= ring::MIN_BYTES && !pinned {
+            let (device, stream) = (self.device, self.stream);
+            // SAFETY: the caller's promise.
+            let copied = device.with_ring(|ring| unsafe { ring.to_host(device, stream, to, from, bytes) });
+            if let Some(copied) = copied {
+                return copied;
+            }
+        }
         // SAFETY: the caller's promise.
         let copied = unsafe { self.device.api.copy_to_host(to.cast(), from, bytes as usize, self.stream) };
         self.device.note(copied)
@@ -469,14 +527,21 @@ impl Queue for CudaQueue {
 impl Drop for CudaQueue {
     fn drop(&mut self) {
         // On a lost device everything is lost with it.
-        let Ok(_current) = self.device.current() else { return };
+        let Ok(_current) = self.device.current() else {
+            std::mem::forget(std::mem::take(&mut self.pageable));
+            return;
+        };
         if self.pending {
             // SAFETY: a live stream.
             let waited = unsafe { self.device.api.stream_synchronize(self.stream) };
             if self.device.note(waited).is_err() {
                 // The state of the work is unknown: keep its memory out of circulation.
+                std::mem::forget(std::mem::take(&mut self.pageable));
                 return;
             }
+        }
+        if let Some(landing) = self.landing.take() {
+            self.device.give_landing(landing);
         }
         if let Some((start, end)) = self.events {
             // SAFETY: live events that nothing refers to.
@@ -527,27 +592,5 @@ mod tests {
                 usable_images(&images, arch).iter().map(|image| (image.kind, image.arch)).collect();
             assert_eq!(found, expected, "sm_{arch}");
         }
-    }
-
-    #[test]
-    fn pool_keeps_within_its_limit() {
-        let mut pool = Pool::new(3 << 20);
-        let block = |address, size| Block { address, size };
-        assert_eq!(pool.give(block(1, 2 << 20)), None);
-        assert_eq!(pool.give(block(2, 2 << 20)), Some(block(2, 2 << 20)));
-        assert_eq!(pool.give(block(3, 1024)), None);
-        assert_eq!(pool.take(512), None, "twice the size is wasteful");
-        assert_eq!(pool.take(1024), Some(block(3, 1024)));
-        assert_eq!(pool.take(1024), None);
-        assert_eq!(pool.clear(), [block(1, 2 << 20)]);
-        assert_eq!((pool.bytes, pool.take(2 << 20)), (0, None));
-    }
-
-    #[test]
-    fn sizes() {
-        for (bytes, size) in [(1, 512), (513, 1024), (1 << 20, 1 << 20), ((1 << 20) + 1, 2 << 20)] {
-            assert_eq!(Pool::round(bytes), Some(size));
-        }
-        assert_eq!(Pool::round(u64::MAX), None);
     }
 }

@@ -7,7 +7,7 @@
 //!   generation knows about the alignment of host addresses holds on the device as well;
 //! * dropping a queue waits for its work and gives back all it holds; it can be dropped in any state.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Device addresses equal host addresses modulo this. The driver aligns allocations to 256 bytes at least (CUDA C
 /// Programming Guide, "Device Memory Accesses"); no vector or asynchronous copy asks for more than 128.
@@ -39,7 +39,19 @@ pub trait Queue {
     /// Waits for everything so far and reports its errors.
     fn synchronize(&mut self) -> Result<()>;
 
-    /// Copies to the host; complete after the next [`Queue::synchronize`] only.
+    /// Memory of the host for results on their way, as fast to reach as the device knows. Lives as long as the queue.
+    fn landing(&mut self, bytes: u64) -> Result<*mut u8>;
+
+    /// Copies between places of the host, as fast as the device's helpers can. Can't fail: some results may be in place.
+    ///
+    /// # Safety
+    /// As for [`std::ptr::copy_nonoverlapping`].
+    unsafe fn deliver(&mut self, to: *mut u8, from: *const u8, bytes: u64) {
+        // SAFETY: the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };
+    }
+
+    /// Copies to the host; complete after the next [`Queue::synchronize`] only, some of it perhaps before.
     ///
     /// # Safety
     /// `to` is writable until then; `from` lies in an allocation of this queue.
@@ -47,6 +59,15 @@ pub trait Queue {
 
     /// Time in kernels after [`Queue::synchronize`], in milliseconds; 0 if times were not asked for.
     fn kernel_ms(&mut self) -> f64;
+}
+
+/// Zeroed bytes; a failing allocation is an error, not the end of the program.
+pub fn buffer(bytes: u64) -> Result<Vec<u8>> {
+    let mut buffer = Vec::new();
+    let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
+    buffer.try_reserve_exact(size).map_err(|_| Error::OutOfMemory { bytes })?;
+    buffer.resize(size, 0);
+    Ok(buffer)
 }
 
 /// Bytes to skip from an address aligned to [`ALIGNMENT`] to one congruent to `host`.

@@ -41,6 +41,9 @@ pub const JIT_ERROR_LOG_BYTES: c_uint = 6;
 /// `CU_STREAM_NON_BLOCKING`: no implicit order with the program's own work on the default stream.
 pub const STREAM_NON_BLOCKING: c_uint = 1;
 
+/// `CU_EVENT_DISABLE_TIMING`.
+pub const EVENT_DISABLE_TIMING: c_uint = 2;
+
 /// Errors after which the context is unusable for the rest of the process: illegal address, launch timeout, destroyed
 /// context, assert and the other exceptions of a kernel (`cuda.h`: "the process must be terminated and relaunched").
 pub fn is_fatal(code: c_int) -> bool {
@@ -112,6 +115,8 @@ driver_api! {
     module_function = "cuModuleGetFunction" (function: *mut Handle, module: Handle, name: *const c_char);
     memory_allocate = "cuMemAlloc_v2" (address: *mut Address, bytes: usize);
     memory_free = "cuMemFree_v2" (address: Address);
+    host_allocate = "cuMemHostAlloc" (memory: *mut *mut c_void, bytes: usize, flags: c_uint);
+    host_free = "cuMemFreeHost" (memory: *mut c_void);
     copy_to_device = "cuMemcpyHtoDAsync_v2" (to: Address, from: *const c_void, bytes: usize, stream: Handle);
     copy_to_host = "cuMemcpyDtoHAsync_v2" (to: *mut c_void, from: Address, bytes: usize, stream: Handle);
     stream_create = "cuStreamCreate" (stream: *mut Handle, flags: c_uint);
@@ -131,6 +136,7 @@ driver_api! {
     );
     event_create = "cuEventCreate" (event: *mut Handle, flags: c_uint);
     event_record = "cuEventRecord" (event: Handle, stream: Handle);
+    event_synchronize = "cuEventSynchronize" (event: Handle);
     event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
     event_destroy = "cuEventDestroy_v2" (event: Handle);
 }

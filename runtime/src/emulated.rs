@@ -15,7 +15,7 @@ use std::time::Instant;
 use crate::abi::Scop;
 use crate::blocks::{self, Grid};
 use crate::config::{Config, Operation};
-use crate::device::{ALIGNMENT, Queue, padding};
+use crate::device::{ALIGNMENT, Queue, buffer, padding};
 use crate::error::{Error, Result};
 use crate::fatal;
 
@@ -82,6 +82,7 @@ pub struct EmulatedQueue {
     scop: &'static Scop,
     config: &'static Config,
     memory: Vec<Memory>,
+    landing: Vec<u8>,
     kernel_ms: f64,
     /// Launches so far: part of the seed of the order.
     launches: u64,
@@ -94,7 +95,14 @@ impl EmulatedQueue {
         if let Some(kernel) = scop.kernels().iter().find(|kernel| kernel.emulated.is_none()) {
             return Err(Error::NotEmulated(kernel.name().into_owned()));
         }
-        Ok(EmulatedQueue { scop, config, memory: Vec::new(), kernel_ms: 0.0, launches: 0 })
+        Ok(EmulatedQueue {
+            scop,
+            config,
+            memory: Vec::new(),
+            landing: Vec::new(),
+            kernel_ms: 0.0,
+            launches: 0,
+        })
     }
 }
 
@@ -140,6 +148,11 @@ impl Queue for EmulatedQueue {
             }
         }
         Ok(())
+    }
+
+    fn landing(&mut self, bytes: u64) -> Result<*mut u8> {
+        self.landing = buffer(bytes)?;
+        Ok(self.landing.as_mut_ptr())
     }
 
     unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {

@@ -4,8 +4,9 @@
 //!
 //! * host memory is only written in [`Run::end`], after everything on the device has succeeded;
 //! * results up to `POLLYRS_RT_STAGING` arrive in a buffer of the library first: then no failure at all can leave the program
-//!   with some of its results. Larger ones are copied straight to their place; a copy that fails there ends the program,
-//!   since arrays that are read and written can't be restored;
+//!   with some of its results, and one wait serves kernels and copies. Larger ones are copied to their place, chunk by chunk,
+//!   after a wait that reports the kernels' errors; a copy that fails there ends the program, since arrays that are read and
+//!   written can't be restored;
 //! * whatever happens, dropping the run waits for the device and frees what it holds.
 //!
 //! Example: `A[i] = A[i-1]` for `i` in `5 .. 10` on doubles touches `A[4] .. A[9]` and writes `A[5] .. A[9]`: `start = &A[4]`,
@@ -18,7 +19,7 @@ use crate::abi::{ABI_VERSION, ARRAY_SCRATCH, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload, Operation};
 use crate::cost;
 use crate::cuda::CudaQueue;
-use crate::device::{DUMMY_ADDRESS, Queue};
+use crate::device::{DUMMY_ADDRESS, Queue, buffer};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
@@ -39,8 +40,6 @@ pub struct Run {
     config: &'static Config,
     scop: &'static Scop,
     queue: Box<dyn Queue>,
-    /// Results on their way. Declared after the queue, so dropped after it: a copy may be under way when an execution fails.
-    staging: Vec<u8>,
     arrays: Vec<Placed>,
     /// The first error; later operations are left out.
     error: Option<Error>,
@@ -68,7 +67,6 @@ pub unsafe fn begin(
         config,
         scop,
         queue: open(config, scop, work, arrays)?,
-        staging: Vec::new(),
         arrays: Vec::with_capacity(arrays.len()),
         error: None,
         start,
@@ -219,8 +217,8 @@ impl Run {
             return Err(error);
         }
         self.config.faults.check(Operation::Sync)?;
-        self.queue.synchronize()?;
         if self.config.check {
+            self.queue.synchronize()?;
             // SAFETY: the caller's promise.
             unsafe { self.check_unwritten() }?;
         }
@@ -253,19 +251,19 @@ impl Run {
     /// Everything through a buffer: all or nothing.
     unsafe fn end_staged(&mut self, total: u64) -> Result<()> {
         let results: Vec<_> = self.results().collect();
-        self.staging = buffer(total)?;
+        let landing = self.queue.landing(total)?;
         let mut at = 0;
         for &(from, _, bytes) in &results {
             self.check_copy_out()?;
             // SAFETY: the buffer is as long as all results together.
-            unsafe { self.queue.copy_out(self.staging.as_mut_ptr().add(at), from, bytes) }?;
+            unsafe { self.queue.copy_out(landing.add(at), from, bytes) }?;
             at += bytes as usize;
         }
         self.queue.synchronize()?;
         at = 0;
         for &(_, to, bytes) in &results {
             // SAFETY: the caller's promise about the written ranges.
-            unsafe { std::ptr::copy_nonoverlapping(self.staging.as_ptr().add(at), to, bytes as usize) };
+            unsafe { self.queue.deliver(to, landing.add(at), bytes) };
             at += bytes as usize;
         }
         Ok(())
@@ -273,6 +271,7 @@ impl Run {
 
     /// Straight to the program's memory.
     unsafe fn end_direct(&mut self) -> Result<()> {
+        self.queue.synchronize()?;
         let results: Vec<_> = self.results().collect();
         let mut written = false;
         for (from, to, bytes) in results {
@@ -298,16 +297,21 @@ impl Run {
             if !host.copied_in() {
                 continue;
             }
-            self.staging = buffer(host.bytes)?;
+            let mut after = buffer(host.bytes)?;
             // SAFETY: the buffer is as long as the array's range.
-            unsafe { self.queue.copy_out(self.staging.as_mut_ptr(), device, host.bytes) }?;
-            self.queue.synchronize()?;
+            let copied = unsafe { self.queue.copy_out(after.as_mut_ptr(), device, host.bytes) };
+            // The copy may be under way even after an error.
+            let waited = self.queue.synchronize();
+            if copied.is_err() || waited.is_err() {
+                std::mem::forget(after);
+                return copied.and(waited);
+            }
             // SAFETY: the range is readable, and nothing came back yet.
             let before = unsafe { std::slice::from_raw_parts(host.start.cast::<u8>(), host.bytes as usize) };
             let (offset, bytes) = host.out_range().unwrap_or((0, 0));
             let end = offset + bytes;
             let outside = |at: &usize| !(offset..end).contains(&(*at as u64));
-            if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != self.staging[at]) {
+            if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != after[at]) {
                 fatal(&format!(
                     "{} changed array {} at byte {at}, outside of the range it is said to write, {offset} to {end}",
                     self.scop.name(),
@@ -332,15 +336,6 @@ impl Run {
         };
         profile::report(self.config, &line);
     }
-}
-
-/// Zeroed bytes; a failing allocation is an error, not the end of the program.
-fn buffer(bytes: u64) -> Result<Vec<u8>> {
-    let mut buffer = Vec::new();
-    let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    buffer.try_reserve_exact(size).map_err(|_| Error::OutOfMemory { bytes })?;
-    buffer.resize(size, 0);
-    Ok(buffer)
 }
 
 /// Some results are in place, others will never be.

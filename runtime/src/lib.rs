@@ -19,14 +19,17 @@ pub mod abi;
 pub mod blocks;
 pub mod config;
 pub mod cost;
+pub mod crew;
 pub mod cuda;
 pub mod device;
 pub mod driver;
 pub mod emulated;
 pub mod error;
 pub mod execution;
+pub mod pool;
 pub mod profile;
 pub mod registry;
+pub mod ring;
 
 use std::ffi::c_void;
 use std::io::Write;

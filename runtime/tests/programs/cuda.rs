@@ -91,7 +91,7 @@ fn every_failing_call_leaves_the_original_loop() {
         ("cuMemAlloc_v2", 3),
         ("cuMemcpyHtoDAsync_v2", 1),
         ("cuLaunchKernel", 2),
-        ("cuStreamSynchronize", 2),
+        ("cuStreamSynchronize", 1),
         ("cuMemcpyDtoHAsync_v2", 1),
     ];
     for code in ["1", "2", "700", "12345"] {
@@ -193,10 +193,82 @@ fn results_lost_halfway_end_the_program() {
         ("cuMemcpyDtoHAsync_v2:2:1", "cuMemcpyDtoHAsync_v2 failed"),
         ("cuStreamSynchronize:2:700", "cuStreamSynchronize failed"),
     ] {
-        let outcome = cuda(&["both"], &[("POLLYRS_RT_STAGING", "0"), ("FAKE_CUDA_FAIL", fail)]);
-        outcome.expect_fatal("results were lost while they were copied back");
-        assert!(outcome.stderr.contains(text) && outcome.profile.is_empty(), "{outcome}");
+        for threads in ["0", "2"] {
+            let threads = ("POLLYRS_RT_COPY_THREADS", threads);
+            let fail = ("FAKE_CUDA_FAIL", fail);
+            let outcome = cuda(&["both"], &[("POLLYRS_RT_STAGING", "0"), fail, threads]);
+            outcome.expect_fatal("results were lost while they were copied back");
+            assert!(outcome.stderr.contains(text) && outcome.profile.is_empty(), "{outcome}");
+        }
+    }
+    // Through a buffer every failure leaves the original loop.
+    for (fail, text) in [
+        ("cuMemcpyDtoHAsync_v2:1:1", "cuMemcpyDtoHAsync_v2 failed"),
+        ("cuMemcpyDtoHAsync_v2:2:1", "cuMemcpyDtoHAsync_v2 failed"),
+        ("cuStreamSynchronize:1:700", "cuStreamSynchronize failed"),
+    ] {
         cuda(&["both"], &[("POLLYRS_RT_STAGING", "64"), ("FAKE_CUDA_FAIL", fail)]).expect_host(text);
+    }
+    // A kernel's error is known before the first byte comes back.
+    let kernel = ("FAKE_CUDA_FAIL", "cuStreamSynchronize:1:700");
+    cuda(&["both"], &[("POLLYRS_RT_STAGING", "0"), kernel]).expect_host("cuStreamSynchronize failed");
+}
+
+/// Arrays of several times the ring: every buffer is used again and again. The driver carries out copies as late as it may.
+#[test]
+fn large_copies() {
+    for threads in ["0", "1", "2", "3", "8"] {
+        for staging in ["0", "64"] {
+            let variables = [("POLLYRS_RT_COPY_THREADS", threads), ("POLLYRS_RT_STAGING", staging), ALWAYS];
+            let outcome = cuda(&["large", "3"], &variables);
+            outcome.expect(&["device", "device", "device", "right"]);
+            let ring = usize::from(threads != "0");
+            let landing = usize::from(staging == "64");
+            assert_eq!(outcome.calls("cuMemHostAlloc"), ring + landing, "allocated once: {outcome}");
+            let bytes = 8 * ((9 << 18) + 3);
+            assert!(outcome.profile.iter().all(|line| line["bytes_to_device"] == 2 * bytes), "{outcome}");
+            assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+        }
+    }
+    let variables = [("POLLYRS_RT_COPY_THREADS", "3"), ("POLLYRS_RT_STAGING", "0"), ALWAYS];
+    let outcome = cuda(&["large_threads"], &variables);
+    outcome.expect(&["right"]);
+    assert!(outcome.profile.len() == 16 && outcome.profile.iter().all(|line| line["device"] == "cuda"));
+}
+
+#[test]
+fn every_failure_of_a_large_copy_in_leaves_the_original_loop() {
+    // With two threads of two buffers, 10 copies and records a direction and array.
+    for (call, ks) in [
+        ("cuMemcpyHtoDAsync_v2", &[1, 2, 7, 20][..]),
+        ("cuEventSynchronize", &[1, 3, 20]),
+        ("cuEventRecord", &[2, 3, 12]),
+        ("cuCtxPushCurrent_v2", &[6, 7]),
+    ] {
+        for k in ks {
+            for code in ["1", "700"] {
+                let fail = format!("{call}:{k}:{code}");
+                let variables = [("FAKE_CUDA_FAIL", fail.as_str()), ("POLLYRS_RT_COPY_THREADS", "2"), ALWAYS];
+                let outcome = cuda(&["large"], &variables);
+                outcome.expect_host(&format!("{call} failed with error {code} ("));
+            }
+        }
+    }
+    // The stream can't be drained either: the ring is not used again, other copies are.
+    let variables =
+        [("FAKE_CUDA_FAIL", "cuMemcpyHtoDAsync_v2:2:1"), ("POLLYRS_RT_COPY_THREADS", "2"), ALWAYS];
+    let outcome = cuda(&["large", "2"], &variables);
+    outcome.expect(&["host", "device", "right"]);
+}
+
+#[test]
+fn a_lack_of_pinned_memory_is_no_reason_not_to_run() {
+    for k in ["1", "2"] {
+        for staging in ["0", "64"] {
+            let fail = ("FAKE_CUDA_FAIL", format!("cuMemHostAlloc:{k}:2"));
+            let variables = [(fail.0, fail.1.as_str()), ("POLLYRS_RT_STAGING", staging), ALWAYS];
+            cuda(&["large", "2"], &variables).expect(&["device", "device", "right"]);
+        }
     }
 }
 

@@ -2,7 +2,8 @@
  *
  * "Device" memory is malloc'ed; a kernel is the program's function of that name, called for each thread in turn. Like the
  * real driver it insists on a current context, on initialisation, on live handles and on device addresses inside of live
- * allocations; copies to the host take effect when the stream is synchronised, not before.
+ * allocations. Copies to the host take effect when somebody waits for them, copies from pinned memory when a kernel or a wait
+ * needs them, neither before: who reuses a buffer too early, or reads one, gets wrong data.
  *
  *   FAKE_CUDA_LOG   a file: one line a call; at exit what is left over
  *   FAKE_CUDA_FAIL  call:k:code, the k-th call of that name returns the code
@@ -33,7 +34,31 @@ static int n_allocations;
 static size_t allocated;
 
 struct Copy { void *to; const void *from; size_t bytes; };
-struct Stream { struct Copy copies[64]; int n; };
+/* copies[done .. n) are under way. */
+struct Stream { struct Copy copies[65536]; int n, done; };
+struct Event { struct Stream *stream; int position, recorded, untimed; };
+static struct { char *start; size_t bytes; } pinned[64];
+static int n_pinned;
+
+/* Carries out the stream's copies up to a position; the mutex is held. */
+static void carry_out(struct Stream *stream, int position) {
+  for (; stream->done < position; stream->done++) {
+    struct Copy *copy = &stream->copies[stream->done];
+    memcpy(copy->to, copy->from, copy->bytes);
+  }
+}
+static int queue_copy(struct Stream *stream, void *to, const void *from, size_t bytes) {
+  int ok = stream->n < 65536;
+  if (ok)
+    stream->copies[stream->n++] = (struct Copy){to, from, bytes};
+  return ok ? 0 : INVALID_VALUE;
+}
+static int is_pinned(const char *address) {
+  int found = 0;
+  for (int i = 0; i < n_pinned; i++)
+    found |= address >= pinned[i].start && address < pinned[i].start + pinned[i].bytes;
+  return found;
+}
 
 static const char *env(const char *name, const char *otherwise) {
   const char *value = getenv(name);
@@ -215,16 +240,21 @@ API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, struct Str
   ENTER_CONTEXT(" %zu", bytes)
   if (!stream || !inside((char *)to, bytes))
     return INVALID_VALUE;
-  memcpy((void *)to, from, bytes);
-  return 0;
+  pthread_mutex_lock(&mutex);
+  int code = queue_copy(stream, (void *)to, from, bytes);
+  if (!is_pinned(from))
+    carry_out(stream, stream->n);
+  pthread_mutex_unlock(&mutex);
+  return code;
 }
 API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct Stream *stream) {
   ENTER_CONTEXT(" %zu", bytes)
-  if (!stream || !inside((char *)from, bytes) || stream->n == 64)
+  if (!stream || !inside((char *)from, bytes))
     return INVALID_VALUE;
-  struct Copy copy = {to, (void *)from, bytes};
-  stream->copies[stream->n++] = copy;
-  return 0;
+  pthread_mutex_lock(&mutex);
+  int code = queue_copy(stream, to, (void *)from, bytes);
+  pthread_mutex_unlock(&mutex);
+  return code;
 }
 API cuStreamCreate(struct Stream **stream, unsigned flags) {
   ENTER_CONTEXT(" %u", flags)
@@ -233,9 +263,9 @@ API cuStreamCreate(struct Stream **stream, unsigned flags) {
 }
 API cuStreamSynchronize(struct Stream *stream) {
   ENTER_CONTEXT("")
-  for (int i = 0; i < stream->n; i++)
-    memcpy(stream->copies[i].to, stream->copies[i].from, stream->copies[i].bytes);
-  stream->n = 0;
+  pthread_mutex_lock(&mutex);
+  carry_out(stream, stream->n);
+  pthread_mutex_unlock(&mutex);
   return 0;
 }
 API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -243,6 +273,9 @@ API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned g
   ENTER_CONTEXT(" grid %u %u %u block %u %u %u", gx, gy, gz, bx, by, bz)
   if (!stream || extra || shared || gy != 1 || gz != 1)
     return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  carry_out(stream, stream->n);
+  pthread_mutex_unlock(&mutex);
   for (uint64_t b = 0; b < gx; b++)
     for (unsigned i = 0; i < bx * by * bz; i++) {
       PollyrsEmuThread thread = {b, {i % bx, i / bx % by, i / bx / by}, 0, 0, 0};
@@ -252,28 +285,72 @@ API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned g
 }
 API cuEventCreate(void **event, unsigned flags) {
   ENTER_CONTEXT(" %u", flags)
-  *event = calloc(1, 8);
-  __atomic_add_fetch(&live_events, 1, __ATOMIC_SEQ_CST);
+  struct Event *made = calloc(1, sizeof *made);
+  made->untimed = flags == 2;
+  *event = made;
+  /* Those without times belong to what lives as long as the device. */
+  __atomic_add_fetch(&live_events, !made->untimed, __ATOMIC_SEQ_CST);
   return 0;
 }
-API cuEventRecord(int *event, void *stream) {
+API cuEventRecord(struct Event *event, struct Stream *stream) {
   ENTER_CONTEXT("")
-  (void)stream;
-  *event = 1;
+  pthread_mutex_lock(&mutex);
+  event->recorded = 1;
+  event->stream = stream;
+  event->position = stream->n;
+  pthread_mutex_unlock(&mutex);
   return 0;
 }
-API cuEventElapsedTime(float *ms, int *start, int *end) {
+API cuEventSynchronize(struct Event *event) {
   ENTER_CONTEXT("")
-  if (!*start || !*end)
+  pthread_mutex_lock(&mutex);
+  if (event->recorded)
+    carry_out(event->stream, event->position);
+  pthread_mutex_unlock(&mutex);
+  return 0;
+}
+API cuEventElapsedTime(float *ms, struct Event *start, struct Event *end) {
+  ENTER_CONTEXT("")
+  if (!start->recorded || !end->recorded || start->untimed || end->untimed)
     return INVALID_VALUE;
   *ms = 0.25f;
   return 0;
 }
-API cuEventDestroy_v2(void *event) {
+API cuEventDestroy_v2(struct Event *event) {
   ENTER_CONTEXT("")
+  __atomic_sub_fetch(&live_events, !event->untimed, __ATOMIC_SEQ_CST);
   free(event);
-  __atomic_sub_fetch(&live_events, 1, __ATOMIC_SEQ_CST);
   return 0;
+}
+API cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+  ENTER_CONTEXT(" %zu", bytes)
+  if (flags)
+    return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  int code = OUT_OF_MEMORY;
+  if (n_pinned < 64) {
+    *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    memset(*memory, 0xee, bytes);
+    pinned[n_pinned].start = *memory;
+    pinned[n_pinned++].bytes = bytes;
+    code = 0;
+  }
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
+API cuMemFreeHost(void *memory) {
+  ENTER_CONTEXT("")
+  pthread_mutex_lock(&mutex);
+  int code = INVALID_VALUE;
+  for (int i = 0; i < n_pinned; i++)
+    if (pinned[i].start == memory) {
+      free(memory);
+      pinned[i] = pinned[--n_pinned];
+      code = 0;
+      break;
+    }
+  pthread_mutex_unlock(&mutex);
+  return code;
 }
 API cuGetErrorName(int code, const char **name) {
   *name = code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : code == 218 ? "CUDA_ERROR_INVALID_PTX" : 0;

@@ -233,9 +233,8 @@ static void run_scratch(int64_t n) {
   compare(B, expected, n);
 }
 
-/* Two written arrays of 8 MiB. */
-static void run_both(void) {
-  int64_t n = 1 << 20;
+/* Two written arrays. */
+static void run_both(int64_t n, int quiet) {
   double *A = numbers(n, 1), *B = numbers(n, 2), *expected_A = copy_of(A, n), *expected_B = copy_of(B, n);
   for (int64_t i = 0; i < n; i++)
     expected_A[i] += 1, expected_B[i] *= 2;
@@ -247,9 +246,11 @@ static void run_both(void) {
   void *run = pollyrs_rt_begin(&both_scop, work, arrays, 2);
   if (run)
     pollyrs_rt_launch(run, 0, blocks(n), scalars);
-  if (!finish(run, 0)) {
-    compare(A, numbers(n, 1), n);
-    compare(B, numbers(n, 2), n);
+  if (!finish(run, quiet)) {
+    double *A0 = numbers(n, 1), *B0 = numbers(n, 2);
+    compare(A, A0, n);
+    compare(B, B0, n);
+    free(A0), free(B0);
     void *host = pollyrs_rt_host_begin(&both_scop, POLLYRS_REASON_RUNTIME);
     memcpy(A, expected_A, n * 8);
     memcpy(B, expected_B, n * 8);
@@ -257,6 +258,7 @@ static void run_both(void) {
   }
   compare(A, expected_A, n);
   compare(B, expected_B, n);
+  free(A), free(B), free(expected_A), free(expected_B);
 }
 
 /* A kernel over one array: `elements` of them are `A`, of which [out, out + n_out) is written. */
@@ -286,6 +288,12 @@ static void run_rotate(int64_t n_blocks) {
   }
   run_one(&rotate_scop, A, n, 0, n, n_blocks, 0);
   compare(A, expected, n);
+}
+
+static void *large_thread_main(void *unused) {
+  for (int i = 0; i < 4; i++)
+    run_both((100 << 10) + 1000 * i + 1, 1);
+  return unused;
 }
 
 static void *thread_main(void *unused) {
@@ -327,7 +335,9 @@ int main(int argc, char **argv) {
     } else if (IS("scratch"))
       run_scratch(1000);
     else if (IS("both"))
-      run_both();
+      run_both(1 << 20, 0); /* 8 MiB each */
+    else if (IS("large"))
+      run_both((9 << 18) + 3, 0); /* a little more than 18 MiB each */
     else if (IS("rotate"))
       run_rotate(1000);
     else if (IS("alone")) {
@@ -372,6 +382,12 @@ int main(int argc, char **argv) {
       pthread_t threads[4];
       for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], 0, thread_main, 0);
+      for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    } else if (IS("large_threads")) {
+      pthread_t threads[4];
+      for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], 0, large_thread_main, 0);
       for (int i = 0; i < 4; i++)
         pthread_join(threads[i], 0);
     } else if (IS("fork")) {
