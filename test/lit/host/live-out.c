@@ -1,0 +1,18 @@
+// A value of the loop that is used behind it comes back through a cell of 8 bytes and a PHI.
+//
+// RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o - \
+// RUN:   | %opt -passes='print<pollyrs-host>,verify' -disable-output 2>&1 | FileCheck %s
+
+float last(int n, float *A) {
+  float x = 0;
+  for (int i = 0; i < n; i++) {
+    A[i] = A[i] * 2;
+    x = A[i] + 1;
+  }
+  return x;
+}
+
+// CHECK: define {{.*}}@last(
+// CHECK: %pollyrs.live{{.*}} = alloca i64
+// CHECK: call i32 @pollyrs_rt_end(
+// CHECK: load float, ptr %pollyrs.live

@@ -1,0 +1,31 @@
+// The host plan: checks, the launch, and the original loop behind pollyrs_rt_host_begin; all in one function that verifies.
+//
+// RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o - \
+// RUN:   | %opt -passes='print<pollyrs-host>,verify' -disable-output 2>&1 | FileCheck %s
+
+void scale(int n, int m, float A[n][m], float *B) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      A[i][j] *= B[j];
+}
+
+// The checks: sizes, then whether the ranges of A and B are apart.
+// CHECK:      define {{.*}}@scale(
+// CHECK:      %pollyrs.arrays = alloca
+// CHECK:      call { i64, i1 } @llvm.smul.with.overflow.i64(
+// CHECK:      icmp ule i64
+// CHECK:      br i1 %{{[0-9]+}}, label %[[OFFLOAD:.*]], label %[[HOST:.*]]
+
+// The device's side begins.
+// CHECK:      call ptr @pollyrs_rt_begin(ptr @pollyrs.scop{{.*}}, double %{{.*}}, ptr %pollyrs.arrays, i32 2)
+
+// The original.
+// CHECK:      pollyrs.host:
+// CHECK-NEXT: phi i32
+// CHECK-NEXT: call ptr @pollyrs_rt_host_begin(ptr @pollyrs.scop
+// CHECK:      fmul float
+// CHECK:      call void @pollyrs_rt_host_end(
+
+// The device's side goes on.
+// CHECK:      call void @pollyrs_rt_launch(ptr %{{.*}}, i32 0, i64 %{{.*}}, ptr %pollyrs.scalars)
+// CHECK:      call i32 @pollyrs_rt_end(
