@@ -40,8 +40,6 @@ pub enum RejectReason {
     Budget { stage: String },
     /// The model is right but later stages failed: an internal error.
     Internal { stage: String, message: String },
-    /// The function opted out (optnone, noimplicitfloat, an attribute or option).
-    OptedOut,
 }
 
 impl RejectReason {
@@ -65,7 +63,6 @@ impl RejectReason {
             RejectReason::NoParallelism => "NoParallelism",
             RejectReason::Budget { .. } => "Budget",
             RejectReason::Internal { .. } => "Internal",
-            RejectReason::OptedOut => "OptedOut",
         }
     }
 }
@@ -106,7 +103,6 @@ impl fmt::Display for RejectReason {
             RejectReason::NoParallelism => f.write_str("no loop can run in parallel"),
             RejectReason::Budget { stage } => write!(f, "the operation budget of {stage} is spent"),
             RejectReason::Internal { stage, message } => write!(f, "internal error in {stage}: {message}"),
-            RejectReason::OptedOut => f.write_str("the function opted out"),
         }
     }
 }
