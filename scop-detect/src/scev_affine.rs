@@ -12,7 +12,7 @@
 
 use crate::builder::{Builder, Place, Stop};
 use crate::ir::{self, Op};
-use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
+use isl::{Aff, DimType, LocalSpace, PwAff, Set, Space, Val};
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
@@ -369,12 +369,58 @@ impl Builder<'_> {
     ) -> Result<Polynomial, Stop> {
         let a = self.congruent(e, place)?.pwa;
         let known = place.domain.clone().intersect_params(self.context.clone())?;
-        let a = a.gist(known.intersect_params(self.assumed.clone())?)?.coalesce()?;
+        let a = simplified(a, known.intersect_params(self.assumed.clone())?)?;
         if let Some(p) = self.as_polynomial(&a)? {
             return Ok(p);
         }
+        // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size with a name of
+        // its own, so that it can be multiplied by counters.
+        if self.is_invariant(e)
+            && let Some(i) = self.named_extent(e)?
+        {
+            return Ok(Polynomial::param(i));
+        }
         quasi.push(a);
         Ok(Polynomial::iter(place.loops.len() + quasi.len() - 1))
+    }
+
+    /// The parameter for an invariant minimum or maximum, with what bounds it. `None` for other expressions.
+    ///
+    /// Only the plain inequalities enter the context (`p >= n` and `p >= 0` for `p = max(n, 0)`): they are what keeps
+    /// subscripts inside, and a union would multiply the cases everywhere.
+    fn named_extent(&mut self, e: &ScevExpr) -> Result<Option<usize>, Stop> {
+        let inner = match &e.kind {
+            // A flag or the range analysis made the extension one of a maximum.
+            ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
+            _ => e,
+        };
+        let ScevKind::SMax(ops) = &inner.kind else { return Ok(None) };
+        let nonneg = ops.iter().any(|o| matches!(o.kind, ScevKind::Constant(c) if c >= 0));
+        if matches!(e.kind, ScevKind::ZeroExtend(_)) && !nonneg {
+            return Ok(None);
+        }
+        let place = Place {
+            loops: Vec::new(),
+            domain: Set::universe(Space::unit(&self.ctx)?)?.from_params()?,
+            inst: None,
+        };
+        let known = self.params.len();
+        let index = self.param(e)?;
+        if index < known {
+            return Ok(Some(index));
+        }
+        let mut bounds = Set::universe(Space::unit(&self.ctx)?)?;
+        // What enters the context must not rest on assumptions: the context decides which of them are needed.
+        let assumed = std::mem::replace(&mut self.assumed, bounds.clone());
+        for o in ops {
+            if let Ok(x) = self.strictly(|me| me.exact(o, &place)) {
+                let p = self.param_aff(index, place.space()?)?;
+                bounds = bounds.intersect(p.ge_set(x)?.params()?)?;
+            }
+        }
+        self.assumed = assumed;
+        self.context = self.context.clone().intersect(bounds)?;
+        Ok(Some(index))
     }
 
     /// `a` as a polynomial, if it is one piece without integer divisions.
@@ -447,6 +493,32 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// `a`, which is of interest on `known` only, without the pieces that have no point there. (isl's gist drops a piece only if
+/// it is obviously empty.)
+fn simplified(a: PwAff, known: Set) -> isl::Result<PwAff> {
+    let a = a.gist(known.clone())?.coalesce()?;
+    if a.n_piece()? < 2 {
+        return Ok(a);
+    }
+    let mut kept: Option<PwAff> = None;
+    let mut only = Vec::new();
+    for (part, aff) in a.pieces()? {
+        if part.is_disjoint(&known)? {
+            continue;
+        }
+        only.push(aff.clone());
+        let piece = PwAff::alloc(part, aff)?;
+        kept = Some(match kept {
+            None => piece,
+            Some(k) => k.union_add(piece)?,
+        });
+    }
+    if let [aff] = &only[..] {
+        return PwAff::from_aff(aff.clone());
+    }
+    kept.map_or(Ok(a), |k| k.gist(known)?.coalesce())
 }
 
 fn holds_pointer(e: &ScevExpr) -> bool {
