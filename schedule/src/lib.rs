@@ -30,13 +30,14 @@ pub mod legality;
 pub mod mapped;
 pub mod mapping;
 mod print;
+pub mod stencil;
 pub mod strategy;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod tree;
 
 pub use dependences::{Dependences, dependences, memory_flow};
-pub use estimate::{Footprint, WorkEstimate, footprint, work};
+pub use estimate::{Footprint, Returned, WorkEstimate, footprint, work};
 pub use legality::{Violation, check};
 pub use mapped::*;
 pub use mapping::{MapOptions, map};

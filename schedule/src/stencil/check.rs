@@ -1,0 +1,232 @@
+//! Proofs about fused stencils. Nothing here uses how a plan was made.
+//!
+//! - [`same_flow`]: the program's order gives every read the value that the order of steps gives it.
+//! - [`check`]: a [`StencilPlan`] computes every value from the right ones and each final element in exactly one block.
+//!
+//! # Argument
+//! Let a *node* be a step of the launch or a live buffer's version at its start. The kernel holds the value of node `v` at
+//! point `y` exactly if `y` is in its region: the tile extended by `lo` and `hi`. Then
+//! 1. each read of a step finds the version that the order of steps says: the last node before it that is of the same buffer;
+//! 2. by induction over the nodes, the value at each point of the region is right, if the region of a read node contains the
+//!    reader's region shifted by the offset ([`Rule::Region`]);
+//! 3. a value is there when it is read: in registers it is at most `window` iterations old and not from the future; in shared
+//!    memory it was written before the last barrier and its slot is not yet reused ([`Rule::Time`], [`Rule::Slot`]);
+//! 4. threads hold all columns of all regions ([`Rule::Columns`]);
+//! 5. each live buffer's last node is written on the tile, tiles partition the box ([`Rule::Output`], [`Rule::Tiles`]).
+//!
+//! Input and output of a launch are different memory: live buffers alternate between the array and its copy, and elements
+//! outside of a buffer's box are read from the array, where no fused launch writes them.
+
+use super::plan::StencilPlan;
+use super::{Stencil, StepAccess};
+use crate::{Dependences, Result, known};
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, Scop};
+use std::fmt;
+
+/// What a plan must obey; see the module documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    Version,
+    Region,
+    Time,
+    Slot,
+    Columns,
+    Output,
+    Tiles,
+}
+
+/// A broken rule.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub rule: Rule,
+    pub at: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stencil rule {:?}: {}", self.rule, self.at)
+    }
+}
+
+/// The function that returns dimension `d` of the points of `set`.
+pub(super) fn coordinate(set: &isl::Set, d: u32) -> Result<isl::PwAff> {
+    let ls = isl::LocalSpace::from_space(set.space()?)?;
+    Ok(isl::PwAff::from_aff(isl::Aff::var_on_domain(ls, isl::DimType::Set, d)?)?)
+}
+
+/// A function of the parameters as a function on the points of `set`'s space.
+pub(super) fn lift(f: &isl::PwAff, set: &isl::Set) -> Result<isl::PwAff> {
+    let everywhere = isl::Set::universe(set.space()?)?;
+    let map = isl::Map::from_pw_aff(f.clone().from_range()?)?;
+    let wide = isl::Map::from_domain_and_range(everywhere, map.range()?)?;
+    Ok(isl::PwMultiAff::from_map(wide)?.at(0)?)
+}
+
+/// Whether every read gets its value from the same instance when time is outermost, the statements of an iteration run one after
+/// the other, and all instances of a statement at one time are simultaneous (and read before they write).
+pub fn same_flow(scop: &Scop, deps: &Dependences) -> Result<bool> {
+    let known = known(scop)?;
+    let of = |kind: AccessKind| -> Result<isl::UnionMap> {
+        Ok(scop.accesses(|_, a| a.kind == kind)?.intersect_params(known.clone())?)
+    };
+    let mut order = isl::UnionMap::empty(&scop.ctx)?;
+    for (k, s) in scop.statements.iter().enumerate() {
+        let dims: Vec<String> = (0..s.domain.dim(isl::DimType::Set)?).map(|d| format!("i{d}")).collect();
+        let text = format!("{{ {}[{}] -> [i0, {k}] }}", s.name, dims.join(", "));
+        order = order.union(isl::UnionMap::read(&scop.ctx, &text)?)?;
+    }
+    let order = order.intersect_domain(scop.domain()?.intersect_params(known.clone())?)?;
+    let flow = isl::UnionAccessInfo::from_sink(of(AccessKind::Read)?)?
+        .set_must_source(of(AccessKind::MustWrite)?)?
+        .set_may_source(of(AccessKind::MayWrite)?)?
+        .set_schedule_map(order)?
+        .compute_flow()?;
+    let tagged = flow.full_must_dependence()?.union(flow.full_may_dependence()?)?;
+    let same = |a: isl::UnionMap, b: isl::UnionMap| -> Result<bool> {
+        Ok(a.intersect_params(known.clone())?.is_equal(&b.intersect_params(known.clone())?)?)
+    };
+    Ok(same(tagged, deps.tagged_flow.clone())? && same(flow.may_no_source()?, deps.no_source.clone())?)
+}
+
+/// All broken rules of a plan.
+pub fn check(plan: &StencilPlan) -> Result<Vec<Violation>> {
+    let mut found = Vec::new();
+    let mut report = |rule: Rule, at: String| found.push(Violation { rule, at });
+    versions(plan, &mut report);
+    reads(plan, &mut report);
+    columns(plan, &mut report);
+    tiles(plan, &mut report)?;
+    Ok(found)
+}
+
+/// The nodes are the launch's steps in order, behind the live buffers, and each read goes to the last node of its buffer.
+fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
+    let s = &plan.stencil;
+    let mut last: Vec<Option<usize>> = vec![None; s.buffers.len()];
+    let inputs = plan.nodes.iter().take_while(|n| n.step.is_none()).count();
+    for (i, n) in plan.nodes[..inputs].iter().enumerate() {
+        if !s.buffers[n.buffer].live || last[n.buffer].is_some() || n.lag != 0 {
+            report(Rule::Version, format!("node {i} is no version of a live buffer"));
+        }
+        last[n.buffer] = Some(i);
+    }
+    let mut next = inputs;
+    for t in (0..plan.config.fuse).step_by(s.period as usize) {
+        for (k, step) in s.steps.iter().enumerate() {
+            let Some(n) = plan.nodes.get(next) else {
+                return report(Rule::Version, "steps are missing".into());
+            };
+            if n.step != Some(k) || n.time != t + step.time || n.buffer != step.buffer {
+                report(Rule::Version, format!("node {next} is not step {k} at {t}"));
+            }
+            let mut given = n.reads.iter();
+            for (a, access) in step.accesses.iter().enumerate() {
+                if let StepAccess::Buffer { buffer, offset } = access {
+                    let right = given.next().is_some_and(|r| {
+                        r.access == a && Some(r.node) == last[*buffer] && r.offset == axes(s, offset)
+                    });
+                    if !right {
+                        report(Rule::Version, format!("read {a} of node {next}"));
+                    }
+                }
+            }
+            last[step.buffer] = Some(next);
+            next += 1;
+        }
+    }
+    if next != plan.nodes.len() || plan.config.fuse % s.period != 0 {
+        report(Rule::Version, "the launch is not a number of periods".into());
+    }
+    for (b, buffer) in s.buffers.iter().enumerate() {
+        for (i, n) in plan.nodes.iter().enumerate().filter(|(_, n)| n.buffer == b) {
+            if n.output != (buffer.live && last[b] == Some(i)) {
+                report(Rule::Output, format!("node {i}"));
+            }
+        }
+    }
+}
+
+/// A space vector as row, y, x; the outermost dimension of two or more is streamed through.
+fn axes(s: &Stencil, v: &[i64]) -> [i64; 3] {
+    match (s.dims, v) {
+        (1, [x]) => [0, 0, *x],
+        (2, [row, x]) => [*row, 0, *x],
+        (_, [row, y, x]) => [*row, *y, *x],
+        _ => [i64::MAX / 4; 3],
+    }
+}
+
+fn reads(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
+    for (i, n) in plan.nodes.iter().enumerate() {
+        for axis in 0..3 {
+            if n.output && (n.lo[axis] < 0 || n.hi[axis] < 0) {
+                report(Rule::Region, format!("node {i} does not cover the tile"));
+            }
+        }
+        for r in n.reads.iter().filter(|_| n.needed) {
+            let p = &plan.nodes[r.node];
+            let at = format!("node {i} reads node {} at {:?}", r.node, r.offset);
+            for axis in 0..3 {
+                // Region [first - lo, last + hi], shifted by the offset, inside of the read node's.
+                if p.lo[axis] < n.lo[axis] - r.offset[axis] || p.hi[axis] < n.hi[axis] + r.offset[axis] {
+                    report(Rule::Region, at.clone());
+                }
+            }
+            if !p.needed {
+                report(Rule::Region, at.clone());
+            }
+            // Node v computes row i at iteration i + lag(v).
+            let age = n.lag - p.lag - r.offset[0];
+            let crosses = r.offset[1] != 0 || r.offset[2] != 0;
+            // A value of the same iteration is there if the node comes first in it; one of another thread needs a barrier.
+            let in_order = plan.order.iter().position(|v| *v == r.node) < plan.order.iter().position(|v| *v == i);
+            if age < i64::from(crosses) || (age == 0 && !in_order) {
+                report(Rule::Time, at.clone());
+            }
+            if age > p.window as i64 {
+                report(Rule::Time, at.clone());
+            }
+            // The slot is written again `unroll` iterations later.
+            if crosses && (age >= plan.unroll as i64 || !p.exchange) {
+                report(Rule::Slot, at);
+            }
+        }
+        if n.output && !n.needed {
+            report(Rule::Output, format!("node {i} is not computed"));
+        }
+    }
+    let mut order = plan.order.clone();
+    order.sort_unstable();
+    let needed: Vec<usize> = (0..plan.nodes.len()).filter(|i| plan.nodes[*i].needed).collect();
+    if order != needed {
+        report(Rule::Time, "an iteration does not compute each node once".into());
+    }
+}
+
+/// The block's columns are the tile and the largest halo.
+fn columns(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
+    for axis in 1..3 {
+        let held = i64::from(plan.config.threads[axis - 1]) * i64::from(plan.config.cells[axis - 1]);
+        for (i, n) in plan.nodes.iter().enumerate().filter(|(_, n)| n.needed) {
+            if n.lo[axis] > plan.halo[axis] || plan.tile[axis] + n.hi[axis] + plan.halo[axis] > held {
+                report(Rule::Columns, format!("node {i}, axis {axis}"));
+            }
+        }
+    }
+}
+
+/// `{ [y] -> [b] : W b <= y - lower < W b + W }` is a function that is defined everywhere: tiles cover and do not overlap.
+fn tiles(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) -> Result<()> {
+    let ctx = plan.stencil.runs.context().clone();
+    for axis in 1..3 {
+        let w = plan.tile[axis];
+        let text = format!("[l] -> {{ [y] -> [b] : {w} b <= y - l < {w} b + {w} }}");
+        let tile = isl::Map::read(&ctx, &text)?;
+        let all = isl::Set::read(&ctx, "[l] -> { [y] }")?;
+        if w < 1 || !tile.is_single_valued()? || !tile.domain()?.is_equal(&all)? {
+            report(Rule::Tiles, format!("axis {axis}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Temporal blocking of iterative stencils: several time steps a launch, by overlapped tiles that are streamed through.
+//!
+//! ```text
+//! Scop, Dependences ─recognise→ Stencil ─plan→ StencilPlan ─check→ violations ─(codegen)→ one fused kernel
+//! ```
+//! The method is that of Matsumura et al. (AN5D, CGO 2020) and Zhang et al. (EBISU, ICS 2023): a block owns a tile, reads it with
+//! a halo, computes all fused steps on tiles that shrink by the radius at each step, and walks along the outermost space
+//! dimension; the rows that later steps still need stay in registers, neighbouring columns come through shared memory.
+//!
+//! # What is a stencil here
+//! A SCoP whose instances are *steps*: with time `t` and statement `k`, all instances `S_k[t, x]` read only what earlier
+//! steps wrote (or nobody), and write one element each. Recognition looks at access relations; that the program's order
+//! gives every read the value that this order of steps gives it is proved by comparing the exact flow dependences
+//! ([`check::same_flow`]). The spelling of the loops does not matter.
+//!
+//! A *buffer* is an array, or the part of an array with fixed leading subscripts that depend on `t` modulo a small period only
+//! (`A[t % 2][i][j]`). A buffer is written on one box in all steps, so its elements outside of the box never change. A buffer is
+//! *live* if some step of a period reads it before a step of the same period wrote it: the only ones that a launch
+//! hands to the next.
+//!
+//! # How it runs
+//! The first launches fuse `G` time iterations each: they read live buffers from one copy and write them to the other, never
+//! the same. The last iterations, at least a period, run as the ordinary mapping has them, so all arrays get their final
+//! values from there, the buffers that are not live included.
+//!
+//! # Example
+//! ```c
+//! for (int t = 0; t < T; t++) {
+//!   for (int i = 1; i < n - 1; i++) B[i] = f(A[i-1], A[i], A[i+1]);   // step 0: reads A at -1, 0, 1; writes B
+//!   for (int i = 1; i < n - 1; i++) A[i] = B[i];                      // step 1: reads B at 0; writes A
+//! }
+//! ```
+//! Period 1, buffers A and B with the box `1 .. n-2`, A is live, B is not.
+
+pub mod check;
+pub mod plan;
+mod recognise;
+
+pub use check::{Violation, check};
+pub use plan::{Config, Node, NodeRead, StencilPlan, plan};
+pub use recognise::recognise;
+
+use pollyrs_isl as isl;
+use pollyrs_scop::{ArrayId, StmtId};
+
+/// A SCoP seen as steps on buffers. Space dimensions are those of the arrays, outermost first: `dims` of them.
+#[derive(Clone, Debug)]
+pub struct Stencil {
+    pub dims: usize,
+    /// After this many time iterations the buffers have the same roles again.
+    pub period: i64,
+    /// The steps of one period, in order.
+    pub steps: Vec<Step>,
+    pub buffers: Vec<Buffer>,
+    /// `[params] -> { [] -> [T] }`: the number of time iterations, where `runs` holds.
+    pub time: isl::PwAff,
+    /// `[params] -> { : ... }`: where every statement has instances.
+    pub runs: isl::Set,
+}
+
+/// All instances of one statement at one time.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub stmt: StmtId,
+    /// Time within the period.
+    pub time: i64,
+    /// The buffer it writes, at every element of its box.
+    pub buffer: usize,
+    /// Statement iterator `1 + j` is the coordinate `iterators[j].0` of the written element plus `iterators[j].1`.
+    pub iterators: Vec<(usize, i64)>,
+    /// One for each access of the statement, in their order.
+    pub accesses: Vec<StepAccess>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepAccess {
+    /// Reads the buffer at the written element's coordinates plus `offset`.
+    Buffer { buffer: usize, offset: Vec<i64> },
+    /// Reads memory that no step writes, through the statement's access relation.
+    Plain,
+    Write,
+}
+
+/// See the module documentation.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    pub array: ArrayId,
+    /// The leading subscripts.
+    pub selectors: Vec<i64>,
+    /// The written box, by dimension: first and last element. `[params] -> { [] -> [v] }`, where `Stencil::runs` holds.
+    pub lower: Vec<isl::PwAff>,
+    pub upper: Vec<isl::PwAff>,
+    /// The box around the written and all read elements.
+    pub outer_lower: Vec<isl::PwAff>,
+    pub outer_upper: Vec<isl::PwAff>,
+    /// Whether a step reads elements outside of the written box: they keep their values from before the SCoP.
+    pub has_border: bool,
+    pub live: bool,
+}
+
+/// Why a SCoP is not a stencil in our sense. It keeps the ordinary mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotStencil {
+    #[error("the statements are not all nests of one to three dimensions under a time loop")]
+    Shape,
+    #[error("a statement does not write exactly one element of memory")]
+    Writes,
+    #[error("a value crosses statements in a scalar")]
+    Scalars,
+    #[error("a domain is not a box")]
+    Domain,
+    #[error("an access to a written array is not uniform")]
+    Access,
+    #[error("a buffer is written on different boxes")]
+    Boxes,
+    #[error("a step needs values of its own step")]
+    Flow,
+    #[error("no step reads a neighbour of an earlier step")]
+    NoReuse,
+    #[error("no number of steps to fuse fits the device")]
+    Resources,
+}
+
+#[cfg(test)]
+mod tests;

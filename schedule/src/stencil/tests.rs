@@ -1,0 +1,100 @@
+use super::check::Rule;
+use super::*;
+use crate::dependences;
+use crate::testing::scop;
+
+fn recognised(text: &str) -> std::result::Result<Stencil, NotStencil> {
+    let s = scop(text);
+    recognise(&s, &dependences(&s).unwrap()).unwrap()
+}
+
+const JACOBI: &str = "param T n m; array A n m; array B n m;
+    for t : 0 <= t < T {
+      for i : 1 <= i < n - 1 { for j : 1 <= j < m - 1 { S0 : B[i,j] = A[i,j], A[i,j-1], A[i,j+1], A[i-1,j], A[i+1,j]; } }
+      for i : 1 <= i < n - 1 { for j : 1 <= j < m - 1 { S1 : A[i,j] = B[i,j], B[i,j-1], B[i,j+1], B[i-1,j], B[i+1,j]; } }
+    }";
+
+#[test]
+fn jacobi() {
+    let s = recognised(JACOBI).unwrap();
+    assert_eq!((s.dims, s.period, s.steps.len(), s.buffers.len()), (2, 1, 2, 2));
+    let live: Vec<bool> = s.buffers.iter().map(|b| b.live).collect();
+    let border: Vec<bool> = s.buffers.iter().map(|b| b.has_border).collect();
+    assert_eq!((live, border), (vec![false, true], vec![true, true]));
+}
+
+#[test]
+fn plans_are_right_and_mutations_are_found() {
+    let s = recognised(JACOBI).unwrap();
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4] };
+    let plan = plan::with_config(&s, config);
+    assert!(check(&plan).unwrap().is_empty());
+    assert_eq!((plan.nodes.len(), plan.unroll, plan.max_lag()), (7, 2, 6));
+    assert_eq!((plan.nodes[0].lo, plan.nodes[0].hi), ([6, 0, 6], [6, 0, 6]));
+    let broken = |f: &dyn Fn(&mut StencilPlan), rule: Rule| {
+        let mut p = plan.clone();
+        f(&mut p);
+        assert!(check(&p).unwrap().iter().any(|v| v.rule == rule), "{rule:?} not found");
+    };
+    broken(&|p| p.nodes[2].lo[2] -= 1, Rule::Region);
+    broken(&|p| p.nodes[0].hi[0] -= 1, Rule::Region);
+    broken(&|p| p.nodes[6].lo[0] = -1, Rule::Region);
+    // Without the lag there is no barrier between the writer and the reader of another thread's column.
+    broken(&|p| p.nodes[3].lag -= 1, Rule::Time);
+    broken(&|p| p.nodes[3].window -= 1, Rule::Time);
+    broken(&|p| p.order.swap(2, 3), Rule::Time);
+    broken(&|p| p.unroll = 1, Rule::Slot);
+    broken(&|p| p.nodes[1].exchange = false, Rule::Slot);
+    broken(&|p| p.tile[2] += 1, Rule::Columns);
+    broken(&|p| p.halo[2] -= 1, Rule::Columns);
+    broken(&|p| p.tile[2] = 0, Rule::Tiles);
+    broken(&|p| p.nodes[6].output = false, Rule::Output);
+    broken(&|p| p.nodes[4].reads[1].node = 1, Rule::Version);
+    broken(&|p| p.nodes[4].reads[1].offset[2] = 0, Rule::Version);
+    broken(&|p| p.config.fuse = 4, Rule::Version);
+}
+
+#[test]
+fn forms() {
+    let copy_back = "param T n; array A n; array B n; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; } for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; } }";
+    let s = recognised(copy_back).unwrap();
+    assert_eq!(s.buffers.iter().map(|b| (b.live, b.has_border)).collect::<Vec<_>>(), [(false, false), (true, true)]);
+    let modulo = "param T n; array A 2 n; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { S0 : A[(t+1) mod 2, i] = A[t mod 2, i-1], A[t mod 2, i], A[t mod 2, i+1]; } }";
+    let s = recognised(modulo).unwrap();
+    assert_eq!((s.dims, s.period, s.buffers.len()), (1, 2, 2));
+    assert!(s.buffers.iter().any(|b| b.live && b.selectors == [0]) && s.buffers.iter().any(|b| !b.live));
+    // A coefficient array is read as the program reads it, whatever its subscripts are.
+    let coefficient = "param T n; array A n; array B n; array C n; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1], C[2*i], C[t]; }
+        for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; } }";
+    let s = recognised(coefficient).unwrap();
+    assert_eq!(s.steps[0].accesses.iter().filter(|a| **a == StepAccess::Plain).count(), 2);
+}
+
+#[test]
+fn refusals() {
+    let seidel = "param T n; array A n; for t : 0 <= t < T { for i : 1 <= i < n - 1 { S0 : A[i] = A[i-1], A[i], A[i+1]; } }";
+    assert_eq!(recognised(seidel).unwrap_err(), NotStencil::Flow);
+    // The second statement sees neighbours of the same iteration of i in different states.
+    let fused = "param T n; array A n; array B n; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; S1 : A[i] = B[i]; } }";
+    assert_eq!(recognised(fused).unwrap_err(), NotStencil::Flow);
+    let triangle = "param T n; array A n n; array B n n; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { for j : 1 <= j < i { S0 : B[i,j] = A[i-1,j]; } }
+        for i : 1 <= i < n - 1 { for j : 1 <= j < i { S1 : A[i,j] = B[i,j]; } } }";
+    assert_eq!(recognised(triangle).unwrap_err(), NotStencil::Domain);
+    let scaled = "param T n; array A n; array B n; for t : 0 <= t < T {
+        for i : 1 <= i < n { S0 : B[i] = A[2*i]; } for i : 1 <= i < n { S1 : A[i] = B[i]; } }";
+    assert_eq!(recognised(scaled).unwrap_err(), NotStencil::Access);
+    let boxes = "param T n; array A n; array B n; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; } for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; }
+        for i : 2 <= i < n - 2 { S2 : A[i] = B[i-1]; } }";
+    assert_eq!(recognised(boxes).unwrap_err(), NotStencil::Boxes);
+    let local = "param T n; array A n; for t : 0 <= t < T { for i : 0 <= i < n { S0 : A[i] = A[i]; } }";
+    assert_eq!(recognised(local).unwrap_err(), NotStencil::NoReuse);
+    let may = "param T n; array A n; array B n; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { S0 : B[i] ?= A[i-1]; } for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; } }";
+    assert_eq!(recognised(may).unwrap_err(), NotStencil::Writes);
+}
