@@ -501,13 +501,30 @@ fn coordinates(
             out.push((g.param.clone(), ir.add(index, lower)));
         }
     }
-    for (axis, b) in k.kernel.block.iter().rev().enumerate() {
-        let Some(name) = THREAD_ID.get(axis) else {
-            return internal(format!("{} has more than three block dimensions", k.kernel.name));
+    for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block) {
+        let id = match axis {
+            Some(axis) => ir.zext(k.abstract_call(THREAD_ID[axis], ir.int_type(32)), ir.i64_type()),
+            None => ir.int(0),
         };
-        let id = k.abstract_call(name, ir.int_type(32));
-        out.push((b.param.clone(), ir.zext(id, ir.i64_type())));
+        out.push((b.param.clone(), id));
     }
+    Ok(out)
+}
+
+/// The axis (0 for x) of each block dimension: the last is x. Of more than three, those of one thread have no axis.
+pub(crate) fn axes(kernel: &MappedKernel) -> Result<Vec<Option<usize>>> {
+    let many = kernel.block.len() > THREAD_ID.len();
+    let mut next = 0;
+    let mut out = Vec::new();
+    for b in kernel.block.iter().rev() {
+        let axis = (!many || b.size > 1).then_some(next);
+        next += usize::from(axis.is_some());
+        out.push(axis);
+    }
+    if next > THREAD_ID.len() {
+        return internal(format!("{} has more than three block dimensions", kernel.name));
+    }
+    out.reverse();
     Ok(out)
 }
 
@@ -549,8 +566,10 @@ fn finish(
         has_barrier: k.has_barrier,
         shared_bytes: 0,
     };
-    for (axis, b) in k.kernel.block.iter().rev().enumerate() {
-        info.block[axis] = b.size;
+    for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block) {
+        if let Some(axis) = axis {
+            info.block[axis] = b.size;
+        }
     }
     for (at, i) in kept.iter().enumerate() {
         let index = at as u32 + 1;

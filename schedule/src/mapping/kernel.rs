@@ -79,7 +79,11 @@ fn shrink(dims: &mut [Dim]) -> Result<()> {
         let surplus = dims[i].threads / need;
         dims[i].tile = need;
         dims[i].threads = need;
-        let wide = |j: &usize| short[*j].is_none_or(|e| e >= dims[*j].threads * surplus);
+        // A block has at most three dimensions.
+        let full = dims.iter().filter(|d| d.threads > 1).count() >= 3;
+        let wide = |j: &usize| {
+            (dims[*j].threads > 1 || !full) && short[*j].is_none_or(|e| e >= dims[*j].threads * surplus)
+        };
         if let Some(j) = (0..i).rev().chain(i + 1..dims.len()).find(wide) {
             dims[j].tile *= surplus;
             dims[j].threads *= surplus;

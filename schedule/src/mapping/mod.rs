@@ -8,6 +8,7 @@
 //! # Invariants
 //! - With member `m`, tile size `s` and `p` threads (`p` divides `s`): `_b = floor(m / s)`, `_t = m mod p`. With `s = p` that is
 //!   `m = s _b + _t`; with a larger tile a thread runs the points of its residue class, in order.
+//! - The band has any number of members; at most three of them have more than one thread.
 //! - The grid is the exact box around the tiles of one launch. Blocks and threads without instances do nothing: their part of the
 //!   domain is empty.
 //! - No barrier: all members that are mapped are coincident, so no dependence joins two threads of a launch.
@@ -56,8 +57,10 @@ impl Default for MapOptions {
 }
 
 impl MapOptions {
-    /// `(tile size, threads)` along dimension `d` of `n`.
+    /// `(tile size, threads)` along dimension `d` of `n`; beyond three dimensions, only the innermost three have threads.
     fn sizes(&self, n: usize, d: usize) -> (u32, u32) {
+        let Some(d) = d.checked_sub(n.saturating_sub(3)) else { return (1, 1) };
+        let n = n.min(3);
         let at =
             |v: &[Vec<u32>; 3], default: u32| v.get(n - 1).and_then(|v| v.get(d)).copied().unwrap_or(default);
         let threads = at(&self.threads, 1).max(1);
@@ -145,8 +148,8 @@ fn collect(
     };
     match tree {
         Tree::Mark(m, child) if m == KERNEL => match &**child {
-            Tree::Band(b) if b.members.len() <= 3 => site(b.members.clone(), &b.child, host),
-            _ => Err(ScheduleError::Unsupported("a kernel mark needs a band of at most three members")),
+            Tree::Band(b) => site(b.members.clone(), &b.child, host),
+            _ => Err(ScheduleError::Unsupported("a kernel mark needs a band")),
         },
         Tree::Mark(m, child) if m == SERIAL => site(vec![], child, host),
         Tree::Leaf => site(vec![], &Tree::Leaf, host),

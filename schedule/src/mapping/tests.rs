@@ -98,7 +98,7 @@ fn four_parallel_loops() {
          for a : 0 <= a < 2 { for b : 0 <= b < c { for y : 0 <= y < h { for x : 0 <= x < w { S0 : A[a,b,y,x] = A[a,b,y,x]; } } } }",
     );
     let c = code(&mapped(&s).kernels[0]);
-    assert!(c.ends_with("S0(c0, 4 * _b0 + _t0, 4 * _b1 + _t1, 32 * _b2 + _t2);"), "{c}");
+    assert!(c.ends_with("S0(_b0, 4 * _b1 + _t1, 4 * _b2 + _t2, 32 * _b3 + _t3);"), "{c}");
 }
 
 #[test]

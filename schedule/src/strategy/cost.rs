@@ -52,13 +52,10 @@ impl<'a> Model<'a> {
         if let Some(e) = self.cache.borrow().get(&key) {
             return Ok(*e);
         }
-        let domain = domain.clone().intersect_params(self.sizes.clone())?;
-        let values = domain.apply(member_map(member)?)?;
-        let mut extent = 0.0_f64;
-        for set in values.sets()? {
-            extent = extent.max(range(&set, 0)?);
+        let mut extent = 1.0_f64;
+        for set in domain.clone().apply(member_map(member)?)?.sets()? {
+            extent = extent.max(self.range(&set, 0)?);
         }
-        let extent = extent.max(1.0);
         self.cache.borrow_mut().insert(key, extent);
         Ok(extent)
     }
@@ -70,6 +67,16 @@ impl<'a> Model<'a> {
             sum += n;
         }
         Ok(sum)
+    }
+
+    /// The number of values of a dimension. All parameters equal may be a degenerate case (`h - f + 1` iterations): an extent of
+    /// one then counts only if no other values of the parameters give more.
+    fn range(&self, set: &isl::Set, dim: i32) -> Result<f64> {
+        let extent = range(&set.clone().intersect_params(self.sizes.clone())?, dim)?;
+        if extent > 1.0 {
+            return Ok(extent);
+        }
+        Ok(range(&set.clone().project_out_all_params()?, dim)?.min(SIZE as f64))
     }
 
     /// The statements of a domain with their numbers of instances.
@@ -86,10 +93,9 @@ impl<'a> Model<'a> {
             let n = match cached {
                 Some(n) => n,
                 None => {
-                    let fixed = set.intersect_params(self.sizes.clone())?;
                     let mut n = 1.0;
-                    for d in 0..fixed.dim(isl::DimType::Set)? {
-                        n *= range(&fixed, d as i32)?.max(1.0);
+                    for d in 0..set.dim(isl::DimType::Set)? {
+                        n *= self.range(&set, d as i32)?.max(1.0);
                     }
                     self.cache.borrow_mut().insert(key, n);
                     n

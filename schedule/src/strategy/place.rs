@@ -208,8 +208,7 @@ fn host(node: &Node, members: &[isl::UnionPwAff], pos: usize, child: &Tree) -> R
     Ok(Plan { tree: p.tree.under(vec![member]), cost: extent * p.cost, serial: false, ..p })
 }
 
-/// Up to three coincident members are mapped; the one with the best access pattern is the last (thread x), the others are the
-/// widest ones, in order.
+/// All coincident members are mapped; the one with the best access pattern is the last (thread x), the others keep their order.
 fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree) -> Result<Plan> {
     let candidates: Vec<usize> = (0..members.len()).filter(|i| flags[*i]).collect();
     let steps = locality::steps(node.model, &node.domain, members)?;
@@ -220,11 +219,7 @@ fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree
     // The innermost of equals, and never a loop of one iteration.
     let score = |k: usize| if extents[k] > 1.0 { steps[candidates[k]].score() } else { -1.0 };
     let x = (0..candidates.len()).fold(0, |b, k| if score(k) >= score(b) { k } else { b });
-    let mut others: Vec<usize> = (0..candidates.len()).filter(|k| *k != x).collect();
-    others.sort_by(|a, b| extents[*b].total_cmp(&extents[*a]));
-    others.truncate(2);
-    others.sort_unstable();
-    let mapped: Vec<usize> = others.into_iter().chain([x]).collect();
+    let mapped: Vec<usize> = (0..candidates.len()).filter(|k| *k != x).chain([x]).collect();
     let threads = mapped.iter().map(|k| extents[*k]).product::<f64>();
     let mapped: Vec<usize> = mapped.into_iter().map(|k| candidates[k]).collect();
 
