@@ -2,7 +2,7 @@
 //!
 //! Problem: one core copies some 10 GB/s, a PCIe 5.0 link 55 GB/s; a big transfer needs several cores for its host side, and
 //! a small one none. Approach: `run(n, work)` calls `work` on the calling thread and lets up to `n - 1` waiting threads join
-//! in. Whoever wakes too late finds nothing to do and is not waited for, so a short job costs no more than a notification.
+//! in. Whoever wakes too late finds nothing to do and is not waited for, so a short job costs no more than the notifications.
 //!
 //! Invariants:
 //!
@@ -16,7 +16,9 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
 
 use crate::error::{Error, Result};
 
@@ -33,18 +35,18 @@ unsafe impl Send for Job {}
 #[derive(Default)]
 struct State {
     job: Option<Job>,
-    /// The number of the next participant, and how many there may be.
-    next: usize,
+    /// Counts the jobs: a thread joins each once.
+    jobs: u64,
+    /// Participants have smaller numbers than this.
     limit: usize,
-    /// Threads inside of the job.
-    active: usize,
     panicked: bool,
 }
 
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    wake: Condvar,
+    /// Threads inside of the job; raised and tested for 0 with the state locked.
+    active: AtomicUsize,
     idle: Condvar,
 }
 
@@ -53,24 +55,26 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The life of a thread.
-    fn serve(&self) {
-        let mut state = self.lock();
+    /// The life of a thread. Its number never changes, so that it meets the buffers that its core has in its caches.
+    fn serve(&self, number: usize) {
+        let mut last = 0;
         loop {
-            let Some(job) = state.job.filter(|_| state.next < state.limit) else {
-                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            let state = self.lock();
+            let job = state.job.filter(|_| state.jobs != last && number < state.limit);
+            last = state.jobs;
+            if job.is_some() {
+                self.active.fetch_add(1, Ordering::Relaxed);
+            }
+            drop(state);
+            let Some(job) = job else {
+                std::thread::park();
                 continue;
             };
-            let number = state.next;
-            state.next += 1;
-            state.active += 1;
-            drop(state);
             // SAFETY: `run` waits for `active` to be 0 before the work ends.
             let ended = catch_unwind(AssertUnwindSafe(|| unsafe { (*job.0)(number) }));
-            state = self.lock();
-            state.active -= 1;
+            let mut state = self.lock();
             state.panicked |= ended.is_err();
-            if state.active == 0 {
+            if self.active.fetch_sub(1, Ordering::Release) == 1 {
                 self.idle.notify_all();
             }
         }
@@ -80,7 +84,8 @@ impl Shared {
 /// The threads; one job at a time.
 pub struct Crew {
     shared: Arc<Shared>,
-    started: usize,
+    /// Participants 1, 2, ...
+    threads: Vec<Thread>,
 }
 
 /// Takes the job back and waits for those inside of it, whether the caller's part returns or unwinds.
@@ -88,9 +93,16 @@ struct Ending<'a>(&'a Shared);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
+        self.0.lock().job = None;
+        // The others are about to be done as well: some 20 µs of looking are cheaper than going to sleep and being woken.
+        for _ in 0..500 {
+            if self.0.active.load(Ordering::Acquire) == 0 {
+                break;
+            }
+            std::hint::spin_loop();
+        }
         let mut state = self.0.lock();
-        state.job = None;
-        while state.active > 0 {
+        while self.0.active.load(Ordering::Acquire) > 0 {
             state = self.0.idle.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -98,15 +110,14 @@ impl Drop for Ending<'_> {
 
 impl Crew {
     pub fn new() -> Crew {
-        Crew { shared: Arc::default(), started: 0 }
+        Crew { shared: Arc::default(), threads: Vec::new() }
     }
 
     /// Runs `work` on this thread and at most `participants - 1` others.
     pub fn run(&mut self, participants: usize, work: &Work<'_>) -> Result<()> {
-        if participants > 1 {
-            self.start(participants - 1);
-        }
-        if self.started == 0 || participants <= 1 {
+        let others = participants.saturating_sub(1);
+        self.start(others);
+        if others == 0 || self.threads.is_empty() {
             work(0);
             return Ok(());
         }
@@ -114,12 +125,10 @@ impl Crew {
         let job = Job(unsafe { std::mem::transmute::<*const Work<'_>, *const Work<'static>>(work) });
         {
             let mut state = self.shared.lock();
-            *state = State { job: Some(job), next: 1, limit: participants, active: 0, panicked: false };
+            *state = State { job: Some(job), jobs: state.jobs + 1, limit: participants, panicked: false };
         }
         let ending = Ending(&self.shared);
-        for _ in 1..participants {
-            self.shared.wake.notify_one();
-        }
+        self.threads.iter().take(others).for_each(Thread::unpark);
         work(0);
         drop(ending);
         if self.shared.lock().panicked {
@@ -130,18 +139,18 @@ impl Crew {
 
     /// Starts threads until there are `wanted`, or as many as the system allows.
     fn start(&mut self, wanted: usize) {
-        if self.started >= wanted {
+        if self.threads.len() >= wanted {
             return;
         }
         stay_loaded();
         let _blocked = BlockedSignals::new();
-        while self.started < wanted {
-            let shared = self.shared.clone();
+        while self.threads.len() < wanted {
+            let (shared, number) = (self.shared.clone(), self.threads.len() + 1);
             let thread = std::thread::Builder::new().name("pollyrs-copy".into()).stack_size(256 << 10);
-            if thread.spawn(move || shared.serve()).is_err() {
-                return;
+            match thread.spawn(move || shared.serve(number)) {
+                Ok(handle) => self.threads.push(handle.thread().clone()),
+                Err(_) => return,
             }
-            self.started += 1;
         }
     }
 }
@@ -216,7 +225,6 @@ fn stay_loaded() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn every_part_is_done_once_and_numbers_differ() {
@@ -242,7 +250,7 @@ mod tests {
                 assert!(numbers.iter().all(|count| count.load(Ordering::Relaxed) <= 1));
             }
         }
-        assert_eq!(crew.started, 7);
+        assert_eq!(crew.threads.len(), 7);
     }
 
     #[test]
@@ -268,6 +276,6 @@ mod tests {
     fn no_threads_without_need() {
         let mut crew = Crew::new();
         crew.run(1, &|number| assert_eq!(number, 0)).unwrap();
-        assert_eq!(crew.started, 0);
+        assert!(crew.threads.is_empty());
     }
 }

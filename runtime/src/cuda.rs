@@ -10,6 +10,7 @@
 //!   one compilation a process, while failures that may pass (memory) are tried again.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
@@ -37,6 +38,8 @@ pub struct Device {
     /// Outer None: not tried yet, inner: the driver refused. One copy at a time: they share the link anyway.
     ring: Mutex<Option<Option<Ring>>>,
     copy_threads: usize,
+    /// Bytes of large copies before there was a ring.
+    large_bytes: AtomicU64,
     /// Pinned memory that no queue uses.
     landings: Mutex<Vec<Landing>>,
     /// The fatal error that ended the device's use.
@@ -115,6 +118,7 @@ impl Device {
             streams: Mutex::default(),
             ring: Mutex::new(if config.copy_threads == 0 { Some(None) } else { None }),
             copy_threads: config.copy_threads,
+            large_bytes: AtomicU64::new(0),
             landings: Mutex::default(),
             lost: OnceLock::new(),
         })
@@ -245,9 +249,16 @@ impl Device {
         Ok(Block { address, size })
     }
 
-    /// What `body` does with the ring; None where there is none. The context is current.
-    fn with_ring<T>(&self, body: impl FnOnce(&mut Ring) -> T) -> Option<T> {
+    /// What `body`, a copy of `bytes`, does with the ring; None where there is none. The context is current.
+    fn with_ring<T>(&self, bytes: u64, body: impl FnOnce(&mut Ring) -> T) -> Option<T> {
+        if bytes < ring::MIN_BYTES {
+            return None;
+        }
         let mut ring = lock(&self.ring);
+        if ring.is_none() && self.large_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes < ring::WORTH_BYTES
+        {
+            return None;
+        }
         let tried = ring.get_or_insert_with(|| self.note(Ring::new(&self.api, self.copy_threads)).ok());
         tried.as_mut().filter(|ring| ring.usable()).map(body)
     }
@@ -400,13 +411,12 @@ impl Queue for CudaQueue {
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         let _current = self.device.current()?;
         self.pending = true;
-        if bytes >= ring::MIN_BYTES {
-            let (device, stream) = (self.device, self.stream);
-            // SAFETY: the caller's promise.
-            let copied = device.with_ring(|ring| unsafe { ring.to_device(device, stream, to, from, bytes) });
-            if let Some(copied) = copied {
-                return copied;
-            }
+        let (device, stream) = (self.device, self.stream);
+        // SAFETY: the caller's promise.
+        let copied =
+            device.with_ring(bytes, |ring| unsafe { ring.to_device(device, stream, to, from, bytes) });
+        if let Some(copied) = copied {
+            return copied;
         }
         // SAFETY: the caller's promise.
         let copied = unsafe { self.device.api.copy_to_device(to, from.cast(), bytes as usize, self.stream) };
@@ -490,8 +500,8 @@ impl Queue for CudaQueue {
             && let Ok(_current) = self.device.current()
         {
             // SAFETY: the caller's promise. After an error everything is copied once more.
-            done =
-                self.device.with_ring(|ring| unsafe { ring.on_host(to, from, bytes) }.is_ok()) == Some(true);
+            let copied = self.device.with_ring(bytes, |ring| unsafe { ring.on_host(to, from, bytes) });
+            done = matches!(copied, Some(Ok(())));
         }
         if !done {
             // SAFETY: the caller's promise.
@@ -506,10 +516,11 @@ impl Queue for CudaQueue {
         let pinned = self.landing.as_ref().is_some_and(|landing| {
             (landing.start as u64..landing.start as u64 + landing.bytes).contains(&(to as u64))
         });
-        if bytes >= ring::MIN_BYTES && !pinned {
+        if !pinned {
             let (device, stream) = (self.device, self.stream);
             // SAFETY: the caller's promise.
-            let copied = device.with_ring(|ring| unsafe { ring.to_host(device, stream, to, from, bytes) });
+            let copied =
+                device.with_ring(bytes, |ring| unsafe { ring.to_host(device, stream, to, from, bytes) });
             if let Some(copied) = copied {
                 return copied;
             }
