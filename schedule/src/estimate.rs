@@ -57,9 +57,22 @@ pub struct Footprint {
     /// The array must be copied in: some element is read before it is surely written, or some element in the written range
     /// is not surely written (it would come back without its value).
     pub must_read_before_write: bool,
+    /// What comes back to the host and nothing else: other threads of the program may own the elements in between.
+    pub returned: Returned,
     /// The corners are those of a box around the elements, not elements themselves: the exact ones were too costly. They are inside
     /// the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses are.
     pub boxed: bool,
+}
+
+/// The shape of the elements that are surely written, among those between the first and the last written one.
+#[derive(Clone, Debug)]
+pub enum Returned {
+    /// Every element between the first and the last.
+    Dense,
+    /// Exactly the elements of a box, given by its corners: functions on the parameter space, outermost dimension first.
+    Box { min: Vec<isl::PwAff>, max: Vec<isl::PwAff> },
+    /// Only some, in a shape that is not described.
+    Sparse,
 }
 
 /// The footprint of a memory array.
@@ -117,8 +130,12 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
     for m in deps.no_source.maps()? {
         copy_in |= m.tuple_name(isl::DimType::Out)?.as_deref() == Some(name);
     }
-    if let Some(w) = &written {
-        copy_in |= !covers(scop, id, w, surely.as_ref(), &known)?;
+    let mut returned = Returned::Dense;
+    if let Some(w) = &written
+        && !covers(scop, id, w, surely.as_ref(), &known)?
+    {
+        copy_in = true;
+        returned = written_box(w, surely.as_ref(), &known)?;
     }
     Ok(Footprint {
         touched_min,
@@ -127,6 +144,7 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
         nonempty,
         written_nonempty,
         must_read_before_write: copy_in,
+        returned,
         boxed,
     })
 }
@@ -148,6 +166,41 @@ fn ends(
     let min = isl::PwMultiAff::from_multi_pw_aff(set.clone().min_multi_pw_aff()?)?;
     let max = isl::PwMultiAff::from_multi_pw_aff(set.clone().max_multi_pw_aff()?)?;
     Ok((tidy(min)?, tidy(max)?, true))
+}
+
+/// The box around the written elements, if every element in it is surely written.
+fn written_box(written: &isl::Set, surely: Option<&isl::Set>, known: &isl::Set) -> Result<Returned> {
+    let dims = written.dim(isl::DimType::Set)?;
+    let Some(surely) = surely.filter(|_| dims >= 2) else { return Ok(Returned::Sparse) };
+    let (mut min, mut max) = (Vec::new(), Vec::new());
+    let mut hull = isl::Set::universe(written.space()?)?;
+    for d in 0..dims as i32 {
+        let (first, last) = (written.clone().dim_min(d)?.coalesce()?, written.clone().dim_max(d)?.coalesce()?);
+        if first.n_piece()? > MAX_PIECES || last.n_piece()? > MAX_PIECES {
+            return Ok(Returned::Sparse);
+        }
+        let at = on_dimension(written, d as u32)?;
+        hull = hull.intersect(at.clone().ge_set(lift(written, first.clone())?)?)?;
+        hull = hull.intersect(at.le_set(lift(written, last.clone())?)?)?;
+        min.push(first.gist_params(known.clone())?);
+        max.push(last.gist_params(known.clone())?);
+    }
+    let exact = hull.intersect_params(known.clone())?.is_subset(surely)?;
+    Ok(if exact { Returned::Box { min, max } } else { Returned::Sparse })
+}
+
+/// The function that gives dimension `d` of the elements of `set`.
+fn on_dimension(set: &isl::Set, d: u32) -> Result<isl::PwAff> {
+    let ls = isl::LocalSpace::from_space(set.space()?)?;
+    Ok(isl::PwAff::from_aff(isl::Aff::var_on_domain(ls, isl::DimType::Set, d)?)?)
+}
+
+/// A function of the parameters as a function on the space of `set`.
+fn lift(set: &isl::Set, p: isl::PwAff) -> Result<isl::PwAff> {
+    let everywhere = isl::Set::universe(set.space()?)?;
+    let map = isl::Map::from_pw_aff(p.from_range()?)?;
+    let wide = isl::Map::from_domain_and_range(everywhere, map.range()?)?;
+    Ok(isl::PwMultiAff::from_map(wide)?.at(0)?)
 }
 
 /// Whether every element between the first and the last written one is surely written. The range is widened to whole rows, which
@@ -173,23 +226,14 @@ fn covers(
     let outer: isl::Set = rows.clone().project_out(isl::DimType::Set, 1, inner)?;
     let (first, last) = (outer.clone().dim_min(0)?, outer.dim_max(0)?);
     let mut range = isl::Set::universe(written.space()?)?;
-    let on = |d: u32| -> Result<isl::PwAff> {
-        let ls = isl::LocalSpace::from_space(written.space()?)?;
-        Ok(isl::PwAff::from_aff(isl::Aff::var_on_domain(ls, isl::DimType::Set, d)?)?)
-    };
-    let lift = |p: isl::PwAff| -> Result<isl::PwAff> {
-        // A function of the parameters as a function on the array's space.
-        let everywhere = isl::Set::universe(written.space()?)?;
-        let map = isl::Map::from_pw_aff(p.from_range()?)?;
-        let wide = isl::Map::from_domain_and_range(everywhere, map.range()?)?;
-        Ok(isl::PwMultiAff::from_map(wide)?.at(0)?)
-    };
-    range = range.intersect(on(0)?.ge_set(lift(first)?)?)?.intersect(on(0)?.le_set(lift(last)?)?)?;
+    let at = on_dimension(written, 0)?;
+    range = range.intersect(at.clone().ge_set(lift(written, first)?)?)?;
+    range = range.intersect(at.le_set(lift(written, last)?)?)?;
     for d in 1..array.dims() {
         let Some(size) = array.sizes.get(d).cloned().flatten() else { return Ok(false) };
         let zero = isl::PwAff::constant_on(written.space()?, 0)?;
-        range =
-            range.intersect(on(d as u32)?.ge_set(zero)?)?.intersect(on(d as u32)?.lt_set(lift(size)?)?)?;
+        let at = on_dimension(written, d as u32)?;
+        range = range.intersect(at.clone().ge_set(zero)?)?.intersect(at.lt_set(lift(written, size)?)?)?;
     }
     Ok(range.intersect_params(known.clone())?.is_subset(surely)?)
 }
@@ -255,6 +299,27 @@ mod tests {
         assert!(of(&read_outside, "A").must_read_before_write);
         assert!(of(&kernel("gemm"), "C").must_read_before_write);
         assert!(!of(&kernel("2mm"), "T").must_read_before_write);
+    }
+
+    #[test]
+    fn what_comes_back() {
+        let of = |text: &str| of(&scop(text), "A").returned;
+        let full = "param n m; array A n m; for i : 0 <= i < n { for j : 0 <= j < m { S0 : A[i,j] = A[i,j]; } }";
+        assert!(matches!(of(full), Returned::Dense));
+        let inside = "param n m; array A n m; array B n m; \
+            for i : 1 <= i < n - 1 { for j : 1 <= j < m - 1 { S0 : A[i,j] = B[i,j]; } }";
+        let Returned::Box { min, max } = of(inside) else { panic!("not a box") };
+        let s = scop(inside);
+        assert_eq!((min.len(), max.len()), (2, 2));
+        let last = isl::PwAff::read(max[1].context(), "[m] -> { [(m - 2)] : m >= 3 }").unwrap();
+        let differ = max[1].clone().ne_set(last.clone()).unwrap().params().unwrap();
+        assert!(differ.is_empty().unwrap(), "{} {}", max[1], s.name);
+        let triangle = "param n; array A n n; for i : 0 <= i < n { for j : 0 <= j <= i { S0 : A[i,j] = ; } }";
+        assert!(matches!(of(triangle), Returned::Sparse));
+        let strided = "param n; array A n; for i : 0 <= i < n { S0 : A[2*i] = ; }";
+        assert!(matches!(of(strided), Returned::Sparse));
+        let may = "param n m; array A n m; for i : 0 <= i < n { for j : 1 <= j < m { S0 : A[i,j] ?= ; } }";
+        assert!(matches!(of(may), Returned::Sparse));
     }
 
     #[test]
