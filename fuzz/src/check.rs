@@ -1,0 +1,261 @@
+//! Compiles a file of programs plain and with the plugin, runs both and says where they differ.
+
+use crate::ast::Program;
+use crate::error::{Error, Result, at};
+use crate::print;
+use crate::process::{self, Done};
+use crate::rng::Rng;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Where everything is.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    pub plugin: PathBuf,
+    pub runtime_dir: PathBuf,
+    pub harness: PathBuf,
+    pub clang: String,
+}
+
+/// One way to compile and run with the plugin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    pub strategy: &'static str,
+    pub tile: Option<String>,
+    pub level: &'static str,
+    pub order: u64,
+    pub threads: u32,
+}
+
+impl Config {
+    pub fn random(rng: &mut Rng, strategy: &'static str) -> Config {
+        let sizes = [1, 2, 3, 4, 5, 7, 8, 16, 17, 32, 64];
+        let tile = rng.chance(60).then(|| {
+            let n = 1 + rng.below(3);
+            (0..n).map(|_| rng.pick(&sizes).to_string()).collect::<Vec<_>>().join("x")
+        });
+        Config {
+            strategy,
+            tile,
+            level: ["-O3", "-O2", "-O1"][rng.weighted(&[60, 20, 20])],
+            order: rng.next() % 1000,
+            threads: 1 + rng.below(2) as u32,
+        }
+    }
+
+    pub fn compiler_flags(&self, tools: &Tools) -> Vec<String> {
+        let mut flags = vec![self.level.to_owned(), format!("-fpass-plugin={}", tools.plugin.display())];
+        let mut option = |name: &str, value: &str| flags.extend(["-mllvm".to_owned(), format!("-pollyrs-{name}={value}")]);
+        option("targets", "emulated");
+        option("strategy", self.strategy);
+        if let Some(tile) = &self.tile {
+            option("tile", tile);
+        }
+        flags
+    }
+
+    pub fn environment(&self) -> [(&'static str, String); 5] {
+        [
+            ("POLLYRS_RT_DEVICE", "emulated".to_owned()),
+            ("POLLYRS_RT_OFFLOAD", "always".to_owned()),
+            ("POLLYRS_RT_CHECK", "1".to_owned()),
+            ("POLLYRS_RT_EMU_ORDER", self.order.to_string()),
+            ("POLLYRS_RT_EMU_THREADS", self.threads.to_string()),
+        ]
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Mismatch,
+    /// The compiled program crashed, hung or was ended by a check.
+    Run,
+    /// The compiler crashed.
+    Compile,
+    /// The compiler took too long.
+    Slow,
+    /// A remark `Internal`, with its message.
+    Internal,
+    /// The plain compiler or the plain program failed: an error of the fuzzer.
+    Generator,
+}
+
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub program: usize,
+    pub kind: Kind,
+    pub text: String,
+}
+
+/// What happened to each program of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub failures: Vec<Failure>,
+    /// Programs with at least one execution on the device.
+    pub on_device: BTreeSet<usize>,
+    /// Programs with at least one versioned nest.
+    pub versioned: BTreeSet<usize>,
+    /// Names of missed remarks, with the programs.
+    pub refused: BTreeMap<String, BTreeSet<usize>>,
+    /// Reasons at run time.
+    pub fell_back: BTreeMap<String, BTreeSet<usize>>,
+    pub plain_cpu: Duration,
+    pub plugin_cpu: Duration,
+}
+
+const COMPILE_LIMIT: Duration = Duration::from_secs(120);
+const RUN_LIMIT: Duration = Duration::from_secs(60);
+/// Processor time for one file; the aim is 10 seconds above the plain compiler.
+pub const SLOW: Duration = Duration::from_secs(10);
+
+/// Compiles the harness once.
+pub fn harness(tools: &Tools, dir: &Path) -> Result<()> {
+    let source = dir.join("harness.c");
+    std::fs::write(&source, print::HARNESS).map_err(at(&source))?;
+    let mut command = Command::new(&tools.clang);
+    command.args(["-O1", "-w", "-c"]).arg(&source).arg("-o").arg(&tools.harness);
+    let done = process::run(&mut command, &dir.join("harness"), COMPILE_LIMIT)?;
+    if done.ok() { Ok(()) } else { Err(Error::Harness(done.stderr)) }
+}
+
+/// The plain executable's output, line for line.
+pub struct Expected {
+    lines: BTreeMap<(usize, usize), String>,
+    cpu: Duration,
+}
+
+const COMMON: [&str; 3] = ["-ffp-contract=off", "-fno-math-errno", "-w"];
+
+/// Compiles and runs without the plugin. An inner error is the generator's.
+pub fn plain(tools: &Tools, programs: &[&Program], dir: &Path) -> Result<std::result::Result<Expected, String>> {
+    let source = dir.join("batch.c");
+    std::fs::write(&source, print::batch(programs)).map_err(at(&source))?;
+    let executable = dir.join("plain");
+    let mut command = Command::new(&tools.clang);
+    command.arg("-O1").args(COMMON).arg(&source).arg(&tools.harness).arg("-lm").arg("-o").arg(&executable);
+    let compiled = process::run(&mut command, &dir.join("plain"), COMPILE_LIMIT)?;
+    if !compiled.ok() {
+        return Ok(Err(compiled.stderr));
+    }
+    let ran = process::run(&mut Command::new(&executable), &dir.join("plain"), RUN_LIMIT)?;
+    Ok(if ran.ok() { Ok(Expected { lines: lines(&ran), cpu: compiled.cpu }) } else { Err(ran.why()) })
+}
+
+/// Compiles `batch.c` of [`plain`] with the plugin, runs it and compares.
+pub fn compare(tools: &Tools, n_programs: usize, expected: &Expected, config: &Config, dir: &Path) -> Result<Outcome> {
+    let mut outcome = Outcome { plain_cpu: expected.cpu, ..Outcome::default() };
+    let (source, executable) = (dir.join("batch.c"), dir.join("offloaded"));
+    let record = dir.join("record.yaml");
+    let profile = dir.join("profile.jsonl");
+    let _ = std::fs::remove_file(&profile);
+    let _ = std::fs::remove_file(&record);
+    let mut command = Command::new(&tools.clang);
+    command
+        .args(config.compiler_flags(tools))
+        .args(COMMON)
+        .arg(format!("-foptimization-record-file={}", record.display()))
+        .arg("-foptimization-record-passes=pollyrs")
+        .arg(&source)
+        .arg(&tools.harness)
+        .arg(format!("-L{}", tools.runtime_dir.display()))
+        .arg(format!("-Wl,-rpath,{}", tools.runtime_dir.display()))
+        .args(["-lpollyrs_rt", "-lm", "-o"])
+        .arg(&executable);
+    let compiled = process::run(&mut command, &dir.join("offloaded"), COMPILE_LIMIT)?;
+    outcome.plugin_cpu = compiled.cpu;
+    let whole = |kind: Kind, text: String| {
+        (0..n_programs).map(move |program| Failure { program, kind: kind.clone(), text: text.clone() })
+    };
+    if compiled.timed_out || compiled.cpu > SLOW {
+        outcome.failures.extend(whole(Kind::Slow, format!("{:.1} s", compiled.cpu.as_secs_f64())));
+        return Ok(outcome);
+    }
+    if !compiled.ok() {
+        outcome.failures.extend(whole(Kind::Compile, compiled.why()));
+        return Ok(outcome);
+    }
+    read_record(&record, &mut outcome)?;
+    let mut command = Command::new(&executable);
+    command.envs(config.environment()).env("POLLYRS_RT_PROFILE", &profile);
+    let ran = process::run(&mut command, &dir.join("offloaded"), RUN_LIMIT)?;
+    read_profile(&profile, &mut outcome);
+    compare_lines(expected, &ran, &mut outcome);
+    Ok(outcome)
+}
+
+fn lines(done: &Done) -> BTreeMap<(usize, usize), String> {
+    let parse = |line: &str| {
+        let mut words = line.strip_prefix('p')?.splitn(3, ' ');
+        let key = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        Some((key, words.next()?.to_owned()))
+    };
+    done.stdout.lines().filter_map(parse).collect()
+}
+
+/// Lines that differ, and the program that was running at a crash.
+fn compare_lines(expected: &Expected, ran: &Done, outcome: &mut Outcome) {
+    let got = lines(ran);
+    for (key, line) in &expected.lines {
+        match got.get(key) {
+            Some(other) if other == line => {}
+            Some(other) => {
+                if !outcome.failures.iter().any(|f| f.program == key.0 && f.kind == Kind::Mismatch) {
+                    let text = format!("argument list {}: expected {line}, got {other}", key.1);
+                    outcome.failures.push(Failure { program: key.0, kind: Kind::Mismatch, text });
+                }
+            }
+            None => {
+                let text = format!("argument list {}: {}", key.1, ran.why());
+                outcome.failures.push(Failure { program: key.0, kind: Kind::Run, text });
+                return;
+            }
+        }
+    }
+}
+
+/// `p12`, `p12.cold` → 12
+fn program_of(function: &str) -> Option<usize> {
+    let digits: String = function.trim().trim_matches('\'').strip_prefix('p')?.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// LLVM's YAML: one document a remark, with the fields Name, Function and the parts of the text.
+fn read_record(path: &Path, outcome: &mut Outcome) -> Result<()> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(at(path)(e)),
+    };
+    for document in text.split("\n...") {
+        let field = |name: &str| document.lines().find_map(|l| Some(l.strip_prefix(name)?.trim().to_owned()));
+        let (Some(name), Some(program)) = (field("Name:"), field("Function:").as_deref().and_then(program_of)) else { continue };
+        if document.contains("--- !Passed") {
+            outcome.versioned.insert(program);
+        } else if document.contains("--- !Missed") {
+            outcome.refused.entry(name.clone()).or_default().insert(program);
+        }
+        if name == "Internal" {
+            let words: Vec<&str> = document.lines().filter_map(|l| l.trim().strip_prefix("- String:")).map(str::trim).collect();
+            let text = words.concat();
+            outcome.failures.push(Failure { program, kind: Kind::Internal, text });
+        }
+    }
+    Ok(())
+}
+
+fn read_profile(path: &Path, outcome: &mut Outcome) {
+    // No file: nothing was versioned, or the program died early, which is noticed elsewhere.
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    for line in text.lines() {
+        let Ok(value) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+        let Some(program) = value["scop"].as_str().and_then(program_of) else { continue };
+        if value["device"] == "emulated" {
+            outcome.on_device.insert(program);
+        } else {
+            let reason = value["reason"].as_str().unwrap_or("?").to_owned();
+            outcome.fell_back.entry(reason).or_default().insert(program);
+        }
+    }
+}
