@@ -133,8 +133,8 @@ void pollyrs_rt_launch(void *run, uint32_t kernel, uint64_t blocks, const uint64
  * original loop must run. An error after the first byte came back ends the program with a message. */
 int32_t pollyrs_rt_end(void *run);
 
-/* Brackets the original loop, for the profile. Returns NULL (cheaply) when no profile is wanted; pollyrs_rt_host_end(NULL) does
- * nothing. */
+/* Brackets the original loop, for the profile and for the estimate of the next execution. Returns NULL (cheaply) when neither
+ * wants it; pollyrs_rt_host_end(NULL) does nothing. */
 void *pollyrs_rt_host_begin(const PollyrsScop *scop, uint32_t reason);
 void pollyrs_rt_host_end(void *host);
 

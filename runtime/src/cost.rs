@@ -1,36 +1,194 @@
-//! Whether the device is worth it: a thin estimate, taken at each execution where sizes are known.
+//! Whether the device is worth it: an estimate at each execution, where sizes are known, corrected by what executions took.
 //!
 //! ```text
-//! device = LATENCY + (bytes in + bytes out) / TRANSFER_RATE + work * DEVICE_INSTANCE
-//! host   = work * HOST_INSTANCE
+//! device = (OVERHEAD + ARRAY * copies + LAUNCH * launches + transfers(bytes in) + transfers(bytes out) + work * DEVICE_INSTANCE)
+//!          * device_scale
+//! host   = work * HOST_INSTANCE * host_scale
 //! ```
 //!
-//! `work` counts statement instances. All constants are orders of magnitude on purpose: transfers dominate every close
-//! decision, and `POLLYRS_RT_OFFLOAD=always` overrides. Starting the driver (some 0.2 s, once a process) is not counted.
+//! `work` counts statement instances, of which a launch-bound or branchy kernel makes a hundred times fewer a second than a
+//! matrix product. So each SCoP keeps what it learnt ([`Learned`]): its launches, and for each side the factor between
+//! measured and estimated time, 1 until the first measurement, then a running geometric mean. A wrong side is left after one or
+//! two executions. Only executions whose host side is estimated at [`MEASURED`] or more are timed on the host, so that short
+//! loops pay nothing for it.
+//!
+//! Starting the driver takes [`STARTUP`], loading a SCoP's code about [`module_seconds`]. Nobody knows how often a SCoP will
+//! run; so executions that would gain stay on the host until the gains they missed add up to the price, which is then paid:
+//! at most twice the best that could be done with hindsight (the ski-rental rule; Karlin, Manasse, Rudolph, Sleator:
+//! Competitive snoopy caching, Algorithmica 1988, section 2). One large execution pays at once. Starting the driver in a
+//! background thread would hide the price, but a program that ends or forks meanwhile would meet a driver half started.
+//!
+//! An execution that turns out badly on the device is given up: nothing has come back yet, so the original loop can still run.
+//! That happens when it has taken [`PATIENCE`] times what the host is estimated to need, and kernels remain to be launched.
+//!
+//! Example: `y[i] += a[i]` on 10^6 doubles: host 1 ms; device 10 µs + 9 µs + 3 µs + 0.55 ms in + 0.27 ms out + 20 µs = 0.9 ms, a
+//! gain of 0.1 ms: about 2,000 such executions pass before the driver is started for them.
 
-use crate::abi::Array;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Seconds to allocate from the pool, launch a few kernels and wait (each launch with its wait takes about 10 µs).
-const LATENCY: f64 = 30e-6;
-/// Bytes a second between pageable host memory and the device: half of what PCIe 4.0 x16 gives pinned memory.
-const TRANSFER_RATE: f64 = 10e9;
+use crate::abi::{Array, IMAGE_PTX, Scop};
+
+/// Seconds from begin to end of an execution that moves nothing (8 µs measured, a wait included).
+const OVERHEAD: f64 = 10e-6;
+/// Seconds for a copy, however small (3 µs measured).
+const ARRAY: f64 = 3e-6;
+/// Seconds for a launch, back to back.
+const LAUNCH: f64 = 3.1e-6;
+/// Bytes a second for large arrays in ordinary memory: what one thread copies, and the most that the link gives. Measured for 256
+/// MB with 1, 2, 4, 8 threads: 12, 22, 38, 50 GB/s.
+const THREAD_RATE: f64 = 11e9;
+const LINK_RATE: f64 = 48e9;
+/// The first megabytes of an array go slower: 1 MB takes 65 µs, 4 MB 200 µs.
+const SLOW_BYTES: f64 = 4e6;
+const SLOW_RATE: f64 = 22e9;
 /// Seconds for a statement instance on the device: 24 bytes of traffic each at 1.2 TB/s.
 const DEVICE_INSTANCE: f64 = 0.02e-9;
 /// Seconds for a statement instance on one host core: a few vectorised operations, or one cache miss in ten.
 const HOST_INSTANCE: f64 = 1e-9;
+/// Seconds to start the driver and make a context (0.19 to 0.29 measured on one H200).
+pub const STARTUP: f64 = 0.22;
+/// Seconds a byte of PTX to compile, where the driver's own cache doesn't have it.
+const PTX_BYTE: f64 = 0.5e-6;
+/// Host executions estimated to be shorter than this are not timed.
+pub const MEASURED: f64 = 20e-6;
+/// How many times the host's estimated time an execution may take on the device before it is given up.
+const PATIENCE: f64 = 2.0;
+/// No execution is given up before so many seconds: one-time costs and hiccups are shorter.
+const MIN_PATIENCE: f64 = 5e-3;
+/// A single measurement changes a scale by no more than this factor.
+const MAX_CHANGE: f64 = 64.0;
 
-/// Estimated seconds on the device and on the host.
-pub fn estimate(work: f64, arrays: &[Array]) -> (f64, f64) {
-    // A negative or undefined estimate of the work says nothing in favour of the device.
-    let work = if work > 0.0 { work } else { 0.0 };
-    let moved: f64 = arrays
-        .iter()
-        .map(|array| {
-            let to_device = if array.copied_in() { array.bytes } else { 0 };
-            to_device as f64 + array.out_range().map_or(0.0, |(_, bytes)| bytes as f64)
-        })
-        .sum();
-    (LATENCY + moved / TRANSFER_RATE + work * DEVICE_INSTANCE, work * HOST_INSTANCE)
+/// Estimated seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    pub device: f64,
+    pub host: f64,
+    /// Of the device's, what doesn't depend on the launches, before it is scaled.
+    unscaled: f64,
+}
+
+impl Estimate {
+    pub fn gain(&self) -> f64 {
+        self.host - self.device
+    }
+
+    /// Seconds after which an execution on the device is given up.
+    pub fn patience(&self) -> f64 {
+        (self.host * PATIENCE).max(MIN_PATIENCE)
+    }
+}
+
+/// A positive number that threads read and write at will; 0 while unknown.
+#[derive(Debug, Default)]
+struct Figure(AtomicU64);
+
+impl Figure {
+    fn get(&self) -> Option<f64> {
+        Some(f64::from_bits(self.0.load(Ordering::Relaxed))).filter(|&value| value > 0.0)
+    }
+
+    fn set(&self, value: f64) {
+        self.0.store(value.to_bits(), Ordering::Relaxed);
+    }
+
+    /// Two threads may lose one of their summands: it is an estimate.
+    fn add(&self, value: f64) -> f64 {
+        let sum = self.get().unwrap_or(0.0) + value;
+        self.set(sum);
+        sum
+    }
+
+    /// A scale after an execution took `measured` where `estimated` was expected.
+    fn correct(&self, measured: f64, estimated: f64) {
+        let ratio = measured / estimated;
+        if !(ratio > 0.0 && ratio.is_finite()) {
+            return;
+        }
+        let ratio = ratio.clamp(1.0 / MAX_CHANGE, MAX_CHANGE);
+        match self.get() {
+            None => self.set(ratio),
+            Some(scale) => self.set(scale * ratio.sqrt()),
+        }
+    }
+}
+
+/// What the executions of a SCoP have shown.
+#[derive(Debug, Default)]
+pub struct Learned {
+    device_scale: Figure,
+    host_scale: Figure,
+    launches: Figure,
+    /// Gains missed while the code was not loaded.
+    missed: Figure,
+}
+
+/// Gains missed while the driver was not started.
+static MISSED: Figure = Figure(AtomicU64::new(0));
+
+impl Learned {
+    /// What an execution takes on either side.
+    pub fn estimate(&self, work: f64, arrays: &[Array], kernels: usize, copy_threads: usize) -> Estimate {
+        // A negative or undefined estimate of the work says nothing in favour of the device.
+        let work = if work > 0.0 { work } else { 0.0 };
+        let transfer = |bytes: u64| ARRAY + transfer_seconds(bytes, copy_threads);
+        let moved: f64 = arrays
+            .iter()
+            .map(|array| {
+                let to_device = if array.copied_in() { transfer(array.bytes) } else { 0.0 };
+                to_device + array.out_range().map_or(0.0, |(_, bytes)| transfer(bytes))
+            })
+            .sum();
+        let launches = self.launches.get().unwrap_or(kernels as f64);
+        let unscaled = OVERHEAD + moved + work * DEVICE_INSTANCE;
+        Estimate {
+            unscaled,
+            device: (unscaled + launches * LAUNCH) * self.device_scale.get().unwrap_or(1.0),
+            host: work * HOST_INSTANCE * self.host_scale.get().unwrap_or(1.0),
+        }
+    }
+
+    /// An execution on the device took `seconds` from its first copy to its last.
+    pub fn device_took(&self, seconds: f64, estimate: Estimate, launches: u64) {
+        let scale = self.device_scale.get().unwrap_or(1.0);
+        // The launches are known now: only the rest of the difference is the scale's.
+        self.device_scale.correct(seconds, (estimate.unscaled + launches as f64 * LAUNCH) * scale);
+        self.launches.set(launches as f64);
+    }
+
+    /// An execution was given up after `seconds` and so many launches.
+    pub fn given_up(&self, seconds: f64, estimate: Estimate, launches: u64) {
+        // The next estimate is at least as long; at once, for the next attempt would cost as much again.
+        let scale = seconds / (estimate.unscaled + launches as f64 * LAUNCH);
+        self.device_scale.set(scale.max(self.device_scale.get().unwrap_or(1.0)));
+        self.launches.set(launches as f64);
+    }
+
+    /// The original loop took `seconds`.
+    pub fn host_took(&self, seconds: f64, estimated: f64) {
+        self.host_scale.correct(seconds, estimated);
+    }
+
+    /// Counts a gain that is missed if the answer is no: whether the code is worth loading.
+    pub fn worth_loading(&self, gain: f64, scop: &Scop) -> bool {
+        self.missed.add(gain) >= module_seconds(scop)
+    }
+}
+
+/// Counts a gain that is missed if the answer is no: the gains so far if the driver is not yet worth its start.
+pub fn worth_starting(gain: f64) -> Result<(), f64> {
+    let missed = MISSED.add(gain);
+    if missed >= STARTUP { Ok(()) } else { Err(missed) }
+}
+
+fn transfer_seconds(bytes: u64, copy_threads: usize) -> f64 {
+    let rate = (THREAD_RATE * copy_threads.max(1) as f64).min(LINK_RATE);
+    bytes as f64 / rate + (bytes as f64).min(SLOW_BYTES) / SLOW_RATE
+}
+
+/// What loading the code of a SCoP takes at most.
+fn module_seconds(scop: &Scop) -> f64 {
+    let ptx = scop.images().iter().filter(|image| image.kind == IMAGE_PTX).map(|image| image.bytes).max();
+    ptx.unwrap_or(0) as f64 * PTX_BYTE
 }
 
 #[cfg(test)]
@@ -54,18 +212,70 @@ mod tests {
     fn decisions() {
         let both = ARRAY_COPY_IN | ARRAY_COPY_OUT;
         // (work, arrays, on the device?)
-        let table: [(f64, Vec<Array>, bool); 7] = [
+        let table: [(f64, Vec<Array>, bool); 8] = [
             (0.0, vec![], false),
             (f64::NAN, vec![], false),
             (-1e12, vec![], false),
             (1e4, vec![array(80_000, both)], false), // a small vector
             (1e9, vec![array(8_000_000, ARRAY_COPY_IN), array(8_000_000, both)], true), // matrix product, n = 1000
-            (1e8, vec![array(800_000_000, both)], false), // one pass over a large vector
-            (1e8, vec![array(800_000_000, ARRAY_SCRATCH)], true), // scratch isn't moved
+            (1e8, vec![array(2_400_000_000, both)], false), // one pass over large vectors
+            (1e8, vec![array(2_400_000_000, ARRAY_SCRATCH)], true), // scratch isn't moved
+            (1e5, vec![array(8_000, both)], true),          // a small matrix product, n = 46
         ];
         for (work, arrays, expected) in table {
-            let (device, host) = estimate(work, &arrays);
-            assert_eq!(device < host, expected, "work {work}: {device} {host}");
+            let estimate = Learned::default().estimate(work, &arrays, 1, 8);
+            assert_eq!(estimate.gain() > 0.0, expected, "work {work}: {estimate:?}");
         }
+    }
+
+    #[test]
+    fn transfers_as_measured() {
+        // (bytes, threads, microseconds)
+        for (bytes, threads, measured) in [
+            (64_000u64, 8, 6.0),
+            (1_000_000, 8, 65.0),
+            (4_000_000, 8, 210.0),
+            (64_000_000, 8, 1480.0),
+            (256_000_000, 8, 5300.0),
+            (256_000_000, 2, 11700.0),
+            (256_000_000, 1, 21400.0),
+            (4_000_000_000, 8, 80_000.0),
+        ] {
+            let seconds = transfer_seconds(bytes, threads);
+            assert!((0.7..1.4).contains(&(seconds * 1e6 / measured)), "{bytes} {threads}: {seconds}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_side_is_left_soon() {
+        let both = [array(80_000, ARRAY_COPY_IN | ARRAY_COPY_OUT)];
+        let learned = Learned::default();
+        let estimate = || learned.estimate(1e7, &both, 1, 8);
+        assert!(estimate().gain() > 0.0);
+        // Launch-bound: thousands of launches, 40 ms in all.
+        learned.device_took(40e-3, estimate(), 10_000);
+        assert!(estimate().gain() < 0.0, "{:?}", estimate());
+        // The host turns out to be much slower still.
+        learned.host_took(5.0, estimate().host);
+        assert!(estimate().gain() > 0.0, "{:?}", estimate());
+        // Now and then a bad measurement changes nothing for long.
+        for _ in 0..20 {
+            learned.device_took(41e-3, estimate(), 10_000);
+        }
+        assert!((estimate().device - 41e-3).abs() < 1e-4, "{:?}", estimate());
+        for undefined in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
+            learned.device_took(undefined, estimate(), 10_000);
+            assert!((estimate().device - 41e-3).abs() < 1e-4, "{undefined}: {:?}", estimate());
+        }
+    }
+
+    #[test]
+    fn giving_up_is_remembered() {
+        let learned = Learned::default();
+        let estimate = || learned.estimate(1e7, &[], 3, 8);
+        let first = estimate();
+        assert!(first.gain() > 0.0 && first.patience() >= 2.0 * first.host);
+        learned.given_up(first.patience(), first, 700);
+        assert!(estimate().gain() < 0.0 && estimate().device >= first.patience(), "{:?}", estimate());
     }
 }

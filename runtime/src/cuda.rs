@@ -38,6 +38,8 @@ pub struct Device {
     /// Outer None: not tried yet, inner: the driver refused. One copy at a time: they share the link anyway.
     ring: Mutex<Option<Option<Ring>>>,
     copy_threads: usize,
+    /// Times that memory was pinned.
+    setups: AtomicU64,
     /// Bytes of large copies before there was a ring.
     large_bytes: AtomicU64,
     /// Pinned memory that no queue uses.
@@ -118,6 +120,7 @@ impl Device {
             streams: Mutex::default(),
             ring: Mutex::new(if config.copy_threads == 0 { Some(None) } else { None }),
             copy_threads: config.copy_threads,
+            setups: AtomicU64::new(0),
             large_bytes: AtomicU64::new(0),
             landings: Mutex::default(),
             lost: OnceLock::new(),
@@ -146,6 +149,11 @@ impl Device {
             let _ = self.lost.set(error.to_string().into());
         }
         result
+    }
+
+    /// Whether the SCoP's code was loaded or refused already.
+    pub fn knows(slot: &ModuleSlot) -> bool {
+        lock(slot).is_some()
     }
 
     /// The SCoP's module, loaded at the first call.
@@ -259,7 +267,10 @@ impl Device {
         {
             return None;
         }
-        let tried = ring.get_or_insert_with(|| self.note(Ring::new(&self.api, self.copy_threads)).ok());
+        let tried = ring.get_or_insert_with(|| {
+            self.setups.fetch_add(1, Ordering::Relaxed);
+            self.note(Ring::new(&self.api, self.copy_threads)).ok()
+        });
         tried.as_mut().filter(|ring| ring.usable()).map(body)
     }
 
@@ -271,6 +282,7 @@ impl Device {
             return Some(kept.swap_remove(index));
         }
         drop(kept);
+        self.setups.fetch_add(1, Ordering::Relaxed);
         let mut memory = std::ptr::null_mut();
         // SAFETY: an out-pointer to a local variable.
         self.note(unsafe { self.api.host_allocate(&mut memory, bytes as usize, 0) }).ok()?;
@@ -528,6 +540,10 @@ impl Queue for CudaQueue {
         // SAFETY: the caller's promise.
         let copied = unsafe { self.device.api.copy_to_host(to.cast(), from, bytes as usize, self.stream) };
         self.device.note(copied)
+    }
+
+    fn setups(&self) -> u64 {
+        self.device.setups.load(Ordering::Relaxed)
     }
 
     fn kernel_ms(&mut self) -> f64 {

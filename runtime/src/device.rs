@@ -57,6 +57,11 @@ pub trait Queue {
     /// `to` is writable until then; `from` lies in an allocation of this queue.
     unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()>;
 
+    /// How many one-time costs (pinning) there were on this device so far, of whatever execution.
+    fn setups(&self) -> u64 {
+        0
+    }
+
     /// Time in kernels after [`Queue::synchronize`], in milliseconds; 0 if times were not asked for.
     fn kernel_ms(&mut self) -> f64;
 }

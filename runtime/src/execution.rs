@@ -13,18 +13,18 @@
 //! `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes at some `d` with
 //! `d = start (mod 256)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::abi::{ABI_VERSION, ARRAY_SCRATCH, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload, Operation};
-use crate::cost;
-use crate::cuda::CudaQueue;
+use crate::cost::{self, Estimate};
+use crate::cuda::{CudaQueue, Device};
 use crate::device::{DUMMY_ADDRESS, Queue, buffer};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
 use crate::profile::{self, Line};
-use crate::registry;
+use crate::registry::{self, State};
 
 /// An array during an execution.
 struct Placed {
@@ -33,6 +33,15 @@ struct Placed {
     device: u64,
     /// What kernels get: the address of the element with all subscripts 0.
     argument: u64,
+}
+
+/// Why an execution is on the device, and until when.
+struct Chosen {
+    state: &'static State,
+    estimate: Estimate,
+    /// After driver, code and memory are there.
+    ready: Instant,
+    setups: u64,
 }
 
 /// An execution on a device.
@@ -44,6 +53,8 @@ pub struct Run {
     /// The first error; later operations are left out.
     error: Option<Error>,
     start: Instant,
+    /// Where the settings leave the choice to the estimate.
+    chosen: Option<Chosen>,
     launches: u64,
     bytes_in: u64,
     bytes_out: u64,
@@ -63,13 +74,17 @@ pub unsafe fn begin(
 ) -> Result<Run> {
     let start = Instant::now();
     check(config, scop, arrays)?;
+    let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
+    let estimate = choose(config, scop, state, work, arrays)?;
+    check_tables(scop, arrays)?;
     let mut run = Run {
         config,
         scop,
-        queue: open(config, scop, work, arrays)?,
+        queue: open(config, scop, state)?,
         arrays: Vec::with_capacity(arrays.len()),
         error: None,
         start,
+        chosen: None,
         launches: 0,
         bytes_in: 0,
         bytes_out: 0,
@@ -79,6 +94,9 @@ pub unsafe fn begin(
     for array in arrays {
         run.place(*array)?;
     }
+    if let Some(estimate) = estimate {
+        run.chosen = Some(Chosen { state, estimate, ready: Instant::now(), setups: run.queue.setups() });
+    }
     for index in 0..run.arrays.len() {
         // SAFETY: the caller's promise.
         unsafe { run.copy_in(index) }?;
@@ -86,7 +104,7 @@ pub unsafe fn begin(
     Ok(run)
 }
 
-/// What can be said without a device.
+/// Whether offloading is wanted at all, and what the program passes can be read.
 fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
     if scop.abi_version != ABI_VERSION {
         return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
@@ -104,6 +122,11 @@ fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
         let text = format!("{} arrays were declared, {} passed", scop.n_arrays, arrays.len());
         return Err(Error::Descriptor(text));
     }
+    Ok(())
+}
+
+/// What else can be said without a device.
+fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
     for (index, array) in arrays.iter().enumerate() {
         array
             .check()
@@ -123,23 +146,40 @@ fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
     Ok(())
 }
 
-/// A queue on the device that the settings and the estimate choose.
-fn open(config: &'static Config, scop: &'static Scop, work: f64, arrays: &[Array]) -> Result<Box<dyn Queue>> {
+/// Whether the device is to be used: None if the settings say so, or what favoured it.
+fn choose(
+    config: &Config,
+    scop: &Scop,
+    state: &State,
+    work: f64,
+    arrays: &[Array],
+) -> Result<Option<Estimate>> {
+    if config.device == DeviceChoice::Emulated || config.offload == Offload::Always {
+        return Ok(None);
+    }
+    let estimate = state.learned.estimate(work, arrays, scop.kernels().len(), config.copy_threads);
+    let (gain, host_ms) = (estimate.gain(), estimate.host * 1e3);
+    if gain <= 0.0 {
+        return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms });
+    }
+    // Both count the gain.
+    let loading = Device::knows(&state.module) || state.learned.worth_loading(gain, scop);
+    if !registry::cuda_started()
+        && let Err(gains) = cost::worth_starting(gain)
+    {
+        let (gains_ms, price_ms) = (gains * 1e3, cost::STARTUP * 1e3);
+        return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms });
+    }
+    if loading { Ok(Some(estimate)) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms }) }
+}
+
+/// A queue on the device that the settings choose.
+fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> Result<Box<dyn Queue>> {
     if config.device == DeviceChoice::Emulated {
         return Ok(Box::new(EmulatedQueue::open(config, scop)?));
     }
-    if config.offload == Offload::Auto {
-        // Before the driver is even started: a program of small loops shall not pay for it.
-        let (device, host) = cost::estimate(work, arrays);
-        if device >= host {
-            return Err(Error::NotWorthIt { device_ms: device * 1e3, host_ms: host * 1e3 });
-        }
-    }
     let device = registry::cuda(config)?;
-    let module = match registry::module_slot(scop) {
-        Some(slot) => device.module(scop, slot, config)?,
-        None => return Err(Error::Descriptor("no cache slot".into())),
-    };
+    let module = device.module(scop, &state.module, config)?;
     Ok(Box::new(CudaQueue::open(device, scop, module, config.reports())?))
 }
 
@@ -189,6 +229,7 @@ impl Run {
             return Err(Error::Descriptor(format!("no kernel {index}")));
         };
         self.config.faults.check(Operation::Launch)?;
+        self.check_patience()?;
         self.slots.clear();
         for &array in kernel.array_index() {
             self.slots.push(self.arrays[array as usize].argument);
@@ -201,6 +242,18 @@ impl Run {
         unsafe { self.queue.launch(index as usize, blocks, &self.slots) }?;
         self.launches += 1;
         Ok(())
+    }
+
+    /// Gives up an execution that takes far longer than the original loop would.
+    fn check_patience(&self) -> Result<()> {
+        let Some(chosen) = &self.chosen else { return Ok(()) };
+        let taken = chosen.ready.elapsed();
+        if taken <= Duration::from_secs_f64(chosen.estimate.patience()) {
+            return Ok(());
+        }
+        let seconds = taken.as_secs_f64();
+        chosen.state.learned.given_up(seconds, chosen.estimate, self.launches);
+        Err(Error::GivenUp { after_ms: seconds * 1e3, host_ms: chosen.estimate.host * 1e3 })
     }
 
     /// Keeps the first error.
@@ -227,6 +280,11 @@ impl Run {
         unsafe {
             if total <= self.config.staging_bytes { self.end_staged(total) } else { self.end_direct() }
         }?;
+        if let Some(Chosen { state, estimate, ready, setups }) = self.chosen
+            && setups == self.queue.setups()
+        {
+            state.learned.device_took(ready.elapsed().as_secs_f64(), estimate, self.launches);
+        }
         self.bytes_out = total;
         if self.config.reports() {
             self.report();

@@ -134,7 +134,10 @@ pub unsafe extern "C" fn pollyrs_rt_end(run: *mut c_void) -> i32 {
 /// An execution of an original loop.
 struct Host {
     scop: &'static Scop,
-    reason: String,
+    /// For the profile.
+    reason: Option<String>,
+    /// What the loop is estimated to take, to learn from.
+    estimated: Option<f64>,
     start: Instant,
 }
 
@@ -146,17 +149,21 @@ struct Host {
 pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -> *mut c_void {
     let begun = guarded(|| {
         // SAFETY: a descriptor lives as long as the program.
-        let (true, Some(scop)) = (registry::config().reports(), unsafe { scop.as_ref() }) else {
+        let Some(scop) = (unsafe { scop.as_ref() }) else { return Ok(None) };
+        let estimated = if reason == REASON_RUNTIME { error::last_host_seconds() } else { None };
+        let estimated = estimated.filter(|&seconds| seconds >= cost::MEASURED);
+        let reports = registry::config().reports();
+        if !reports && estimated.is_none() {
             return Ok(None);
-        };
-        let reason = match reason {
+        }
+        let reason = reports.then(|| match reason {
             REASON_RUNTIME => error::last_text(),
             index if scop.abi_version == ABI_VERSION => {
                 scop.reason(index).map_or_else(|| format!("reason {index}"), |text| text.into_owned())
             }
             index => format!("reason {index}"),
-        };
-        Ok(Some(Box::new(Host { scop, reason, start: Instant::now() })))
+        });
+        Ok(Some(Box::new(Host { scop, reason, estimated, start: Instant::now() })))
     });
     begun.ok().flatten().map_or(std::ptr::null_mut(), |host| Box::into_raw(host).cast())
 }
@@ -174,8 +181,16 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
     let _ = guarded(|| {
         // SAFETY: made by `pollyrs_rt_host_begin`, given back once.
         let host = unsafe { Box::from_raw(host.cast::<Host>()) };
-        let total_ms = host.start.elapsed().as_secs_f64() * 1e3;
-        profile::report(registry::config(), &Line::host(host.scop, host.reason, total_ms));
+        let seconds = host.start.elapsed().as_secs_f64();
+        // An estimate comes from a refusal of this version's.
+        if let Some(estimated) = host.estimated
+            && let Some(state) = registry::state(host.scop)
+        {
+            state.learned.host_took(seconds, estimated);
+        }
+        if let Some(reason) = host.reason {
+            profile::report(registry::config(), &Line::host(host.scop, reason, seconds * 1e3));
+        }
         Ok(())
     });
 }

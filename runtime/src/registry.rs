@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::abi::Scop;
 use crate::config::Config;
+use crate::cost::Learned;
 use crate::cuda::{Device, ModuleSlot};
 use crate::error::{Error, Result};
 
@@ -35,12 +36,24 @@ pub fn cuda(config: &Config) -> Result<&'static Device> {
     CUDA.get_or_init(|| Device::open(config)).as_ref().map_err(Clone::clone)
 }
 
-/// The place of the SCoP's module, kept through the descriptor's cache; None if the descriptor has no place for it.
-pub fn module_slot(scop: &Scop) -> Option<&'static ModuleSlot> {
+/// Whether this process has a CUDA device, or knows that there is none: asking costs nothing any more.
+pub fn cuda_started() -> bool {
+    CUDA.get().is_some()
+}
+
+/// What is kept for a SCoP.
+#[derive(Default)]
+pub struct State {
+    pub module: ModuleSlot,
+    pub learned: Learned,
+}
+
+/// The SCoP's state, kept through the descriptor's cache; None if the descriptor has no place for it.
+pub fn state(scop: &Scop) -> Option<&'static State> {
     let cache = scop.cache()?;
     let mut known = cache.load(Ordering::Acquire);
     if known == 0 {
-        let fresh: *mut ModuleSlot = Box::into_raw(Box::default());
+        let fresh: *mut State = Box::into_raw(Box::default());
         match cache.compare_exchange(0, fresh as u64, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => known = fresh as u64,
             Err(other) => {
@@ -51,5 +64,5 @@ pub fn module_slot(scop: &Scop) -> Option<&'static ModuleSlot> {
         }
     }
     // SAFETY: only this function sets the cache, to a box that is never freed.
-    Some(unsafe { &*(known as *const ModuleSlot) })
+    Some(unsafe { &*(known as *const State) })
 }

@@ -289,6 +289,49 @@ fn the_estimate_comes_before_the_driver() {
 }
 
 #[test]
+fn the_driver_is_started_when_the_missed_gains_reach_its_price() {
+    // 60 ms each: 3 times 60 ms are less than 220 ms.
+    let outcome = cuda(&["timed", "6", "6e7", "6e7"], &[]);
+    outcome.expect(&["host", "host", "host", "device", "device", "device", "right"]);
+    let reason = outcome.profile[2]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("not yet worth starting the driver"), "{outcome}");
+    // One large execution is enough.
+    cuda(&["timed", "1", "3e8", "3e8"], &[]).expect(&["device", "right"]);
+}
+
+/// 20 launches of 40 ms each, 250 ms on the host.
+#[test]
+fn an_execution_that_goes_on_and_on_is_given_up_once() {
+    for profile in [true, false] {
+        let variables: &[_] = if profile { &[] } else { &[("POLLYRS_RT_PROFILE", "")] };
+        let outcome = cuda(&["endless", "3"], variables);
+        outcome.expect(&["host", "host", "host", "right"]);
+        let launches = outcome.calls("cuLaunchKernel");
+        assert!((2..20).contains(&launches), "{launches}");
+        assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+        if profile {
+            let reasons: Vec<_> =
+                outcome.profile.iter().map(|line| line["reason"].as_str().unwrap()).collect();
+            assert!(reasons[0].starts_with("given up on the device after 5"), "{outcome}");
+            assert!(reasons[1..].iter().all(|reason| reason.starts_with("not worth")), "{outcome}");
+        }
+    }
+    // Whoever wants the device gets it.
+    let outcome = cuda(&["endless"], &[ALWAYS]);
+    outcome.expect(&["device", "right"]);
+}
+
+#[test]
+fn the_host_is_measured() {
+    // It takes 0.1 ms in place of the estimated 60 ms: less than the device is estimated to take.
+    let outcome = cuda(&["timed", "8", "6e7", "1e5"], &[]);
+    outcome.expect(&["host", "host", "host", "host", "host", "host", "host", "host", "right"]);
+    assert_eq!(outcome.log, "", "the driver was not started");
+    let reason = outcome.profile[1]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("not worth a transfer"), "{outcome}");
+}
+
+#[test]
 fn not_a_driver() {
     let file = fresh("libcuda.so.1");
     std::fs::write(&file, "text").unwrap();

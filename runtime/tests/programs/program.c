@@ -290,6 +290,35 @@ static void run_rotate(int64_t n_blocks) {
   compare(A, expected, n);
 }
 
+static void nap(double seconds) {
+  struct timespec time = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
+  nanosleep(&time, 0);
+}
+
+/* A[i] += 1 by each of some launches 40 ms apart, or an original loop that takes some nanoseconds. */
+static void run_timed(int launches, double estimate, double host_ns) {
+  double *A = numbers(256, 1), *expected = copy_of(A, 256);
+  for (int i = 0; i < 256 * launches; i++)
+    expected[i % 256] += 1;
+  PollyrsArray arrays[] = {{A, 2048, 0, 0, 2048, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8}};
+  uint64_t scalar = 0;
+  void *run = pollyrs_rt_begin(&increment_scop, estimate, arrays, 1);
+  for (int i = 0; run && i < launches; i++) {
+    pollyrs_rt_launch(run, 0, 1, &scalar);
+    if (launches > 1)
+      nap(0.04);
+  }
+  if (!finish(run, 0)) {
+    void *host = pollyrs_rt_host_begin(&increment_scop, POLLYRS_REASON_RUNTIME);
+    nap(host_ns * 1e-9);
+    for (int i = 0; i < 256 * launches; i++)
+      A[i % 256] += 1;
+    pollyrs_rt_host_end(host);
+  }
+  compare(A, expected, 256);
+  free(A), free(expected);
+}
+
 static void *large_thread_main(void *unused) {
   for (int i = 0; i < 4; i++)
     run_both((100 << 10) + 1000 * i + 1, 1);
@@ -338,6 +367,10 @@ int main(int argc, char **argv) {
       run_both(1 << 20, 0); /* 8 MiB each */
     else if (IS("large"))
       run_both((9 << 18) + 3, 0); /* a little more than 18 MiB each */
+    else if (IS("timed"))
+      run_timed(1, atof(argv[3]), atof(argv[4]));
+    else if (IS("endless"))
+      run_timed(20, 2.5e8, 2.5e8);
     else if (IS("rotate"))
       run_rotate(1000);
     else if (IS("alone")) {
