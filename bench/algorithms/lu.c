@@ -1,0 +1,31 @@
+/* The LU factorisation without pivoting, in place (Doolittle).
+ * lu [N [SEED]] */
+#define SIZES(X) X(1, n, 50)
+#include "algorithm.h"
+
+#define A(i, j) AT2(A, n, i, j)
+
+KERNEL(MATRIX(A, n, n)) {
+  for (INDEX i = 0; i < n; ++i) {
+    for (INDEX j = 0; j < i; ++j) {
+      for (INDEX k = 0; k < j; ++k)
+        A(i, j) -= A(i, k) * A(k, j);
+      A(i, j) /= A(j, j);
+    }
+    for (INDEX j = i; j < n; ++j)
+      for (INDEX k = 0; k < i; ++k)
+        A(i, j) -= A(i, k) * A(k, j);
+  }
+}
+
+int main(int argc, char **argv) {
+  READ_SIZES;
+  void *A = example_array((size_t)n * n);
+  REPEAT {
+    fill_dominant(A, n);
+    CALL_KERNEL(A);
+  }
+  example_print("A", A, (size_t)n * n);
+  free(A);
+  return 0;
+}
