@@ -1,4 +1,4 @@
-//! The CUDA device: context, loaded modules, memory pool, and the queue of one execution.
+//! The CUDA device: context, loaded modules, memory pool, pinned memory. [`crate::queue`] is the work of one execution.
 //!
 //! Invariants:
 //!
@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
 use crate::config::{Config, Operation};
-use crate::device::{ALIGNMENT, Queue, buffer, padding};
 use crate::driver::{self, Api, Handle};
 use crate::error::{Error, Result};
 use crate::pool::{Block, Pool};
@@ -50,16 +49,16 @@ pub struct Device {
 
 /// A loaded module: its kernels in the order of the SCoP's.
 pub struct Module {
-    functions: Vec<Handle>,
+    pub functions: Vec<Handle>,
 }
 
 /// What is kept for a SCoP: nothing yet, a module, or the refusal.
 pub type ModuleSlot = Mutex<Option<Result<&'static Module>>>;
 
 /// Pinned memory for results on their way.
-struct Landing {
-    start: *mut u8,
-    bytes: u64,
+pub struct Landing {
+    pub start: *mut u8,
+    pub bytes: u64,
 }
 
 // SAFETY: memory that it alone refers to.
@@ -225,7 +224,7 @@ impl Device {
         Ok(Module { functions })
     }
 
-    fn stream(&self) -> Result<Handle> {
+    pub fn stream(&self) -> Result<Handle> {
         if let Some(stream) = lock(&self.streams).pop() {
             return Ok(stream);
         }
@@ -236,7 +235,7 @@ impl Device {
     }
 
     /// Memory from the pool or the driver; if there is none left, the pool is emptied first.
-    fn allocate(&self, bytes: u64) -> Result<Block> {
+    pub fn allocate(&self, bytes: u64) -> Result<Block> {
         let size = Pool::round(bytes).ok_or(Error::OutOfMemory { bytes })?;
         if let Some(block) = lock(&self.pool).take(size) {
             return Ok(block);
@@ -258,7 +257,7 @@ impl Device {
     }
 
     /// What `body`, a copy of `bytes`, does with the ring; None where there is none. The context is current.
-    fn with_ring<T>(&self, bytes: u64, body: impl FnOnce(&mut Ring) -> T) -> Option<T> {
+    pub fn with_ring<T>(&self, bytes: u64, body: impl FnOnce(&mut Ring) -> T) -> Option<T> {
         if bytes < ring::MIN_BYTES {
             return None;
         }
@@ -275,7 +274,7 @@ impl Device {
     }
 
     /// Pinned memory of `bytes` or more; None if the driver has none to give. The context is current.
-    fn landing(&self, bytes: u64) -> Option<Landing> {
+    pub fn landing(&self, bytes: u64) -> Option<Landing> {
         let bytes = bytes.max(64 << 10).checked_next_power_of_two()?;
         let mut kept = lock(&self.landings);
         if let Some(index) = kept.iter().position(|landing| landing.bytes >= bytes) {
@@ -290,7 +289,7 @@ impl Device {
     }
 
     /// Keeps the largest landings.
-    fn give_landing(&self, landing: Landing) {
+    pub fn give_landing(&self, landing: Landing) {
         let mut kept = lock(&self.landings);
         kept.push(landing);
         kept.sort_by_key(|landing| landing.bytes);
@@ -300,6 +299,24 @@ impl Device {
             // SAFETY: the driver gave this memory, and nothing refers to it.
             let _ = self.note(unsafe { self.api.host_free(smallest.start.cast()) });
         }
+    }
+
+    /// Takes back what [`Device::allocate`] gave; no work refers to it.
+    pub fn give_memory(&self, block: Block) {
+        let rejected = lock(&self.pool).give(block);
+        if let Some(block) = rejected {
+            self.free(block);
+        }
+    }
+
+    /// Takes back a stream without work.
+    pub fn give_stream(&self, stream: Handle) {
+        lock(&self.streams).push(stream);
+    }
+
+    /// How often memory was pinned so far.
+    pub fn setups(&self) -> u64 {
+        self.setups.load(Ordering::Relaxed)
     }
 
     fn free(&self, block: Block) {
@@ -324,267 +341,6 @@ fn usable_images(images: &[Image], arch: u32) -> Vec<&Image> {
     let mut usable: Vec<&Image> = images.iter().filter(usable).collect();
     usable.sort_by_key(|image| (image.kind != IMAGE_CUBIN, u32::MAX - image.arch));
     usable
-}
-
-/// One execution on a CUDA device.
-pub struct CudaQueue {
-    device: &'static Device,
-    module: &'static Module,
-    scop: &'static Scop,
-    stream: Handle,
-    blocks: Vec<Block>,
-    /// Around all launches, if times are wanted.
-    events: Option<(Handle, Handle)>,
-    launched: bool,
-    /// The second event is in the stream.
-    ended: bool,
-    /// Known after the first wait that follows the launches.
-    kernel_ms: Option<f64>,
-    landing: Option<Landing>,
-    /// In place of a landing where the driver had no pinned memory.
-    pageable: Vec<u8>,
-    /// Work may be under way.
-    pending: bool,
-    /// Reused by each launch.
-    pointers: Vec<*mut c_void>,
-}
-
-impl CudaQueue {
-    pub fn open(
-        device: &'static Device,
-        scop: &'static Scop,
-        module: &'static Module,
-        timed: bool,
-    ) -> Result<CudaQueue> {
-        let _current = device.current()?;
-        let stream = device.stream()?;
-        let mut queue = CudaQueue {
-            device,
-            module,
-            scop,
-            stream,
-            blocks: Vec::new(),
-            events: None,
-            launched: false,
-            ended: false,
-            kernel_ms: None,
-            landing: None,
-            pageable: Vec::new(),
-            pending: false,
-            pointers: Vec::new(),
-        };
-        if timed {
-            queue.events = queue.create_events();
-        }
-        Ok(queue)
-    }
-
-    /// Two events; None if the driver refuses, since a missing time is no reason not to run.
-    fn create_events(&self) -> Option<(Handle, Handle)> {
-        let (mut start, mut end) = (Handle::NULL, Handle::NULL);
-        // SAFETY: out-pointers to local variables; an event that was created alone is destroyed again.
-        unsafe {
-            self.device.api.event_create(&mut start, 0).ok()?;
-            if self.device.api.event_create(&mut end, 0).is_err() {
-                let _ = self.device.api.event_destroy(start);
-                return None;
-            }
-        }
-        Some((start, end))
-    }
-
-    /// Ends the time of the kernels: what follows is something else. The context is current.
-    fn end_kernels(&mut self) {
-        if let Some((_, end)) = self.events.filter(|_| self.launched && !self.ended) {
-            // SAFETY: live stream and event.
-            let _ = unsafe { self.device.api.event_record(end, self.stream) };
-            self.ended = true;
-        }
-    }
-}
-
-impl Queue for CudaQueue {
-    fn label(&self) -> &'static str {
-        "cuda"
-    }
-
-    fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
-        let _current = self.device.current()?;
-        // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
-        let size = bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes })?;
-        let block = self.device.allocate(size).map_err(|error| match error {
-            Error::OutOfMemory { .. } => Error::OutOfMemory { bytes },
-            other => other,
-        })?;
-        self.blocks.push(block);
-        Ok(block.address + padding(host))
-    }
-
-    unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
-        let _current = self.device.current()?;
-        self.pending = true;
-        let (device, stream) = (self.device, self.stream);
-        // SAFETY: the caller's promise.
-        let copied =
-            device.with_ring(bytes, |ring| unsafe { ring.to_device(device, stream, to, from, bytes) });
-        if let Some(copied) = copied {
-            return copied;
-        }
-        // SAFETY: the caller's promise.
-        let copied = unsafe { self.device.api.copy_to_device(to, from.cast(), bytes as usize, self.stream) };
-        self.device.note(copied)
-    }
-
-    unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
-        let (Some(&function), Some(description)) =
-            (self.module.functions.get(kernel), self.scop.kernels().get(kernel))
-        else {
-            return Err(Error::Descriptor(format!("no kernel {kernel}")));
-        };
-        let too_large =
-            || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
-        let grid = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
-        let _current = self.device.current()?;
-        self.pointers.clear();
-        // The driver reads through these pointers only.
-        self.pointers
-            .extend(arguments.iter().map(|slot| std::ptr::from_ref(slot).cast_mut().cast::<c_void>()));
-        let [x, y, z] = description.block;
-        self.pending = true;
-        let api = &self.device.api;
-        // SAFETY: a function of a loaded module, its arguments by the caller's promise, and a live stream; the driver copies
-        // the arguments before it returns. Events are live until the queue is dropped.
-        let launched = unsafe {
-            if let (Some((start, _)), false) = (self.events, self.launched) {
-                let _ = api.event_record(start, self.stream);
-            }
-            let launched = api.launch(
-                function,
-                grid,
-                1,
-                1,
-                x,
-                y,
-                z,
-                0,
-                self.stream,
-                self.pointers.as_mut_ptr(),
-                std::ptr::null_mut(),
-            );
-            self.launched = true;
-            launched
-        };
-        self.device.note(launched)
-    }
-
-    fn synchronize(&mut self) -> Result<()> {
-        let _current = self.device.current()?;
-        self.end_kernels();
-        let api = &self.device.api;
-        let measured = self.events.filter(|_| self.ended && self.kernel_ms.is_none());
-        // SAFETY: live stream and events.
-        unsafe {
-            self.device.note(api.stream_synchronize(self.stream))?;
-            self.pending = false;
-            if let Some((start, end)) = measured {
-                let mut ms = 0.0;
-                if api.event_elapsed(&mut ms, start, end).is_ok() {
-                    self.kernel_ms = Some(f64::from(ms));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn landing(&mut self, bytes: u64) -> Result<*mut u8> {
-        let _current = self.device.current()?;
-        self.landing = self.device.landing(bytes);
-        if let Some(landing) = &self.landing {
-            return Ok(landing.start);
-        }
-        self.pageable = buffer(bytes)?;
-        Ok(self.pageable.as_mut_ptr())
-    }
-
-    unsafe fn deliver(&mut self, to: *mut u8, from: *const u8, bytes: u64) {
-        let mut done = false;
-        if bytes >= ring::MIN_BYTES
-            && let Ok(_current) = self.device.current()
-        {
-            // SAFETY: the caller's promise. After an error everything is copied once more.
-            let copied = self.device.with_ring(bytes, |ring| unsafe { ring.on_host(to, from, bytes) });
-            done = matches!(copied, Some(Ok(())));
-        }
-        if !done {
-            // SAFETY: the caller's promise.
-            unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };
-        }
-    }
-
-    unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
-        let _current = self.device.current()?;
-        self.end_kernels();
-        self.pending = true;
-        let pinned = self.landing.as_ref().is_some_and(|landing| {
-            (landing.start as u64..landing.start as u64 + landing.bytes).contains(&(to as u64))
-        });
-        if !pinned {
-            let (device, stream) = (self.device, self.stream);
-            // SAFETY: the caller's promise.
-            let copied =
-                device.with_ring(bytes, |ring| unsafe { ring.to_host(device, stream, to, from, bytes) });
-            if let Some(copied) = copied {
-                return copied;
-            }
-        }
-        // SAFETY: the caller's promise.
-        let copied = unsafe { self.device.api.copy_to_host(to.cast(), from, bytes as usize, self.stream) };
-        self.device.note(copied)
-    }
-
-    fn setups(&self) -> u64 {
-        self.device.setups.load(Ordering::Relaxed)
-    }
-
-    fn kernel_ms(&mut self) -> f64 {
-        self.kernel_ms.unwrap_or(0.0)
-    }
-}
-
-impl Drop for CudaQueue {
-    fn drop(&mut self) {
-        // On a lost device everything is lost with it.
-        let Ok(_current) = self.device.current() else {
-            std::mem::forget(std::mem::take(&mut self.pageable));
-            return;
-        };
-        if self.pending {
-            // SAFETY: a live stream.
-            let waited = unsafe { self.device.api.stream_synchronize(self.stream) };
-            if self.device.note(waited).is_err() {
-                // The state of the work is unknown: keep its memory out of circulation.
-                std::mem::forget(std::mem::take(&mut self.pageable));
-                return;
-            }
-        }
-        if let Some(landing) = self.landing.take() {
-            self.device.give_landing(landing);
-        }
-        if let Some((start, end)) = self.events {
-            // SAFETY: live events that nothing refers to.
-            unsafe {
-                let _ = self.device.api.event_destroy(start);
-                let _ = self.device.api.event_destroy(end);
-            }
-        }
-        for block in self.blocks.drain(..) {
-            let rejected = lock(&self.device.pool).give(block);
-            if let Some(block) = rejected {
-                self.device.free(block);
-            }
-        }
-        lock(&self.device.streams).push(self.stream);
-    }
 }
 
 #[cfg(test)]

@@ -18,12 +18,13 @@ use std::time::{Duration, Instant};
 use crate::abi::{ABI_VERSION, ARRAY_SCRATCH, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload, Operation};
 use crate::cost::{self, Estimate};
-use crate::cuda::{CudaQueue, Device};
+use crate::cuda::Device;
 use crate::device::{DUMMY_ADDRESS, Queue, buffer};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
 use crate::profile::{self, Line};
+use crate::queue::CudaQueue;
 use crate::registry::{self, State};
 
 /// An array during an execution.
@@ -39,8 +40,6 @@ struct Placed {
 struct Chosen {
     state: &'static State,
     estimate: Estimate,
-    /// After driver, code and memory are there.
-    ready: Instant,
     setups: u64,
 }
 
@@ -53,6 +52,8 @@ pub struct Run {
     /// The first error; later operations are left out.
     error: Option<Error>,
     start: Instant,
+    /// After driver, code and memory are there.
+    ready: Instant,
     /// Where the settings leave the choice to the estimate.
     chosen: Option<Chosen>,
     launches: u64,
@@ -84,6 +85,7 @@ pub unsafe fn begin(
         arrays: Vec::with_capacity(arrays.len()),
         error: None,
         start,
+        ready: start,
         chosen: None,
         launches: 0,
         bytes_in: 0,
@@ -94,9 +96,9 @@ pub unsafe fn begin(
     for array in arrays {
         run.place(*array)?;
     }
-    if let Some(estimate) = estimate {
-        run.chosen = Some(Chosen { state, estimate, ready: Instant::now(), setups: run.queue.setups() });
-    }
+    run.ready = Instant::now();
+    let setups = run.queue.setups();
+    run.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
     for index in 0..run.arrays.len() {
         // SAFETY: the caller's promise.
         unsafe { run.copy_in(index) }?;
@@ -247,7 +249,7 @@ impl Run {
     /// Gives up an execution that takes far longer than the original loop would.
     fn check_patience(&self) -> Result<()> {
         let Some(chosen) = &self.chosen else { return Ok(()) };
-        let taken = chosen.ready.elapsed();
+        let taken = self.ready.elapsed();
         if taken <= Duration::from_secs_f64(chosen.estimate.patience()) {
             return Ok(());
         }
@@ -280,10 +282,10 @@ impl Run {
         unsafe {
             if total <= self.config.staging_bytes { self.end_staged(total) } else { self.end_direct() }
         }?;
-        if let Some(Chosen { state, estimate, ready, setups }) = self.chosen
+        if let Some(Chosen { state, estimate, setups }) = self.chosen
             && setups == self.queue.setups()
         {
-            state.learned.device_took(ready.elapsed().as_secs_f64(), estimate, self.launches);
+            state.learned.device_took(self.ready.elapsed().as_secs_f64(), estimate, self.launches);
         }
         self.bytes_out = total;
         if self.config.reports() {
@@ -387,6 +389,7 @@ impl Run {
             device: self.queue.label(),
             kernels: self.launches,
             kernel_ms: self.queue.kernel_ms(),
+            setup_ms: (self.ready - self.start).as_secs_f64() * 1e3,
             total_ms: self.start.elapsed().as_secs_f64() * 1e3,
             bytes_to_device: self.bytes_in,
             bytes_to_host: self.bytes_out,

@@ -28,6 +28,7 @@ pub mod error;
 pub mod execution;
 pub mod pool;
 pub mod profile;
+pub mod queue;
 pub mod registry;
 pub mod ring;
 

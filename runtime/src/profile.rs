@@ -5,13 +5,15 @@
 //! files. Example:
 //!
 //! ```text
-//! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"cuda","kernels":1,"kernel_ms":0.31,"total_ms":2.9,
+//! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"cuda","kernels":1,"kernel_ms":0.31,"setup_ms":0.01,"total_ms":1.1,
 //!  "bytes_to_device":24000000,"bytes_to_host":8000000}
-//! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"host","kernels":0,"kernel_ms":0.0,"total_ms":71.2,
+//! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"host","kernels":0,"kernel_ms":0.0,"setup_ms":0.0,"total_ms":71.2,
 //!  "bytes_to_device":0,"bytes_to_host":0,"reason":"offloading is switched off (POLLYRS_RT_DEVICE=off)"}
 //! ```
 //!
-//! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included.
+//! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included; `setup_ms` is what
+//! passed before the first copy: the start of the driver, the loading of the code, allocations. What remains when setup and
+//! kernels are taken off went into transfers and launches; the summary calls it transfers and gives its rate.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -36,6 +38,8 @@ pub struct Line {
     /// Launches.
     pub kernels: u64,
     pub kernel_ms: f64,
+    /// Before the first copy.
+    pub setup_ms: f64,
     pub total_ms: f64,
     pub bytes_to_device: u64,
     pub bytes_to_host: u64,
@@ -56,6 +60,7 @@ impl Line {
             device: "host",
             kernels: 0,
             kernel_ms: 0.0,
+            setup_ms: 0.0,
             total_ms,
             bytes_to_device: 0,
             bytes_to_host: 0,
@@ -113,13 +118,19 @@ fn append(path: &Path, line: &Line) {
 /// Sums over the executions of one SCoP on one device.
 #[derive(Clone, Copy, Default)]
 struct Totals {
-    executions: u64,
-    kernels: u64,
+    runs: u64,
+    launches: u64,
     kernel_ms: f64,
+    setup_ms: f64,
     total_ms: f64,
+    bytes_in: u64,
+    bytes_out: u64,
 }
 
-static TOTALS: Mutex<BTreeMap<(String, &'static str), Totals>> = Mutex::new(BTreeMap::new());
+/// By SCoP and device.
+type Table = BTreeMap<(String, &'static str), Totals>;
+
+static TOTALS: Mutex<Table> = Mutex::new(BTreeMap::new());
 
 fn summarise(line: &Line) {
     static REGISTER: Once = Once::new();
@@ -129,10 +140,13 @@ fn summarise(line: &Line) {
     });
     let mut totals = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
     let total = totals.entry((line.scop.clone(), line.device)).or_default();
-    total.executions += 1;
-    total.kernels += line.kernels;
+    total.runs += 1;
+    total.launches += line.kernels;
     total.kernel_ms += line.kernel_ms;
+    total.setup_ms += line.setup_ms;
     total.total_ms += line.total_ms;
+    total.bytes_in += line.bytes_to_device;
+    total.bytes_out += line.bytes_to_host;
 }
 
 unsafe extern "C" {
@@ -142,12 +156,77 @@ unsafe extern "C" {
 extern "C" fn print_summary() {
     // Another thread may hold the lock for ever, in a forked child for one: then no summary.
     let Ok(totals) = TOTALS.try_lock() else { return };
-    let mut text = String::from("pollyrs: summary\n");
-    for ((scop, device), total) in totals.iter() {
+    let _ = std::io::stderr().write_all(summary(&totals).as_bytes());
+}
+
+/// The table at exit. An example:
+///
+/// ```text
+/// pollyrs: summary, times in ms
+/// pollyrs:   SCoP           where  runs  launches   kernels  transfers     setup      total     MB in    MB out    GB/s
+/// pollyrs:   kernel_gemm#0  cuda      5         5     1.550      4.020   190.300    195.870     120.0      40.0   39.80
+/// pollyrs:   kernel_init#1  host      1         0         -          -         -     12.010         -         -       -
+/// ```
+fn summary(totals: &Table) -> String {
+    let width = totals.keys().map(|(scop, _)| scop.chars().count()).max().unwrap_or(0).max(4);
+    let mut text = format!(
+        "pollyrs: summary, times in ms\npollyrs:   {:width$}  {:8} {:>6} {:>9} {:>11} {:>11} {:>11} {:>11} {:>10} {:>10} {:>7}\n",
+        "SCoP",
+        "where",
+        "runs",
+        "launches",
+        "kernels",
+        "transfers",
+        "setup",
+        "total",
+        "MB in",
+        "MB out",
+        "GB/s"
+    );
+    for ((scop, device), total) in totals {
+        let Totals { runs, launches, kernel_ms, setup_ms, total_ms, bytes_in, bytes_out } = *total;
+        text += &format!("pollyrs:   {scop:width$}  {device:8} {runs:>6} {launches:>9} ");
+        if *device == "host" {
+            text += &format!(
+                "{:>11} {:>11} {:>11} {total_ms:>11.3} {:>10} {:>10} {:>7}\n",
+                "-", "-", "-", "-", "-", "-"
+            );
+            continue;
+        }
+        let (bytes, transfer_ms) = (bytes_in + bytes_out, (total_ms - setup_ms - kernel_ms).max(0.0));
+        let rate = if bytes > 0 && transfer_ms > 0.0 { bytes as f64 / transfer_ms / 1e6 } else { 0.0 };
         text += &format!(
-            "pollyrs:   {scop}: {device}: {} executions, {:.3} ms, {} launches {:.3} ms\n",
-            total.executions, total.total_ms, total.kernels, total.kernel_ms
+            "{kernel_ms:>11.3} {transfer_ms:>11.3} {setup_ms:>11.3} {total_ms:>11.3} {:>10.1} {:>10.1} {rate:>7.2}\n",
+            bytes_in as f64 / 1e6,
+            bytes_out as f64 / 1e6
         );
     }
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_table() {
+        let cuda = Totals {
+            runs: 5,
+            launches: 5,
+            kernel_ms: 1.5,
+            setup_ms: 190.0,
+            total_ms: 195.5,
+            bytes_in: 120_000_000,
+            bytes_out: 40_000_000,
+        };
+        let host = Totals { runs: 1, total_ms: 12.01, ..Totals::default() };
+        let table = Table::from([(("kernel_gemm#0".into(), "cuda"), cuda), (("é#1".into(), "host"), host)]);
+        let expected = "\
+pollyrs: summary, times in ms
+pollyrs:   SCoP           where      runs  launches     kernels   transfers       setup       total      MB in     MB out    GB/s
+pollyrs:   kernel_gemm#0  cuda          5         5       1.500       4.000     190.000     195.500      120.0       40.0   40.00
+pollyrs:   é#1            host          1         0           -           -           -      12.010          -          -       -
+";
+        assert_eq!(summary(&table), expected);
+    }
 }

@@ -66,8 +66,17 @@ fn profile_lines() {
     let outcome = emulated("plain", &[]);
     let line = outcome.profile[0].as_object().unwrap();
     let keys: Vec<&str> = line.keys().map(String::as_str).collect();
-    let mut expected =
-        ["scop", "at", "device", "kernels", "kernel_ms", "total_ms", "bytes_to_device", "bytes_to_host"];
+    let mut expected = [
+        "scop",
+        "at",
+        "device",
+        "kernels",
+        "kernel_ms",
+        "setup_ms",
+        "total_ms",
+        "bytes_to_device",
+        "bytes_to_host",
+    ];
     expected.sort_unstable();
     assert_eq!(keys, expected, "{outcome}");
     assert_eq!((&line["scop"], &line["at"]), (&"plain".into(), &"a \"file\".c:7".into()));
@@ -103,9 +112,15 @@ fn verbose_text_and_summary() {
     let outcome = run(&["plain", "3"], &[EMULATED, ("POLLYRS_RT_VERBOSE", "1")]);
     outcome.expect(&["device", "device", "device", "right"]);
     let lines: Vec<&str> = outcome.stderr.lines().collect();
-    assert_eq!(lines.len(), 5, "{outcome}");
+    assert_eq!(lines.len(), 6, "{outcome}");
     assert!(lines[0].starts_with("pollyrs: plain (a \"file\".c:7): emulated, "), "{outcome}");
-    assert!(lines[4].starts_with("pollyrs:   plain: emulated: 3 executions, "), "{outcome}");
+    assert!(
+        lines[3].starts_with("pollyrs: summary") && lines[4].starts_with("pollyrs:   SCoP "),
+        "{outcome}"
+    );
+    let words: Vec<&str> = lines[5].split_whitespace().collect();
+    assert_eq!(words[..5], ["pollyrs:", "plain", "emulated", "3", "3"], "{outcome}");
+    assert_eq!(words.len(), 12, "{outcome}");
 }
 
 #[test]

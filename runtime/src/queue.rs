@@ -1,0 +1,274 @@
+//! The work of one execution on a CUDA device.
+//!
+//! Invariants:
+//!
+//! * the context is current for the length of a call only: the program may use CUDA itself in between;
+//! * nothing is allocated for a launch, and nothing waits: arguments are passed by pointers to slots that are reused;
+//! * memory, landing and stream go back to the device only after a wait; if the wait fails they are never used again.
+
+use std::ffi::{c_uint, c_void};
+
+use crate::abi::Scop;
+use crate::cuda::{Device, Landing, Module};
+use crate::device::{ALIGNMENT, Queue, buffer, padding};
+use crate::driver::Handle;
+use crate::error::{Error, Result};
+use crate::pool::Block;
+use crate::ring;
+
+/// One execution on a CUDA device.
+pub struct CudaQueue {
+    device: &'static Device,
+    module: &'static Module,
+    scop: &'static Scop,
+    stream: Handle,
+    blocks: Vec<Block>,
+    /// Around all launches, if times are wanted.
+    events: Option<(Handle, Handle)>,
+    launched: bool,
+    /// The second event is in the stream.
+    ended: bool,
+    /// Known after the first wait that follows the launches.
+    kernel_ms: Option<f64>,
+    landing: Option<Landing>,
+    /// In place of a landing where the driver had no pinned memory.
+    pageable: Vec<u8>,
+    /// Work may be under way.
+    pending: bool,
+    /// Reused by each launch.
+    pointers: Vec<*mut c_void>,
+}
+
+impl CudaQueue {
+    pub fn open(
+        device: &'static Device,
+        scop: &'static Scop,
+        module: &'static Module,
+        timed: bool,
+    ) -> Result<CudaQueue> {
+        let _current = device.current()?;
+        let stream = device.stream()?;
+        let mut queue = CudaQueue {
+            device,
+            module,
+            scop,
+            stream,
+            blocks: Vec::new(),
+            events: None,
+            launched: false,
+            ended: false,
+            kernel_ms: None,
+            landing: None,
+            pageable: Vec::new(),
+            pending: false,
+            pointers: Vec::new(),
+        };
+        if timed {
+            queue.events = queue.create_events();
+        }
+        Ok(queue)
+    }
+
+    /// Two events; None if the driver refuses, since a missing time is no reason not to run.
+    fn create_events(&self) -> Option<(Handle, Handle)> {
+        let (mut start, mut end) = (Handle::NULL, Handle::NULL);
+        // SAFETY: out-pointers to local variables; an event that was created alone is destroyed again.
+        unsafe {
+            self.device.api().event_create(&mut start, 0).ok()?;
+            if self.device.api().event_create(&mut end, 0).is_err() {
+                let _ = self.device.api().event_destroy(start);
+                return None;
+            }
+        }
+        Some((start, end))
+    }
+
+    /// Ends the time of the kernels: what follows is something else. The context is current.
+    fn end_kernels(&mut self) {
+        if let Some((_, end)) = self.events.filter(|_| self.launched && !self.ended) {
+            // SAFETY: live stream and event.
+            let _ = unsafe { self.device.api().event_record(end, self.stream) };
+            self.ended = true;
+        }
+    }
+}
+
+impl Queue for CudaQueue {
+    fn label(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
+        let _current = self.device.current()?;
+        // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
+        let size = bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes })?;
+        let block = self.device.allocate(size).map_err(|error| match error {
+            Error::OutOfMemory { .. } => Error::OutOfMemory { bytes },
+            other => other,
+        })?;
+        self.blocks.push(block);
+        Ok(block.address + padding(host))
+    }
+
+    unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
+        let _current = self.device.current()?;
+        self.pending = true;
+        let (device, stream) = (self.device, self.stream);
+        // SAFETY: the caller's promise.
+        let copied =
+            device.with_ring(bytes, |ring| unsafe { ring.to_device(device, stream, to, from, bytes) });
+        if let Some(copied) = copied {
+            return copied;
+        }
+        // SAFETY: the caller's promise.
+        let copied =
+            unsafe { self.device.api().copy_to_device(to, from.cast(), bytes as usize, self.stream) };
+        self.device.note(copied)
+    }
+
+    unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
+        let (Some(&function), Some(description)) =
+            (self.module.functions.get(kernel), self.scop.kernels().get(kernel))
+        else {
+            return Err(Error::Descriptor(format!("no kernel {kernel}")));
+        };
+        let too_large =
+            || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
+        let grid = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
+        let _current = self.device.current()?;
+        self.pointers.clear();
+        // The driver reads through these pointers only.
+        self.pointers
+            .extend(arguments.iter().map(|slot| std::ptr::from_ref(slot).cast_mut().cast::<c_void>()));
+        let [x, y, z] = description.block;
+        self.pending = true;
+        let api = self.device.api();
+        // SAFETY: a function of a loaded module, its arguments by the caller's promise, and a live stream; the driver copies
+        // the arguments before it returns. Events are live until the queue is dropped.
+        let launched = unsafe {
+            if let (Some((start, _)), false) = (self.events, self.launched) {
+                let _ = api.event_record(start, self.stream);
+            }
+            let launched = api.launch(
+                function,
+                grid,
+                1,
+                1,
+                x,
+                y,
+                z,
+                0,
+                self.stream,
+                self.pointers.as_mut_ptr(),
+                std::ptr::null_mut(),
+            );
+            self.launched = true;
+            launched
+        };
+        self.device.note(launched)
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        let _current = self.device.current()?;
+        self.end_kernels();
+        let api = self.device.api();
+        let measured = self.events.filter(|_| self.ended && self.kernel_ms.is_none());
+        // SAFETY: live stream and events.
+        unsafe {
+            self.device.note(api.stream_synchronize(self.stream))?;
+            self.pending = false;
+            if let Some((start, end)) = measured {
+                let mut ms = 0.0;
+                if api.event_elapsed(&mut ms, start, end).is_ok() {
+                    self.kernel_ms = Some(f64::from(ms));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn landing(&mut self, bytes: u64) -> Result<*mut u8> {
+        let _current = self.device.current()?;
+        self.landing = self.device.landing(bytes);
+        if let Some(landing) = &self.landing {
+            return Ok(landing.start);
+        }
+        self.pageable = buffer(bytes)?;
+        Ok(self.pageable.as_mut_ptr())
+    }
+
+    unsafe fn deliver(&mut self, to: *mut u8, from: *const u8, bytes: u64) {
+        let mut done = false;
+        if bytes >= ring::MIN_BYTES
+            && let Ok(_current) = self.device.current()
+        {
+            // SAFETY: the caller's promise. After an error everything is copied once more.
+            let copied = self.device.with_ring(bytes, |ring| unsafe { ring.on_host(to, from, bytes) });
+            done = matches!(copied, Some(Ok(())));
+        }
+        if !done {
+            // SAFETY: the caller's promise.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };
+        }
+    }
+
+    unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
+        let _current = self.device.current()?;
+        self.end_kernels();
+        self.pending = true;
+        let pinned = self.landing.as_ref().is_some_and(|landing| {
+            (landing.start as u64..landing.start as u64 + landing.bytes).contains(&(to as u64))
+        });
+        if !pinned {
+            let (device, stream) = (self.device, self.stream);
+            // SAFETY: the caller's promise.
+            let copied =
+                device.with_ring(bytes, |ring| unsafe { ring.to_host(device, stream, to, from, bytes) });
+            if let Some(copied) = copied {
+                return copied;
+            }
+        }
+        // SAFETY: the caller's promise.
+        let copied = unsafe { self.device.api().copy_to_host(to.cast(), from, bytes as usize, self.stream) };
+        self.device.note(copied)
+    }
+
+    fn setups(&self) -> u64 {
+        self.device.setups()
+    }
+
+    fn kernel_ms(&mut self) -> f64 {
+        self.kernel_ms.unwrap_or(0.0)
+    }
+}
+
+impl Drop for CudaQueue {
+    fn drop(&mut self) {
+        // On a lost device everything is lost with it.
+        let Ok(_current) = self.device.current() else {
+            std::mem::forget(std::mem::take(&mut self.pageable));
+            return;
+        };
+        if self.pending {
+            // SAFETY: a live stream.
+            let waited = unsafe { self.device.api().stream_synchronize(self.stream) };
+            if self.device.note(waited).is_err() {
+                // The state of the work is unknown: keep its memory out of circulation.
+                std::mem::forget(std::mem::take(&mut self.pageable));
+                return;
+            }
+        }
+        if let Some(landing) = self.landing.take() {
+            self.device.give_landing(landing);
+        }
+        if let Some((start, end)) = self.events {
+            // SAFETY: live events that nothing refers to.
+            unsafe {
+                let _ = self.device.api().event_destroy(start);
+                let _ = self.device.api().event_destroy(end);
+            }
+        }
+        self.blocks.drain(..).for_each(|block| self.device.give_memory(block));
+        self.device.give_stream(self.stream);
+    }
+}
