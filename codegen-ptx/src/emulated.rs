@@ -16,7 +16,7 @@
 
 use crate::error::{CodegenError, Result, internal};
 use crate::ir::{Ir, c_string};
-use crate::kernel::{BARRIER, BLOCK_ID, KernelModule, THREAD_ID, verify};
+use crate::kernel::{BARRIER, BLOCK_ID, KernelModule, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
 use crate::ptx::{find_function, replace_calls};
 use inkwell::llvm_sys::LLVMLinkage;
@@ -27,6 +27,7 @@ use inkwell::llvm_sys::prelude::*;
 /// Offsets in `PollyrsEmuThread` (runtime/include/pollyrs_rt.h).
 const BLOCK_OFFSET: i64 = 0;
 const THREAD_OFFSET: [i64; 3] = [8, 12, 16];
+const SHARED_OFFSET: i64 = 24;
 
 /// The attribute by which our pass recognises kernels in a host module.
 pub const KERNEL_ATTRIBUTE: &str = "pollyrs-kernel";
@@ -44,8 +45,13 @@ pub unsafe fn lower_emulated(km: &KernelModule, host_module: LLVMModuleRef) -> R
         LLVMSetDataLayout(module.0, LLVMGetDataLayoutStr(host_module));
         LLVMGetModuleContext(host_module)
     };
-    let mut names = Vec::new();
-    for k in &km.kernels {
+    let mut names: Vec<String> = Vec::new();
+    for (at, k) in km.kernels.iter().enumerate() {
+        // One function under several descriptors.
+        if let Some(same) = km.kernels[..at].iter().position(|other| other.name == k.name) {
+            names.push(names[same].clone());
+            continue;
+        }
         let Some(kernel) = find_function(module.0, &k.name) else {
             return internal(format!("no kernel {}", k.name));
         };
@@ -147,6 +153,11 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
                 Ok(ir.load(ir.i32_type(), ir.byte_offset(thread_of(call), ir.int(offset))))
             })?;
         }
+    }
+    if let Some(f) = find_function(module, SHARED) {
+        replace_calls(module, f, |ir, call| {
+            Ok(ir.load(ir.ptr_type(), ir.byte_offset(thread_of(call), ir.int(SHARED_OFFSET))))
+        })?;
     }
     if let Some(f) = find_function(module, BARRIER) {
         replace_calls(module, f, |ir, call| {

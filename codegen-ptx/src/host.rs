@@ -20,6 +20,7 @@ use crate::ast_expr::ExprEmitter;
 use crate::descriptor::{self, Image};
 use crate::ir::{Ir, erase, module_context, terminator};
 use crate::kernel::{KernelInfo, ScalarArg};
+use crate::stencil::{self, FusedKernels};
 use crate::{CodegenError, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -42,6 +43,8 @@ pub struct HostPlan<'a> {
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: &'a [Option<Footprint>],
     pub work: &'a WorkEstimate,
+    /// Kernels of several time steps that run before the mapping's.
+    pub fused: Option<&'a FusedKernels>,
 }
 
 /// The block in front of a region, and the parameters' values there.
@@ -60,7 +63,7 @@ const ARRAY_WORDS: u64 = 6;
 
 const COPY_IN: u32 = 1;
 const COPY_OUT: u32 = 2;
-const SCRATCH: u32 = 4;
+pub(crate) const SCRATCH: u32 = 4;
 
 /// Reason index that means "ask the run-time library".
 const REASON_RUNTIME: u32 = u32::MAX;
@@ -135,15 +138,16 @@ fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
 }
 
 /// The touched range of one array, as values in the check block.
-struct Range {
+#[derive(Clone, Copy)]
+pub(crate) struct Range {
     /// Address of the first touched byte (a pointer).
-    start: LLVMValueRef,
-    bytes: LLVMValueRef,
-    bias: LLVMValueRef,
-    out_offset: LLVMValueRef,
-    out_bytes: LLVMValueRef,
-    flags: u32,
-    element_bytes: u32,
+    pub start: LLVMValueRef,
+    pub bytes: LLVMValueRef,
+    pub bias: LLVMValueRef,
+    pub out_offset: LLVMValueRef,
+    pub out_bytes: LLVMValueRef,
+    pub flags: u32,
+    pub element_bytes: u32,
 }
 
 /// One conjunct of the run-time check and the text for when it fails.
@@ -193,13 +197,25 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
 
     // The descriptor.
     let reasons: Vec<String> = checks.into_iter().map(|c| c.reason).collect();
-    let names: Vec<String> = device_arrays.iter().map(|a| scop.array(*a).display.clone()).collect();
-    let index_of = |a: ArrayId| device_arrays.iter().position(|d| *d == a).map(|i| i as u32);
+    let mut names: Vec<String> = device_arrays.iter().map(|a| scop.array(*a).display.clone()).collect();
+    let copies = plan.fused.map_or(0, |f| f.copied.len());
+    names.extend(plan.fused.iter().flat_map(|f| &f.copied).map(|a| format!("copy of {}", scop.array(*a).display)));
+    // Numbers behind the model's arrays are those of copies.
+    let index_of = |a: ArrayId| match a.0.checked_sub(scop.arrays.len()) {
+        None => device_arrays.iter().position(|d| *d == a).map(|i| i as u32),
+        Some(copy) => (copy < copies).then_some((device_arrays.len() + copy) as u32),
+    };
     let descriptor = descriptor::build(module, &ir, plan, &reasons, &names, &index_of)?;
 
     // offload
     ir.at_end(versioned.offload);
-    for (i, r) in ranges.iter().enumerate() {
+    let range_of = |a: ArrayId| device_arrays.iter().position(|d| *d == a).map(|i| ranges[i]);
+    let fused = plan.fused.map(|f| Ok::<_, CodegenError>((f, stencil::count(&ir, &expr, plan, f)?))).transpose()?;
+    let mut described = ranges.clone();
+    if let Some((f, count)) = fused {
+        described.extend(stencil::scratch_ranges(&ir, f, count, &range_of)?);
+    }
+    for (i, r) in described.iter().enumerate() {
         store_array(&ir, slots.arrays, i as u64, r);
     }
     let begin = ir.declare(
@@ -208,7 +224,7 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
         ir.ptr_type(),
         &[ir.ptr_type(), ir.double_type(), ir.ptr_type(), ir.i32_type()],
     );
-    let n = ir.int32(device_arrays.len() as u32);
+    let n = ir.int32(described.len() as u32);
     let run = ir.call(ir.ptr_type(), begin, &[descriptor, work, slots.arrays, n]);
     let launches = ir.append_block(function, "pollyrs.launches");
     let begun = ir.icmp(LLVMIntNE, run, ir.null());
@@ -216,13 +232,28 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     ir.cond_br(begun, launches, versioned.host_begin);
 
     ir.at_end(launches);
-    let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(plan.mapped.host.clone())?;
+    let mut host = plan.mapped.host.clone();
     let launch = ir.declare(
         module,
         "pollyrs_rt_launch",
         ir.void_type(),
         &[ir.ptr_type(), ir.i32_type(), ir.i64_type(), ir.ptr_type()],
     );
+    if let Some((f, count)) = fused {
+        let l = stencil::Launcher {
+            function,
+            plan,
+            fused: f,
+            params: &entry.params,
+            scalars: slots.scalars,
+            launch,
+            run,
+        };
+        let first = stencil::emit_fused(&ir, &expr, &l, count, &range_of)?;
+        expr.names.insert(FIRST_TIME.into(), first);
+        host = from_first_time(scop, &host)?;
+    }
+    let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
     walk::emit_ast(&ir, function, &mut expr, &ast, &mut |expr, name, args| {
         emit_launch(&ir, expr, plan, entry, &slots, (launch, run), name, args)
     })?;
@@ -246,6 +277,21 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     ir.br(versioned.merge);
 
     bracket_host(&ir, module, descriptor, reason, &versioned, [entry.check, begin_block, end_block])
+}
+
+/// isl's name for the first time iteration that the mapping's kernels run.
+const FIRST_TIME: &str = "_first";
+
+/// The part of the launches whose first host parameter, time, is at least [`FIRST_TIME`].
+fn from_first_time(scop: &Scop, host: &isl::Schedule) -> Result<isl::Schedule, CodegenError> {
+    let mut rest = isl::UnionSet::empty(&scop.ctx)?;
+    for k in host.domain()?.sets()? {
+        let name = k.tuple_name()?.unwrap_or_default();
+        let dims: Vec<String> = (0..k.dim(isl::DimType::Set)?).map(|d| format!("h{d}")).collect();
+        let text = format!("[{FIRST_TIME}] -> {{ {name}[{}] : h0 >= {FIRST_TIME} and {FIRST_TIME} >= 0 }}", dims.join(", "));
+        rest = rest.union(isl::UnionSet::read(&scop.ctx, &text)?)?;
+    }
+    Ok(host.clone().intersect_domain(rest)?)
 }
 
 /// `pollyrs_rt_host_begin` and `pollyrs_rt_host_end` around the original region. `from` are the check block, and the blocks
@@ -290,7 +336,8 @@ impl Slots {
             (LLVMGetFirstInstruction(entry), |n: u64| LLVMArrayType2(ir.i64_type(), n))
         };
         ir.before(first);
-        let words = ARRAY_WORDS * arrays.len().max(1) as u64;
+        let copies = plan.fused.map_or(0, |f| f.copied.len());
+        let words = ARRAY_WORDS * (arrays.len() + copies).max(1) as u64;
         let scalars = plan.kernels.iter().map(|k| k.scalars.len()).max().unwrap_or(0).max(1);
         let live: Vec<ArrayId> =
             (0..scop.arrays.len()).map(ArrayId).filter(|a| scop.array(*a).live_out()).collect();
@@ -579,6 +626,7 @@ fn emit_launch(
             ScalarArg::HostParam(d) => args[*d],
             ScalarArg::TileLower(d) => grid[*d].0,
             ScalarArg::TileCount(d) => grid[*d].1,
+            ScalarArg::Stencil(_) => return Err(CodegenError::Internal("a fused kernel in the mapping".into())),
         };
         ir.store(value, ir.byte_offset(slots.scalars, ir.int(8 * i as i64)));
     }
@@ -590,7 +638,7 @@ fn emit_launch(
 }
 
 /// An invariant as it is stored in its 8-byte slot: an `i1` becomes a byte.
-fn slot_value(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
+pub(crate) fn slot_value(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: a live value and its type.
     unsafe {
         let ty = LLVMTypeOf(v);

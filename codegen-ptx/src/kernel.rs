@@ -7,6 +7,7 @@
 //! i64  @pollyrs.block_id()            linear block index
 //! i32  @pollyrs.thread_id.{x,y,z}()   thread index in the block
 //! void @pollyrs.barrier()             barrier among the threads of a block
+//! ptr  @pollyrs.shared()              the block's shared memory
 //! ```
 //! A user node of the schedule's AST whose tuple is named `_barrier` (or `_barrier` and more) is such a barrier.
 //!
@@ -32,6 +33,7 @@ use crate::error::{Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
 use crate::llvm::*;
 use crate::statement::{Plan, emit_statement};
+use crate::stencil::FusedKernels;
 use crate::walk::emit_ast;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
@@ -56,6 +58,8 @@ pub enum ScalarArg {
     TileLower(usize),
     /// The extent of grid dimension `i`, an `i64`.
     TileCount(usize),
+    /// `FusedKernels::scalars[i]`, an `i64`.
+    Stencil(usize),
 }
 
 /// How to launch a kernel.
@@ -78,12 +82,19 @@ pub struct KernelModule {
     pub(crate) kernels: Vec<KernelInfo>,
     /// The attributes of the host function that fix its instruction set, for emulated kernels.
     pub(crate) host_target: Vec<(String, String)>,
+    /// Kernels of several time steps, behind those of the mapping.
+    pub(crate) fused: Option<FusedKernels>,
 }
 
 impl KernelModule {
     /// How to launch the kernels, in the order of `MappedScop::kernels`.
     pub fn kernels(&self) -> &[KernelInfo] {
         &self.kernels
+    }
+
+    /// The fused kernels, if [`fuse`](crate::fuse) added some.
+    pub fn fused(&self) -> Option<&FusedKernels> {
+        self.fused.as_ref()
     }
 
     /// The module; it stays ours.
@@ -135,7 +146,7 @@ pub unsafe fn build_kernels(
     }
     verify(module.0)?;
     let host_target = host_target(scop.region.entry.0 as LLVMBasicBlockRef);
-    Ok(KernelModule { owned: module, kernels, host_target })
+    Ok(KernelModule { owned: module, kernels, host_target, fused: None })
 }
 
 /// isl operations for the code of one kernel: as many as the whole of scheduling may take.
@@ -177,7 +188,7 @@ pub(crate) fn verify(module: LLVMModuleRef) -> Result<()> {
 }
 
 /// `name` with everything that PTX does not allow in an identifier replaced.
-fn identifier(name: &str) -> String {
+pub(crate) fn identifier(name: &str) -> String {
     let mut s: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '$' { c } else { '_' })
@@ -209,9 +220,9 @@ pub(crate) struct KernelBuilder<'a> {
     /// By host value.
     pub invariants: BTreeMap<usize, LLVMValueRef>,
     /// Sizes of array dimensions, computed in the entry block.
-    sizes: BTreeMap<(ArrayId, usize), LLVMValueRef>,
+    pub sizes: BTreeMap<(ArrayId, usize), LLVMValueRef>,
     /// The branch that ends the entry block.
-    entry_end: LLVMValueRef,
+    pub entry_end: LLVMValueRef,
     pub plans: BTreeMap<StmtId, Plan>,
     pub has_barrier: bool,
 }
@@ -260,6 +271,8 @@ impl KernelBuilder<'_> {
 pub(crate) const BLOCK_ID: &str = "pollyrs.block_id";
 pub(crate) const THREAD_ID: [&str; 3] = ["pollyrs.thread_id.x", "pollyrs.thread_id.y", "pollyrs.thread_id.z"];
 pub(crate) const BARRIER: &str = "pollyrs.barrier";
+/// The block's shared memory, `KernelInfo::shared_bytes` of it: a generic pointer.
+pub(crate) const SHARED: &str = "pollyrs.shared";
 
 fn build_kernel(
     context: LLVMContextRef,
@@ -363,7 +376,7 @@ pub(crate) fn int_width(ty: LLVMTypeRef) -> Option<u32> {
 
 /// The argument type for an invariant of type `ty`. Narrow and odd integers travel in a wider one: PTX has no parameter type for
 /// them, and every slot has 8 bytes of which the upper ones may hold anything.
-fn slot_type(ir: &Ir, ty: LLVMTypeRef) -> Option<LLVMTypeRef> {
+pub(crate) fn slot_type(ir: &Ir, ty: LLVMTypeRef) -> Option<LLVMTypeRef> {
     match type_kind(ty) {
         LLVMTypeKind::LLVMIntegerTypeKind => match int_width(ty)? {
             0..=32 => Some(ir.int_type(32)),
@@ -427,6 +440,7 @@ fn entry<'a>(
             Argument::Scalar(ScalarArg::TileCount(d)) => {
                 count.insert(d, v);
             }
+            Argument::Scalar(ScalarArg::Stencil(_)) => return internal("an argument of fused kernels"),
         }
     }
     for id in used.keys() {
@@ -623,6 +637,7 @@ fn scalar_name(k: &KernelBuilder, s: ScalarArg) -> String {
         ScalarArg::HostParam(i) => k.kernel.host_params[i].clone(),
         ScalarArg::TileLower(i) => format!("{}.lower", k.kernel.grid[i].param),
         ScalarArg::TileCount(i) => format!("{}.count", k.kernel.grid[i].param),
+        ScalarArg::Stencil(i) => format!("stencil.{i}"),
     }
 }
 

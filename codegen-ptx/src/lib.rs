@@ -23,6 +23,7 @@ mod llvm;
 mod math;
 mod ptx;
 mod statement;
+mod stencil;
 #[doc(hidden)]
 pub mod testing;
 mod walk;
@@ -33,3 +34,4 @@ pub use error::{CodegenError, Result};
 pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, prepare};
 pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
 pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx};
+pub use stencil::{FusedKernels, fuse};

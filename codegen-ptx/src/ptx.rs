@@ -13,7 +13,7 @@
 
 use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
-use crate::kernel::{BARRIER, BLOCK_ID, KernelInfo, KernelModule, THREAD_ID, verify};
+use crate::kernel::{BARRIER, BLOCK_ID, KernelInfo, KernelModule, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
@@ -77,9 +77,13 @@ pub fn lower_ptx(km: &KernelModule, options: &PtxOptions) -> Result<String> {
     let machine = Machine::new(options)?;
     let module = OwnedModule::clone_of(km.module());
     machine.adopt(module.0);
-    for k in &km.kernels {
-        lower_kernel(module.0, k)?;
+    for (at, k) in km.kernels.iter().enumerate() {
+        // One function may stand under several descriptors.
+        if !km.kernels[..at].iter().any(|other| other.name == k.name) {
+            lower_kernel(module.0, k)?;
+        }
     }
+    lower_shared(module.0, km)?;
     lower_abstract(module.0)?;
     lower_math(module.0, options, &machine)?;
     internalize(module.0, km);
@@ -280,6 +284,31 @@ pub(crate) fn find_function(module: LLVMModuleRef, name: &str) -> Option<LLVMVal
     // SAFETY: live module.
     let f = unsafe { LLVMGetNamedFunction(module, name.as_ptr()) };
     (!f.is_null()).then_some(f)
+}
+
+/// Shared memory as an internal variable of each kernel that asks for it.
+fn lower_shared(module: LLVMModuleRef, km: &KernelModule) -> Result<()> {
+    const SPACE: u32 = 3;
+    let Some(f) = find_function(module, SHARED) else { return Ok(()) };
+    replace_calls(module, f, |ir, call| {
+        // SAFETY: a live call in a kernel; the variable is new or of the same size.
+        unsafe {
+            let kernel = name_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
+            let Some(info) = km.kernels.iter().find(|k| k.name == kernel) else {
+                return internal(format!("{kernel} is no kernel"));
+            };
+            let name = c_string(&format!("{kernel}_shared"));
+            let mut variable = LLVMGetNamedGlobal(module, name.as_ptr());
+            if variable.is_null() {
+                let ty = LLVMArrayType2(ir.i8_type(), u64::from(info.shared_bytes));
+                variable = LLVMAddGlobalInAddressSpace(module, ty, name.as_ptr(), SPACE);
+                LLVMSetInitializer(variable, LLVMGetUndef(ty));
+                LLVMSetLinkage(variable, LLVMLinkage::LLVMInternalLinkage);
+                LLVMSetAlignment(variable, 128);
+            }
+            Ok(ir.addrspace_cast(variable, ir.ptr_type()))
+        }
+    })
 }
 
 fn lower_abstract(module: LLVMModuleRef) -> Result<()> {

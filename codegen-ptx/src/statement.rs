@@ -109,6 +109,41 @@ pub(crate) fn emit_statement(
     Ok(())
 }
 
+/// Emits one instance of the statement `name` without its store, and gives the value that it would store. `given` are the values
+/// of loads, by host value; the other loads read memory. Whatever is given, nothing traps.
+pub(crate) fn emit_stored(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    id: StmtId,
+    iterators: &[LLVMValueRef],
+    given: BTreeMap<usize, LLVMValueRef>,
+) -> Result<LLVMValueRef> {
+    use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMStore, LLVMUDiv, LLVMURem};
+    let scop = k.scop;
+    let statement = &scop.statements[id.0];
+    let plan = plan(k, id, statement)?;
+    let mut emit = emit.clone();
+    for (d, v) in iterators.iter().enumerate() {
+        emit.names.insert(iterator_name(d as u32), *v);
+    }
+    let mut instance = Instance { plan, emit, values: given };
+    for i in &statement.body {
+        let value = i.0 as LLVMValueRef;
+        if instance.values.contains_key(&i.0) {
+            continue;
+        }
+        // SAFETY: an instruction of the host.
+        match unsafe { LLVMGetInstructionOpcode(value) } {
+            LLVMStore => return resolve(k, &mut instance, operand(value, 0)),
+            LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => {
+                return unsupported("a division of integers at points that the program does not compute");
+            }
+            _ => emit_instruction(k, &mut instance, statement, value)?,
+        }
+    }
+    internal(format!("{} stores nothing", statement.name))
+}
+
 fn plan(k: &mut KernelBuilder<'_>, id: StmtId, s: &Statement) -> Result<Plan> {
     if let Some(p) = k.plans.get(&id) {
         return Ok(p.clone());

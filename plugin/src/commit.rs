@@ -101,7 +101,12 @@ fn rewrite_clone(
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
             let functions = unsafe { codegen::lower_emulated(&c.kernels, session.module()) }?;
-            added.extend(&functions);
+            for f in &functions {
+                // One function may stand under several descriptors.
+                if !added.contains(f) {
+                    added.push(*f);
+                }
+            }
             Some(functions)
         } else {
             None
@@ -115,6 +120,7 @@ fn rewrite_clone(
             emulated: emulated.as_deref(),
             footprints: &c.footprints,
             work: &c.work,
+            fused: c.kernels.fused(),
         };
         // SAFETY: the working copy holds the region that detection found in it.
         unsafe { codegen::emit(clone, &plan, &entry) }?;

@@ -10,6 +10,7 @@
 use crate::commit::{self, Compiled};
 use crate::options::{Options, Strategy};
 use crate::remarks;
+use crate::stencil;
 use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -155,7 +156,10 @@ fn compile(
     };
     codegen::check_live_outs(&scop).map_err(generated)?;
     // SAFETY: the module outlives the kernels, which live in its context.
-    let kernels = unsafe { codegen::build_kernels(session.module(), &scop, &mapped) }.map_err(generated)?;
+    let mut kernels = unsafe { codegen::build_kernels(session.module(), &scop, &mapped) }.map_err(generated)?;
+    if options.strategy == Strategy::Streaming {
+        stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
+    }
     if stage == Stage::Kernel {
         eprintln!("{kernels}");
         return Ok(None);
@@ -189,7 +193,7 @@ fn detect_options(options: &Options) -> detect::DetectOptions {
 
 fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions {
     let scheduler = match options.strategy {
-        Strategy::Auto => schedule::strategy::Scheduler::Auto,
+        Strategy::Auto | Strategy::Streaming => schedule::strategy::Scheduler::Auto,
         Strategy::Original => schedule::strategy::Scheduler::Original,
         Strategy::Isl => schedule::strategy::Scheduler::Isl,
     };

@@ -20,6 +20,7 @@ mod error;
 mod options;
 mod remarks;
 mod selftest;
+mod stencil;
 mod tools;
 
 pub use error::PluginError;

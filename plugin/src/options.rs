@@ -33,6 +33,8 @@ pub enum Strategy {
     Auto,
     Original,
     Isl,
+    /// As `Auto`, and several time steps of a stencil in one launch.
+    Streaming,
 }
 
 /// See the module documentation.
@@ -46,6 +48,8 @@ pub struct Options {
     pub only_function: Option<String>,
     pub verbose: bool,
     pub strategy: Strategy,
+    /// Time iterations of a stencil in one launch; `None`: chosen by the plan.
+    pub fuse_steps: Option<u32>,
     /// Outermost first; empty: chosen by the mapping.
     pub tile: Vec<u32>,
     /// isl operations; `None`: the stages' default.
@@ -55,7 +59,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "targets",
     "arch",
     "cubin",
@@ -63,6 +67,7 @@ const NAMES: [&str; 10] = [
     "only-function",
     "verbose",
     "strategy",
+    "fuse-steps",
     "tile",
     "budget",
     "max-inline",
@@ -79,6 +84,7 @@ impl Default for Options {
             only_function: None,
             verbose: false,
             strategy: Strategy::Auto,
+            fuse_steps: None,
             tile: Vec::new(),
             budget: None,
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
@@ -138,9 +144,11 @@ impl Options {
                     "auto" => Strategy::Auto,
                     "original" => Strategy::Original,
                     "isl" => Strategy::Isl,
-                    _ => return Err(format!("'{value}' is none of auto, original, isl")),
+                    "streaming" => Strategy::Streaming,
+                    _ => return Err(format!("'{value}' is none of auto, original, isl, streaming")),
                 }
             }
+            "fuse-steps" => self.fuse_steps = Some(number(value)?),
             "tile" => self.tile = sizes(value)?,
             "budget" => self.budget = Some(number(value)?),
             "max-inline" => self.max_inline = number(value)?,

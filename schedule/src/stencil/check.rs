@@ -19,7 +19,7 @@
 
 use super::plan::StencilPlan;
 use super::{Stencil, StepAccess};
-use crate::{Dependences, Result, known};
+use crate::{Dependences, MappedScop, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop};
 use std::fmt;
@@ -87,6 +87,23 @@ pub fn same_flow(scop: &Scop, deps: &Dependences) -> Result<bool> {
         Ok(a.intersect_params(known.clone())?.is_equal(&b.intersect_params(known.clone())?)?)
     };
     Ok(same(tagged, deps.tagged_flow.clone())? && same(flow.may_no_source()?, deps.no_source.clone())?)
+}
+
+/// Whether the first host parameter of every kernel is the time of all its instances: then the launches from some time on are
+/// those of the instances from that time on.
+pub fn time_on_host(mapped: &MappedScop) -> Result<bool> {
+    for k in &mapped.kernels {
+        let Some(h) = k.host_params.first() else { return Ok(false) };
+        for set in k.domain.sets()? {
+            let name = set.tuple_name()?.unwrap_or_default();
+            let dims: Vec<String> = (0..set.dim(isl::DimType::Set)?).map(|d| format!("i{d}")).collect();
+            let text = format!("[{h}] -> {{ {name}[{}] : i0 = {h} }}", dims.join(", "));
+            if !set.is_subset(&isl::Set::read(set.context(), &text)?)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// All broken rules of a plan.
@@ -180,7 +197,8 @@ fn reads(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
             let age = n.lag - p.lag - r.offset[0];
             let crosses = r.offset[1] != 0 || r.offset[2] != 0;
             // A value of the same iteration is there if the node comes first in it; one of another thread needs a barrier.
-            let in_order = plan.order.iter().position(|v| *v == r.node) < plan.order.iter().position(|v| *v == i);
+            let in_order =
+                plan.order.iter().position(|v| *v == r.node) < plan.order.iter().position(|v| *v == i);
             if age < i64::from(crosses) || (age == 0 && !in_order) {
                 report(Rule::Time, at.clone());
             }

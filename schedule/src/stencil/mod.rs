@@ -75,7 +75,10 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepAccess {
     /// Reads the buffer at the written element's coordinates plus `offset`.
-    Buffer { buffer: usize, offset: Vec<i64> },
+    Buffer {
+        buffer: usize,
+        offset: Vec<i64>,
+    },
     /// Reads memory that no step writes, through the statement's access relation.
     Plain,
     Write,

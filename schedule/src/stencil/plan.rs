@@ -87,7 +87,8 @@ pub fn axis(dims: usize, d: usize) -> usize {
 
 /// A plan for the stencil of `scop`; `fuse` is the number of time iterations a launch that the user wants.
 pub fn plan(scop: &Scop, stencil: &Stencil, fuse: Option<i64>) -> Result<StencilPlan, NotStencil> {
-    let words = stencil.buffers.iter().map(|b| scop.array(b.array).elem.bytes().div_ceil(4)).max().unwrap_or(1);
+    let words =
+        stencil.buffers.iter().map(|b| scop.array(b.array).elem.bytes().div_ceil(4)).max().unwrap_or(1);
     let (threads, cells, steps) = match (stencil.dims, words) {
         (1, _) => ([1, 256], [1, 4], 32),
         (2, 1) => ([1, 128], [1, 4], 10),
@@ -130,7 +131,9 @@ fn fits(scop: &Scop, p: &StencilPlan) -> bool {
         }
         efficiency *= p.tile[axis].min(held as i64) as f64 / held;
     }
-    registers <= QUEUE_REGISTERS && shared <= SHARED_LIMIT && (efficiency >= MIN_EFFICIENCY || p.config.fuse == p.stencil.period)
+    registers <= QUEUE_REGISTERS
+        && shared <= SHARED_LIMIT
+        && (efficiency >= MIN_EFFICIENCY || p.config.fuse == p.stencil.period)
 }
 
 /// Where node `i`'s slots end if they start at `begin` (bytes).

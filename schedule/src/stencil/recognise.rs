@@ -1,6 +1,6 @@
 //! Access relations to steps and buffers.
 
-use super::{Buffer, NotStencil, Step, StepAccess, Stencil, check};
+use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check};
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId};
@@ -93,7 +93,9 @@ fn domain_box(s: &Statement, known: &isl::Set) -> Result<Option<Domain>> {
     for d in 0..domain.dim(isl::DimType::Set)? as i32 {
         // A dimension without a bound has no extreme value; isl reports it as an error.
         let at = d as u32;
-        if !domain.dim_has_lower_bound(isl::DimType::Set, at)? || !domain.dim_has_upper_bound(isl::DimType::Set, at)? {
+        if !domain.dim_has_lower_bound(isl::DimType::Set, at)?
+            || !domain.dim_has_upper_bound(isl::DimType::Set, at)?
+        {
             return Ok(None);
         }
         bounds.push((domain.clone().dim_min(d)?.coalesce()?, domain.clone().dim_max(d)?.coalesce()?));
@@ -199,8 +201,13 @@ fn with_period(
     domains: &[Domain],
     runs: &isl::Set,
 ) -> Result<std::result::Result<Stencil, NotStencil>> {
-    let written: BTreeSet<_> =
-        scop.statements.iter().flat_map(|s| &s.accesses).filter(|a| a.kind != AccessKind::Read).map(|a| a.array).collect();
+    let written: BTreeSet<_> = scop
+        .statements
+        .iter()
+        .flat_map(|s| &s.accesses)
+        .filter(|a| a.kind != AccessKind::Read)
+        .map(|a| a.array)
+        .collect();
     let mut buffers: Vec<Buffer> = Vec::new();
     let mut index: BTreeMap<(usize, Vec<i64>), usize> = BTreeMap::new();
     // The writes first: they say which buffers there are.
@@ -222,7 +229,9 @@ fn with_period(
                     .map(|(j, c)| {
                         let b = &domains[k].bounds[*j];
                         let b = if upper { &b.1 } else { &b.0 };
-                        Ok(b.clone().add_constant(isl::Val::int(&scop.ctx, *c)?)?.intersect_params(runs.clone())?)
+                        Ok(b.clone()
+                            .add_constant(isl::Val::int(&scop.ctx, *c)?)?
+                            .intersect_params(runs.clone())?)
                     })
                     .collect()
             };

@@ -59,7 +59,10 @@ fn forms() {
     let copy_back = "param T n; array A n; array B n; for t : 0 <= t < T {
         for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; } for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; } }";
     let s = recognised(copy_back).unwrap();
-    assert_eq!(s.buffers.iter().map(|b| (b.live, b.has_border)).collect::<Vec<_>>(), [(false, false), (true, true)]);
+    assert_eq!(
+        s.buffers.iter().map(|b| (b.live, b.has_border)).collect::<Vec<_>>(),
+        [(false, false), (true, true)]
+    );
     let modulo = "param T n; array A 2 n; for t : 0 <= t < T {
         for i : 1 <= i < n - 1 { S0 : A[(t+1) mod 2, i] = A[t mod 2, i-1], A[t mod 2, i], A[t mod 2, i+1]; } }";
     let s = recognised(modulo).unwrap();

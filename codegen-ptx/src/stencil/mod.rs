@@ -1,0 +1,282 @@
+//! Fused kernels: several time steps of a stencil in one launch, after a [`StencilPlan`].
+//!
+//! # Invariants
+//! - Every value is computed by copies of the statement's instructions in their order, so results are the original's bit for
+//!   bit. Values at points that the program does not compute are thrown away by selects; loads there go to valid addresses.
+//! - A launch reads live buffers from `src` and writes them, inside of their boxes, to `dst`: two copies of the array. What lies
+//!   outside of a box is read from the program's array and written by nobody.
+//! - Register queues are SSA values: the row loop is unrolled as often as the longest queue is long, so a queue is renamed,
+//!   never moved, and nothing is indexed at run time.
+//!
+//! # Arguments
+//! For each array with live buffers `src` and `dst`, then the program's arrays, then parameters, invariants and
+//! [`StencilScalar`]s. The copy of an array has the array's layout: the same address arithmetic serves both.
+
+mod emit;
+mod host;
+mod tile;
+
+pub(crate) use host::{Launcher, count, emit_fused, scratch_ranges};
+
+use crate::error::{Result, internal, unsupported};
+use crate::ir::Ir;
+use crate::kernel::*;
+use crate::llvm::*;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl as isl;
+use pollyrs_schedule::stencil::{Config, StencilPlan, plan};
+use pollyrs_schedule::{MappedKernel, MappedScop};
+use pollyrs_scop::{AccessValue, ArrayId, Scop};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the host computes for a launch, an `i64` each. Dimensions are those of the arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StencilScalar {
+    /// The first time iteration.
+    Time,
+    /// Output rows of a block.
+    Rows,
+    /// First and last element, along a dimension, of the box around all live buffers.
+    First(usize),
+    Last(usize),
+    /// Blocks along y (1) and x (2).
+    Count(usize),
+    /// Corners of a buffer's box and of the box around all that is read of it.
+    Lower(usize, usize),
+    Upper(usize, usize),
+    OuterLower(usize, usize),
+    OuterUpper(usize, usize),
+    /// Linear index of the first and last touched element of an array.
+    Begin(ArrayId),
+    End(ArrayId),
+}
+
+/// The fused kernels of a SCoP.
+#[derive(Clone, Debug)]
+pub struct FusedKernels {
+    pub plan: StencilPlan,
+    /// A launch of no steps: from `src` to `dst`.
+    pub copy: StencilPlan,
+    /// By index of `ScalarArg::Stencil`.
+    pub scalars: Vec<StencilScalar>,
+    /// Arrays with live buffers. The copy of the i-th has the number `arrays.len() + i`.
+    pub copied: Vec<ArrayId>,
+    /// Positions in `KernelModule::kernels`: from the array to the copy, from the copy to the array, and the latter
+    /// without a step.
+    pub forward: usize,
+    pub backward: usize,
+    pub copy_back: usize,
+}
+
+/// Adds the fused kernels of `plan` behind those of the mapping. On an error the module is as it was.
+pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plan: &StencilPlan) -> Result<()> {
+    let copy = plan::with_config(&plan.stencil, Config { fuse: 0, ..plan.config });
+    let live = plan.stencil.buffers.iter().filter(|b| b.live).map(|b| b.array);
+    let copied: Vec<ArrayId> = live.collect::<BTreeSet<_>>().into_iter().collect();
+    let scalars = scalars(plan, scop);
+    let _budget = scop.ctx.budget(pollyrs_schedule::DEFAULT_BUDGET);
+    let scratch = |a: ArrayId| {
+        let at = copied.iter().position(|c| *c == a).unwrap_or(0);
+        ArrayId(scop.arrays.len() + at)
+    };
+    let before = km.kernels.len();
+    let mut made = Vec::new();
+    let mut result = Ok(());
+    for (p, name) in [(plan, "F"), (&copy, "C")] {
+        let name = identifier(&format!("{}_{name}", scop.name));
+        match build(km.module(), scop, mapped, p, &copied, &scalars, &name) {
+            Ok(info) => made.push(info),
+            Err(e) => {
+                result = Err(e);
+                break;
+            }
+        }
+    }
+    let result = result.and_then(|()| verify(km.module()));
+    let (Ok(()), [fused, copying]) = (&result, made.as_slice()) else {
+        for k in &made {
+            if let Some(f) = crate::ptx::find_function(km.module(), &k.name) {
+                // SAFETY: a function without uses.
+                unsafe { LLVMDeleteFunction(f) };
+            }
+        }
+        return result.and(internal("fused kernels are missing"));
+    };
+    // The first arrays are src and dst of each copied one, as the function was built: forward.
+    let swapped = |k: &KernelInfo| {
+        let mut k = k.clone();
+        for (i, a) in copied.iter().enumerate() {
+            k.arrays[2 * i] = scratch(*a);
+            k.arrays[2 * i + 1] = *a;
+        }
+        k
+    };
+    let mut forward = swapped(fused);
+    for i in 0..copied.len() {
+        forward.arrays.swap(2 * i, 2 * i + 1);
+    }
+    let kernels = [forward, swapped(fused), swapped(copying)];
+    km.kernels.extend(kernels);
+    km.fused = Some(FusedKernels {
+        plan: plan.clone(),
+        copy,
+        scalars,
+        copied,
+        forward: before,
+        backward: before + 1,
+        copy_back: before + 2,
+    });
+    Ok(())
+}
+
+fn scalars(plan: &StencilPlan, scop: &Scop) -> Vec<StencilScalar> {
+    use StencilScalar::*;
+    let s = &plan.stencil;
+    let mut out = vec![Time, Rows, Count(1), Count(2)];
+    out.extend((0..s.dims).flat_map(|d| [First(d), Last(d)]));
+    for b in 0..s.buffers.len() {
+        out.extend((0..s.dims).flat_map(|d| [Lower(b, d), Upper(b, d), OuterLower(b, d), OuterUpper(b, d)]));
+    }
+    let arrays: BTreeSet<usize> = s.buffers.iter().map(|b| b.array.0).collect();
+    out.extend(
+        arrays
+            .into_iter()
+            .filter(|a| *a < scop.arrays.len())
+            .flat_map(|a| [Begin(ArrayId(a)), End(ArrayId(a))]),
+    );
+    out
+}
+
+/// The memory arrays that the statements access, and whether they write them.
+fn accessed(scop: &Scop) -> BTreeMap<ArrayId, bool> {
+    let mut out = BTreeMap::new();
+    for a in scop.statements.iter().flat_map(|s| &s.accesses) {
+        *out.entry(a.array).or_default() |= a.kind != pollyrs_scop::AccessKind::Read;
+    }
+    out
+}
+
+/// The type of a buffer's elements and the alignment of all accesses; they agree, or the kernel is not built.
+fn element_types(scop: &Scop, plan: &StencilPlan) -> Result<Vec<(LLVMTypeRef, u32)>> {
+    let mut found: BTreeMap<ArrayId, (LLVMTypeRef, u32)> = BTreeMap::new();
+    for a in scop.statements.iter().flat_map(|s| &s.accesses) {
+        let AccessValue::Instruction(i) = a.value else {
+            return internal("a stencil with a scalar");
+        };
+        let i = i.0 as LLVMValueRef;
+        // SAFETY: a load or store of the host.
+        let (ty, align, plain) = unsafe {
+            let store = LLVMGetInstructionOpcode(i) == inkwell::llvm_sys::LLVMOpcode::LLVMStore;
+            let ty = LLVMTypeOf(if store { LLVMGetOperand(i, 0) } else { i });
+            let ordering = LLVMGetOrdering(i);
+            let atomic = ordering != inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
+            (ty, LLVMGetAlignment(i), LLVMGetVolatile(i) == 0 && !atomic)
+        };
+        if !plain {
+            return unsupported("a volatile or atomic access");
+        }
+        let bytes = scop.array(a.array).elem.bytes();
+        let entry = found.entry(a.array).or_insert((ty, bytes));
+        if entry.0 != ty {
+            return unsupported("one array with elements of two types");
+        }
+        entry.1 = entry.1.min(align);
+    }
+    let missing = || crate::CodegenError::Internal("a buffer is not accessed".into());
+    plan.stencil.buffers.iter().map(|b| found.get(&b.array).copied().ok_or_else(missing)).collect()
+}
+
+/// One kernel. Its `arrays` name the program's arrays for `src` and `dst` too.
+fn build(
+    module: LLVMModuleRef,
+    scop: &Scop,
+    mapped: &MappedScop,
+    plan: &StencilPlan,
+    copied: &[ArrayId],
+    scalars: &[StencilScalar],
+    name: &str,
+) -> Result<KernelInfo> {
+    // SAFETY: a live module.
+    let context = unsafe { LLVMGetModuleContext(module) };
+    let ir = Ir::new(context);
+    let elements = element_types(scop, plan)?;
+    let accessed = accessed(scop);
+    let mut arrays: Vec<ArrayId> = copied.iter().flat_map(|a| [*a, *a]).collect();
+    arrays.extend(accessed.keys());
+    let args: Vec<ScalarArg> = (0..scop.params.len())
+        .map(ScalarArg::Param)
+        .chain((0..scop.invariants.len()).map(ScalarArg::Invariant))
+        .chain((0..scalars.len()).map(ScalarArg::Stencil))
+        .collect();
+    let mut types = vec![ir.ptr_type(); arrays.len()];
+    types.extend(args.iter().map(|a| match a {
+        ScalarArg::Invariant(i) => {
+            slot_type(&ir, host_type(scop.invariants[*i].value.0)).unwrap_or(ir.i64_type())
+        }
+        _ => ir.i64_type(),
+    }));
+    if crate::ptx::find_function(module, name).is_some() {
+        return internal(format!("two kernels are named {name}"));
+    }
+    let function = declare(module, name, function_type(ir.void_type(), &types));
+    for (i, a) in arrays.iter().enumerate() {
+        let attribute = |name| add_enum_attribute(context, function, i as u32 + 1, name, 0);
+        attribute("captures");
+        let is_src = i < 2 * copied.len() && i % 2 == 0;
+        // `dst` may be the program's array, of which other elements are read.
+        if is_src || (i >= 2 * copied.len() && !copied.contains(a)) {
+            attribute("noalias");
+            attribute("readonly");
+        }
+    }
+    for a in ["nounwind", "mustprogress", "convergent"] {
+        add_enum_attribute(context, function, FUNCTION, a, 0);
+    }
+    let Some(one) = mapped.kernels.first() else {
+        return internal("no kernel is mapped");
+    };
+    // Of a mapped kernel, statements ask for the domain and what is known.
+    #[allow(clippy::needless_update)]
+    let kernel = MappedKernel {
+        name: name.into(),
+        host_params: Vec::new(),
+        domain: scop.domain()?,
+        grid: Vec::new(),
+        block: Vec::new(),
+        tile_map: isl::UnionMap::empty(&scop.ctx)?,
+        thread_map: isl::UnionMap::empty(&scop.ctx)?,
+        schedule: scop.schedule.clone(),
+        context: scop.context.clone(),
+        ..one.clone()
+    };
+    let result = emit::emit_kernel(emit::Input {
+        ir: &ir,
+        module,
+        function,
+        scop,
+        mapped,
+        kernel: &kernel,
+        plan,
+        copied,
+        elements: &elements,
+        arrays: &arrays,
+        args: &args,
+        scalars,
+    });
+    match result {
+        Ok(shared_bytes) => Ok(KernelInfo {
+            name: name.into(),
+            arrays,
+            scalars: args,
+            block: [plan.config.threads[1], plan.config.threads[0], 1],
+            has_barrier: true,
+            shared_bytes,
+        }),
+        Err(e) => {
+            // SAFETY: a function without uses; its blocks go with it.
+            unsafe { LLVMDeleteFunction(function) };
+            Err(e)
+        }
+    }
+}
