@@ -4,10 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 10] = [
     "session.cpp",
     "clone.cpp",
     "inline.cpp",
+    "prepare.cpp",
+    "conditions.cpp",
     "regions.cpp",
     "analyses.cpp",
     "source.cpp",

@@ -17,4 +17,6 @@ pub enum ShimError {
     ForeignClone,
     #[error("region cannot be versioned: {0}")]
     Region(String),
+    #[error("a store that stood for a conditional one was changed")]
+    Conditions,
 }

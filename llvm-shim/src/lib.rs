@@ -24,6 +24,7 @@
 mod analyses;
 mod error;
 mod plugin;
+mod prepare;
 mod scev;
 mod session;
 mod source;

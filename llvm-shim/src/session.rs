@@ -18,7 +18,7 @@ pub(crate) type Uses = Rc<RefCell<BTreeMap<usize, usize>>>;
 /// Pass builder and analysis managers of its own for one module; see the module documentation. When dropped it erases
 /// clones left over (after a panic, say) and unused declarations and constants that came into the module since it began.
 pub struct Session {
-    raw: *mut sys::RawSession,
+    pub(crate) raw: *mut sys::RawSession,
     module: LLVMModuleRef,
     uses: Uses,
 }
@@ -146,7 +146,7 @@ impl Session {
         unsafe { sys::prs_weaken_attributes(f) }
     }
 
-    fn require_idle(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+    pub(crate) fn require_idle(&self, f: LLVMValueRef) -> Result<(), ShimError> {
         if self.uses.borrow().contains_key(&(f as usize)) { Err(ShimError::Busy) } else { Ok(()) }
     }
 }

@@ -127,6 +127,12 @@ unsafe extern "C" {
         max_rounds: u32,
         max_total: u32,
     ) -> u32;
+    pub fn prs_lower_switches(s: *mut RawSession, f: LLVMValueRef, max_cases: u32) -> bool;
+    pub fn prs_expand_memory_intrinsics(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_hoist_loads(s: *mut RawSession, f: LLVMValueRef, max_loads: u32) -> bool;
+    pub fn prs_flatten_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    /// False if a store that stands for a conditional one no longer has the shape it was given.
+    pub fn prs_restore_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_simplify_regions(s: *mut RawSession, f: LLVMValueRef);
     /// False and the verifier's text where the function is broken.
     pub fn prs_verify_function(f: LLVMValueRef, ctx: *mut c_void, sink: ByteSink) -> bool;

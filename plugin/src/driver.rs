@@ -9,6 +9,7 @@
 
 use crate::commit::{self, Compiled};
 use crate::options::{Options, Strategy};
+use crate::prepare;
 use crate::remarks;
 use crate::stencil;
 use crate::{PluginError, Stage};
@@ -19,12 +20,6 @@ use pollyrs_llvm_shim::Session;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
-
-/// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the compilation.)
-///
-/// Loops and subscripts are still what the programmer wrote here: no load-PRE, no LICM, no idiom recognition has run.
-pub const CANONICALISE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,simplifycfg,reassociate,\
-     loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop(indvars),simplifycfg,loop-simplify,lcssa";
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three.
 const MAX_INLINE_ROUNDS: u32 = 4;
@@ -40,8 +35,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             continue;
         }
         if stage == Stage::Canonicalise {
-            session.run_passes(f, CANONICALISE)?;
-            session.simplify_regions(f)?;
+            prepare::canonicalise(&session, f)?;
             changed = true;
             continue;
         }
@@ -75,8 +69,7 @@ fn offload(
     stage: Stage,
     options: &Options,
 ) -> Result<bool, PluginError> {
-    session.run_passes(clone, CANONICALISE)?;
-    session.simplify_regions(clone)?;
+    prepare::flatten(session, clone)?;
     let mut compiled = Vec::new();
     {
         let analyses = session.analyses(clone)?;

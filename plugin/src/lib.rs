@@ -18,6 +18,7 @@ mod commit;
 mod driver;
 mod error;
 mod options;
+mod prepare;
 mod remarks;
 mod selftest;
 mod stencil;

@@ -3,7 +3,7 @@
 // ARGS: 0
 // ARGS: 1
 // ARGS: 2
-// OFFLOAD: any
+// OFFLOAD: yes
 #include "example.h"
 
 

@@ -1,0 +1,283 @@
+// Branches on data to straight-line code, and back; src/conditions.rs has the argument.
+
+#include "shim.h"
+
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+using pollyrs::Session;
+
+namespace {
+// On a store that stands for a conditional one: its value is `select(condition, new, load of the same address)`.
+constexpr const char Mark[] = "pollyrs.conditional";
+
+struct Context {
+  LoopInfo &LI;
+  DominatorTree &DT;
+  PostDominatorTree &PDT;
+  ScalarEvolution &SE;
+};
+
+// Whether the integer `S` depends on data that loops of the nest of `Outer` compute.
+bool dependsOnData(const SCEV *S, const Loop &Outer, ScalarEvolution &SE, unsigned Depth) {
+  if (isa<SCEVCouldNotCompute>(S))
+    return true;
+  return SCEVExprContains(S, [&](const SCEV *Part) {
+    auto *Unknown = dyn_cast<SCEVUnknown>(Part);
+    auto *I = Unknown ? dyn_cast<Instruction>(Unknown->getValue()) : nullptr;
+    if (!I || !Outer.contains(I))
+      return false;
+    unsigned Op = I->getOpcode();
+    bool Division = Op == Instruction::SDiv || Op == Instruction::SRem || Op == Instruction::AShr;
+    return !(Division && Depth && isa<ConstantInt>(I->getOperand(1)) &&
+             !dependsOnData(SE.getSCEV(I->getOperand(0)), Outer, SE, Depth - 1));
+  });
+}
+
+bool dependsOnData(Value *Condition, const Loop &Outer, ScalarEvolution &SE, unsigned Depth = 6) {
+  auto *I = dyn_cast<Instruction>(Condition);
+  if (!I)
+    return false;
+  switch (I->getOpcode()) {
+  case Instruction::ICmp:
+    if (!I->getOperand(0)->getType()->isIntegerTy())
+      return true;
+    return dependsOnData(SE.getSCEV(I->getOperand(0)), Outer, SE, 4) ||
+           dependsOnData(SE.getSCEV(I->getOperand(1)), Outer, SE, 4);
+  case Instruction::And:
+  case Instruction::Or:
+  case Instruction::Xor:
+  case Instruction::Select:
+  case Instruction::Freeze:
+    for (Value *Op : I->operands())
+      if (!Depth || dependsOnData(Op, Outer, SE, Depth - 1))
+        return true;
+    return false;
+  case Instruction::Trunc:
+    return dependsOnData(SE.getSCEV(I->getOperand(0)), Outer, SE, 4);
+  default:
+    return true;
+  }
+}
+
+// Whether every execution of `Head` comes with an access of the bytes that `Access` touches, in the same iteration: then the
+// bytes are there. What may end the iteration early was excluded before.
+bool surelyAccessed(Instruction &Access, BasicBlock &Head, Context &C) {
+  Value *Pointer = getLoadStorePointerOperand(&Access);
+  const DataLayout &DL = Access.getDataLayout();
+  TypeSize Size = DL.getTypeStoreSize(getLoadStoreType(&Access));
+  const SCEV *Address = C.SE.getSCEV(Pointer);
+  const Loop *L = C.LI.getLoopFor(&Head);
+  auto Accesses = [&](BasicBlock &BB) {
+    for (Instruction &I : BB) {
+      Value *P = getLoadStorePointerOperand(&I);
+      if (P && !I.isVolatile() && !I.hasMetadata(Mark) && DL.getTypeStoreSize(getLoadStoreType(&I)) == Size &&
+          (P == Pointer || C.SE.getSCEV(P) == Address) && !isa<SCEVCouldNotCompute>(Address))
+        return true;
+    }
+    return false;
+  };
+  for (BasicBlock *BB : L->blocks()) {
+    if (C.LI.getLoopFor(BB) != L)
+      continue;
+    if ((C.DT.dominates(BB, &Head) || C.PDT.dominates(BB, &Head)) && Accesses(*BB))
+      return true;
+  }
+  auto *Branch = cast<BranchInst>(Head.getTerminator());
+  BasicBlock *T = Branch->getSuccessor(0), *F = Branch->getSuccessor(1);
+  return T->getSinglePredecessor() && F->getSinglePredecessor() && Accesses(*T) && Accesses(*F);
+}
+
+bool isNothing(const Instruction &I) {
+  return isa<AssumeInst>(I) || isa<DbgInfoIntrinsic>(I) || I.isLifetimeStartOrEnd();
+}
+
+bool canFlatten(Instruction &I, BasicBlock &Head, Context &C) {
+  if (isa<PHINode>(I) || I.getType()->isTokenTy())
+    return false;
+  if (isa<AssumeInst>(I))
+    return true;
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    return Load->isSimple() && (isSafeToSpeculativelyExecute(Load, Head.getTerminator(), nullptr, &C.DT) ||
+                                surelyAccessed(I, Head, C));
+  if (auto *Store = dyn_cast<StoreInst>(&I))
+    return Store->isSimple() && (Store->hasMetadata(Mark) || surelyAccessed(I, Head, C)) &&
+           !Store->getValueOperand()->getType()->isPointerTy();
+  if (auto *Call = dyn_cast<CallBase>(&I))
+    return isa<CallInst>(I) && Call->doesNotAccessMemory() && Call->doesNotThrow() && Call->willReturn() &&
+           !Call->isConvergent();
+  return isSafeToSpeculativelyExecute(&I, Head.getTerminator(), nullptr, &C.DT);
+}
+
+// `Arm` hangs on `Head` alone, has one way on, and can run unconditionally.
+bool isArm(BasicBlock &Arm, BasicBlock &Head, Context &C) {
+  auto *Branch = dyn_cast<BranchInst>(Arm.getTerminator());
+  if (Arm.getSinglePredecessor() != &Head || !Branch || Branch->isConditional() ||
+      C.LI.getLoopFor(&Arm) != C.LI.getLoopFor(&Head) || Branch->getSuccessor(0) == &Arm)
+    return false;
+  for (Instruction &I : drop_end(Arm))
+    if (!canFlatten(I, Head, C))
+      return false;
+  return true;
+}
+
+// Moves `Arm` into `Head`; its stores keep what is in memory where `Condition` is not as the arm wants it.
+void moveArm(BasicBlock &Arm, BasicBlock &Head, Value *Condition, bool WhenTrue) {
+  Instruction *Before = Head.getTerminator();
+  Value *Mask = Condition;
+  if (!WhenTrue && any_of(Arm, [](Instruction &I) { return isa<StoreInst>(I); }))
+    Mask = IRBuilder<>(Before).CreateNot(Condition);
+  for (Instruction &I : make_early_inc_range(drop_end(Arm))) {
+    if (isNothing(I)) {
+      I.eraseFromParent();
+      continue;
+    }
+    I.moveBefore(Before->getIterator());
+    auto *Store = dyn_cast<StoreInst>(&I);
+    if (!Store) {
+      // (Poison, from flags that hold under the condition only, is not used without it.)
+      I.dropUBImplyingAttrsAndMetadata();
+      continue;
+    }
+    IRBuilder<> B(Store);
+    if (Store->hasMetadata(Mark)) {
+      auto *Inner = cast<SelectInst>(Store->getValueOperand());
+      IRBuilder<> AtInner(Inner);
+      // Logical and: the inner condition may be poison where the outer one is false.
+      Inner->setCondition(AtInner.CreateSelect(Mask, Inner->getCondition(), B.getFalse()));
+      continue;
+    }
+    LoadInst *Old = B.CreateAlignedLoad(Store->getValueOperand()->getType(), Store->getPointerOperand(), Store->getAlign());
+    Old->copyMetadata(*Store, {LLVMContext::MD_tbaa, LLVMContext::MD_alias_scope, LLVMContext::MD_noalias});
+    Value *New = Store->getValueOperand();
+    auto *Select = SelectInst::Create(Mask, New, Old, "", Store->getIterator());
+    Select->setDebugLoc(Store->getDebugLoc());
+    Store->setOperand(0, Select);
+    Store->setMetadata(Mark, MDNode::get(Store->getContext(), {}));
+  }
+}
+
+// One branch on data to straight-line code.
+bool flatten(BasicBlock &Head, Context &C) {
+  auto *Branch = dyn_cast<BranchInst>(Head.getTerminator());
+  const Loop *L = C.LI.getLoopFor(&Head);
+  if (!L || !Branch || Branch->isUnconditional() || Branch->getSuccessor(0) == Branch->getSuccessor(1))
+    return false;
+  BasicBlock *T = Branch->getSuccessor(0), *F = Branch->getSuccessor(1);
+  bool ArmT = isArm(*T, Head, C), ArmF = isArm(*F, Head, C);
+  BasicBlock *Join = nullptr;
+  if (ArmT && ArmF && T->getSingleSuccessor() == F->getSingleSuccessor())
+    Join = T->getSingleSuccessor();
+  else if (ArmT && T->getSingleSuccessor() == F)
+    Join = F, ArmF = false;
+  else if (ArmF && F->getSingleSuccessor() == T)
+    Join = T, ArmT = false;
+  if (!Join || C.LI.getLoopFor(Join) != L || Join == L->getHeader())
+    return false;
+  const Loop *Outer = L->getOutermostLoop();
+  if (!dependsOnData(Branch->getCondition(), *Outer, C.SE))
+    return false;
+  Value *Condition = Branch->getCondition();
+  if (ArmT)
+    moveArm(*T, Head, Condition, true);
+  if (ArmF)
+    moveArm(*F, Head, Condition, false);
+  BasicBlock *FromT = ArmT ? T : &Head, *FromF = ArmF ? F : &Head;
+  for (PHINode &PHI : Join->phis()) {
+    Value *VT = PHI.getIncomingValueForBlock(FromT), *VF = PHI.getIncomingValueForBlock(FromF);
+    Value *V = VT;
+    if (VT != VF) {
+      auto *Select = SelectInst::Create(Condition, VT, VF, "", Branch->getIterator());
+      Select->setDebugLoc(PHI.getDebugLoc());
+      V = Select;
+    }
+    PHI.removeIncomingValueIf(
+        [&](unsigned I) { return PHI.getIncomingBlock(I) == FromT || PHI.getIncomingBlock(I) == FromF; }, false);
+    PHI.addIncoming(V, &Head);
+  }
+  BranchInst *Straight = BranchInst::Create(Join, Branch->getIterator());
+  Straight->setDebugLoc(Branch->getDebugLoc());
+  Branch->eraseFromParent();
+  for (BasicBlock *Arm : {ArmT ? T : nullptr, ArmF ? F : nullptr})
+    if (Arm) {
+      // The join's PHIs do not know the arm any more.
+      Arm->getTerminator()->eraseFromParent();
+      new UnreachableInst(Arm->getContext(), Arm);
+      DeleteDeadBlock(Arm);
+    }
+  if (Join->getSinglePredecessor()) {
+    FoldSingleEntryPHINodes(Join);
+    MergeBlockIntoPredecessor(Join);
+  }
+  return true;
+}
+
+// Calls that may not return would end an iteration early: such loops are no SCoPs.
+bool mayStop(const Loop &L) {
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      if (!isGuaranteedToTransferExecutionToSuccessor(&I))
+        return true;
+  return false;
+}
+} // namespace
+
+extern "C" {
+
+bool prs_flatten_conditions(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  for (bool Again = true; Again;) {
+    Again = false;
+    Context C{S->FAM.getResult<LoopAnalysis>(F), S->FAM.getResult<DominatorTreeAnalysis>(F),
+              S->FAM.getResult<PostDominatorTreeAnalysis>(F), S->FAM.getResult<ScalarEvolutionAnalysis>(F)};
+    for (BasicBlock &BB : F) {
+      const Loop *L = C.LI.getLoopFor(&BB);
+      if (!L || mayStop(*L) || !flatten(BB, C))
+        continue;
+      Changed = Again = true;
+      S->FAM.invalidate(F, PreservedAnalyses::none());
+      break;
+    }
+  }
+  return Changed;
+}
+
+// Every marked store becomes conditional again. False if one has not the shape that was left.
+bool prs_restore_conditions(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  SmallVector<StoreInst *, 8> Marked;
+  for (Instruction &I : instructions(F))
+    if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->hasMetadata(Mark))
+      Marked.push_back(Store);
+  for (StoreInst *Store : Marked) {
+    auto *Select = dyn_cast<SelectInst>(Store->getValueOperand());
+    auto *Old = Select ? dyn_cast<LoadInst>(Select->getFalseValue()) : nullptr;
+    if (!Old || Old->getPointerOperand() != Store->getPointerOperand() || Old->getParent() != Store->getParent())
+      return false;
+    Store->setMetadata(Mark, nullptr);
+    Store->setOperand(0, Select->getTrueValue());
+    Instruction *Then = SplitBlockAndInsertIfThen(Select->getCondition(), Store->getIterator(), /*Unreachable=*/false);
+    Store->moveBefore(Then->getIterator());
+    if (Select->use_empty())
+      Select->eraseFromParent();
+    if (Old->use_empty())
+      Old->eraseFromParent();
+  }
+  if (!Marked.empty())
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return true;
+}
+
+} // extern "C"

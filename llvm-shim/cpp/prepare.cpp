@@ -1,0 +1,323 @@
+// Rewritings of the working copy that keep its meaning: switches to comparisons, memory intrinsics to loops, loads out of loops.
+
+#include "shim.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/MustExecute.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+using pollyrs::Session;
+
+// A chain of comparisons, one a case, in order. An unreachable default makes the last comparison superfluous.
+static void lowerSwitch(SwitchInst &SI) {
+  BasicBlock *BB = SI.getParent();
+  BasicBlock *Default = SI.getDefaultDest();
+  struct Incoming {
+    PHINode *PHI;
+    Value *V;
+  };
+  DenseMap<BasicBlock *, SmallVector<Incoming, 4>> Values;
+  SmallSetVector<BasicBlock *, 8> Successors(succ_begin(BB), succ_end(BB));
+  for (BasicBlock *Succ : Successors)
+    for (PHINode &PHI : Succ->phis()) {
+      Values[Succ].push_back({&PHI, PHI.getIncomingValueForBlock(BB)});
+      PHI.removeIncomingValueIf([&](unsigned I) { return PHI.getIncomingBlock(I) == BB; }, false);
+    }
+  auto Connect = [&](BasicBlock *From, BasicBlock *To) {
+    for (Incoming &In : Values[To])
+      In.PHI->addIncoming(In.V, From);
+  };
+  Value *Condition = SI.getCondition();
+  DebugLoc Loc = SI.getDebugLoc();
+  SmallVector<std::pair<ConstantInt *, BasicBlock *>, 8> Cases;
+  for (auto &Case : SI.cases())
+    if (Case.getCaseSuccessor() != Default)
+      Cases.push_back({Case.getCaseValue(), Case.getCaseSuccessor()});
+  bool NoDefault = isa<UnreachableInst>(Default->front());
+  SI.eraseFromParent();
+  BasicBlock *Current = BB;
+  for (size_t I = 0; I != Cases.size(); ++I) {
+    auto [Number, To] = Cases[I];
+    bool Last = I + 1 == Cases.size();
+    IRBuilder<> B(Current);
+    B.SetCurrentDebugLocation(Loc);
+    if (Last && NoDefault) {
+      B.CreateBr(To);
+      Connect(Current, To);
+      return;
+    }
+    BasicBlock *Next =
+        Last ? Default : BasicBlock::Create(BB->getContext(), BB->getName() + ".case", BB->getParent(), To);
+    B.CreateCondBr(B.CreateICmpEQ(Condition, Number), To, Next);
+    Connect(Current, To);
+    if (Last)
+      Connect(Current, Default);
+    Current = Next;
+  }
+  if (Cases.empty()) {
+    IRBuilder<> B(BB);
+    B.SetCurrentDebugLocation(Loc);
+    B.CreateBr(Default);
+    Connect(BB, Default);
+  }
+}
+
+// The bytes of an element for a memory intrinsic: as other accesses of the same object have it, if the length and the alignment
+// allow; else the largest power of two that does.
+static unsigned elementBytes(MemIntrinsic &MI, ScalarEvolution &SE, ArrayRef<const Value *> Pointers) {
+  unsigned Fits = 8;
+  const SCEV *Length = SE.getSCEV(MI.getLength());
+  while (Fits > 1 && SE.getMinTrailingZeros(Length) < Log2_32(Fits))
+    Fits /= 2;
+  for (const Value *P : Pointers) {
+    const Value *Object = getUnderlyingObject(P);
+    for (Instruction &I : instructions(MI.getFunction())) {
+      const Value *Accessed = getLoadStorePointerOperand(&I);
+      if (!Accessed || getUnderlyingObject(Accessed) != Object)
+        continue;
+      TypeSize Size = MI.getDataLayout().getTypeStoreSize(getLoadStoreType(&I));
+      if (Size.isScalable())
+        continue;
+      unsigned Bytes = Size.getFixedValue();
+      return Bytes <= Fits && isPowerOf2_32(Bytes) ? Bytes : 0;
+    }
+  }
+  return Fits;
+}
+
+// `for (i = 0; i < length / bytes; ++i) dst[i] = value or src[i]`. Forward order is right for memcpy, whose operands are equal or
+// disjoint, and for a memmove that is known to be one.
+static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA) {
+  if (MI.isVolatile() || MI.getDestAddressSpace() != 0 || isa<ConstantInt>(MI.getLength()) ||
+      !MI.getLength()->getType()->isIntegerTy(64))
+    return false;
+  auto *Set = dyn_cast<MemSetInst>(&MI);
+  auto *Copy = dyn_cast<MemTransferInst>(&MI);
+  SmallVector<const Value *, 2> Pointers = {MI.getRawDest()};
+  ConstantInt *Byte = nullptr;
+  if (Set) {
+    Byte = dyn_cast<ConstantInt>(Set->getValue());
+    if (!Byte)
+      return false;
+  } else if (Copy) {
+    if (Copy->getSourceAddressSpace() != 0)
+      return false;
+    if (isa<MemMoveInst>(Copy) && !AA.isNoAlias(MemoryLocation::getForDest(Copy), MemoryLocation::getForSource(Copy)))
+      return false;
+    Pointers.push_back(Copy->getRawSource());
+  } else {
+    return false;
+  }
+  unsigned Bytes = elementBytes(MI, SE, Pointers);
+  if (!Bytes)
+    return false;
+  LLVMContext &Context = MI.getContext();
+  IntegerType *Element = IntegerType::get(Context, 8 * Bytes), *Index = Type::getInt64Ty(Context);
+  BasicBlock *Before = MI.getParent();
+  BasicBlock *After = SplitBlock(Before, &MI);
+  BasicBlock *Body = BasicBlock::Create(Context, "pollyrs.memory", Before->getParent(), After);
+  Before->getTerminator()->eraseFromParent();
+  IRBuilder<> B(Before);
+  B.SetCurrentDebugLocation(MI.getDebugLoc());
+  Value *Count = B.CreateExactUDiv(MI.getLength(), ConstantInt::get(Index, Bytes));
+  B.CreateCondBr(B.CreateICmpNE(Count, ConstantInt::get(Index, 0)), Body, After);
+  B.SetInsertPoint(Body);
+  PHINode *I = B.CreatePHI(Index, 2);
+  auto AlignAt = [&](MaybeAlign A) { return commonAlignment(A.valueOrOne(), Bytes); };
+  Value *V = Set ? static_cast<Value *>(ConstantInt::get(Context, APInt::getSplat(8 * Bytes, Byte->getValue())))
+                 : B.CreateAlignedLoad(Element, B.CreateInBoundsGEP(Element, Copy->getRawSource(), I),
+                                       AlignAt(Copy->getSourceAlign()));
+  B.CreateAlignedStore(V, B.CreateInBoundsGEP(Element, MI.getRawDest(), I), AlignAt(MI.getDestAlign()));
+  Value *Next = B.CreateAdd(I, ConstantInt::get(Index, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+  B.CreateCondBr(B.CreateICmpNE(Next, Count), Body, After);
+  I->addIncoming(ConstantInt::get(Index, 0), Before);
+  I->addIncoming(Next, Body);
+  MI.eraseFromParent();
+  return true;
+}
+
+// Whether nothing in the loop writes what `Load` reads.
+static bool isUnwritten(LoadInst &Load, const Loop &L, AAResults &AA) {
+  MemoryLocation Location = MemoryLocation::get(&Load);
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      if (I.mayWriteToMemory() && isModSet(AA.getModRefInfo(&I, Location)))
+        return false;
+  return true;
+}
+
+// Whether bounds, conditions or addresses are computed from the value. Data stays where it is: a load moved out of a loop would
+// become a value that crosses statements.
+static bool steers(LoadInst &Load) {
+  if (Load.getType()->isPointerTy())
+    return true;
+  if (!Load.getType()->isIntegerTy())
+    return false;
+  SmallSetVector<Instruction *, 16> Work;
+  Work.insert(&Load);
+  for (unsigned I = 0; I != Work.size() && I != 64; ++I)
+    for (User *U : Work[I]->users()) {
+      if (isa<GetElementPtrInst>(U) || isa<ICmpInst>(U) || isa<SwitchInst>(U))
+        return true;
+      if (isa<BinaryOperator>(U) || isa<CastInst>(U) || isa<PHINode>(U) || isa<SelectInst>(U) || isa<MinMaxIntrinsic>(U))
+        Work.insert(cast<Instruction>(U));
+    }
+  return false;
+}
+
+using Guards = SmallVector<std::pair<Value *, bool>, 4>;
+
+// Whether in each iteration of `L` the instruction runs at least once if the branches in `Found`, whose conditions `L` does not
+// change, go the given way. Innermost condition first.
+static bool guardsOf(Instruction &I, Loop &L, DominatorTree &DT, LoopInfo &LI, Guards &Found) {
+  SimpleLoopSafetyInfo Safety;
+  Safety.computeLoopSafetyInfo(&L);
+  Instruction *At = &I;
+  for (unsigned Steps = 0; Steps != 32; ++Steps) {
+    if (Safety.isGuaranteedToExecute(*At, &DT, &L))
+      return true;
+    BasicBlock *BB = At->getParent();
+    Loop *Inner = LI.getLoopFor(BB);
+    if (Inner && Inner != &L) {
+      // Entered, its header runs; and what is sure to run in an iteration of it.
+      SimpleLoopSafetyInfo InnerSafety;
+      InnerSafety.computeLoopSafetyInfo(Inner);
+      if (Inner->getLoopPreheader() && InnerSafety.isGuaranteedToExecute(*At, &DT, Inner)) {
+        At = Inner->getLoopPreheader()->getTerminator();
+        continue;
+      }
+    }
+    BasicBlock *Pred = BB->getSinglePredecessor();
+    if (!Pred || !L.contains(Pred))
+      return false;
+    for (Instruction &Earlier : *BB) {
+      if (&Earlier == At)
+        break;
+      if (!isGuaranteedToTransferExecutionToSuccessor(&Earlier))
+        return false;
+    }
+    auto *Branch = dyn_cast<BranchInst>(Pred->getTerminator());
+    if (!Branch)
+      return false;
+    if (Branch->isConditional()) {
+      if (Branch->getSuccessor(0) == Branch->getSuccessor(1))
+        return false;
+      Found.push_back({Branch->getCondition(), Branch->getSuccessor(0) == BB});
+    }
+    At = Branch;
+  }
+  return false;
+}
+
+// Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe without.
+static bool hoistLoad(LoadInst &Load, Loop &L, AAResults &AA, DominatorTree &DT, LoopInfo &LI, bool &Changed) {
+  Instruction *Before = L.getLoopPreheader()->getTerminator();
+  bool Speculated = isSafeToSpeculativelyExecute(&Load, Before, nullptr, &DT);
+  Guards Conditions;
+  if (!Speculated && !guardsOf(Load, L, DT, LI, Conditions))
+    return false;
+  if (!isUnwritten(Load, L, AA))
+    return false;
+  bool Moved = false;
+  bool Invariant = L.makeLoopInvariant(Load.getPointerOperand(), Moved, Before);
+  for (auto &[Condition, Way] : Conditions)
+    Invariant = Invariant && L.makeLoopInvariant(Condition, Moved, Before);
+  Changed |= Moved;
+  if (!Invariant)
+    return false;
+  if (Conditions.empty()) {
+    if (Speculated)
+      Load.dropUBImplyingAttrsAndMetadata();
+    Load.moveBefore(Before->getIterator());
+    return Changed = true;
+  }
+  IRBuilder<> B(Before);
+  Value *All = nullptr;
+  for (auto &[Condition, Way] : reverse(Conditions)) {
+    Value *One = Way ? Condition : B.CreateNot(Condition);
+    All = All ? B.CreateLogicalAnd(All, One) : One;
+  }
+  // The loop branches on these conditions one after the other only where it gets there; here all of them are looked at.
+  All = B.CreateFreeze(All);
+  Instruction *Then = SplitBlockAndInsertIfThen(All, Before->getIterator(), /*Unreachable=*/false);
+  BasicBlock *Split = cast<Instruction>(All)->getParent();
+  PHINode *PHI = PHINode::Create(Load.getType(), 2, Load.getName(), Before->getParent()->begin());
+  PHI->setDebugLoc(Load.getDebugLoc());
+  Load.replaceAllUsesWith(PHI);
+  Load.moveBefore(Then->getIterator());
+  PHI->addIncoming(&Load, Then->getParent());
+  PHI->addIncoming(PoisonValue::get(Load.getType()), Split);
+  return Changed = true;
+}
+
+// One load of one loop, outermost loops first.
+static bool hoistAnyLoad(Function &F, AAResults &AA, DominatorTree &DT, LoopInfo &LI, bool &Changed) {
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    if (!L->getLoopPreheader())
+      continue;
+    for (BasicBlock *BB : L->blocks())
+      for (Instruction &I : *BB)
+        if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load))
+          if (hoistLoad(*Load, *L, AA, DT, LI, Changed))
+            return true;
+  }
+  return false;
+}
+
+extern "C" {
+
+bool prs_lower_switches(Session *S, LLVMValueRef FRef, uint32_t MaxCases) {
+  Function &F = *unwrap<Function>(FRef);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  SmallVector<SwitchInst *, 4> Found;
+  for (BasicBlock &BB : F)
+    if (auto *SI = dyn_cast<SwitchInst>(BB.getTerminator()); SI && LI.getLoopFor(&BB) && SI->getNumCases() <= MaxCases)
+      Found.push_back(SI);
+  for (SwitchInst *SI : Found)
+    lowerSwitch(*SI);
+  if (!Found.empty())
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return !Found.empty();
+}
+
+bool prs_expand_memory_intrinsics(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  SmallVector<MemIntrinsic *, 8> Found;
+  for (Instruction &I : instructions(F))
+    if (auto *MI = dyn_cast<MemIntrinsic>(&I))
+      Found.push_back(MI);
+  for (MemIntrinsic *MI : Found) {
+    // The analyses are of the function before the previous expansion.
+    if (expandIntrinsic(*MI, S->FAM.getResult<ScalarEvolutionAnalysis>(F), S->FAM.getResult<AAManager>(F))) {
+      S->FAM.invalidate(F, PreservedAnalyses::none());
+      Changed = true;
+    }
+  }
+  return Changed;
+}
+
+bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  for (uint32_t N = 0; N != MaxLoads; ++N) {
+    bool Again = hoistAnyLoad(F, S->FAM.getResult<AAManager>(F), S->FAM.getResult<DominatorTreeAnalysis>(F),
+                              S->FAM.getResult<LoopAnalysis>(F), Changed);
+    if (Changed)
+      S->FAM.invalidate(F, PreservedAnalyses::none());
+    if (!Again)
+      break;
+  }
+  return Changed;
+}
+
+} // extern "C"

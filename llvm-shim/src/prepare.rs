@@ -1,0 +1,75 @@
+//! Rewritings of the working copy that turn what detection cannot model into what it can.
+//!
+//! Switches, memory intrinsics and loads are rewritten for good: the copy means the same before and after. Branches on data are
+//! different, as they have no equivalent without branches in which memory is *written* only where the program writes it.
+//!
+//! **Problem.** `if (A[i] > 0) B[i] = x;` has no affine domain. On the device it can be `B[i] = A[i] > 0 ? x : B[i]`, an
+//! unconditional read and write, which every later stage understands without knowing of conditions.
+//!
+//! **Why that is right on the device.** The device works on copies. A kernel that stores the old value writes what the copy holds,
+//! no statement order changes (the read and the write are accesses of the model like any others), and what comes back to the
+//! host's memory is for every element what the original would have left there. The bytes that are copied must exist, though, where
+//! the original may not touch them: so a branch is flattened only if each location its arms load or store *is accessed in every
+//! execution of the branch*, by the same iteration, outside of the arms or in both of them (or LLVM proves it dereferenceable). What remains is what holds
+//! for arrays written with gaps, too: the bytes between are written back with the value they had, so no other thread may write
+//! them meanwhile, and they must be writable.
+//!
+//! **Why it is not right on the host.** There another thread may write `B[i]` while the condition is false, and the memory may be
+//! read-only. So the stores are marked, and [`Session::restore_conditions`] makes them conditional again in the code that is
+//! left for the host; nothing between the two may change marked stores. Loads and arithmetic stay unconditional: they are
+//! executed only where that is safe.
+//!
+//! **Example.**
+//! ```text
+//! head:  br c, then, join          head:  old = load p
+//! then:  store x, p         →             new = select c, x, old
+//!        br join                          store new, p, !pollyrs.conditional
+//! ```
+
+use crate::{LLVMValueRef, Session, ShimError, sys};
+
+/// Loads moved in one function at most: analyses are renewed after each.
+const MAX_LOADS: u32 = 64;
+
+impl Session {
+    /// Switches inside loops, of at most `max_cases` cases, become comparisons. Returns whether there were any.
+    pub fn lower_switches(&self, f: LLVMValueRef, max_cases: u32) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_lower_switches(self.raw, f, max_cases) })
+    }
+
+    /// Calls of memset, memcpy and memmove with a length known at run time only become loops over the elements of the arrays,
+    /// where the length is a multiple of the element size that other accesses of the array have.
+    pub fn expand_memory_intrinsics(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_expand_memory_intrinsics(self.raw, f) })
+    }
+
+    /// Moves loads that steer loops (bounds, base pointers) out of the outermost loop that does not write what they read, by alias
+    /// analysis. A load that the loop executes under a condition which it does not change is executed under that condition before
+    /// the loop.
+    pub fn hoist_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS) })
+    }
+
+    /// Branches on data inside loops become straight-line code; see the module documentation for what may be done with it.
+    pub fn flatten_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_flatten_conditions(self.raw, f) })
+    }
+
+    /// Makes the stores of flattened branches conditional again.
+    ///
+    /// # Errors
+    /// [`ShimError::Conditions`] if something changed them; the function must not be used then.
+    pub fn restore_conditions(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        if unsafe { sys::prs_restore_conditions(self.raw, f) } { Ok(()) } else { Err(ShimError::Conditions) }
+    }
+}

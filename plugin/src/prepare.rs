@@ -1,0 +1,49 @@
+//! The working copy of a function, brought into the form that detection expects.
+//!
+//! Loops and subscripts are still what the programmer wrote at the start of the pipeline: no load-PRE, no LICM, no idiom
+//! recognition has run, and none of them runs here. What detection cannot model is rewritten instead, see
+//! [`pollyrs_llvm_shim`]'s module `prepare`.
+
+use crate::PluginError;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_llvm_shim::Session;
+
+/// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the compilation.)
+const CANONICALISE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,simplifycfg,reassociate,\
+     loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify";
+
+/// After loads that steer loops have left them: trip counts and addresses are simplified once more.
+const SIMPLIFY: &str = "early-cse<memssa>,loop(indvars),simplifycfg,loop-simplify,lcssa";
+
+/// The form that loops need after blocks have changed.
+const LOOPS: &str = "loop-simplify,lcssa";
+
+/// Switches with more cases stay; each case is a piece of a domain.
+const MAX_SWITCH_CASES: u32 = 16;
+
+/// Canonicalises `f`, which means the same afterwards.
+pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    rewrite(session, f)?;
+    Ok(session.simplify_regions(f)?)
+}
+
+/// As [`canonicalise`], and branches on data become straight-line code: until
+/// [`Session::restore_conditions`], `clone` may write memory that the original does not.
+pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
+    rewrite(session, clone)?;
+    if session.flatten_conditions(clone)? {
+        session.run_passes(clone, LOOPS)?;
+    }
+    Ok(session.simplify_regions(clone)?)
+}
+
+fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    session.run_passes(f, CANONICALISE)?;
+    session.expand_memory_intrinsics(f)?;
+    session.hoist_loads(f)?;
+    session.run_passes(f, SIMPLIFY)?;
+    if session.lower_switches(f, MAX_SWITCH_CASES)? {
+        session.run_passes(f, LOOPS)?;
+    }
+    Ok(())
+}
