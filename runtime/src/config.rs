@@ -11,6 +11,7 @@
 //! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
 //! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::ring`]); 0 leaves them to the driver. |
+//! | `POLLYRS_RT_RESIDENT` | `off` (default), `on` | Keeps large arrays on the device between executions, and copies only what the program wrote meanwhile (see [`crate::resident`]); needs Linux 6.11. Wrong for programs that let other devices write to pinned memory of their own behind the kernel's back (see [`crate::written`]). |
 //! | `POLLYRS_RT_FAULT` | `alloc:3,launch:1,copy:2,module:1,sync:1` | For tests: the k-th operation of each named kind in the process fails, on every device. Copies of both directions count. `end-copy` counts copies to the host only. |
 //! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
 //! | `POLLYRS_RT_EMU_THREADS` | a number | Emulated device: how many blocks run at once; by default one on each core. |
@@ -124,6 +125,7 @@ pub struct Config {
     pub staging_bytes: u64,
     /// 0: no copies of our own.
     pub copy_threads: usize,
+    pub resident: bool,
     pub faults: Faults,
     pub emu_order: Order,
     pub emu_threads: usize,
@@ -238,6 +240,16 @@ impl Config {
                 cores.min(COPY_THREADS),
                 |value| value.parse().ok().filter(|&n| n <= 64),
                 "0, 1, ... 64",
+            ),
+            resident: reader.read(
+                "POLLYRS_RT_RESIDENT",
+                false,
+                |value| match value {
+                    "off" => Some(false),
+                    "on" => Some(true),
+                    _ => None,
+                },
+                "off, on",
             ),
             faults: reader.read(
                 "POLLYRS_RT_FAULT",

@@ -18,6 +18,7 @@ use crate::config::{Config, Operation};
 use crate::driver::{self, Api, Handle};
 use crate::error::{Error, Result};
 use crate::pool::{Block, Pool};
+use crate::resident::Residents;
 use crate::ring::{self, Ring};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -43,6 +44,10 @@ pub struct Device {
     large_bytes: AtomicU64,
     /// Pinned memory that no queue uses.
     landings: Mutex<Vec<Landing>>,
+    /// Arrays that stay between executions, if that is wanted.
+    residents: Option<Mutex<Residents>>,
+    /// How much device memory they may take.
+    resident_bytes: u64,
     /// The fatal error that ended the device's use.
     lost: OnceLock<Arc<str>>,
 }
@@ -119,6 +124,8 @@ impl Device {
             streams: Mutex::default(),
             ring: Mutex::new(if config.copy_threads == 0 { Some(None) } else { None }),
             copy_threads: config.copy_threads,
+            residents: config.resident.then(Mutex::default),
+            resident_bytes: memory as u64 / 2,
             setups: AtomicU64::new(0),
             large_bytes: AtomicU64::new(0),
             landings: Mutex::default(),
@@ -246,6 +253,8 @@ impl Device {
         if is_out_of_memory(&allocated) {
             let blocks = lock(&self.pool).clear();
             blocks.into_iter().for_each(|block| self.free(block));
+            let unused = self.with_residents(|residents| residents.shrink(0));
+            unused.into_iter().flatten().for_each(|block| self.free(block));
             // SAFETY: as above.
             allocated = unsafe { self.api.memory_allocate(&mut address, size as usize) };
         }
@@ -299,6 +308,21 @@ impl Device {
             // SAFETY: the driver gave this memory, and nothing refers to it.
             let _ = self.note(unsafe { self.api.host_free(smallest.start.cast()) });
         }
+    }
+
+    /// What `body` does with the table of residents, where there is one. The table is locked: no allocation inside.
+    pub fn with_residents<T>(&self, body: impl FnOnce(&mut Residents) -> T) -> Option<T> {
+        self.residents.as_ref().map(|residents| body(&mut lock(residents)))
+    }
+
+    /// Ends an execution's use of the residents; its work is done.
+    pub fn release_residents(&self) {
+        let mut dropped = Vec::new();
+        self.with_residents(|residents| {
+            residents.release(&mut dropped);
+            dropped.append(&mut residents.shrink(self.resident_bytes));
+        });
+        dropped.into_iter().for_each(|block| self.give_memory(block));
     }
 
     /// Takes back what [`Device::allocate`] gave; no work refers to it.

@@ -7,6 +7,7 @@
 //!   generation knows about the alignment of host addresses holds on the device as well;
 //! * dropping a queue waits for its work and gives back all it holds; it can be dropped in any state.
 
+use crate::abi::Array;
 use crate::error::{Error, Result};
 
 /// Device addresses equal host addresses modulo this. The driver aligns allocations to 256 bytes at least (CUDA C
@@ -16,6 +17,14 @@ pub const ALIGNMENT: u64 = 256;
 /// Stands for the address of an array of which nothing is touched: not null, aligned, and never mapped.
 pub const DUMMY_ADDRESS: u64 = ALIGNMENT;
 
+/// Memory that outlives an execution.
+pub struct Adopted {
+    /// The device address of the array's range.
+    pub device: u64,
+    /// The parts of the range, as offset and length, that are to be copied in if the array is.
+    pub stale: Vec<(u64, u64)>,
+}
+
 /// The work of one execution on one device, and the memory it uses.
 pub trait Queue {
     /// The name in the profile.
@@ -23,6 +32,18 @@ pub trait Queue {
 
     /// `bytes` (> 0) of device memory at an address congruent to `host` modulo [`ALIGNMENT`].
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64>;
+
+    /// Device memory for an array that outlives this execution. None: the array gets memory of its own. Asked once for each
+    /// array, before the first copy.
+    fn adopt(&mut self, _array: &Array) -> Result<Option<Adopted>> {
+        Ok(None)
+    }
+
+    /// Everything has succeeded, and the next writes to the program's memory are the results.
+    fn returning(&mut self) {}
+
+    /// All results are in place.
+    fn returned(&mut self) {}
 
     /// Copies to the device.
     ///

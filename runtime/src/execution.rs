@@ -19,7 +19,7 @@ use crate::abi::{ABI_VERSION, ARRAY_SCRATCH, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload, Operation};
 use crate::cost::{self, Estimate};
 use crate::cuda::Device;
-use crate::device::{DUMMY_ADDRESS, Queue, buffer};
+use crate::device::{Adopted, DUMMY_ADDRESS, Queue, buffer};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
@@ -34,6 +34,8 @@ struct Placed {
     device: u64,
     /// What kernels get: the address of the element with all subscripts 0.
     argument: u64,
+    /// What of the range is to be copied in, as offset and length; None: all.
+    stale: Option<Vec<(u64, u64)>>,
 }
 
 /// Why an execution is on the device, and until when.
@@ -188,27 +190,37 @@ fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> 
 impl Run {
     fn place(&mut self, host: Array) -> Result<()> {
         if host.bytes == 0 {
-            self.arrays.push(Placed { host, device: DUMMY_ADDRESS, argument: DUMMY_ADDRESS });
+            let (device, argument) = (DUMMY_ADDRESS, DUMMY_ADDRESS);
+            self.arrays.push(Placed { host, device, argument, stale: None });
             return Ok(());
         }
         self.config.faults.check(Operation::Alloc)?;
         let scratch = host.flags & ARRAY_SCRATCH != 0;
-        let device = self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?;
-        self.arrays.push(Placed { host, device, argument: device.wrapping_add_signed(host.bias) });
+        let adopted = if scratch { None } else { self.queue.adopt(&host)? };
+        let (device, stale) = match adopted {
+            Some(Adopted { device, stale }) => (device, Some(stale)),
+            None => (self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?, None),
+        };
+        let argument = device.wrapping_add_signed(host.bias);
+        self.arrays.push(Placed { host, device, argument, stale });
         Ok(())
     }
 
     /// # Safety
     /// As for [`begin`].
     unsafe fn copy_in(&mut self, index: usize) -> Result<()> {
-        let Placed { host, device, .. } = self.arrays[index];
+        let (host, device) = (self.arrays[index].host, self.arrays[index].device);
         if !host.copied_in() {
             return Ok(());
         }
         self.config.faults.check(Operation::Copy)?;
-        // SAFETY: the caller's promise; the allocation has the range's size.
-        unsafe { self.queue.copy_in(device, host.start.cast(), host.bytes) }?;
-        self.bytes_in += host.bytes;
+        let from = host.start.cast::<u8>().cast_const();
+        let stale = self.arrays[index].stale.take();
+        for (offset, bytes) in stale.unwrap_or_else(|| vec![(0, host.bytes)]) {
+            // SAFETY: the caller's promise; the allocation has the range's size.
+            unsafe { self.queue.copy_in(device + offset, from.add(offset as usize), bytes) }?;
+            self.bytes_in += bytes;
+        }
         Ok(())
     }
 
@@ -282,6 +294,7 @@ impl Run {
         unsafe {
             if total <= self.config.staging_bytes { self.end_staged(total) } else { self.end_direct() }
         }?;
+        self.queue.returned();
         if let Some(Chosen { state, estimate, setups }) = self.chosen
             && setups == self.queue.setups()
         {
@@ -320,6 +333,7 @@ impl Run {
             at += bytes as usize;
         }
         self.queue.synchronize()?;
+        self.queue.returning();
         at = 0;
         for &(_, to, bytes) in &results {
             // SAFETY: the caller's promise about the written ranges.
@@ -334,6 +348,7 @@ impl Run {
         self.queue.synchronize()?;
         let results: Vec<_> = self.results().collect();
         let mut written = false;
+        self.queue.returning();
         for (from, to, bytes) in results {
             match self.check_copy_out() {
                 Err(error) if written => lost(self.scop, &error),

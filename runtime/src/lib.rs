@@ -30,7 +30,9 @@ pub mod pool;
 pub mod profile;
 pub mod queue;
 pub mod registry;
+pub mod resident;
 pub mod ring;
+pub mod written;
 
 use std::ffi::c_void;
 use std::io::Write;

@@ -8,12 +8,13 @@
 
 use std::ffi::{c_uint, c_void};
 
-use crate::abi::Scop;
+use crate::abi::{Array, Scop};
 use crate::cuda::{Device, Landing, Module};
-use crate::device::{ALIGNMENT, Queue, buffer, padding};
+use crate::device::{ALIGNMENT, Adopted, Queue, buffer, padding};
 use crate::driver::Handle;
 use crate::error::{Error, Result};
 use crate::pool::Block;
+use crate::resident::Kept;
 use crate::ring;
 
 /// One execution on a CUDA device.
@@ -35,6 +36,8 @@ pub struct CudaQueue {
     pageable: Vec<u8>,
     /// Work may be under way.
     pending: bool,
+    /// This queue has the table of residents; None: not asked yet.
+    has_residents: Option<bool>,
     /// Reused by each launch.
     pointers: Vec<*mut c_void>,
 }
@@ -61,12 +64,21 @@ impl CudaQueue {
             landing: None,
             pageable: Vec::new(),
             pending: false,
+            has_residents: None,
             pointers: Vec::new(),
         };
         if timed {
             queue.events = queue.create_events();
         }
         Ok(queue)
+    }
+
+    /// The device failed, or the state of its work is unknown: nothing of it is used again.
+    fn abandon(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.pageable));
+        if self.has_residents == Some(true) {
+            self.device.with_residents(|residents| residents.forget());
+        }
     }
 
     /// Two events; None if the driver refuses, since a missing time is no reason not to run.
@@ -108,6 +120,40 @@ impl Queue for CudaQueue {
         })?;
         self.blocks.push(block);
         Ok(block.address + padding(host))
+    }
+
+    fn adopt(&mut self, array: &Array) -> Result<Option<Adopted>> {
+        let _current = self.device.current()?;
+        let device = self.device;
+        let take = || device.with_residents(|residents| residents.take()) == Some(true);
+        if !*self.has_residents.get_or_insert_with(take) {
+            return Ok(None);
+        }
+        let mut dropped = Vec::new();
+        let mut kept = device.with_residents(|residents| residents.find(array, &mut dropped));
+        dropped.into_iter().for_each(|block| device.give_memory(block));
+        if let Some(Kept::Fresh) = kept {
+            let size = array.bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes: array.bytes })?;
+            let block = device.allocate(size)?;
+            let address = block.address + padding(array.start as u64);
+            kept = device.with_residents(|residents| residents.add(array, block, address));
+        }
+        let Some(Kept::Yes { device: address, stale }) = kept else { return Ok(None) };
+        let start = array.start as u64;
+        let stale = stale.into_iter().map(|(from, to)| (from - start, to - from)).collect();
+        Ok(Some(Adopted { device: address, stale }))
+    }
+
+    fn returning(&mut self) {
+        if self.has_residents == Some(true) {
+            self.device.with_residents(|residents| residents.returning());
+        }
+    }
+
+    fn returned(&mut self) {
+        if self.has_residents == Some(true) {
+            self.device.with_residents(|residents| residents.returned());
+        }
     }
 
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
@@ -246,7 +292,7 @@ impl Drop for CudaQueue {
     fn drop(&mut self) {
         // On a lost device everything is lost with it.
         let Ok(_current) = self.device.current() else {
-            std::mem::forget(std::mem::take(&mut self.pageable));
+            self.abandon();
             return;
         };
         if self.pending {
@@ -254,9 +300,12 @@ impl Drop for CudaQueue {
             let waited = unsafe { self.device.api().stream_synchronize(self.stream) };
             if self.device.note(waited).is_err() {
                 // The state of the work is unknown: keep its memory out of circulation.
-                std::mem::forget(std::mem::take(&mut self.pageable));
+                self.abandon();
                 return;
             }
+        }
+        if self.has_residents == Some(true) {
+            self.device.release_residents();
         }
         if let Some(landing) = self.landing.take() {
             self.device.give_landing(landing);

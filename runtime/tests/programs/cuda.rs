@@ -331,6 +331,60 @@ fn the_host_is_measured() {
     assert!(reason.starts_with("not worth a transfer"), "{outcome}");
 }
 
+/// Bytes copied in by each execution of `steps`: two arrays of 1.6 MB.
+fn steps(between: &str, variables: &[(&str, &str)]) -> Vec<u64> {
+    let variables = [&[ALWAYS, ("POLLYRS_RT_CHECK", "1")], variables].concat();
+    let outcome = cuda(&["steps", "1", between], &variables);
+    outcome.expect(&["device", "device", "device", "device", "device", "device", "right"]);
+    assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+    outcome.profile.iter().map(|line| line["bytes_to_device"].as_u64().unwrap()).collect()
+}
+
+/// Needs Linux 6.11; without it everything is copied.
+#[test]
+fn residents_are_copied_where_the_program_wrote() {
+    const ALL: u64 = 2 * 200_000 * 8;
+    const PAGE: u64 = 4096;
+    let on = ("POLLYRS_RT_RESIDENT", "on");
+    assert!(steps("nothing", &[]).iter().all(|&bytes| bytes == ALL));
+    let supported = steps("nothing", &[on])[1] < ALL;
+    for staging in ["0", "64"] {
+        for between in ["nothing", "one", "all", "read", "free", "realloc", "fork"] {
+            let bytes = steps(between, &[on, ("POLLYRS_RT_STAGING", staging)]);
+            assert_eq!(bytes[0], ALL, "{between}");
+            if !supported {
+                assert!(bytes.iter().all(|&bytes| bytes == ALL), "{between}");
+                continue;
+            }
+            // The edges of both arrays, and what was written.
+            let edges = 4 * PAGE;
+            let most = match between {
+                "nothing" => edges,
+                "one" => edges + PAGE,
+                "read" => edges + 100_000 + 2 * PAGE,
+                "fork" => edges + 3 * PAGE,
+                _ => ALL,
+            };
+            assert!(bytes[1..].iter().all(|&bytes| bytes <= most), "{between}: {bytes:?}");
+            if between == "all" {
+                assert!(bytes[1..].iter().all(|&bytes| bytes == ALL), "{bytes:?}");
+            }
+        }
+    }
+    // What fails is copied again.
+    for fault in ["launch:2", "sync:3", "copy:6", "alloc:4"] {
+        let variables = [on, ALWAYS, ("POLLYRS_RT_FAULT", fault), ("POLLYRS_RT_STAGING", "64")];
+        let outcome = cuda(&["steps", "1", "one"], &variables);
+        let hosts = outcome.words.iter().filter(|word| *word == "host").count();
+        assert!(hosts == 1 && outcome.words.last().unwrap() == "right", "{outcome}");
+    }
+    // Too little memory for what is kept and something new: the first goes.
+    let variables = [on, ALWAYS, ("FAKE_CUDA_BYTES", "9000000")];
+    cuda(&["steps", "2", "free"], &variables).expect(&[&["device"; 12][..], &["right"]].concat());
+    // Several threads: one has the table.
+    cuda(&["large_threads"], &[on, ALWAYS]).expect(&["right"]);
+}
+
 #[test]
 fn not_a_driver() {
     let file = fresh("libcuda.so.1");

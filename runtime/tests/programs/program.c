@@ -6,6 +6,7 @@
  * scenario's original loop gives on a copy, so that a byte changed outside of the written range counts as wrong. */
 #include "pollyrs_rt.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,6 +291,59 @@ static void run_rotate(int64_t n_blocks) {
   compare(A, expected, n);
 }
 
+/* y[i] += 1, x[i] *= 2 again and again on the same arrays of n doubles, and in between what `between` does. */
+static void run_steps(int64_t n, int steps, const char *between) {
+  double *A = malloc(n * 8), *B = malloc(n * 8), *expected_A = malloc(n * 8), *expected_B = malloc(n * 8);
+  for (int64_t i = 0; i < n; i++)
+    expected_A[i] = A[i] = i % 1013 * 0.25, expected_B[i] = B[i] = i % 509 * 0.5;
+  int zero = open("/dev/zero", O_RDONLY);
+  for (int s = 0; s < steps; s++) {
+    for (int64_t i = 0; i < n; i++)
+      expected_A[i] += 1, expected_B[i] *= 2;
+    PollyrsArray arrays[] = {
+        {.start = A, .bytes = n * 8, .out_bytes = n * 8, .flags = POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, .element_bytes = 8},
+        {.start = B, .bytes = n * 8, .out_bytes = n * 8, .flags = POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, .element_bytes = 8},
+    };
+    uint64_t scalars[] = {n};
+    void *run = pollyrs_rt_begin(&both_scop, work, arrays, 2);
+    if (run)
+      pollyrs_rt_launch(run, 0, blocks(n), scalars);
+    if (!finish(run, 0)) {
+      memcpy(A, expected_A, n * 8);
+      memcpy(B, expected_B, n * 8);
+    }
+    compare(A, expected_A, n);
+    compare(B, expected_B, n);
+    if (!strcmp(between, "one")) /* a single byte of a page in the middle */
+      A[n / 2] = expected_A[n / 2] = 3.5 + s;
+    else if (!strcmp(between, "all"))
+      for (int64_t i = 0; i < n; i++)
+        A[i] = expected_A[i] = s + i % 7, B[i] = expected_B[i] = s - i % 11;
+    else if (!strcmp(between, "read")) { /* through the kernel */
+      if (read(zero, A + n / 3, 100000) != 100000)
+        abort();
+      memset(expected_A + n / 3, 0, 100000);
+    } else if (!strcmp(between, "free")) { /* most likely the same addresses again */
+      free(A), free(B);
+      A = malloc(n * 8), B = malloc(n * 8);
+      for (int64_t i = 0; i < n; i++)
+        expected_A[i] = A[i] = s + i % 13, expected_B[i] = B[i] = i % 17 - s;
+    } else if (!strcmp(between, "realloc")) {
+      A = realloc(A, (n + 1000 * (s + 1)) * 8);
+      A[5] = expected_A[5] = s;
+    } else if (!strcmp(between, "fork")) {
+      pid_t child = fork();
+      if (child == 0) {
+        A[n / 4] = -1;
+        _exit(0);
+      }
+      waitpid(child, 0, 0);
+      A[n / 5] = expected_A[n / 5] = s;
+    }
+  }
+  close(zero);
+}
+
 static void nap(double seconds) {
   struct timespec time = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
   nanosleep(&time, 0);
@@ -367,6 +421,8 @@ int main(int argc, char **argv) {
       run_both(1 << 20, 0); /* 8 MiB each */
     else if (IS("large"))
       run_both((9 << 18) + 3, 0); /* a little more than 18 MiB each */
+    else if (IS("steps"))
+      run_steps(200000, 6, argv[3]);
     else if (IS("timed"))
       run_timed(1, atof(argv[3]), atof(argv[4]));
     else if (IS("endless"))
