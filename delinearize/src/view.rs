@@ -335,7 +335,10 @@ impl<'a> Executed<'a> {
                     });
                 }
                 let sum = sum.ok_or(DelinearizeError::Malformed("no pieces"))?;
-                Ok(sum.coalesce()?.gist(domain.clone())?)
+                // Simplifying each piece by itself lets them overlap outside of the domain, where isl would
+                // then see a relation with several values.
+                let simple = sum.coalesce()?.gist(domain.clone())?;
+                Ok(if simple.isa_aff()? { simple } else { simple.intersect_domain(domain.clone())? })
             })
             .collect()
     }

@@ -34,7 +34,14 @@ impl Config {
         let sizes = [1, 2, 3, 4, 5, 7, 8, 16, 17, 32, 64];
         let tile = rng.chance(60).then(|| {
             let n = 1 + rng.below(3);
-            (0..n).map(|_| rng.pick(&sizes).to_string()).collect::<Vec<_>>().join("x")
+            // A block has 1024 threads at most.
+            let mut left = 1024;
+            let tile = (0..n).map(|_| {
+                let size = (*rng.pick(&sizes)).min(left);
+                left /= size;
+                size.to_string()
+            });
+            tile.collect::<Vec<_>>().join("x")
         });
         Config {
             strategy,
@@ -47,7 +54,8 @@ impl Config {
 
     pub fn compiler_flags(&self, tools: &Tools) -> Vec<String> {
         let mut flags = vec![self.level.to_owned(), format!("-fpass-plugin={}", tools.plugin.display())];
-        let mut option = |name: &str, value: &str| flags.extend(["-mllvm".to_owned(), format!("-pollyrs-{name}={value}")]);
+        let mut option =
+            |name: &str, value: &str| flags.extend(["-mllvm".to_owned(), format!("-pollyrs-{name}={value}")]);
         option("targets", "emulated");
         option("strategy", self.strategy);
         if let Some(tile) = &self.tile {
@@ -107,8 +115,10 @@ pub struct Outcome {
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 const RUN_LIMIT: Duration = Duration::from_secs(60);
-/// Processor time for one file; the aim is 10 seconds above the plain compiler.
-pub const SLOW: Duration = Duration::from_secs(10);
+/// Processor time for a file of one program; the aim is 10 seconds above the plain compiler.
+const SLOW: Duration = Duration::from_secs(10);
+/// What each further program of a file is given.
+const SLOW_MORE: Duration = Duration::from_secs(1);
 
 /// Compiles the harness once.
 pub fn harness(tools: &Tools, dir: &Path) -> Result<()> {
@@ -129,7 +139,11 @@ pub struct Expected {
 const COMMON: [&str; 3] = ["-ffp-contract=off", "-fno-math-errno", "-w"];
 
 /// Compiles and runs without the plugin. An inner error is the generator's.
-pub fn plain(tools: &Tools, programs: &[&Program], dir: &Path) -> Result<std::result::Result<Expected, String>> {
+pub fn plain(
+    tools: &Tools,
+    programs: &[&Program],
+    dir: &Path,
+) -> Result<std::result::Result<Expected, String>> {
     let source = dir.join("batch.c");
     std::fs::write(&source, print::batch(programs)).map_err(at(&source))?;
     let executable = dir.join("plain");
@@ -144,7 +158,13 @@ pub fn plain(tools: &Tools, programs: &[&Program], dir: &Path) -> Result<std::re
 }
 
 /// Compiles `batch.c` of [`plain`] with the plugin, runs it and compares.
-pub fn compare(tools: &Tools, n_programs: usize, expected: &Expected, config: &Config, dir: &Path) -> Result<Outcome> {
+pub fn compare(
+    tools: &Tools,
+    n_programs: usize,
+    expected: &Expected,
+    config: &Config,
+    dir: &Path,
+) -> Result<Outcome> {
     let mut outcome = Outcome { plain_cpu: expected.cpu, ..Outcome::default() };
     let (source, executable) = (dir.join("batch.c"), dir.join("offloaded"));
     let record = dir.join("record.yaml");
@@ -168,8 +188,10 @@ pub fn compare(tools: &Tools, n_programs: usize, expected: &Expected, config: &C
     let whole = |kind: Kind, text: String| {
         (0..n_programs).map(move |program| Failure { program, kind: kind.clone(), text: text.clone() })
     };
-    if compiled.timed_out || compiled.cpu > SLOW {
+    if compiled.timed_out || compiled.cpu > SLOW + SLOW_MORE * (n_programs as u32 - 1) {
         outcome.failures.extend(whole(Kind::Slow, format!("{:.1} s", compiled.cpu.as_secs_f64())));
+    }
+    if compiled.timed_out {
         return Ok(outcome);
     }
     if !compiled.ok() {
@@ -217,7 +239,13 @@ fn compare_lines(expected: &Expected, ran: &Done, outcome: &mut Outcome) {
 
 /// `p12`, `p12.cold` → 12
 fn program_of(function: &str) -> Option<usize> {
-    let digits: String = function.trim().trim_matches('\'').strip_prefix('p')?.chars().take_while(char::is_ascii_digit).collect();
+    let digits: String = function
+        .trim()
+        .trim_matches('\'')
+        .strip_prefix('p')?
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
     digits.parse().ok()
 }
 
@@ -230,14 +258,19 @@ fn read_record(path: &Path, outcome: &mut Outcome) -> Result<()> {
     };
     for document in text.split("\n...") {
         let field = |name: &str| document.lines().find_map(|l| Some(l.strip_prefix(name)?.trim().to_owned()));
-        let (Some(name), Some(program)) = (field("Name:"), field("Function:").as_deref().and_then(program_of)) else { continue };
+        let (Some(name), Some(program)) =
+            (field("Name:"), field("Function:").as_deref().and_then(program_of))
+        else {
+            continue;
+        };
         if document.contains("--- !Passed") {
             outcome.versioned.insert(program);
         } else if document.contains("--- !Missed") {
             outcome.refused.entry(name.clone()).or_default().insert(program);
         }
         if name == "Internal" {
-            let words: Vec<&str> = document.lines().filter_map(|l| l.trim().strip_prefix("- String:")).map(str::trim).collect();
+            let words: Vec<&str> =
+                document.lines().filter_map(|l| l.trim().strip_prefix("- String:")).map(str::trim).collect();
             let text = words.concat();
             outcome.failures.push(Failure { program, kind: Kind::Internal, text });
         }

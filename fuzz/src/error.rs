@@ -6,7 +6,9 @@ pub enum Error {
     Io { path: String, source: std::io::Error },
     #[error("cannot start {program}: {source}")]
     Start { program: String, source: std::io::Error },
-    #[error("{0} is missing: build pollyrs-plugin and pollyrs-runtime first, or name their folder with --build")]
+    #[error(
+        "{0} is missing: build pollyrs-plugin and pollyrs-runtime first, or name their folder with --build"
+    )]
     Missing(String),
     #[error("the plain compiler refuses the harness: {0}")]
     Harness(String),

@@ -4,7 +4,10 @@
 //! Integers follow C: usual arithmetic conversions, unsigned types wrap; a signed overflow, a division by zero and an access far
 //! outside are errors. Values are kept as `i128`, in the range of their type.
 
-use crate::ast::{Access, Array, ArgSet, Cmp, Cond, Data, Index, IndexOp, IntTy, Loop, LoopForm, Node, Program, Target, accesses};
+use crate::ast::{
+    Access, ArgSet, Array, Cmp, Cond, Data, Index, IndexOp, IntTy, Loop, LoopForm, Node, Program, Target,
+    accesses,
+};
 
 /// Why an argument list is no good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 //! what a programmer writes and stay inside, mixed with a share of everything that is not.
 
 use crate::ast::{
-    Access, ArgSet, Array, Cmp, Cond, Data, DataOp, Elem, Index, IndexOp, IntTy, Loop, LoopForm, Node, Program, Target, Var, VarId,
+    Access, ArgSet, Array, Cmp, Cond, Data, DataOp, Elem, Index, IndexOp, IntTy, Loop, LoopForm, Node,
+    Program, Target, Var, VarId,
 };
 use crate::evaluate::evaluate;
 use crate::rng::Rng;
@@ -42,6 +43,8 @@ struct Counter {
     param: Option<VarId>,
     /// How far `var ± c` stays inside.
     margin: i64,
+    /// Counts time steps.
+    time: bool,
 }
 
 struct Gen<'r> {
@@ -74,7 +77,8 @@ impl<'r> Gen<'r> {
             sets: Vec::new(),
         };
         let counter_ty = IntTy::ALL[rng.weighted(&[60, 10, 12, 18])];
-        let linear_ty = [None, Some(IntTy::Unsigned), Some(IntTy::Long), Some(IntTy::SizeT)][rng.weighted(&[50, 8, 20, 22])];
+        let linear_ty = [None, Some(IntTy::Unsigned), Some(IntTy::Long), Some(IntTy::SizeT)]
+            [rng.weighted(&[50, 8, 20, 22])];
         let oddness = [0, 8, 25][rng.weighted(&[35, 45, 20])];
         Gen {
             rng,
@@ -125,7 +129,7 @@ impl<'r> Gen<'r> {
             body.push(node);
             self.program.result = Some(scalar);
         }
-        let n_nests = 1 + self.rng.weighted(&[55, 30, 15]);
+        let n_nests = 1 + self.rng.weighted(&[65, 27, 8]);
         if timed && self.rng.chance(85) {
             body.push(self.time_loop(n_nests));
         } else {
@@ -150,7 +154,9 @@ impl<'r> Gen<'r> {
             let mut shape = base.clone();
             if number > 0 && self.rng.chance(30) {
                 let n = 1 + self.rng.below(depth);
-                shape = (0..n).map(|_| if self.rng.chance(80) { *self.rng.pick(&base) } else { self.size(n_sizes) }).collect();
+                shape = (0..n)
+                    .map(|_| if self.rng.chance(80) { *self.rng.pick(&base) } else { self.size(n_sizes) })
+                    .collect();
             }
             if timed && number == 0 && shape.len() < 4 && self.rng.chance(25) {
                 shape.insert(0, Size { param: None, plus: self.rng.range(2, 3) });
@@ -185,7 +191,7 @@ impl<'r> Gen<'r> {
         let ty = if self.rng.chance(80) { IntTy::Int } else { self.counter_ty };
         let var = self.variable("t", ty);
         let high = self.steps.map_or(Index::Const(3), Index::Var);
-        self.counters.push(Counter { var, param: None, margin: 0 });
+        self.counters.push(Counter { var, param: None, margin: 0, time: true });
         let mut body = Vec::new();
         for _ in 0..n_nests {
             let nest = self.nest();
@@ -272,16 +278,24 @@ impl<'r> Gen<'r> {
             nodes.push(Node::Declare(var, Index::Const(start)));
             var
         });
-        let mut l = if self.rng.chance(70u32.saturating_sub(self.oddness)) { self.plain_loop(*size) } else { self.odd_loop(*size) };
+        let mut l = if self.rng.chance(70u32.saturating_sub(self.oddness)) {
+            self.plain_loop(*size)
+        } else {
+            self.odd_loop(*size)
+        };
         self.in_for = l.form == LoopForm::For;
         if let Some(var) = induction {
-            self.counters.push(Counter { var, param: size.param, margin: 0 });
+            self.counters.push(Counter { var, param: size.param, margin: 0, time: false });
         }
         let held = self.counters.len();
         l.body = match accumulator {
             Some(scalar) => {
                 let value = self.rhs(self.program.scalars[scalar], None);
-                let op = if self.program.scalars[scalar].is_float() || self.rng.chance(70) { DataOp::Add } else { DataOp::Xor };
+                let op = if self.program.scalars[scalar].is_float() || self.rng.chance(70) {
+                    DataOp::Add
+                } else {
+                    DataOp::Xor
+                };
                 vec![Node::Assign(Target::Scalar(scalar), Some(op), value)]
             }
             None => self.level(target, inner),
@@ -298,7 +312,11 @@ impl<'r> Gen<'r> {
             let access = self.written(target);
             let elem = self.program.arrays[target].elem;
             let op = self.rng.chance(30).then_some(DataOp::Add);
-            let scale = Data::Bin(DataOp::Mul, Box::new(Data::Scalar(scalar)), Box::new(Data::Const(self.rng.range(1, 9) * 63)));
+            let scale = Data::Bin(
+                DataOp::Mul,
+                Box::new(Data::Scalar(scalar)),
+                Box::new(Data::Const(self.rng.range(1, 9) * 63)),
+            );
             let value = if elem.is_float() { scale } else { Data::Scalar(scalar) };
             nodes.push(Node::Assign(Target::Array(access), op, value));
         } else if !self.counters.is_empty() && self.rng.chance(10) {
@@ -319,7 +337,7 @@ impl<'r> Gen<'r> {
             let ty = if self.rng.chance(60) { self.counter_ty } else { IntTy::Int };
             let var = self.variable("d", ty);
             nodes.push(Node::Declare(var, value));
-            self.counters.push(Counter { var, param: None, margin: 0 });
+            self.counters.push(Counter { var, param: None, margin: 0, time: false });
         });
         if self.rng.chance(12) {
             let scalar = self.program.scalars.len();
@@ -330,7 +348,11 @@ impl<'r> Gen<'r> {
             self.scalars.push(scalar);
         }
         for extra in 0..1 + self.rng.weighted(&[70, 20, 10]) {
-            let target = if extra == 0 || self.rng.chance(50) { target } else { self.rng.below(self.program.arrays.len()) };
+            let target = if extra == 0 || self.rng.chance(50) {
+                target
+            } else {
+                self.rng.below(self.program.arrays.len())
+            };
             let statement = self.assign(target);
             nodes.push(self.guarded(statement, target));
         }
@@ -364,7 +386,12 @@ impl<'r> Gen<'r> {
         let ty = self.counter_ty;
         let var = self.variable("i", ty);
         let margin = [0, 1, 2][self.rng.weighted(&[70, 25, 5])];
-        self.counters.push(Counter { var, param: size.param, margin: margin + if size.plus > 0 { 1 } else { 0 } });
+        self.counters.push(Counter {
+            var,
+            param: size.param,
+            margin: margin + i64::from(size.plus > 0),
+            time: false,
+        });
         let unsigned = size.param.is_some_and(|p| !self.program.vars[p].ty.is_signed());
         // `n - 1` of an unsigned n may wrap: as often as not written so that it does not.
         let (low, high) = match size.param {
@@ -372,13 +399,24 @@ impl<'r> Gen<'r> {
             Some(p) => (margin, Index::Var(p).plus(-margin)),
             None => (margin.min(1), Index::Const((size.plus - margin).max(1))),
         };
-        Loop { var, low: Index::Const(low), cmp: Cmp::Lt, high, step: 1, form: LoopForm::For, body: Vec::new() }
+        Loop {
+            var,
+            low: Index::Const(low),
+            cmp: Cmp::Lt,
+            high,
+            step: 1,
+            form: LoopForm::For,
+            body: Vec::new(),
+        }
     }
 
     fn odd_loop(&mut self, size: Size) -> Loop {
         let mut l = self.plain_loop(size);
-        let outer: Vec<VarId> =
-            self.counters[..self.counters.len() - 1].iter().filter(|c| c.param == size.param).map(|c| c.var).collect();
+        let outer: Vec<VarId> = self.counters[..self.counters.len() - 1]
+            .iter()
+            .filter(|c| c.param == size.param && !c.time)
+            .map(|c| c.var)
+            .collect();
         match self.rng.below(9) {
             // Triangular.
             0 | 1 if !outer.is_empty() => {
@@ -464,9 +502,17 @@ impl<'r> Gen<'r> {
                 let by = self.rng.range(2, 4);
                 let a = if self.rng.chance(60) { counter } else { self.any_index() };
                 let cmp = if self.rng.chance(60) { Cmp::Eq } else { Cmp::Ne };
-                Cond { cmp, a: Index::bin(IndexOp::Mod, a, Index::Const(by)), b: Index::Const(self.rng.range(0, by - 1)) }
+                Cond {
+                    cmp,
+                    a: Index::bin(IndexOp::Mod, a, Index::Const(by)),
+                    b: Index::Const(self.rng.range(0, by - 1)),
+                }
             }
-            2 => Cond { cmp: *self.rng.pick(&[Cmp::Gt, Cmp::Ge, Cmp::Ne]), a: counter, b: Index::Const(self.rng.range(0, 6)) },
+            2 => Cond {
+                cmp: *self.rng.pick(&[Cmp::Gt, Cmp::Ge, Cmp::Ne]),
+                a: counter,
+                b: Index::Const(self.rng.range(0, 6)),
+            },
             3 => {
                 let b = self.any_counter().map_or(Index::Const(2), |c| Index::Var(c.var));
                 Cond { cmp: *self.rng.pick(&[Cmp::Lt, Cmp::Le, Cmp::Eq, Cmp::Ne]), a: counter, b }
@@ -477,7 +523,11 @@ impl<'r> Gen<'r> {
             }
             _ => {
                 let a = self.any_index();
-                Cond { cmp: *self.rng.pick(&[Cmp::Lt, Cmp::Gt, Cmp::Ge]), a, b: Index::Const(self.rng.range(1, 9)) }
+                Cond {
+                    cmp: *self.rng.pick(&[Cmp::Lt, Cmp::Gt, Cmp::Ge]),
+                    a,
+                    b: Index::Const(self.rng.range(1, 9)),
+                }
             }
         }
     }
@@ -489,7 +539,7 @@ impl<'r> Gen<'r> {
         }
         if size.param.is_none() && size.plus < 4 {
             // Time modulo, if there is a time loop.
-            let time = self.counters.first().filter(|c| c.param.is_none()).copied();
+            let time = self.counters.first().filter(|c| c.time).copied();
             return match time {
                 Some(t) => {
                     let sum = Index::Var(t.var).plus(self.rng.range(0, 1));
@@ -498,9 +548,15 @@ impl<'r> Gen<'r> {
                 None => Index::Const(self.rng.range(0, size.plus - 1)),
             };
         }
-        let fitting: Vec<Counter> =
-            self.counters.iter().filter(|c| c.param == size.param && !taken.contains(&c.var)).copied().collect();
-        let Some(counter) = fitting.first().filter(|_| self.rng.chance(80)).or_else(|| fitting.last()).copied() else {
+        let fitting: Vec<Counter> = self
+            .counters
+            .iter()
+            .filter(|c| c.param == size.param && !c.time && !taken.contains(&c.var))
+            .copied()
+            .collect();
+        let Some(counter) =
+            fitting.first().filter(|_| self.rng.chance(80)).or_else(|| fitting.last()).copied()
+        else {
             return match (self.rng.below(4), size.param) {
                 (0, Some(p)) => Index::Var(p).plus(-1),
                 (1, _) => self.any_index(),
@@ -530,7 +586,9 @@ impl<'r> Gen<'r> {
                     Some(ty) => Index::Cast(ty, Box::new(subscript)),
                     None => subscript,
                 },
-                Some(outer) => Index::bin(IndexOp::Add, Index::bin(IndexOp::Mul, outer, size.index()), subscript),
+                Some(outer) => {
+                    Index::bin(IndexOp::Add, Index::bin(IndexOp::Mul, outer, size.index()), subscript)
+                }
             });
         }
         Access { array, subscripts: vec![linear.unwrap_or(Index::Const(0))] }
@@ -579,7 +637,9 @@ impl<'r> Gen<'r> {
             0 => Data::Abs(Box::new(sum)),
             1 if ty.is_float() => Data::DivBy(Box::new(sum), 3_300),
             1 => Data::DivBy(Box::new(sum), self.rng.range(2, 9)),
-            2 if !ty.is_float() => Data::Bin(DataOp::Shr, Box::new(sum), Box::new(Data::Const(self.rng.range(1, 7)))),
+            2 if !ty.is_float() => {
+                Data::Bin(DataOp::Shr, Box::new(sum), Box::new(Data::Const(self.rng.range(1, 7))))
+            }
             3 => {
                 let other = self.load(ty, None);
                 let cmp = *self.rng.pick(&[Cmp::Lt, Cmp::Gt, Cmp::Le]);
@@ -591,8 +651,9 @@ impl<'r> Gen<'r> {
 
     fn load(&mut self, ty: Elem, written: Option<(usize, &Access)>) -> Data {
         // No conversion from floating point to integers: it is undefined out of range.
-        let fitting: Vec<usize> =
-            (0..self.program.arrays.len()).filter(|a| ty.is_float() || !self.program.arrays[*a].elem.is_float()).collect();
+        let fitting: Vec<usize> = (0..self.program.arrays.len())
+            .filter(|a| ty.is_float() || !self.program.arrays[*a].elem.is_float())
+            .collect();
         if fitting.is_empty() {
             return Data::Const(self.rng.range(-9, 99));
         }
@@ -608,8 +669,12 @@ impl<'r> Gen<'r> {
     }
 
     fn term(&mut self, ty: Elem, written: Option<(usize, &Access)>) -> Data {
-        let scalars: Vec<usize> =
-            self.scalars.iter().copied().filter(|s| ty.is_float() || !self.program.scalars[*s].is_float()).collect();
+        let scalars: Vec<usize> = self
+            .scalars
+            .iter()
+            .copied()
+            .filter(|s| ty.is_float() || !self.program.scalars[*s].is_float())
+            .collect();
         let factor = Data::Const(self.rng.range(1, 19) * if self.rng.chance(80) { 25 } else { -25 });
         let product = |a: Data, b: Data| Data::Bin(DataOp::Mul, Box::new(a), Box::new(b));
         match self.rng.weighted(&[45, 20, 12, 12, 6]) {

@@ -113,7 +113,8 @@ fn fuzz(arguments: &Arguments) -> Result<Report> {
     }
     check::harness(&tools, scratch.path())?;
     std::fs::create_dir_all(&arguments.out).map_err(at(&arguments.out))?;
-    let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1);
+    let jobs =
+        arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1);
     let shared = Shared {
         arguments,
         tools,
@@ -189,14 +190,17 @@ fn one_batch(shared: &Shared, batch: u64, dir: &Path) -> Result<()> {
         if alone {
             for (number, program) in list.iter().enumerate() {
                 if let Some(outcome) = check_one(shared, program, config, dir)? {
-                    failed.extend(outcome.failures.iter().map(|f| (number, config, f.kind.clone(), f.text.clone())));
+                    failed.extend(
+                        outcome.failures.iter().map(|f| (number, config, f.kind.clone(), f.text.clone())),
+                    );
                 }
             }
             // The next configuration needs the whole file again.
             let source = dir.join("batch.c");
             std::fs::write(&source, print::batch(&list)).map_err(at(&source))?;
         } else {
-            failed.extend(outcome.failures.iter().map(|f| (f.program, config, f.kind.clone(), f.text.clone())));
+            failed
+                .extend(outcome.failures.iter().map(|f| (f.program, config, f.kind.clone(), f.text.clone())));
         }
         report::merge(&mut whole, outcome);
     }
@@ -232,7 +236,11 @@ fn write_failure(
         let outcome = check_one(shared, candidate, config, dir).ok().flatten();
         outcome.is_some_and(|o| o.failures.iter().any(|f| f.kind == *kind && similar(&f.text, text, kind)))
     };
-    let small = if shared.shrinks.fetch_add(1, Ordering::Relaxed) < shared.arguments.shrinks && fails(program) {
+    // What takes long takes too long to be made small.
+    let small = if *kind != Kind::Slow
+        && shared.shrinks.fetch_add(1, Ordering::Relaxed) < shared.arguments.shrinks
+        && fails(program)
+    {
         let deadline = Instant::now() + Duration::from_secs(shared.arguments.shrink_seconds);
         shrink::shrink(program, deadline, &mut fails)
     } else {

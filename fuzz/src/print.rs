@@ -55,10 +55,12 @@ fn function(out: &mut String, program: &Program, number: usize) {
     let result = program.result.map_or("void", |s| program.scalars[s].name());
     let mut parameters: Vec<String> =
         program.vars[..program.n_params].iter().map(|v| format!("{} {}", v.ty.name(), v.name)).collect();
-    parameters
-        .extend(program.scalars[..program.n_alphas].iter().enumerate().map(|(i, e)| format!("{} s{i}", e.name())));
+    parameters.extend(
+        program.scalars[..program.n_alphas].iter().enumerate().map(|(i, e)| format!("{} s{i}", e.name())),
+    );
     parameters.extend(program.arrays.iter().map(|a| array_parameter(program, a)));
-    let _ = writeln!(out, "__attribute__((noinline)) static {result} p{number}({}) {{", parameters.join(", "));
+    let _ =
+        writeln!(out, "__attribute__((noinline)) static {result} p{number}({}) {{", parameters.join(", "));
     nodes(out, program, &program.body, 1);
     if let Some(scalar) = program.result {
         let _ = writeln!(out, "  return s{scalar};");
@@ -78,7 +80,11 @@ fn array_parameter(program: &Program, array: &Array) -> String {
 fn calls(out: &mut String, program: &Program, number: usize) {
     for (position, set) in program.sets.iter().enumerate() {
         let Ok(Layout { regions, bases }) = layout(program, set) else { continue };
-        let _ = writeln!(out, "  if (wanted(argc, argv, {number}, {position})) {{\n    start({}u);", set.seed & 0xffff_ffff);
+        let _ = writeln!(
+            out,
+            "  if (wanted(argc, argv, {number}, {position})) {{\n    start({}u);",
+            set.seed & 0xffff_ffff
+        );
         for (region, (elem, count)) in regions.iter().enumerate() {
             let _ = writeln!(out, "    {} *r{region} = region({}, {count});", elem.name(), *elem as u8);
         }
@@ -126,11 +132,20 @@ fn node(out: &mut String, program: &Program, one: &Node, depth: usize) {
         Node::Assign(Target::Array(access), op, value) => {
             let elem = program.arrays[access.array].elem;
             let value = data(program, value, elem.compute());
-            let value = if elem == elem.compute() || op.is_some() { value } else { format!("({})({value})", elem.name()) };
+            let value = if elem == elem.compute() || op.is_some() {
+                value
+            } else {
+                format!("({})({value})", elem.name())
+            };
             writeln!(out, "{pad}{} {}= {value};", self::access(program, access), op.map_or("", op_text))
         }
         Node::Assign(Target::Scalar(s), op, value) => {
-            writeln!(out, "{pad}s{s} {}= {};", op.map_or("", op_text), data(program, value, program.scalars[*s]))
+            writeln!(
+                out,
+                "{pad}s{s} {}= {};",
+                op.map_or("", op_text),
+                data(program, value, program.scalars[*s])
+            )
         }
         Node::Scalar(s, value) => {
             let ty = program.scalars[*s];
@@ -256,7 +271,9 @@ fn data(program: &Program, d: &Data, ty: Elem) -> String {
             let by = if let Data::Const(c) = **b { c.rem_euclid(31) } else { 1 };
             format!("({} >> {by})", data(program, a, ty))
         }
-        Data::Bin(op, a, b) => format!("({} {} {})", data(program, a, ty), op_text(*op), data(program, b, ty)),
+        Data::Bin(op, a, b) => {
+            format!("({} {} {})", data(program, a, ty), op_text(*op), data(program, b, ty))
+        }
         Data::DivBy(a, c) => format!("({} / {})", data(program, a, ty), constant(*c, ty)),
         Data::Select(cmp, parts) => {
             let [a, b, c, e] = &**parts;

@@ -63,7 +63,8 @@ pub fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Don
         pause = (pause * 2).min(Duration::from_millis(8));
     };
     let status = child.wait().map_err(at(&out))?;
-    let read = |path: &Path| std::fs::read(path).map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(at(path));
+    let read =
+        |path: &Path| std::fs::read(path).map(|b| String::from_utf8_lossy(&b).into_owned()).map_err(at(path));
     Ok(Done { status, timed_out, cpu, stdout: read(&out)?, stderr: read(&err)? })
 }
 

@@ -38,7 +38,11 @@ pub fn merge(whole: &mut Outcome, one: Outcome) {
     whole.plugin_cpu += one.plugin_cpu;
 }
 
-fn add(counts: &mut BTreeMap<String, usize>, found: &BTreeMap<String, BTreeSet<usize>>, keep: impl Fn(&usize) -> bool) {
+fn add(
+    counts: &mut BTreeMap<String, usize>,
+    found: &BTreeMap<String, BTreeSet<usize>>,
+    keep: impl Fn(&usize) -> bool,
+) {
     for (name, programs) in found {
         let n = programs.iter().filter(|p| keep(p)).count();
         if n > 0 {
@@ -95,7 +99,12 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let percent = |n: usize| 100.0 * n as f64 / self.programs.max(1) as f64;
         writeln!(f, "fuzz: seed {}, {} programs in {:.0} s", self.seed, self.programs, self.seconds)?;
-        writeln!(f, "  ran on the device at least in part: {} ({:.0}%)", self.on_device, percent(self.on_device))?;
+        writeln!(
+            f,
+            "  ran on the device at least in part: {} ({:.0}%)",
+            self.on_device,
+            percent(self.on_device)
+        )?;
         writeln!(f, "  versioned at least in part: {} ({:.0}%)", self.versioned, percent(self.versioned))?;
         let ratio = self.plugin_cpu.as_secs_f64() / self.plain_cpu.as_secs_f64().max(1e-9);
         writeln!(
@@ -122,6 +131,11 @@ impl fmt::Display for Report {
         for line in &self.failures {
             writeln!(f, "  FAILED {line}")?;
         }
-        writeln!(f, "fuzz: {} passed, {} failed", self.programs.saturating_sub(self.failures.len()), self.failures.len())
+        writeln!(
+            f,
+            "fuzz: {} passed, {} failed",
+            self.programs.saturating_sub(self.failures.len()),
+            self.failures.len()
+        )
     }
 }

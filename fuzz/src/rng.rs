@@ -6,10 +6,6 @@
 pub struct Rng(u64);
 
 impl Rng {
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed)
-    }
-
     /// An independent stream for one index.
     pub fn stream(seed: u64, index: u64) -> Rng {
         let mut rng = Rng(seed ^ index.wrapping_mul(0xd134_2543_de82_ef95));

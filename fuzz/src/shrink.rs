@@ -64,7 +64,11 @@ fn candidate(program: &Program, n: usize) -> Option<Program> {
             }
         }
         for k in 0..p.sets[s].alias.len() {
-            for other in [None, p.sets[s].alias[k].map(|(a, _)| (a, 0)), p.sets[s].alias[k].map(|(a, d)| (a, d.signum()))] {
+            for other in [
+                None,
+                p.sets[s].alias[k].map(|(a, _)| (a, 0)),
+                p.sets[s].alias[k].map(|(a, d)| (a, d.signum())),
+            ] {
                 if p.sets[s].alias[k] != other {
                     if left == 0 {
                         p.sets[s].alias[k] = other;
