@@ -1,6 +1,7 @@
 """The body of scripts/bundle: compiles the programs of the sets, plain and with kernels inside, and writes the table for the runner."""
 
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
@@ -32,11 +33,19 @@ def entries(set_name):
                 "name": entry["name"], "set": set_name, "type": element, "expectation": "yes", "check": check,
                 "must_offload": [a for a in check if min(a, default=0) > 2],
                 **{key: entry[key] for key in ("timing", "flops", "bytes") if key in entry},
+                **{key: table[key] for key in ("flags", "limit_s") if key in table},
+                **({"ppcg": entry["ppcg"].get(element)} if "ppcg" in entry else {}),
             }
 
 
+def fingerprint(source):
+    """A name for the program's text, under which a reference output stays valid."""
+    headers = sorted([*source.parent.glob("*.h"), *toolchain.EXAMPLES.glob("*.h")])
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in [source, *headers])).hexdigest()[:16]
+
+
 def compile_entry(source, entry, folder):
-    """Both executables of one entry; returns the entry with their names, or raises SystemExit with the compiler's message."""
+    """The executables of one entry, a third one, by -O3, for the reference at the timed size; returns the entry with their names, or raises SystemExit with the compiler's message."""
     stem = f"{entry['set']}-{entry['name']}-{entry['type']}".replace(".", "_").rstrip("-")
     element = None if entry["type"] == "-" else entry["type"]
     strip = ["-Wl,-s,--gc-sections"]
@@ -45,16 +54,18 @@ def compile_entry(source, entry, folder):
     # Many small programs share one library; those that are timed carry it inside.
     timed = "timing" in entry
     extra = [] if timed else ["--pollyrs-shared-rt", "-Wl,-rpath,$ORIGIN/../lib"]
-    plain, offloaded = folder / "bin" / f"{stem}.plain", folder / "bin" / f"{stem}.pollyrs"
-    for command in (
-        toolchain.plain_command(source, plain, element=element, flags=["-ffp-contract=off", *strip]),
-        toolchain.plugin_command(source, offloaded, targets="cuda,emulated", element=element, flags=["-ffp-contract=off", *strip],
-                                 extra=extra),
-    ):
+    plain, fast, offloaded = (folder / "bin" / f"{stem}.{kind}" for kind in ("plain", "fast", "pollyrs"))
+    flags = ["-ffp-contract=off", *strip, *entry.pop("flags", [])]
+    commands = [toolchain.plain_command(source, plain, element=element, flags=flags),
+                toolchain.plugin_command(source, offloaded, targets="cuda,emulated", element=element, flags=flags, extra=extra)]
+    if timed:
+        commands.append(toolchain.plain_command(source, fast, "-O3", element=element, flags=flags))
+    for command in commands:
         done = toolchain.run(command, env=toolchain.environment(), timeout=1200)
         if done.why():
             sys.exit(f"{done.why()}: {toolchain.shell(command)}\n{done.stderr.decode(errors='replace')}")
-    return {**entry, "plain": f"bin/{plain.name}", "pollyrs": f"bin/{offloaded.name}"}
+    names = {"plain": f"bin/{plain.name}", "pollyrs": f"bin/{offloaded.name}", **({"fast": f"bin/{fast.name}"} if timed else {})}
+    return {**entry, **names, "fingerprint": fingerprint(source)}
 
 
 def main():
@@ -77,6 +88,10 @@ def main():
         toolchain.run([toolchain.llvm_tool("llvm-strip"), library])
     marker.write_text(json.dumps({"programs": table}, indent=1), encoding="utf-8")
     shutil.copy2(toolchain.ROOT / "bench" / "runner.py", folder / "runner.py")
+    # Outputs at timed sizes that an earlier run of a runner has computed, if they were kept.
+    references = toolchain.ROOT / "bench" / "references.json"
+    if references.exists():
+        shutil.copy2(references, folder / "references.json")
     script = folder / "run.sh"
     script.write_text('#!/bin/sh\nexec python3 "$(dirname "$0")/runner.py" "$@"\n', encoding="utf-8")
     script.chmod(0o755)

@@ -6,6 +6,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 
@@ -111,14 +112,17 @@ class Finished:
 
 
 def run(command, env=None, timeout=120, cwd=None):
-    """Runs a command with closed stdin."""
+    """Runs a command with closed stdin. After a time-out its children are ended too: the driver's compiler, say."""
     start = time.monotonic()
-    try:
-        done = subprocess.run([str(c) for c in command], env=env, cwd=cwd, timeout=timeout, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-        return Finished(command, done.returncode, done.stdout, done.stderr, time.monotonic() - start)
-    except subprocess.TimeoutExpired as late:
-        return Finished(command, None, late.stdout or b"", late.stderr or b"", time.monotonic() - start)
+    with subprocess.Popen([str(c) for c in command], env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+            return Finished(command, process.returncode, stdout, stderr, time.monotonic() - start)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            stdout, stderr = process.communicate()
+            return Finished(command, None, stdout, stderr, time.monotonic() - start)
 
 
 def read_profile(path):

@@ -1,0 +1,213 @@
+"""The body of scripts/coverage: the remarks of the algorithms in all forms, as a table.
+
+A kernel counts as whole if all its loops are in one SCoP. Loops are counted in the source: a `for` between the kernel's head and
+main. What the plugin modelled is read from its remarks at those lines, in the function that runs: the kernel, or main where the kernel is
+inlined into it before SCoPs are found; it may also be offloaded first and inlined then.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+import toolchain
+
+ALGORITHMS = toolchain.ROOT / "bench" / "algorithms"
+FORMS = {
+    "constant": "(a) constant sizes",
+    "vla": "(b) variable-length arrays",
+    "linear": "(c) linearised, int",
+    "linear_unsigned": "(c) linearised, unsigned",
+}
+LEVELS = ["-O1", "-O2", "-O3"]
+# The project's goal: whole kernels of 30.
+GOAL = {"constant": 30, "vla": 30, "linear": 28, "linear_unsigned": 28}
+
+# Seconds for one compilation.
+LIMIT_S = 60
+
+REMARK = re.compile(r"^(?P<file>[^:]*):(?P<line>\d+):\d+: remark: (?P<text>.*?) \[-Rpass(?P<kind>|-missed|-analysis)=pollyrs\]$")
+# Several SCoPs of a function are numbered: kernel.1, kernel.2.
+OFFLOADED = re.compile(r"offloaded (?P<function>\w+)(?:\.\d+)?: (?P<loops>\d+) loops?, .*?(?P<kernels>\d+) kernels?\b")
+IN_HEADER = re.compile(r"\(loop at (?P<file>[^)]*?):(?P<line>\d+)\)")
+
+
+@dataclasses.dataclass
+class Source:
+    """An algorithm: the lines of its kernel, and its loops."""
+
+    path: pathlib.Path
+    lines: range
+    loops: int
+
+    @staticmethod
+    def read(path):
+        text = path.read_text(encoding="utf-8").splitlines()
+        head = next(k for k, line in enumerate(text) if line.startswith("KERNEL("))
+        end = next(k for k, line in enumerate(text) if k > head and line == "}")
+        return Source(path, range(head + 1, end + 2), sum(line.count("for (") for line in text[head:end]))
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What happened to one kernel in one configuration."""
+
+    scops: list = dataclasses.field(default_factory=list)
+    refusals: list = dataclasses.field(default_factory=list)
+    assumptions: list = dataclasses.field(default_factory=list)
+    trouble: str = ""
+    seconds: float = 0
+
+    def loops(self):
+        return sum(loops for loops, _ in self.scops)
+
+    def kernels(self):
+        return sum(kernels for _, kernels in self.scops)
+
+    def whole(self, source):
+        return len(self.scops) == 1 and self.loops() == source.loops and not self.trouble
+
+    def text(self, source):
+        if self.trouble:
+            return f"**{self.trouble}**"
+        if not self.scops:
+            return f"**0/{source.loops}**"
+        mark = "" if self.whole(source) else "**"
+        scops = "" if len(self.scops) == 1 else f", {len(self.scops)} SCoPs"
+        return f"{mark}{self.loops()}/{source.loops}{scops}{mark}, {self.kernels()}"
+
+
+def outcome(source, form, level, inline, work):
+    """Compiles one configuration."""
+    element = "double"
+    extra = ["--pollyrs-remarks", "-c", f"-DFORM={form}"] + (["-DINLINE"] if inline else [])
+    out = work / f"{source.path.stem}-{form}{level}-{inline}.o"
+    command = [toolchain.DRIVER, "cc", "--pollyrs-targets=emulated", *extra, level, f"-DTYPE={element}", source.path, "-o", out]
+    done = toolchain.run(command, env=toolchain.environment(), timeout=LIMIT_S)
+    out.unlink(missing_ok=True)
+    result = Outcome(seconds=done.seconds)
+    if done.why():
+        result.trouble = done.why()
+        sys.stderr.write(f"{toolchain.shell(command)}\n{done.stderr.decode(errors='replace')}")
+        return result
+    found_in = {"main": [], "kernel": []}
+    assumed_in = {"main": [], "kernel": []}
+    function = None
+    for line in done.stderr.decode(errors="replace").splitlines():
+        found = REMARK.match(line)
+        if not found:
+            continue
+        loop = IN_HEADER.search(found["text"])
+        name, number = (loop["file"], loop["line"]) if loop else (found["file"], found["line"])
+        if pathlib.Path(name).name != source.path.name or int(number) not in source.lines:
+            continue
+        if found["kind"] == "":
+            match = OFFLOADED.match(found["text"])
+            if not match or match["function"] not in found_in:
+                result.trouble = f"remark not understood: {found['text']}"
+                continue
+            function = match["function"]
+            found_in[function].append((int(match["loops"]), int(match["kernels"])))
+        elif found["kind"] == "-analysis" and function:
+            assumed_in[function].append(found["text"])
+        elif found["kind"] == "-missed":
+            result.refusals.append(f"line {number}: {found['text']}")
+    running = "main" if inline and found_in["main"] else "kernel"
+    result.scops, result.assumptions = found_in[running], assumed_in[running]
+    return result
+
+
+def report(sources, forms, levels, outcomes):
+    """The page's lines."""
+    yield "# Coverage of the algorithms"
+    yield ""
+    yield f"How much of each of the {len(sources)} kernels in `bench/algorithms` is modelled and compiled for the device. Written by " \
+          "`scripts/coverage`; do not edit."
+    yield ""
+    yield "A kernel is whole if all its loops are in one SCoP."
+    yield ""
+    yield "| form | " + " | ".join(f"{level}, {how}" for level in levels for how in ("called", "inlined")) + " | goal |"
+    yield "|---" * (2 * len(levels) + 2) + "|"
+    for form in forms:
+        cells = [str(sum(outcomes[s.path.stem, form, level, inline].whole(s) for s in sources))
+                 for level in levels for inline in (False, True)]
+        yield f"| {FORMS[form]} | " + " | ".join(cells) + f" | {GOAL[form] * len(sources) // 30} |"
+    yield ""
+    level = levels[-1]
+    yield f"Loops modelled / loops of the kernel, and kernels on the device, at {level}, called; double precision. Bold: not whole."
+    yield ""
+    yield "| algorithm | " + " | ".join(FORMS[form] for form in forms) + " |"
+    yield "|---" * (len(forms) + 1) + "|"
+    for s in sources:
+        yield f"| {s.path.stem} | " + " | ".join(outcomes[s.path.stem, form, level, False].text(s) for form in forms) + " |"
+    yield ""
+    yield "## What is refused"
+    yield ""
+    grouped = collections.OrderedDict()
+    for (name, form, lev, inline), result in outcomes.items():
+        for refusal in dict.fromkeys(result.refusals):
+            grouped.setdefault((name, refusal), []).append(f"{form} {lev}{' inlined' if inline else ''}")
+    if not grouped:
+        yield "Nothing."
+    for (name, refusal), where in grouped.items():
+        every = len(forms) * len(levels) * 2
+        yield f"- {name}, {refusal} ({'all forms' if len(where) == every else ', '.join(where)})"
+    yield ""
+    differing = [f"{s.path.stem} {form} {lev}{' inlined' if inline else ''}: {outcomes[s.path.stem, form, lev, inline].text(s)}"
+                 for s in sources for form in forms for lev in levels for inline in (False, True)
+                 if outcomes[s.path.stem, form, lev, inline].whole(s) != outcomes[s.path.stem, form, level, False].whole(s)]
+    if differing:
+        yield f"Whole or not, unlike at {level}, called:"
+        yield ""
+        yield from (f"- {line}" for line in differing)
+        yield ""
+    yield "## What is checked before a launch"
+    yield ""
+    yield f"Conditions checked at run time at {level}, called (overlap: pairs of arrays compared; other: ranges and signs of values). " \
+          "The original loop runs if one does not hold."
+    yield ""
+    yield "| algorithm | " + " | ".join(FORMS[form] for form in forms) + " |"
+    yield "|---" * (len(forms) + 1) + "|"
+    for s in sources:
+        cells = []
+        for form in forms:
+            texts = outcomes[s.path.stem, form, level, False].assumptions
+            overlap = sum("overlap" in text for text in texts)
+            cells.append(f"{overlap} overlap, {len(texts) - overlap} other")
+        yield f"| {s.path.stem} | " + " | ".join(cells) + " |"
+
+
+def main():
+    """Compiles on all cores and writes the page."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", default="", help="algorithms whose name matches")
+    parser.add_argument("--levels", default=",".join(LEVELS), help="comma-separated")
+    parser.add_argument("--forms", default=",".join(FORMS), help="comma-separated")
+    parser.add_argument("--out", default=str(toolchain.ROOT / "bench" / "COVERAGE.md"))
+    # A value like -O3 looks like an option.
+    options = parser.parse_args(re.sub("--levels\0", "--levels=", "\0".join(sys.argv[1:])).split("\0") if sys.argv[1:] else [])
+    levels, forms = options.levels.split(","), options.forms.split(",")
+    sources = [Source.read(p) for p in sorted(ALGORITHMS.glob("*.c")) if re.search(options.only, p.stem)]
+    keys = [(s, form, level, inline) for s in sources for form in forms for level in levels for inline in (False, True)]
+    with tempfile.TemporaryDirectory(prefix="pollyrs-coverage-") as name, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        results = pool.map(lambda key: outcome(*key, pathlib.Path(name)), keys)
+        outcomes = {(s.path.stem, form, level, inline): r for (s, form, level, inline), r in zip(keys, results)}
+    text = "\n".join(report(sources, forms, levels, outcomes)) + "\n"
+    if options.out == "-":
+        print(text)
+    else:
+        pathlib.Path(options.out).write_text(text, encoding="utf-8")
+        print(options.out)
+    seconds = sorted(((r.seconds, " ".join(map(str, key))) for key, r in outcomes.items()), reverse=True)
+    print(f"{len(keys)} compilations; the slowest: " + ", ".join(f"{key} {t:.1f} s" for t, key in seconds[:5]))
+    return 1 if any(r.trouble for r in outcomes.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
