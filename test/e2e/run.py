@@ -5,7 +5,7 @@ Each program is compiled by the plain compiler (-O1, no contraction) and through
 device). Every list of arguments is run with both; stdout and the exit status have to be equal, and the profile has to show that
 loops ran on the emulated device (or fell back, as the program's OFFLOAD line says). A few settings are tried beyond that: no
 device, CUDA where there may be no driver, and, with --full, threads of the emulated device in another order. The PTX inside the
-programs has to assemble without a warning.
+programs has to assemble without a warning. With --full, each algorithm of bench/algorithms runs too, in one form and type.
 
   run.py [--quick | --full] [--filter REGEX] [--jobs N]
 """
@@ -19,6 +19,7 @@ import re
 import shutil
 import sys
 
+import algorithms
 import cases
 import generate_large
 import toolchain
@@ -278,6 +279,12 @@ def large_file(_full):
     return run_program(program, False)
 
 
+def algorithm(entry, element, form):
+    """One form and type of one algorithm."""
+    passed, failures, note = algorithms.check(entry, element, form)
+    return Result(f"algorithms/{entry['name']} {element} {form}", passed, failures, note)
+
+
 def main():
     """Runs the units on a few threads, each of which waits for its processes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -296,6 +303,8 @@ def main():
     if options.full:
         # First, since it takes longest.
         units.insert(0, ("10,000 lines", large_file))
+        units += [(f"algorithms/{entry['name']}", lambda _full, e=entry, t=element, f=form: algorithm(e, t, f))
+                  for entry, element, form in algorithms.rotated(algorithms.rotation())]
     units = [u for u in units if re.search(options.filter, u[0])]
     for needed in (toolchain.PLUGIN, toolchain.RUNTIME, toolchain.DRIVER):
         if not pathlib.Path(needed).exists():
