@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "session.cpp",
     "clone.cpp",
     "inline.cpp",
     "prepare.cpp",
     "conditions.cpp",
+    "errors.cpp",
     "regions.cpp",
     "analyses.cpp",
     "source.cpp",

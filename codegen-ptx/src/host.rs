@@ -103,9 +103,10 @@ pub fn live_outs(scop: &Scop) -> Vec<ValueHandle> {
                 let mut u = LLVMGetFirstUse(i);
                 while !u.is_null() {
                     let user = LLVMGetUser(u);
-                    if LLVMIsAInstruction(user).is_null()
-                        || !inside.contains(&(LLVMGetInstructionParent(user) as usize))
-                    {
+                    let block = (!LLVMIsAInstruction(user).is_null()).then(|| LLVMGetInstructionParent(user));
+                    // A block that nothing branches to is an error block, connected again later.
+                    let cut = |b| LLVMGetFirstUse(LLVMBasicBlockAsValue(b)).is_null();
+                    if block.is_none_or(|b| !inside.contains(&(b as usize)) && !cut(b)) {
                         out.push(ValueHandle(i as usize));
                         break;
                     }

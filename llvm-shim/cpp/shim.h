@@ -92,6 +92,13 @@ struct CloneInfo {
   std::vector<std::pair<llvm::TrackingMDRef, llvm::TrackingMDRef>> Inverse;
 };
 
+// A branch to an error block that was taken out: the block has no predecessor until it is put back.
+struct ErrorCheck {
+  llvm::WeakVH Marker;
+  llvm::WeakVH Error;
+  llvm::MDNode *Weights;
+};
+
 // Pass builder and analysis managers for one module, apart from the host's.
 struct Session {
   explicit Session(llvm::Module &M);
@@ -104,6 +111,7 @@ struct Session {
   llvm::CGSCCAnalysisManager CGAM;
   llvm::ModuleAnalysisManager MAM;
   llvm::DenseMap<llvm::Function *, CloneInfo> Clones;
+  std::vector<ErrorCheck> Checks;
   // What the module had when the session began; never dereferenced.
   llvm::DenseSet<const llvm::GlobalValue *> Initial;
 };

@@ -162,8 +162,9 @@ extern "C" bool prs_version_region(LLVMValueRef FRef, LLVMBasicBlockRef CheckRef
   for (BasicBlock *BB : InOrder)
     for (Instruction &I : *BB) {
       SmallVector<Use *, 8> Outside;
+      // A block without predecessors is an error block that is put back behind a block of the region later.
       for (Use &U : I.uses())
-        if (!Host.contains(blockOfUse(U)))
+        if (BasicBlock *BB = blockOfUse(U); !Host.contains(BB) && !pred_empty(BB))
           Outside.push_back(&U);
       if (Outside.empty())
         continue;

@@ -122,6 +122,15 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// `scev` with the counter of each of `loops` at its last value; `CouldNotCompute` where it is not made of sums, products and
+    /// affine recurrences, or a number of iterations depends on one of the loops. Arithmetic wraps as in the type.
+    pub fn at_last_iteration(&self, scev: ScevHandleRaw, loops: &[LoopId]) -> ScevExpr {
+        let ids: Vec<usize> = loops.iter().map(|l| l.0).collect();
+        // SAFETY: `scev` is a handle of these analyses or 0; C++ reads the numbers during the call only and rejects unknown ones.
+        let handle = unsafe { sys::prs_scev_upper(self.raw, scev, ids.as_ptr(), ids.len()) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// Provably `>= 0` as a signed number wherever it is defined.
     pub fn known_non_negative(&self, scev: ScevHandleRaw) -> bool {
         // SAFETY: `scev` is a handle of these analyses or 0.

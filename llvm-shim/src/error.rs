@@ -17,6 +17,8 @@ pub enum ShimError {
     ForeignClone,
     #[error("region cannot be versioned: {0}")]
     Region(String),
+    #[error("a check in place of an error block was lost")]
+    Errors,
     #[error("a store that stood for a conditional one was changed")]
     Conditions,
 }

@@ -26,7 +26,15 @@
 //!        br join                          store new, p, !pollyrs.conditional
 //! ```
 
+//! Error blocks are handled alike: a loop that may be left to a panic has two exits and no trip count. The branch becomes a call
+//! of [`CHECK`], and the branch comes back in the host's code. The device code has no check at all, as it only runs when all of them
+//! are known to succeed.
+
 use crate::{LLVMValueRef, Session, ShimError, sys};
+
+/// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
+/// the kernels run; the host's version of the loop gets the branch back.
+pub const CHECK: &str = "pollyrs.check";
 
 /// Loads moved in one function at most: analyses are renewed after each.
 const MAX_LOADS: u32 = 64;
@@ -54,6 +62,24 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS) })
+    }
+
+    /// Branches inside loops to blocks that end the program (a failed bounds check, an assertion) become calls of
+    /// [`CHECK`] with the condition under which they are not taken. The error blocks stay in the function, unreachable.
+    pub fn assume_no_errors(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_assume_no_errors(self.raw, f) })
+    }
+
+    /// Makes the checks branches again.
+    ///
+    /// # Errors
+    /// [`ShimError::Errors`] if one was lost; the function must not be used then.
+    pub fn restore_errors(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        if unsafe { sys::prs_restore_errors(self.raw, f) } { Ok(()) } else { Err(ShimError::Errors) }
     }
 
     /// Branches on data inside loops become straight-line code; see the module documentation for what may be done with it.

@@ -131,6 +131,11 @@ unsafe extern "C" {
     pub fn prs_expand_memory_intrinsics(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_loads(s: *mut RawSession, f: LLVMValueRef, max_loads: u32) -> bool;
     pub fn prs_flatten_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_assume_no_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    /// False if a check was lost.
+    pub fn prs_restore_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    /// 0 where the expression is not of the kind.
+    pub fn prs_scev_upper(a: *mut RawAnalyses, scev: usize, loops: *const usize, count: usize) -> usize;
     /// False if a store that stands for a conditional one no longer has the shape it was given.
     pub fn prs_restore_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_simplify_regions(s: *mut RawSession, f: LLVMValueRef);

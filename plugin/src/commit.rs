@@ -127,7 +127,7 @@ fn rewrite_clone(
     }
     session.weaken_attributes(clone);
     session.invalidate(clone)?;
-    session.restore_conditions(clone)?;
+    crate::prepare::restore(session, clone)?;
     session.verify_function(clone).map_err(PluginError::Internal)?;
     Ok(())
 }

@@ -27,14 +27,20 @@ pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginErro
     Ok(session.simplify_regions(f)?)
 }
 
-/// As [`canonicalise`], and branches on data become straight-line code: until
-/// [`Session::restore_conditions`], `clone` may write memory that the original does not.
+/// As [`canonicalise`], and branches on data become straight-line code and branches to error blocks calls. Until [`restore`],
+/// `clone` may write memory that the original does not, and its checks do nothing.
 pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
     rewrite(session, clone)?;
-    if session.flatten_conditions(clone)? {
-        session.run_passes(clone, LOOPS)?;
-    }
+    session.assume_no_errors(clone)?;
+    // No pass may run from here on: error blocks are unreachable for now, and marked stores must stay what they are.
+    session.flatten_conditions(clone)?;
     Ok(session.simplify_regions(clone)?)
+}
+
+/// Makes the code that is left for the host mean again what it did.
+pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
+    session.restore_conditions(clone)?;
+    Ok(session.restore_errors(clone)?)
 }
 
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {

@@ -54,6 +54,7 @@ impl Builder<'_> {
                 return Err(Fail::new(RejectReason::Budget { stage: "domains".into() }, b));
             }
             flow.domains.insert(b, d);
+            self.checks(&flow, b)?;
             self.split(&mut flow, b)?;
         }
         Ok(flow)
@@ -409,6 +410,6 @@ impl Builder<'_> {
 }
 
 /// The same function over `more` further dimensions.
-fn lift(p: PwAff, more: usize) -> isl::Result<PwAff> {
+pub(crate) fn lift(p: PwAff, more: usize) -> isl::Result<PwAff> {
     p.add_dims(DimType::In, more as u32)
 }

@@ -77,6 +77,12 @@ pub(crate) fn is_ignored(call: Value) -> bool {
         .is_some_and(|f| ir::is_intrinsic(call) && IGNORED.iter().any(|i| ir::name(f).starts_with(i)))
 }
 
+/// Whether the call stands for a branch to an error block.
+pub(crate) fn is_check(v: Value) -> bool {
+    ir::opcode(v) == Some(Op::LLVMCall)
+        && ir::callee(v).is_some_and(|f| ir::name(f) == pollyrs_llvm_shim::CHECK)
+}
+
 fn is_math(call: Value) -> bool {
     let Some(f) = ir::callee(call) else { return false };
     let name = ir::name(f);
@@ -113,7 +119,7 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
             Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::accessed_type(v)) }, v))
         }
         LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW => Err(Fail::at(RejectReason::OrderedAccess, v)),
-        LLVMCall if !is_ignored(v) && !is_math(v) && !ir::is_pure_call(v) => Err(Fail::at(call_reason(v), v)),
+        LLVMCall if !is_ignored(v) && !is_check(v) && !is_math(v) && !ir::is_pure_call(v) => Err(Fail::at(call_reason(v), v)),
         LLVMVAArg | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad => {
             Err(Fail::at(RejectReason::Instruction { opcode: ir::opcode_text(op) }, v))
         }

@@ -29,6 +29,7 @@ mod candidates;
 mod cfg;
 mod domains;
 mod effects;
+mod errors;
 mod instructions;
 mod ir;
 mod print;

@@ -110,8 +110,10 @@ impl Builder<'_> {
                 continue;
             }
             for v in ir::instructions(*b) {
-                let outside =
-                    |(user, _): &(Value, Block)| ir::parent(*user).is_some_and(|u| !self.contains(u));
+                // (Blocks that cannot be reached are error blocks; the device does not get there.)
+                let outside = |(user, _): &(Value, Block)| {
+                    ir::parent(*user).is_some_and(|u| !self.contains(u) && self.cfg.id(u).is_some())
+                };
                 if !ir::is_void(v) && ir::uses(v).iter().any(outside) {
                     out.push(v);
                 }

@@ -455,15 +455,15 @@ impl Builder<'_> {
     ///
     /// Products are beyond isl, so the condition is a sufficient one: with `s` the sum of the coefficients' absolute values
     /// and `d` the degree, every symbol `v` has `|v| <= K` where `s * K^d` is below the type's bound. For an unsigned linear
-    /// index `i*n + j` of 32 bits that is `n <= 46340`, `j <= 46340`.
-    fn bound_products(
+    /// index `i*n + j` of 32 bits that is `n <= 46340`, `j <= 46340`. Returns `K`.
+    pub fn bound_products(
         &mut self,
         p: &Polynomial,
         x: &ScevExpr,
         unsigned: bool,
         place: &Place,
         quasi: &[PwAff],
-    ) -> Result<(), Stop> {
+    ) -> Result<i128, Stop> {
         let limit: i128 = if unsigned { (1i128 << x.bits) - 1 } else { (1i128 << (x.bits - 1)) - 1 };
         let sum: i128 = p.terms().map(|(_, c)| c.abs()).sum();
         let degree = p.degree();
@@ -491,7 +491,7 @@ impl Builder<'_> {
             let over = v.gt_set(self.constant(low, place)?)?;
             self.assume(AssumptionKind::NoWrap, under.union(over)?, place, &note)?;
         }
-        Ok(())
+        Ok(low)
     }
 }
 

@@ -1,0 +1,108 @@
+// Branches to error blocks, taken out of loops and put back; src/prepare.rs has the argument.
+
+#include "shim.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+using pollyrs::Session;
+
+// A block that ends the program or the function by other means than its terminator.
+static bool isErrorBlock(const BasicBlock &BB) {
+  return isa_and_nonnull<UnreachableInst>(BB.getTerminator()) && !BB.isEHPad() && !BB.hasAddressTaken() && BB.size() <= 16;
+}
+
+// A copy of `Error` for the edge from `Pred` alone.
+static BasicBlock *ownErrorBlock(BasicBlock &Error, BasicBlock &Pred) {
+  if (Error.getSinglePredecessor()) {
+    FoldSingleEntryPHINodes(&Error);
+    return &Error;
+  }
+  ValueToValueMapTy Map;
+  for (PHINode &PHI : Error.phis())
+    Map[&PHI] = PHI.getIncomingValueForBlock(&Pred);
+  BasicBlock *Own = BasicBlock::Create(Error.getContext(), Error.getName() + ".own", Error.getParent(), &Error);
+  for (Instruction &I : make_range(Error.getFirstNonPHIIt(), Error.end())) {
+    Instruction *Copy = I.clone();
+    Copy->insertInto(Own, Own->end());
+    Map[&I] = Copy;
+  }
+  for (Instruction &I : *Own)
+    RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+  Error.removePredecessor(&Pred, /*KeepOneInputPHIs=*/true);
+  Pred.getTerminator()->replaceSuccessorWith(&Error, Own);
+  return Own;
+}
+
+extern "C" {
+
+bool prs_assume_no_errors(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  SmallVector<BranchInst *, 8> Found;
+  for (BasicBlock &BB : F) {
+    auto *Branch = dyn_cast<BranchInst>(BB.getTerminator());
+    if (!LI.getLoopFor(&BB) || !Branch || Branch->isUnconditional() || Branch->getSuccessor(0) == Branch->getSuccessor(1))
+      continue;
+    if (isErrorBlock(*Branch->getSuccessor(0)) != isErrorBlock(*Branch->getSuccessor(1)))
+      Found.push_back(Branch);
+  }
+  if (Found.empty())
+    return false;
+  LLVMContext &Context = F.getContext();
+  FunctionCallee Check = F.getParent()->getOrInsertFunction(
+      "pollyrs.check", FunctionType::get(Type::getVoidTy(Context), {Type::getInt1Ty(Context)}, false));
+  auto *CheckFunction = cast<Function>(Check.getCallee());
+  CheckFunction->setDoesNotThrow();
+  // Not `willreturn`: scalar evolution must not conclude from the loop's having no other exit that it ends regularly.
+  CheckFunction->setDoesNotAccessMemory();
+  for (BranchInst *Branch : Found) {
+    BasicBlock *BB = Branch->getParent();
+    bool Way = isErrorBlock(*Branch->getSuccessor(1));
+    BasicBlock *Error = ownErrorBlock(*Branch->getSuccessor(Way ? 1 : 0), *BB), *Next = Branch->getSuccessor(Way ? 0 : 1);
+    IRBuilder<> B(Branch);
+    Value *Good = Way ? Branch->getCondition() : B.CreateNot(Branch->getCondition());
+    CallInst *Marker = B.CreateCall(Check, {Good});
+    MDNode *Weights = Branch->getMetadata(LLVMContext::MD_prof);
+    B.CreateBr(Next);
+    Branch->eraseFromParent();
+    S->Checks.push_back({Marker, Error, Way ? Weights : nullptr});
+  }
+  S->FAM.invalidate(F, PreservedAnalyses::none());
+  return true;
+}
+
+// False if a check was lost.
+bool prs_restore_errors(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  for (pollyrs::ErrorCheck &C : S->Checks) {
+    // Clones that were erased took their blocks along.
+    auto *Error = dyn_cast_or_null<BasicBlock>(static_cast<Value *>(C.Error));
+    if (!Error || Error->getParent() != &F)
+      continue;
+    auto *Marker = dyn_cast_or_null<CallInst>(static_cast<Value *>(C.Marker));
+    if (!Marker || Marker->getFunction() != &F)
+      return false;
+    BasicBlock *Head = Marker->getParent();
+    BasicBlock *Rest = SplitBlock(Head, Marker);
+    Head->getTerminator()->eraseFromParent();
+    BranchInst *Branch = BranchInst::Create(Rest, Error, Marker->getArgOperand(0), Head);
+    Branch->setDebugLoc(Marker->getDebugLoc());
+    if (C.Weights)
+      Branch->setMetadata(LLVMContext::MD_prof, C.Weights);
+    Marker->eraseFromParent();
+    Changed = true;
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return true;
+}
+
+} // extern "C"
