@@ -28,7 +28,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim as shim;
-use pollyrs_schedule::{Footprint, MappedScop, Placement, WorkEstimate};
+use pollyrs_schedule::{Footprint, MappedScop, Placement, Returned, WorkEstimate};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,11 +59,16 @@ pub struct Entry {
 const RANGE: i64 = 1 << 46;
 
 /// Size in bytes of `PollyrsArray`, in 8-byte words.
-const ARRAY_WORDS: u64 = 6;
+const ARRAY_WORDS: u64 = 13;
 
 const COPY_IN: u32 = 1;
 const COPY_OUT: u32 = 2;
 pub(crate) const SCRATCH: u32 = 4;
+const ROWS: u32 = 8;
+const CHANGED: u32 = 16;
+
+/// Dimensions of rows that `PollyrsArray` has room for.
+const ROW_DIMS: usize = 3;
 
 /// Reason index that means "ask the run-time library".
 const REASON_RUNTIME: u32 = u32::MAX;
@@ -71,11 +76,13 @@ const REASON_RUNTIME: u32 = u32::MAX;
 /// Creates the check block and computes the parameters in it. Must run for every SCoP of a function before any is
 /// [`emit`]ted, because it needs the analyses that `emit` invalidates.
 pub fn prepare(analyses: &shim::Analyses<'_>, scop: &Scop) -> Result<Entry, CodegenError> {
-    let blocks: Vec<LLVMBasicBlockRef> = scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
+    let blocks: Vec<LLVMBasicBlockRef> =
+        scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
     let check = analyses
         .split_entry(scop.region.entry.0 as LLVMBasicBlockRef, &blocks)
         .ok_or(CodegenError::Internal("the region's entry cannot be split".into()))?;
-    let before = terminator(check).ok_or(CodegenError::Internal("the check block has no terminator".into()))?;
+    let before =
+        terminator(check).ok_or(CodegenError::Internal("the check block has no terminator".into()))?;
     // SAFETY: a live instruction; the builder is positioned before it.
     let ctx = unsafe { LLVMGetTypeContext(LLVMTypeOf(LLVMGetBasicBlockParent(check))) };
     let ir = Ir::new(ctx);
@@ -149,6 +156,16 @@ pub(crate) struct Range {
     pub out_bytes: LLVMValueRef,
     pub flags: u32,
     pub element_bytes: u32,
+    /// With [`ROWS`]: what exactly comes back.
+    pub rows: Option<Rows>,
+}
+
+/// Rows of contiguous bytes that come back: bytes of one, and for each outer dimension their number and distance in bytes, outermost
+/// first.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    bytes: LLVMValueRef,
+    dims: [(LLVMValueRef, LLVMValueRef); ROW_DIMS],
 }
 
 /// One conjunct of the run-time check and the text for when it fails.
@@ -166,10 +183,13 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     // SAFETY: a live function.
     let module = unsafe { LLVMGetGlobalParent(function) };
     let ir = Ir::new(module_context(module));
-    let device_arrays: Vec<ArrayId> =
-        (0..scop.arrays.len()).filter(|i| plan.mapped.placement[*i] == Placement::Global).map(ArrayId).collect();
+    let device_arrays: Vec<ArrayId> = (0..scop.arrays.len())
+        .filter(|i| plan.mapped.placement[*i] == Placement::Global)
+        .map(ArrayId)
+        .collect();
 
-    let blocks: Vec<LLVMBasicBlockRef> = scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
+    let blocks: Vec<LLVMBasicBlockRef> =
+        scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
     let (first, exit) = (scop.region.entry.0 as LLVMBasicBlockRef, scop.region.exit.0 as LLVMBasicBlockRef);
     let versioned = shim::version_region(function, entry.check, first, exit, &blocks)
         .map_err(|e| CodegenError::Internal(e.to_string()))?;
@@ -200,7 +220,9 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     let reasons: Vec<String> = checks.into_iter().map(|c| c.reason).collect();
     let mut names: Vec<String> = device_arrays.iter().map(|a| scop.array(*a).display.clone()).collect();
     let copies = plan.fused.map_or(0, |f| f.copied.len());
-    names.extend(plan.fused.iter().flat_map(|f| &f.copied).map(|a| format!("copy of {}", scop.array(*a).display)));
+    names.extend(
+        plan.fused.iter().flat_map(|f| &f.copied).map(|a| format!("copy of {}", scop.array(*a).display)),
+    );
     // Numbers behind the model's arrays are those of copies.
     let index_of = |a: ArrayId| match a.0.checked_sub(scop.arrays.len()) {
         None => device_arrays.iter().position(|d| *d == a).map(|i| i as u32),
@@ -211,7 +233,8 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     // offload
     ir.at_end(versioned.offload);
     let range_of = |a: ArrayId| device_arrays.iter().position(|d| *d == a).map(|i| ranges[i]);
-    let fused = plan.fused.map(|f| Ok::<_, CodegenError>((f, stencil::count(&ir, &expr, plan, f)?))).transpose()?;
+    let fused =
+        plan.fused.map(|f| Ok::<_, CodegenError>((f, stencil::count(&ir, &expr, plan, f)?))).transpose()?;
     let mut described = ranges.clone();
     if let Some((f, count)) = fused {
         described.extend(stencil::scratch_ranges(&ir, f, count, &range_of)?);
@@ -289,7 +312,10 @@ fn from_first_time(scop: &Scop, host: &isl::Schedule) -> Result<isl::Schedule, C
     for k in host.domain()?.sets()? {
         let name = k.tuple_name()?.unwrap_or_default();
         let dims: Vec<String> = (0..k.dim(isl::DimType::Set)?).map(|d| format!("h{d}")).collect();
-        let text = format!("[{FIRST_TIME}] -> {{ {name}[{}] : h0 >= {FIRST_TIME} and {FIRST_TIME} >= 0 }}", dims.join(", "));
+        let text = format!(
+            "[{FIRST_TIME}] -> {{ {name}[{}] : h0 >= {FIRST_TIME} and {FIRST_TIME} >= 0 }}",
+            dims.join(", ")
+        );
         rest = rest.union(isl::UnionSet::read(&scop.ctx, &text)?)?;
     }
     Ok(host.clone().intersect_domain(rest)?)
@@ -309,8 +335,7 @@ fn bracket_host(
     let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
     ir.before(end);
     let why = ir.phi(ir.i32_type(), &[(reason, from[0]), (runtime, from[1]), (runtime, from[2])]);
-    let begin =
-        ir.declare(module, "pollyrs_rt_host_begin", ir.ptr_type(), &[ir.ptr_type(), ir.i32_type()]);
+    let begin = ir.declare(module, "pollyrs_rt_host_begin", ir.ptr_type(), &[ir.ptr_type(), ir.i32_type()]);
     let token = ir.call(ir.ptr_type(), begin, &[descriptor, why]);
     let end = terminator(versioned.host_end).ok_or(CodegenError::Internal("host_end".into()))?;
     ir.before(end);
@@ -437,6 +462,7 @@ fn memory_range(
         out_bytes: ir.int(0),
         flags: if f.must_read_before_write { COPY_IN } else { 0 },
         element_bytes: eb,
+        rows: None,
     };
     let mut fits = touched.fits;
     if let Some((min, max)) = &f.written {
@@ -447,8 +473,44 @@ fn memory_range(
         let offset = ir.sub(written.begin, touched.begin);
         range.out_offset = ir.select(nothing, ir.int(0), offset);
         range.flags |= COPY_OUT;
+        match &f.returned {
+            Returned::Dense => {}
+            Returned::Box { min, max } if min.len() <= ROW_DIMS + 1 => {
+                range.flags |= ROWS;
+                range.rows = Some(rows(ir, expr, scop, id, min, max)?);
+            }
+            Returned::Box { .. } | Returned::Sparse => range.flags |= CHANGED,
+        }
     }
     Ok((range, Some(fits)))
+}
+
+/// The rows of a box of elements, given by its corners. Nothing here is looked at unless the written range is not empty and fits.
+fn rows(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    scop: &Scop,
+    id: ArrayId,
+    min: &[isl::PwAff],
+    max: &[isl::PwAff],
+) -> Result<Rows, CodegenError> {
+    let array = scop.array(id);
+    let mut stride = ir.int(array.elem.bytes() as i64);
+    let mut rows = Rows { bytes: stride, dims: [(ir.int(1), ir.int(0)); ROW_DIMS] };
+    let missing = ROW_DIMS + 1 - min.len();
+    for d in (0..min.len()).rev() {
+        let (first, last) = (expr.emit_pw_aff(&min[d])?, expr.emit_pw_aff(&max[d])?);
+        let count = ir.add(ir.sub(last, first), ir.int(1));
+        if d + 1 == min.len() {
+            rows.bytes = ir.mul(count, stride);
+        } else {
+            rows.dims[missing + d] = (count, stride);
+        }
+        if let Some(Some(size)) = array.sizes.get(d) {
+            stride = ir.mul(stride, expr.emit_pw_aff(size)?);
+        }
+    }
+    Ok(rows)
 }
 
 /// A byte range `[begin, end)` relative to the base; empty as `[0, 0)`.
@@ -537,6 +599,7 @@ fn scratch_range(
             out_bytes: bytes,
             flags: COPY_OUT,
             element_bytes: eb,
+            rows: None,
         };
         return Ok((range, None));
     }
@@ -559,6 +622,7 @@ fn scratch_range(
         out_bytes: ir.int(0),
         flags: SCRATCH,
         element_bytes: eb,
+        rows: None,
     };
     Ok((range, Some(ir.not(bad))))
 }
@@ -573,6 +637,12 @@ fn store_array(ir: &Ir, arrays: LLVMValueRef, i: u64, r: &Range) {
     ir.store(r.out_bytes, at(4));
     // flags in the low, element_bytes in the high half of the last word (little endian).
     ir.store(ir.int(r.flags as i64 | (r.element_bytes as i64) << 32), at(5));
+    let Some(rows) = &r.rows else { return };
+    ir.store(rows.bytes, at(6));
+    for (k, (count, stride)) in rows.dims.into_iter().enumerate() {
+        ir.store(count, at(7 + k as u64));
+        ir.store(stride, at(7 + (ROW_DIMS + k) as u64));
+    }
 }
 
 /// The estimated number of statement instances, as a double.
@@ -627,7 +697,9 @@ fn emit_launch(
             ScalarArg::HostParam(d) => args[*d],
             ScalarArg::TileLower(d) => grid[*d].0,
             ScalarArg::TileCount(d) => grid[*d].1,
-            ScalarArg::Stencil(_) => return Err(CodegenError::Internal("a fused kernel in the mapping".into())),
+            ScalarArg::Stencil(_) => {
+                return Err(CodegenError::Internal("a fused kernel in the mapping".into()));
+            }
         };
         ir.store(value, ir.byte_offset(slots.scalars, ir.int(8 * i as i64)));
     }
@@ -643,7 +715,9 @@ pub(crate) fn slot_value(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: a live value and its type.
     unsafe {
         let ty = LLVMTypeOf(v);
-        if LLVMGetTypeKind(ty) == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(ty) == 1 {
+        if LLVMGetTypeKind(ty) == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
+            && LLVMGetIntTypeWidth(ty) == 1
+        {
             return ir.cast(LLVMOpcode::LLVMZExt, v, ir.i8_type());
         }
     }

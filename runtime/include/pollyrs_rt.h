@@ -107,6 +107,12 @@ typedef struct PollyrsScop {
 #define POLLYRS_ARRAY_COPY_OUT 2u
 /* Lives on the device only, for one execution; undefined at first. start is NULL and bias 0; the other flags are not read. */
 #define POLLYRS_ARRAY_SCRATCH 4u
+/* Of the written range only some bytes are the device's to write; the others may be written by other threads of the program
+ * meanwhile. Either they are rows: row_count[0] * row_count[1] * row_count[2] of row_bytes bytes, row_stride[] bytes apart along each
+ * dimension, outermost first, the first one at out_offset. Or they are the elements that differ afterwards from what was copied in,
+ * which must then be all of the written range. With neither flag all bytes of the range come back. */
+#define POLLYRS_ARRAY_ROWS 8u
+#define POLLYRS_ARRAY_CHANGED 16u
 
 /* An array of one execution: the touched range of host memory. Each array gets device memory of its own, so the written range of
  * one must not overlap the range of another; ranges that are only read may overlap. */
@@ -118,6 +124,9 @@ typedef struct PollyrsArray {
   uint64_t out_bytes;
   uint32_t flags;              /* POLLYRS_ARRAY_* */
   uint32_t element_bytes;
+  uint64_t row_bytes;          /* these with POLLYRS_ARRAY_ROWS only */
+  uint64_t row_count[3];
+  uint64_t row_stride[3];
 } PollyrsArray;
 
 /* Begins an execution: picks the device, loads the code, allocates, copies in. `work` is an estimate of the number of executed

@@ -13,6 +13,8 @@ use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicU64;
 
+use crate::returned::Shape;
+
 /// The version that this library speaks.
 pub const ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.
@@ -29,6 +31,8 @@ pub const ARRAY_COPY_IN: u32 = 1;
 pub const ARRAY_COPY_OUT: u32 = 2;
 /// `POLLYRS_ARRAY_SCRATCH`.
 pub const ARRAY_SCRATCH: u32 = 4;
+pub const ARRAY_ROWS: u32 = 8;
+pub const ARRAY_CHANGED: u32 = 16;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 
@@ -102,6 +106,9 @@ pub struct Array {
     pub out_bytes: u64,
     pub flags: u32,
     pub element_bytes: u32,
+    pub row_bytes: u64,
+    pub row_count: [u64; 3],
+    pub row_stride: [u64; 3],
 }
 
 // SAFETY: descriptors are constants of the program; what `cache` points to is only accessed atomically.
@@ -118,7 +125,7 @@ const _: () = {
     assert!(size_of::<Kernel>() == 56 && offset_of!(Kernel, array_index) == 40);
     assert!(size_of::<Image>() == 24 && offset_of!(Image, data) == 8);
     assert!(size_of::<Scop>() == 80 && offset_of!(Scop, cache) == 72);
-    assert!(size_of::<Array>() == 48 && offset_of!(Array, flags) == 40);
+    assert!(size_of::<Array>() == 104 && offset_of!(Array, row_stride) == 80);
 };
 
 /// The text at `pointer`, or "" for NULL.
@@ -235,6 +242,17 @@ impl Array {
         out.then_some((self.out_offset, self.out_bytes))
     }
 
+    /// Which bytes of the written range come back.
+    pub fn shape(&self) -> Shape {
+        if self.flags & ARRAY_ROWS != 0 {
+            Shape::Rows { bytes: self.row_bytes, count: self.row_count, stride: self.row_stride }
+        } else if self.flags & ARRAY_CHANGED != 0 {
+            Shape::Changed { element: u64::from(self.element_bytes) }
+        } else {
+            Shape::Dense
+        }
+    }
+
     /// Why this array can't be used, if it can't.
     pub fn check(&self) -> Result<(), &'static str> {
         if self.flags & ARRAY_SCRATCH == 0 && self.bytes > 0 && self.start.is_null() {
@@ -247,7 +265,8 @@ impl Array {
             Some((offset, bytes)) if offset.checked_add(bytes).is_none_or(|end| end > self.bytes) => {
                 Err("is written outside its range")
             }
-            _ => Ok(()),
+            Some((_, bytes)) => self.shape().check(bytes).map_or(Ok(()), Err),
+            None => Ok(()),
         }
     }
 }

@@ -205,6 +205,9 @@ mod tests {
             out_bytes: bytes,
             flags,
             element_bytes: 8,
+            row_bytes: 0,
+            row_count: [0; 3],
+            row_stride: [0; 3],
         }
     }
 

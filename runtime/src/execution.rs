@@ -26,6 +26,7 @@ use crate::fatal;
 use crate::profile::{self, Line};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
+use crate::returned::{Shape, settle};
 
 /// An array during an execution.
 struct Placed {
@@ -36,6 +37,19 @@ struct Placed {
     argument: u64,
     /// What of the range is to be copied in, as offset and length; None: all.
     stale: Option<Vec<(u64, u64)>>,
+    /// What was copied in, where that is needed to know what changed.
+    before: Vec<u8>,
+}
+
+/// A result on its way back.
+#[derive(Clone)]
+struct Returning {
+    /// Index of the array.
+    array: usize,
+    from: u64,
+    to: *mut u8,
+    bytes: u64,
+    shape: Shape,
 }
 
 /// Why an execution is on the device, and until when.
@@ -191,18 +205,20 @@ impl Run {
     fn place(&mut self, host: Array) -> Result<()> {
         if host.bytes == 0 {
             let (device, argument) = (DUMMY_ADDRESS, DUMMY_ADDRESS);
-            self.arrays.push(Placed { host, device, argument, stale: None });
+            self.arrays.push(Placed { host, device, argument, stale: None, before: Vec::new() });
             return Ok(());
         }
         self.config.faults.check(Operation::Alloc)?;
         let scratch = host.flags & ARRAY_SCRATCH != 0;
-        let adopted = if scratch { None } else { self.queue.adopt(&host)? };
+        // What other threads may write in between can't be told from what the device left unchanged.
+        let whole = host.out_range().is_none() || host.shape() == Shape::Dense;
+        let adopted = if scratch || !whole { None } else { self.queue.adopt(&host)? };
         let (device, stale) = match adopted {
             Some(Adopted { device, stale }) => (device, Some(stale)),
             None => (self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?, None),
         };
         let argument = device.wrapping_add_signed(host.bias);
-        self.arrays.push(Placed { host, device, argument, stale });
+        self.arrays.push(Placed { host, device, argument, stale, before: Vec::new() });
         Ok(())
     }
 
@@ -214,7 +230,15 @@ impl Run {
             return Ok(());
         }
         self.config.faults.check(Operation::Copy)?;
-        let from = host.start.cast::<u8>().cast_const();
+        let mut from = host.start.cast::<u8>().cast_const();
+        if host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. }) {
+            let mut before = buffer(host.bytes)?;
+            // SAFETY: the caller's promise; the buffer has the range's size.
+            unsafe { self.queue.deliver(before.as_mut_ptr(), from, host.bytes) };
+            from = before.as_ptr();
+            // The copy may still read the buffer when this function returns; it lives as long as the queue.
+            self.arrays[index].before = before;
+        }
         let stale = self.arrays[index].stale.take();
         for (offset, bytes) in stale.unwrap_or_else(|| vec![(0, host.bytes)]) {
             // SAFETY: the caller's promise; the allocation has the range's size.
@@ -289,7 +313,7 @@ impl Run {
             // SAFETY: the caller's promise.
             unsafe { self.check_unwritten() }?;
         }
-        let total: u64 = self.results().map(|(_, _, bytes)| bytes).fold(0, u64::saturating_add);
+        let total: u64 = self.results().map(|r| r.bytes).fold(0, u64::saturating_add);
         // SAFETY: the caller's promise.
         unsafe {
             if total <= self.config.staging_bytes { self.end_staged(total) } else { self.end_direct() }
@@ -307,13 +331,38 @@ impl Run {
         Ok(())
     }
 
-    /// What comes back: device address, host address, bytes.
-    fn results(&self) -> impl Iterator<Item = (u64, *mut u8, u64)> + use<'_> {
-        self.arrays.iter().filter_map(|array| {
+    /// What comes back.
+    fn results(&self) -> impl Iterator<Item = Returning> + use<'_> {
+        self.arrays.iter().enumerate().filter_map(|(index, array)| {
             let (offset, bytes) = array.host.out_range()?;
             let to = array.host.start.cast::<u8>().wrapping_add(offset as usize);
-            Some((array.device + offset, to, bytes))
+            Some(Returning {
+                array: index,
+                from: array.device + offset,
+                to,
+                bytes,
+                shape: array.host.shape(),
+            })
         })
+    }
+
+    /// Stores a result that has landed at `landed` to its place.
+    ///
+    /// # Safety
+    /// The promise about the written ranges; `landed` holds the result's bytes.
+    unsafe fn settle(&mut self, result: &Returning, landed: *const u8) {
+        if result.shape == Shape::Dense {
+            // SAFETY: the caller's promise.
+            return unsafe { self.queue.deliver(result.to, landed, result.bytes) };
+        }
+        let Placed { host, before, .. } = &self.arrays[result.array];
+        let range = host.out_offset as usize..(host.out_offset + result.bytes) as usize;
+        let before = before.get(range).unwrap_or_default();
+        // SAFETY: the caller's promise; the shape was checked at the beginning.
+        unsafe {
+            let results = std::slice::from_raw_parts(landed, result.bytes as usize);
+            settle(result.to, results, &result.shape, before, self.config.copy_threads);
+        }
     }
 
     fn check_copy_out(&self) -> Result<()> {
@@ -324,46 +373,71 @@ impl Run {
     /// Everything through a buffer: all or nothing.
     unsafe fn end_staged(&mut self, total: u64) -> Result<()> {
         let results: Vec<_> = self.results().collect();
-        let landing = self.queue.landing(total)?;
-        let mut at = 0;
-        for &(from, _, bytes) in &results {
-            self.check_copy_out()?;
-            // SAFETY: the buffer is as long as all results together.
-            unsafe { self.queue.copy_out(landing.add(at), from, bytes) }?;
-            at += bytes as usize;
-        }
-        self.queue.synchronize()?;
-        self.queue.returning();
-        at = 0;
-        for &(_, to, bytes) in &results {
-            // SAFETY: the caller's promise about the written ranges.
-            unsafe { self.queue.deliver(to, landing.add(at), bytes) };
-            at += bytes as usize;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let landing = self.land(&results, total)?;
+            self.queue.returning();
+            self.settle_all(&results, landing);
         }
         Ok(())
     }
 
-    /// Straight to the program's memory.
+    /// Brings results to the host, one behind the other; nothing of the program's memory is touched.
+    ///
+    /// # Safety
+    /// `total` is the sum of the results' bytes.
+    unsafe fn land(&mut self, results: &[Returning], total: u64) -> Result<*const u8> {
+        let landing = self.queue.landing(total)?;
+        let mut at = 0;
+        for r in results {
+            self.check_copy_out()?;
+            // SAFETY: the buffer is as long as all results together.
+            unsafe { self.queue.copy_out(landing.add(at), r.from, r.bytes) }?;
+            at += r.bytes as usize;
+        }
+        self.queue.synchronize()?;
+        Ok(landing)
+    }
+
+    /// # Safety
+    /// The promise about the written ranges; `landing` is what [`Run::land`] returned for the same results.
+    unsafe fn settle_all(&mut self, results: &[Returning], landing: *const u8) {
+        let mut at = 0;
+        for r in results {
+            // SAFETY: the caller's promise.
+            unsafe { self.settle(r, landing.add(at)) };
+            at += r.bytes as usize;
+        }
+    }
+
+    /// Straight to the program's memory, but for results of which only some bytes come back.
     unsafe fn end_direct(&mut self) -> Result<()> {
         self.queue.synchronize()?;
-        let results: Vec<_> = self.results().collect();
+        let (direct, partial): (Vec<_>, Vec<_>) = self.results().partition(|r| r.shape == Shape::Dense);
+        let total = partial.iter().map(|r| r.bytes).fold(0, u64::saturating_add);
+        // SAFETY: the sum of the results' bytes.
+        let landing =
+            if partial.is_empty() { std::ptr::null() } else { unsafe { self.land(&partial, total) }? };
         let mut written = false;
         self.queue.returning();
-        for (from, to, bytes) in results {
+        for r in direct {
             match self.check_copy_out() {
                 Err(error) if written => lost(self.scop, &error),
                 checked => checked?,
             }
             written = true;
             // SAFETY: the caller's promise about the written ranges.
-            if let Err(error) = unsafe { self.queue.copy_out(to, from, bytes) } {
+            if let Err(error) = unsafe { self.queue.copy_out(r.to, r.from, r.bytes) } {
                 lost(self.scop, &error);
             }
         }
         match self.queue.synchronize() {
             Err(error) if written => lost(self.scop, &error),
-            synchronised => synchronised,
+            synchronised => synchronised?,
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.settle_all(&partial, landing) };
+        Ok(())
     }
 
     /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.

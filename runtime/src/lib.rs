@@ -31,6 +31,7 @@ pub mod profile;
 pub mod queue;
 pub mod registry;
 pub mod resident;
+pub mod returned;
 pub mod ring;
 pub mod written;
 

@@ -64,6 +64,7 @@ pub(crate) fn scratch_ranges(
                 out_bytes: ir.int(0),
                 flags: SCRATCH,
                 element_bytes: of.element_bytes,
+                rows: None,
             })
         })
         .collect()

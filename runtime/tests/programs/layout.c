@@ -48,6 +48,9 @@ int main(void) {
   FIELD(PollyrsArray, out_bytes);
   FIELD(PollyrsArray, flags);
   FIELD(PollyrsArray, element_bytes);
+  FIELD(PollyrsArray, row_bytes);
+  FIELD(PollyrsArray, row_count);
+  FIELD(PollyrsArray, row_stride);
   printf("%u %u %u %u %u %u %u %u\n", POLLYRS_ABI_VERSION, POLLYRS_REASON_RUNTIME, POLLYRS_KERNEL_HAS_BARRIER,
          POLLYRS_IMAGE_PTX, POLLYRS_IMAGE_CUBIN, POLLYRS_ARRAY_COPY_IN, POLLYRS_ARRAY_COPY_OUT, POLLYRS_ARRAY_SCRATCH);
   return 0;

@@ -22,7 +22,7 @@ fn header_and_mirror_have_the_same_layout() {
     structure!("PollyrsImage", Image: kind arch data bytes);
     structure!("PollyrsScop", Scop: abi_version flags name at n_kernels n_images kernels images n_reasons n_arrays
         reasons array_names cache);
-    structure!("PollyrsArray", Array: start bytes bias out_offset out_bytes flags element_bytes);
+    structure!("PollyrsArray", Array: start bytes bias out_offset out_bytes flags element_bytes row_bytes row_count row_stride);
     expected.push(format!(
         "{} {} {} {} {} {} {} {}",
         abi::ABI_VERSION,
