@@ -113,7 +113,9 @@ def measure(entry, reference, options):
     limit = options.limit or entry.get("limit_s", options.timeout)
     row = {"case": label(entry, arguments), "name": entry["name"], "type": entry["type"], "arguments": arguments,
            "command": shlex.join([entry["pollyrs"], *map(str, arguments)]), "problem": "", "reasons": [],
-           "checked": reference is not None, "ppcg": entry.get("ppcg")}
+           "checked": reference is not None,
+           # The peer's figures are of the GPU and of the timed size.
+           "ppcg": entry.get("ppcg") if options.device == "cuda" and not options.shrink else None}
     if reference is not None:
         row["original_s"] = reference[3]
     # Once, to see how long it takes and that it is right.
