@@ -71,6 +71,8 @@ unsafe impl Send for Landing {}
 
 /// Landings that are kept; more are in use only while as many threads end executions at once.
 const KEPT_LANDINGS: usize = 4;
+/// Bytes of landings that are kept: pinned memory is taken from the whole machine.
+const KEPT_LANDING_BYTES: u64 = 1 << 30;
 
 /// Makes the device's context current until it is dropped.
 pub struct Current<'a>(&'a Device);
@@ -284,7 +286,9 @@ impl Device {
 
     /// Pinned memory of `bytes` or more; None if the driver has none to give. The context is current.
     pub fn landing(&self, bytes: u64) -> Option<Landing> {
-        let bytes = bytes.max(64 << 10).checked_next_power_of_two()?;
+        let bytes = bytes.max(64 << 10);
+        let round = if bytes <= 4 << 20 { bytes.next_power_of_two() } else { 4 << 20 };
+        let bytes = bytes.checked_next_multiple_of(round)?;
         let mut kept = lock(&self.landings);
         if let Some(index) = kept.iter().position(|landing| landing.bytes >= bytes) {
             return Some(kept.swap_remove(index));
@@ -297,16 +301,23 @@ impl Device {
         Some(Landing { start: memory.cast(), bytes })
     }
 
-    /// Keeps the largest landings.
+    /// Keeps the largest landings that fit the bounds.
     pub fn give_landing(&self, landing: Landing) {
         let mut kept = lock(&self.landings);
         kept.push(landing);
         kept.sort_by_key(|landing| landing.bytes);
-        if kept.len() > KEPT_LANDINGS {
-            let smallest = kept.remove(0);
-            drop(kept);
+        let total: u64 = kept.iter().map(|landing| landing.bytes).sum();
+        let excess = if total > KEPT_LANDING_BYTES {
+            kept.pop()
+        } else if kept.len() > KEPT_LANDINGS {
+            Some(kept.remove(0))
+        } else {
+            None
+        };
+        drop(kept);
+        if let Some(landing) = excess {
             // SAFETY: the driver gave this memory, and nothing refers to it.
-            let _ = self.note(unsafe { self.api.host_free(smallest.start.cast()) });
+            let _ = self.note(unsafe { self.api.host_free(landing.start.cast()) });
         }
     }
 

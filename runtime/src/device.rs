@@ -34,8 +34,8 @@ pub trait Queue {
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64>;
 
     /// Device memory for an array that outlives this execution. None: the array gets memory of its own. Asked once for each
-    /// array, before the first copy.
-    fn adopt(&mut self, _array: &Array) -> Result<Option<Adopted>> {
+    /// array, before the first copy. `whole`: nothing or all of the written range comes back.
+    fn adopt(&mut self, _array: &Array, _whole: bool) -> Result<Option<Adopted>> {
         Ok(None)
     }
 

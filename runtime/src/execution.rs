@@ -212,7 +212,7 @@ impl Run {
         let scratch = host.flags & ARRAY_SCRATCH != 0;
         // What other threads may write in between can't be told from what the device left unchanged.
         let whole = host.out_range().is_none() || host.shape() == Shape::Dense;
-        let adopted = if scratch || !whole { None } else { self.queue.adopt(&host)? };
+        let adopted = if scratch { None } else { self.queue.adopt(&host, whole)? };
         let (device, stale) = match adopted {
             Some(Adopted { device, stale }) => (device, Some(stale)),
             None => (self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?, None),
@@ -415,9 +415,12 @@ impl Run {
         self.queue.synchronize()?;
         let (direct, partial): (Vec<_>, Vec<_>) = self.results().partition(|r| r.shape == Shape::Dense);
         let total = partial.iter().map(|r| r.bytes).fold(0, u64::saturating_add);
-        // SAFETY: the sum of the results' bytes.
-        let landing =
-            if partial.is_empty() { std::ptr::null() } else { unsafe { self.land(&partial, total) }? };
+        let landing = if partial.is_empty() {
+            std::ptr::null()
+        } else {
+            // SAFETY: the sum of the results' bytes.
+            unsafe { self.land(&partial, total) }?
+        };
         let mut written = false;
         self.queue.returning();
         for r in direct {

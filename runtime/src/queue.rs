@@ -122,7 +122,7 @@ impl Queue for CudaQueue {
         Ok(block.address + padding(host))
     }
 
-    fn adopt(&mut self, array: &Array) -> Result<Option<Adopted>> {
+    fn adopt(&mut self, array: &Array, whole: bool) -> Result<Option<Adopted>> {
         let _current = self.device.current()?;
         let device = self.device;
         let take = || device.with_residents(|residents| residents.take()) == Some(true);
@@ -130,7 +130,7 @@ impl Queue for CudaQueue {
             return Ok(None);
         }
         let mut dropped = Vec::new();
-        let mut kept = device.with_residents(|residents| residents.find(array, &mut dropped));
+        let mut kept = device.with_residents(|residents| residents.find(array, whole, &mut dropped));
         dropped.into_iter().for_each(|block| device.give_memory(block));
         if let Some(Kept::Fresh) = kept {
             let size = array.bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes: array.bytes })?;

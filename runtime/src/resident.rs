@@ -119,9 +119,22 @@ impl Residents {
         taken
     }
 
-    /// What is there of an array. Entries that are in its way are dropped into `dropped`.
-    pub fn find(&mut self, array: &Array, dropped: &mut Vec<Block>) -> Kept {
+    /// What is there of an array. Entries that are in its way are dropped into `dropped`. `whole`: nothing or all of the written
+    /// range comes back.
+    pub fn find(&mut self, array: &Array, whole: bool, dropped: &mut Vec<Block>) -> Kept {
         let host = range(array);
+        if !whole {
+            // What is kept of it becomes stale; without the protection its results come back without faults.
+            for start in self.overlapping(host) {
+                if !self.entries[&start].in_use {
+                    dropped.extend(self.entries.remove(&start).map(|entry| entry.block));
+                }
+            }
+            if let Some(Some(tracker)) = &self.tracker {
+                tracker.unprotect(whole_pages(host));
+            }
+            return Kept::No;
+        }
         if array.bytes < MIN_BYTES || self.rewritten.contains(&host) {
             return Kept::No;
         }
