@@ -24,6 +24,8 @@ WORK = toolchain.BUILD / "e2e" / "algorithms"
 # Seconds for a compilation, and for a run.
 LIMIT_S = 60
 SETTINGS = {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always"}
+# The same with blocks and threads in another order, and all bytes outside of what a kernel says it writes compared.
+REVERSE = {**SETTINGS, "POLLYRS_RT_EMU_ORDER": "reverse", "POLLYRS_RT_CHECK": "1"}
 
 
 def table():
@@ -76,19 +78,21 @@ def check(entry, element, form, inline=False, level="-O3"):
                     return passed, failures, "does not compile"
         words = [str(a) for a in arguments]
         expected = toolchain.run([plain, *words], env=toolchain.environment(), timeout=LIMIT_S)
-        profile.unlink(missing_ok=True)
-        got = toolchain.run([offloaded, *words], env=toolchain.environment(**SETTINGS, POLLYRS_RT_PROFILE=profile), timeout=LIMIT_S)
-        for line in toolchain.read_profile(profile):
-            devices[line["device"]] = devices.get(line["device"], 0) + 1
-        if expected.code == 0 and b"nan" not in expected.stdout and (got.code, got.stdout) == (0, expected.stdout):
-            passed += 1
-            continue
-        want = expected.stdout.decode(errors="replace").strip().replace("\n", "\n  |   ")
-        have = got.stdout.decode(errors="replace").strip().replace("\n", "\n  |   ")
-        why = expected.why() or got.why() or ("not a number" if "nan" in want else "other output")
-        failures.append(f"{why}, at {' '.join(words)}\n  | expected: {want}\n  | got:      {have}\n  "
-                        f"| {got.stderr.decode(errors='replace').strip()[-300:]}\n  reproduce: "
-                        f"{toolchain.shell(commands[-1])} && {toolchain.shell([offloaded, *words], **SETTINGS)}")
+        for settings in (SETTINGS, REVERSE):
+            profile.unlink(missing_ok=True)
+            got = toolchain.run([offloaded, *words], env=toolchain.environment(**settings, POLLYRS_RT_PROFILE=profile), timeout=LIMIT_S)
+            for line in toolchain.read_profile(profile):
+                devices[line["device"]] = devices.get(line["device"], 0) + 1
+            want = expected.stdout.decode(errors="replace")
+            if expected.code == 0 and "nan" not in want and (got.code, got.stdout) == (0, expected.stdout):
+                passed += 1
+                continue
+            why = expected.why() or got.why() or ("not a number" if "nan" in want else "other output")
+            lines = [f"{why}, at {' '.join(words)}", *(f"  | expected {line}" for line in want.splitlines()),
+                     *(f"  | got      {line}" for line in got.stdout.decode(errors="replace").splitlines()),
+                     f"  | {got.stderr.decode(errors='replace').strip()[-300:]}",
+                     f"  reproduce: {toolchain.shell(commands[-1])} && {toolchain.shell([offloaded, *words], **settings)}"]
+            failures.append("\n".join(lines))
     note = f"{devices.get('emulated', 0)} executions on the device, {devices.get('host', 0)} fell back, compiled in {seconds:.1f} s"
     return passed, failures, note
 
