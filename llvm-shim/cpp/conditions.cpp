@@ -223,6 +223,62 @@ bool flatten(BasicBlock &Head, Context &C) {
   return true;
 }
 
+// `if (a && b)` whose other way is not empty: two branches to one block. The second condition is computed in any case, and one
+// branch on both is left.
+bool joinBranches(BasicBlock &Head, Context &C) {
+  auto *First = dyn_cast<BranchInst>(Head.getTerminator());
+  const Loop *L = C.LI.getLoopFor(&Head);
+  if (!L || !First || First->isUnconditional())
+    return false;
+  for (unsigned Way : {0u, 1u}) {
+    BasicBlock *Next = First->getSuccessor(Way), *Other = First->getSuccessor(1 - Way);
+    auto *Second = dyn_cast<BranchInst>(Next->getTerminator());
+    if (Next == Other || Next->getSinglePredecessor() != &Head || !Second || Second->isUnconditional() ||
+        C.LI.getLoopFor(Next) != L || Second->getSuccessor(0) == Second->getSuccessor(1))
+      continue;
+    if (Second->getSuccessor(0) != Other && Second->getSuccessor(1) != Other)
+      continue;
+    bool OtherWhenTrue = Second->getSuccessor(0) == Other;
+    BasicBlock *Both = Second->getSuccessor(OtherWhenTrue ? 1 : 0);
+    if (C.LI.getLoopFor(Both) != L || C.LI.getLoopFor(Other) != L || Other == L->getHeader() || Both == L->getHeader() ||
+        Both == Next || Other == Next)
+      continue;
+    const Loop &Outer = *L->getOutermostLoop();
+    if (!dependsOnData(First->getCondition(), Outer, C.SE) && !dependsOnData(Second->getCondition(), Outer, C.SE))
+      continue;
+    bool Movable = all_of(drop_end(*Next), [&](Instruction &I) { return !isa<StoreInst>(I) && canFlatten(I, Head, C); });
+    if (!Movable)
+      continue;
+    for (Instruction &I : make_early_inc_range(drop_end(*Next))) {
+      if (isNothing(I)) {
+        I.eraseFromParent();
+        continue;
+      }
+      I.moveBefore(First->getIterator());
+      I.dropUBImplyingAttrsAndMetadata();
+    }
+    IRBuilder<> B(First);
+    Value *A = Way == 0 ? First->getCondition() : B.CreateNot(First->getCondition());
+    Value *Z = OtherWhenTrue ? B.CreateNot(Second->getCondition()) : Second->getCondition();
+    // Logical and: the second condition may be poison where the first is false.
+    Value *All = B.CreateSelect(A, Z, B.getFalse());
+    for (PHINode &PHI : Other->phis()) {
+      Value *FromHead = PHI.getIncomingValueForBlock(&Head), *FromNext = PHI.getIncomingValueForBlock(Next);
+      Value *V = FromHead == FromNext ? FromHead : B.CreateSelect(A, FromNext, FromHead);
+      PHI.removeIncomingValueIf([&](unsigned I) { return PHI.getIncomingBlock(I) == Next; }, false);
+      PHI.setIncomingValueForBlock(&Head, V);
+    }
+    Both->replacePhiUsesWith(Next, &Head);
+    B.CreateCondBr(All, Both, Other);
+    First->eraseFromParent();
+    Second->eraseFromParent();
+    new UnreachableInst(Next->getContext(), Next);
+    DeleteDeadBlock(Next);
+    return true;
+  }
+  return false;
+}
+
 // Calls that may not return would end an iteration early: such loops are no SCoPs.
 bool mayStop(const Loop &L) {
   for (BasicBlock *BB : L.blocks())
@@ -244,7 +300,7 @@ bool prs_flatten_conditions(Session *S, LLVMValueRef FRef) {
               S->FAM.getResult<PostDominatorTreeAnalysis>(F), S->FAM.getResult<ScalarEvolutionAnalysis>(F)};
     for (BasicBlock &BB : F) {
       const Loop *L = C.LI.getLoopFor(&BB);
-      if (!L || mayStop(*L) || !flatten(BB, C))
+      if (!L || mayStop(*L) || (!flatten(BB, C) && !joinBranches(BB, C)))
         continue;
       Changed = Again = true;
       S->FAM.invalidate(F, PreservedAnalyses::none());

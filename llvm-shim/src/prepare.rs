@@ -14,6 +14,8 @@
 //! for arrays written with gaps, too: the bytes between are written back with the value they had, so no other thread may write
 //! them meanwhile, and they must be writable.
 //!
+//! Not flattened are branches that hold a branch on loop counters, a loop, or an error block in their arms.
+//!
 //! **Why it is not right on the host.** There another thread may write `B[i]` while the condition is false, and the memory may be
 //! read-only. So the stores are marked, and [`Session::restore_conditions`] makes them conditional again in the code that is
 //! left for the host; nothing between the two may change marked stores. Loads and arithmetic stay unconditional: they are

@@ -302,7 +302,9 @@ impl<'a> Builder<'a> {
 
     /// A name from the source: of the value, or for a PHI of what it merges.
     fn user_name(&self, v: Value, depth: u32) -> Option<String> {
-        let own = source_name(v);
+        // Without debug information a parameter may still have its name; those of other values are the compiler's.
+        let argument = || ir::argument_index(v).map(|_| ir::name(v)).filter(|n| !n.is_empty());
+        let own = source_name(v).or_else(argument);
         let temporary = own.as_ref().is_none_or(|n| n.starts_with(|c: char| c == '.' || c.is_ascii_digit()));
         if !temporary {
             return own;

@@ -1,0 +1,43 @@
+// Conditions on data inside each other, with else branches, short-circuits and a value carried out of them.
+// ARGS: 33 17
+// ARGS: 0 0
+// ARGS: 1 1
+// ARGS: 2 3
+// ARGS: 31 65
+// OFFLOAD: yes
+#include "example.h"
+
+__attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j) {
+      double x = A[i][j], y = B[i][j], z = 0.125;
+      if (x > 0.25) {
+        if (y < 0.5 && x * y > -0.75)
+          B[i][j] = x * 2.0;
+        else
+          A[i][j] = y - x;
+        z = x + 0.5;
+      } else if (y > -0.5) {
+        A[i][j] = x * x;
+        if (y > x)
+          B[i][j] = z + y;
+      }
+      if (A[i][j] != x)
+        A[i][j] += z;
+    }
+}
+
+int main(int argc, char **argv) {
+  int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
+  size_t count = (size_t)n * m;
+  double *A = example_array(count), *B = example_array(count);
+  example_fill(A, count);
+  example_fill(B, count);
+  if (count)
+    kernel(n, m, (double(*)[m])A, (double(*)[m])B);
+  example_print("A", A, count);
+  example_print("B", B, count);
+  free(A);
+  free(B);
+  return 0;
+}
