@@ -17,6 +17,9 @@ pub const ALIGNMENT: u64 = 256;
 /// Stands for the address of an array of which nothing is touched: not null, aligned, and never mapped.
 pub const DUMMY_ADDRESS: u64 = ALIGNMENT;
 
+/// What takes a piece of a copy.
+pub type Store<'a> = dyn Fn(usize, &[u8]) + Sync + 'a;
+
 /// Memory that outlives an execution.
 pub struct Adopted {
     /// The device address of the array's range.
@@ -81,6 +84,20 @@ pub trait Queue {
     /// How many one-time costs (pinning) there were on this device so far, of whatever execution.
     fn setups(&self) -> u64 {
         0
+    }
+
+    /// Whether [`Queue::copy_through`] is there for a copy of this size.
+    fn copies_through(&mut self, _bytes: u64) -> bool {
+        false
+    }
+
+    /// Copies to the host piece by piece: each goes with its offset to `store`, on several threads at once. All are stored at
+    /// the return; after an error some may be. The offsets are `bytes` less a multiple of 4096.
+    ///
+    /// # Safety
+    /// `from` lies in an allocation of this queue.
+    unsafe fn copy_through(&mut self, _from: u64, _bytes: u64, _store: &Store<'_>) -> Result<()> {
+        Err(Error::Internal("no copies in pieces on this device".into()))
     }
 
     /// Time in kernels after [`Queue::synchronize`], in milliseconds; 0 if times were not asked for.

@@ -13,6 +13,7 @@
 //! `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes at some `d` with
 //! `d = start (mod 256)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::abi::{ABI_VERSION, ARRAY_SCRATCH, Array, MAX_BLOCK_THREADS, Scop};
@@ -26,7 +27,7 @@ use crate::fatal;
 use crate::profile::{self, Line};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
-use crate::returned::{Shape, settle};
+use crate::returned::{Shape, settle, settle_part};
 
 /// An array during an execution.
 struct Placed {
@@ -365,6 +366,43 @@ impl Run {
         }
     }
 
+    /// Whether a result of which some bytes come back can be stored while it arrives: pieces must not cut elements.
+    fn settles_through(&mut self, r: &Returning) -> bool {
+        let cut = match r.shape {
+            Shape::Changed { element } => {
+                !element.is_power_of_two() || element > 4096 || !r.bytes.is_multiple_of(element)
+            }
+            _ => false,
+        };
+        !cut && self.queue.copies_through(r.bytes)
+    }
+
+    /// Stores a result of which some bytes come back while it arrives. An error: nothing was stored.
+    ///
+    /// # Safety
+    /// The promise about the written ranges.
+    unsafe fn settle_through(&mut self, r: &Returning) -> Result<()> {
+        self.check_copy_out()?;
+        let Placed { host, before, .. } = &self.arrays[r.array];
+        let range = host.out_offset as usize..(host.out_offset + r.bytes) as usize;
+        let (before, shape) = (before.get(range).unwrap_or_default(), &r.shape);
+        struct Place(*mut u8);
+        // SAFETY: a plain address; pieces are disjoint.
+        unsafe impl Sync for Place {}
+        let (place, stored) = (Place(r.to), AtomicBool::new(false));
+        let store = |offset: usize, piece: &[u8]| {
+            stored.store(true, Ordering::Relaxed);
+            let Place(to) = &place;
+            // SAFETY: the caller's promise; the shape was checked at the beginning, the piece lies in the range.
+            unsafe { settle_part(*to, offset, piece, shape, before) };
+        };
+        // SAFETY: the array's allocation.
+        match unsafe { self.queue.copy_through(r.from, r.bytes, &store) } {
+            Err(error) if stored.load(Ordering::Relaxed) => lost(self.scop, &error),
+            settled => settled,
+        }
+    }
+
     fn check_copy_out(&self) -> Result<()> {
         self.config.faults.check(Operation::Copy)?;
         self.config.faults.check(Operation::CopyOut)
@@ -414,15 +452,33 @@ impl Run {
     unsafe fn end_direct(&mut self) -> Result<()> {
         self.queue.synchronize()?;
         let (direct, partial): (Vec<_>, Vec<_>) = self.results().partition(|r| r.shape == Shape::Dense);
+        let mut written = false;
+        self.queue.returning();
+        // Large ones as they arrive, where the device has a way.
+        let mut partial_left = Vec::new();
+        for r in partial {
+            if !self.settles_through(&r) {
+                partial_left.push(r);
+                continue;
+            }
+            // SAFETY: the caller's promise.
+            match unsafe { self.settle_through(&r) } {
+                Err(error) if written => lost(self.scop, &error),
+                settled => settled?,
+            }
+            written = true;
+        }
+        let partial = partial_left;
         let total = partial.iter().map(|r| r.bytes).fold(0, u64::saturating_add);
         let landing = if partial.is_empty() {
             std::ptr::null()
         } else {
             // SAFETY: the sum of the results' bytes.
-            unsafe { self.land(&partial, total) }?
+            match unsafe { self.land(&partial, total) } {
+                Err(error) if written => lost(self.scop, &error),
+                landing => landing?,
+            }
         };
-        let mut written = false;
-        self.queue.returning();
         for r in direct {
             match self.check_copy_out() {
                 Err(error) if written => lost(self.scop, &error),

@@ -3,9 +3,10 @@
 //! The interface is `include/pollyrs_rt.h`; the environment variables are listed in [`config`]. The flow of one execution:
 //!
 //! ```text
-//! begin ── settings, estimate ([cost]) ── device ([registry], [cuda] or [emulated]) ── allocate, copy in ([execution])
+//! begin ── settings, estimate ([cost]) ── device ([registry], [cuda] or [emulated]) ── allocate ([pool], [resident]), copy in
+//!          ([execution], [queue], [ring], [crew])
 //! launch ── argument slots ([execution]) ── driver ([driver]) or worker threads ([blocks])
-//! end ── wait ── copy back ── report ([profile])
+//! end ── wait ── copy back ([ring], [returned]) ── learn ([cost]) ── report ([profile])
 //! ```
 //!
 //! Invariants of the interface:

@@ -10,7 +10,7 @@ use std::ffi::{c_uint, c_void};
 
 use crate::abi::{Array, Scop};
 use crate::cuda::{Device, Landing, Module};
-use crate::device::{ALIGNMENT, Adopted, Queue, buffer, padding};
+use crate::device::{ALIGNMENT, Adopted, Queue, Store, buffer, padding};
 use crate::driver::Handle;
 use crate::error::{Error, Result};
 use crate::pool::Block;
@@ -277,6 +277,21 @@ impl Queue for CudaQueue {
         // SAFETY: the caller's promise.
         let copied = unsafe { self.device.api().copy_to_host(to.cast(), from, bytes as usize, self.stream) };
         self.device.note(copied)
+    }
+
+    fn copies_through(&mut self, bytes: u64) -> bool {
+        self.device.current().is_ok_and(|_current| self.device.with_ring(bytes, |_| ()).is_some())
+    }
+
+    unsafe fn copy_through(&mut self, from: u64, bytes: u64, store: &Store<'_>) -> Result<()> {
+        let _current = self.device.current()?;
+        self.end_kernels();
+        self.pending = true;
+        let (device, stream) = (self.device, self.stream);
+        // SAFETY: the caller's promise.
+        let copied =
+            device.with_ring(bytes, |ring| unsafe { ring.through(device, stream, from, bytes, store) });
+        copied.unwrap_or_else(|| Err(Error::Internal("the ring broke".into())))
     }
 
     fn setups(&self) -> u64 {

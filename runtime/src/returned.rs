@@ -90,6 +90,62 @@ pub unsafe fn settle(to: *mut u8, results: &[u8], shape: &Shape, before: &[u8], 
     });
 }
 
+/// Stores a part of the results that begins `at` bytes into the written range, on this thread. The range is `before`, the whole of
+/// it as it went in, for [`Shape::Changed`], of whose element size `at` is a multiple.
+///
+/// # Safety
+/// As for [`settle`]; `to` is where the range begins.
+pub unsafe fn settle_part(to: *mut u8, at: usize, part: &[u8], shape: &Shape, before: &[u8]) {
+    let target = Target(to);
+    match *shape {
+        // SAFETY: the caller's promise.
+        Shape::Dense => unsafe { target.store(at, part) },
+        Shape::Changed { element } => {
+            for (index, new) in part.chunks(BLOCK).enumerate() {
+                let start = at + index * BLOCK;
+                // SAFETY: the caller's promise.
+                unsafe { settle_changed(target, start, new, &before[start..start + new.len()], element) };
+            }
+        }
+        Shape::Rows { bytes, count, stride } => {
+            let (start, end) = (at as u64, (at + part.len()) as u64);
+            // What one row of each dimension spans.
+            let plane = [
+                (count[1].max(1) - 1) * stride[1] + (count[2].max(1) - 1) * stride[2] + bytes,
+                (count[2].max(1) - 1) * stride[2] + bytes,
+                bytes,
+            ];
+            for a in meeting(start, end, 0, count[0], stride[0], plane[0]) {
+                let base = a * stride[0];
+                for b in meeting(start, end, base, count[1], stride[1], plane[1]) {
+                    let base = base + b * stride[1];
+                    for c in meeting(start, end, base, count[2], stride[2], plane[2]) {
+                        let row = base + c * stride[2];
+                        let (first, last) = (row.max(start), (row + bytes).min(end));
+                        if first < last {
+                            let stored = &part[(first - start) as usize..(last - start) as usize];
+                            // SAFETY: the caller's promise: inside of a row of the shape.
+                            unsafe { target.store(first as usize, stored) };
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The indices `i` below `count` for which `base + i * stride .. + extent` meets `start .. end`.
+fn meeting(start: u64, end: u64, base: u64, count: u64, stride: u64, extent: u64) -> std::ops::Range<u64> {
+    if base >= end || count == 0 {
+        return 0..0;
+    }
+    if stride == 0 {
+        return if base + extent > start { 0..count } else { 0..0 };
+    }
+    let first = if base + extent > start { 0 } else { (start - base - extent) / stride + 1 };
+    first..count.min((end - base).div_ceil(stride))
+}
+
 /// Bytes compared at once: long enough for the comparison to be fast, short enough to skip what did not change. Every element size
 /// (1, 2, 4, 8) divides it.
 const BLOCK: usize = 4096;
@@ -154,6 +210,34 @@ mod tests {
         assert_eq!((memory[4], memory[5], memory[36]), (1, 2, 2));
 
         assert_eq!(stored(&after(&Shape::Dense, &[3])).len(), 40);
+    }
+
+    #[test]
+    fn parts_store_what_the_whole_stores() {
+        let shapes = [
+            Shape::Dense,
+            Shape::Changed { element: 4 },
+            Shape::Rows { bytes: 2, count: [1, 2, 3], stride: [0, 20, 5] },
+            Shape::Rows { bytes: 3, count: [2, 3, 2], stride: [18, 6, 3] },
+            Shape::Rows { bytes: 40, count: [1, 1, 1], stride: [0, 0, 0] },
+            Shape::Rows { bytes: 1, count: [1, 1, 8], stride: [0, 0, 5] },
+        ];
+        for shape in shapes {
+            let before: Vec<u8> = (0..40).collect();
+            let results: Vec<u8> = (0..40).map(|i| if i % 3 == 0 { i + 100 } else { i }).collect();
+            let mut whole = vec![9; 40];
+            // SAFETY: the vectors are as long as the results.
+            unsafe { settle(whole.as_mut_ptr(), &results, &shape, &before, 1) };
+            for step in [4, 8, 12, 40] {
+                let mut memory = vec![9; 40];
+                for at in (0..40).step_by(step).rev() {
+                    let part = &results[at..(at + step).min(40)];
+                    // SAFETY: as above.
+                    unsafe { settle_part(memory.as_mut_ptr(), at, part, &shape, &before) };
+                }
+                assert_eq!(memory, whole, "{shape:?} {step}");
+            }
+        }
     }
 
     #[test]

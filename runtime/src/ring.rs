@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::crew::Crew;
 use crate::cuda::Device;
+use crate::device::Store;
 use crate::driver::{self, Api, Handle};
 use crate::error::{Error, Result};
 
@@ -71,16 +72,16 @@ unsafe impl Sync for Buffer {}
 
 /// A direction with its addresses.
 #[derive(Clone, Copy)]
-enum Way {
+enum Way<'a> {
     ToDevice { to: u64, from: *const u8 },
-    ToHost { to: *mut u8, from: u64 },
+    ToHost { from: u64, store: &'a Store<'a> },
 }
 
 /// One copy, cut into chunks.
 struct Copy<'a> {
     device: &'a Device,
     stream: Handle,
-    way: Way,
+    way: Way<'a>,
     cut: Cut,
     next: AtomicU64,
     error: OnceLock<Error>,
@@ -148,7 +149,32 @@ impl Ring {
         from: u64,
         bytes: u64,
     ) -> Result<()> {
-        self.copy(device, stream, Way::ToHost { to, from }, bytes)
+        struct Place(*mut u8);
+        // SAFETY: a plain address; the pieces are disjoint.
+        unsafe impl Sync for Place {}
+        let place = Place(to);
+        let store = move |offset: usize, piece: &[u8]| {
+            let Place(to) = &place;
+            // SAFETY: the caller's promise; a piece lies in the range.
+            unsafe { to.add(offset).copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.through(device, stream, from, bytes, &store) }
+    }
+
+    /// As [`Ring::to_host`], but `store` gets the pieces, in any order and on several threads at once.
+    ///
+    /// # Safety
+    /// `from` lies in an allocation that the stream's work may use.
+    pub unsafe fn through(
+        &mut self,
+        device: &Device,
+        stream: Handle,
+        from: u64,
+        bytes: u64,
+        store: &Store<'_>,
+    ) -> Result<()> {
+        self.copy(device, stream, Way::ToHost { from, store }, bytes)
     }
 
     /// Copies between places of the host, with all threads where that pays.
@@ -175,7 +201,7 @@ impl Ring {
         self.threads.min((bytes / BYTES_A_THREAD).max(1) as usize)
     }
 
-    fn copy(&mut self, device: &Device, stream: Handle, way: Way, bytes: u64) -> Result<()> {
+    fn copy(&mut self, device: &Device, stream: Handle, way: Way<'_>, bytes: u64) -> Result<()> {
         let participants = self.participants(bytes);
         let cut = Cut::new(bytes, participants, matches!(way, Way::ToHost { .. }));
         let (next, error) = (AtomicU64::new(0), OnceLock::new());
@@ -306,7 +332,7 @@ impl Copy<'_> {
                     }
                 }
             }
-            Way::ToHost { to, from } => {
+            Way::ToHost { from, store } => {
                 // The chunk under way, and its buffer.
                 let mut pending: Option<(usize, usize, &Buffer)> = None;
                 for buffer in own.iter().cycle() {
@@ -327,11 +353,10 @@ impl Copy<'_> {
                         }
                         continue;
                     };
-                    // SAFETY: the event says that the buffer has arrived; the chunk of the program's memory is this thread's.
-                    unsafe {
-                        note(api.event_synchronize(ready.event))?;
-                        std::ptr::copy_nonoverlapping(ready.start, to.add(offset), bytes);
-                    }
+                    // SAFETY: a live event.
+                    note(unsafe { api.event_synchronize(ready.event) })?;
+                    // SAFETY: the event says that the buffer has arrived; nobody writes it while it is pending.
+                    store(offset, unsafe { std::slice::from_raw_parts(ready.start, bytes) });
                 }
             }
         }

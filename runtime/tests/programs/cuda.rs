@@ -385,6 +385,38 @@ fn residents_are_copied_where_the_program_wrote() {
     cuda(&["large_threads"], &[on, ALWAYS]).expect(&["right"]);
 }
 
+/// Rows, and elements that changed: at once and in pieces, of little and of 16 MB.
+#[test]
+fn results_in_parts() {
+    for rows in ["1", "3", "70", "2000"] {
+        for threads in ["0", "1", "3"] {
+            for (staging, resident) in [("0", "off"), ("64", "off"), ("0", "on")] {
+                let variables = [
+                    ("POLLYRS_RT_COPY_THREADS", threads),
+                    ("POLLYRS_RT_STAGING", staging),
+                    ("POLLYRS_RT_RESIDENT", resident),
+                    ALWAYS,
+                ];
+                cuda(&["parts", "2", rows], &variables).expect(&["device", "device", "right"]);
+            }
+        }
+    }
+    let direct = ("POLLYRS_RT_STAGING", "0");
+    // The first piece that is refused leaves the original loop, a later one ends the program.
+    for (fail, text) in
+        [("cuMemcpyDtoHAsync_v2:1:1", None), ("cuMemcpyDtoHAsync_v2:9:1", Some("results were lost"))]
+    {
+        let variables = [("FAKE_CUDA_FAIL", fail), ("POLLYRS_RT_COPY_THREADS", "1"), direct, ALWAYS];
+        let outcome = cuda(&["parts"], &variables);
+        match text {
+            None => outcome.expect_host("cuMemcpyDtoHAsync_v2 failed"),
+            Some(text) => outcome.expect_fatal(text),
+        }
+    }
+    cuda(&["parts"], &[("POLLYRS_RT_FAULT", "end-copy:1"), direct, ALWAYS]).expect_host("injected");
+    cuda(&["parts"], &[("POLLYRS_RT_FAULT", "end-copy:2"), direct, ALWAYS]).expect_fatal("results were lost");
+}
+
 #[test]
 fn not_a_driver() {
     let file = fresh("libcuda.so.1");

@@ -344,6 +344,39 @@ static void run_steps(int64_t n, int steps, const char *between) {
   close(zero);
 }
 
+/* Rows of A, and what changes of B, come back: A[i] += 1 in columns 7 .. 900 of rows of 1000, B[i] *= 2 (every third is 0). */
+static void run_parts(int64_t rows) {
+  int64_t n = 1000 * rows;
+  double *A = numbers(n, 1), *B = numbers(n, 2), *expected_A = copy_of(A, n), *expected_B;
+  for (int64_t i = 0; i < n; i += 3)
+    B[i] = 0;
+  expected_B = copy_of(B, n);
+  for (int64_t i = 0; i < n; i++) {
+    if (i % 1000 >= 7 && i % 1000 <= 900)
+      expected_A[i] += 1;
+    expected_B[i] *= 2;
+  }
+  uint32_t flags = POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT;
+  PollyrsArray arrays[] = {
+      {.start = A, .bytes = n * 8, .out_offset = 56, .out_bytes = (n - 1000 + 894) * 8, .flags = flags | POLLYRS_ARRAY_ROWS,
+       .element_bytes = 8, .row_bytes = 894 * 8, .row_count = {1, 1, rows}, .row_stride = {0, 0, 8000}},
+      {.start = B, .bytes = n * 8, .out_bytes = n * 8, .flags = flags | POLLYRS_ARRAY_CHANGED, .element_bytes = 8},
+  };
+  uint64_t scalars[] = {n};
+  void *run = pollyrs_rt_begin(&both_scop, work, arrays, 2);
+  if (run)
+    pollyrs_rt_launch(run, 0, blocks(n), scalars);
+  if (!finish(run, 0)) {
+    void *host = pollyrs_rt_host_begin(&both_scop, POLLYRS_REASON_RUNTIME);
+    memcpy(A, expected_A, n * 8);
+    memcpy(B, expected_B, n * 8);
+    pollyrs_rt_host_end(host);
+  }
+  compare(A, expected_A, n);
+  compare(B, expected_B, n);
+  free(A), free(B), free(expected_A), free(expected_B);
+}
+
 static void nap(double seconds) {
   struct timespec time = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
   nanosleep(&time, 0);
@@ -421,6 +454,8 @@ int main(int argc, char **argv) {
       run_both(1 << 20, 0); /* 8 MiB each */
     else if (IS("large"))
       run_both((9 << 18) + 3, 0); /* a little more than 18 MiB each */
+    else if (IS("parts"))
+      run_parts(argc > 3 ? atoi(argv[3]) : 2000);
     else if (IS("steps"))
       run_steps(200000, 6, argv[3]);
     else if (IS("timed"))
