@@ -127,6 +127,22 @@ def outcome(source, form, level, inline, work):
     return result
 
 
+def places(where, forms, levels):
+    """Configurations in few words."""
+    words = []
+    for form in forms:
+        mine = {(level, inline) for f, level, inline in where if f == form}
+        every = {(level, inline) for level in levels for inline in (False, True)}
+        with_errno = {(level, inline) for level, inline in every if "-fno-math-errno" not in level}
+        if mine == every:
+            words.append(form)
+        elif mine == with_errno:
+            words.append(f"{form} without -fno-math-errno")
+        else:
+            words += [f"{form} {level}{' inlined' if inline else ''}" for level, inline in sorted(mine)]
+    return ", ".join(words)
+
+
 def report(sources, forms, levels, outcomes):
     """The page's lines."""
     yield "# Coverage of the algorithms"
@@ -157,12 +173,11 @@ def report(sources, forms, levels, outcomes):
     grouped = collections.OrderedDict()
     for (name, form, lev, inline), result in outcomes.items():
         for refusal in dict.fromkeys(result.refusals):
-            grouped.setdefault((name, refusal), []).append(f"{form} {lev}{' inlined' if inline else ''}")
+            grouped.setdefault((name, refusal), []).append((form, lev, inline))
     if not grouped:
         yield "Nothing."
     for (name, refusal), where in grouped.items():
-        every = len(forms) * len(levels) * 2
-        yield f"- {name}, {refusal} ({'all forms' if len(where) == every else ', '.join(where)})"
+        yield f"- {name}, {refusal} ({places(where, forms, levels)})"
     yield ""
     differing = [f"{s.path.stem} {form} {lev}{' inlined' if inline else ''}: {outcomes[s.path.stem, form, lev, inline].text(s)}"
                  for s in sources for form in forms for lev in levels for inline in (False, True)
