@@ -119,7 +119,9 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
             Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::accessed_type(v)) }, v))
         }
         LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW => Err(Fail::at(RejectReason::OrderedAccess, v)),
-        LLVMCall if !is_ignored(v) && !is_check(v) && !is_math(v) && !ir::is_pure_call(v) => Err(Fail::at(call_reason(v), v)),
+        LLVMCall if !is_ignored(v) && !is_check(v) && !is_math(v) && !ir::is_pure_call(v) => {
+            Err(Fail::at(call_reason(v), v))
+        }
         LLVMVAArg | LLVMLandingPad | LLVMCatchPad | LLVMCleanupPad => {
             Err(Fail::at(RejectReason::Instruction { opcode: ir::opcode_text(op) }, v))
         }
