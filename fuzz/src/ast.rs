@@ -238,6 +238,8 @@ pub enum Node {
 pub struct Var {
     pub name: String,
     pub ty: IntTy,
+    /// A parameter that is handed over as a pointer to it, which no array overlaps.
+    pub by_pointer: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -27,6 +27,8 @@ pub struct Config {
     pub level: &'static str,
     pub order: u64,
     pub threads: u32,
+    /// Arrays stay on the device between executions.
+    pub resident: bool,
 }
 
 impl Config {
@@ -49,6 +51,7 @@ impl Config {
             level: ["-O3", "-O2", "-O1"][rng.weighted(&[60, 20, 20])],
             order: rng.next() % 1000,
             threads: 1 + rng.below(2) as u32,
+            resident: rng.chance(25),
         }
     }
 
@@ -64,13 +67,14 @@ impl Config {
         flags
     }
 
-    pub fn environment(&self) -> [(&'static str, String); 5] {
+    pub fn environment(&self) -> [(&'static str, String); 6] {
         [
             ("POLLYRS_RT_DEVICE", "emulated".to_owned()),
             ("POLLYRS_RT_OFFLOAD", "always".to_owned()),
             ("POLLYRS_RT_CHECK", "1".to_owned()),
             ("POLLYRS_RT_EMU_ORDER", self.order.to_string()),
             ("POLLYRS_RT_EMU_THREADS", self.threads.to_string()),
+            ("POLLYRS_RT_RESIDENT", if self.resident { "on" } else { "off" }.to_owned()),
         ]
     }
 }

@@ -100,7 +100,7 @@ impl<'r> Gen<'r> {
 
     fn variable(&mut self, prefix: &str, ty: IntTy) -> VarId {
         let id = self.program.vars.len();
-        self.program.vars.push(Var { name: format!("{prefix}{id}"), ty });
+        self.program.vars.push(Var { name: format!("{prefix}{id}"), ty, by_pointer: false });
         id
     }
 
@@ -117,6 +117,11 @@ impl<'r> Gen<'r> {
             self.steps = Some(self.variable("t", ty));
         }
         self.program.n_params = self.program.vars.len();
+        if self.rng.chance(12) {
+            for var in &mut self.program.vars {
+                var.by_pointer = self.rng.chance(70);
+            }
+        }
         self.arrays(n_sizes, timed);
         if self.rng.chance(30) {
             self.program.scalars.push(self.program.arrays[0].elem.compute());
@@ -373,7 +378,7 @@ impl<'r> Gen<'r> {
             let cond = self.cond();
             let other = if self.rng.chance(30) { vec![self.assign(target)] } else { Vec::new() };
             Node::If(cond, vec![statement], other)
-        } else if self.odd() && self.rng.chance(12) {
+        } else if self.rng.chance(4) {
             let (a, b) = (self.written(target), Data::Const(self.rng.range(-300, 300).abs()));
             Node::IfData(*self.rng.pick(&[Cmp::Lt, Cmp::Gt]), Data::Load(a), b, vec![statement])
         } else {

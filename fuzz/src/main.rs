@@ -1,7 +1,7 @@
 //! A differential fuzzer for pollyrs.
 //!
 //! Random affine C programs ([`generate`]) without undefined behaviour ([`evaluate`]) are compiled plain and with the plugin, for
-//! the emulated device, under each strategy; after each call all memory, guard zones included, must be the same ([`check`]). A
+//! the emulated device, under several strategies; after each call all memory, guard zones included, must be the same ([`check`]). A
 //! program that fails is made small ([`shrink`]) and written as a C file with the commands that show the failure.
 //!
 //! Program k of a seed is the same in every run; only how many programs there are depends on the time.
@@ -58,6 +58,9 @@ struct Arguments {
     /// Seconds for making one failure small.
     #[arg(long, default_value_t = 40)]
     shrink_seconds: u64,
+    /// Strategies each file is compiled with; files take turns.
+    #[arg(long, default_value_t = 2)]
+    strategies: usize,
     /// Starts with this file of the seed, to see a failure again.
     #[arg(long, default_value_t = 0)]
     first: u64,
@@ -69,7 +72,7 @@ struct Arguments {
     print: bool,
 }
 
-const STRATEGIES: [&str; 3] = ["original", "isl", "auto"];
+const STRATEGIES: [&str; 4] = ["auto", "original", "isl", "streaming"];
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
@@ -171,7 +174,9 @@ fn one_batch(shared: &Shared, batch: u64, dir: &Path) -> Result<()> {
     let programs = programs(shared.arguments, batch);
     let list: Vec<&Program> = programs.iter().collect();
     let mut rng = Rng::stream(shared.arguments.seed ^ 0x5eed, batch);
-    let configs: Vec<Config> = STRATEGIES.iter().map(|s| Config::random(&mut rng, s)).collect();
+    let configs: Vec<Config> = (0..shared.arguments.strategies)
+        .map(|n| Config::random(&mut rng, STRATEGIES[(batch as usize + n) % STRATEGIES.len()]))
+        .collect();
     let expected = match check::plain(&shared.tools, &list, dir)? {
         Ok(expected) => expected,
         Err(text) => {

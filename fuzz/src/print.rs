@@ -53,8 +53,10 @@ pub fn single(program: &Program, head: &str) -> String {
 
 fn function(out: &mut String, program: &Program, number: usize) {
     let result = program.result.map_or("void", |s| program.scalars[s].name());
-    let mut parameters: Vec<String> =
-        program.vars[..program.n_params].iter().map(|v| format!("{} {}", v.ty.name(), v.name)).collect();
+    let mut parameters: Vec<String> = program.vars[..program.n_params]
+        .iter()
+        .map(|v| format!("{} {}{}", v.ty.name(), if v.by_pointer { "*" } else { "" }, v.name))
+        .collect();
     parameters.extend(
         program.scalars[..program.n_alphas].iter().enumerate().map(|(i, e)| format!("{} s{i}", e.name())),
     );
@@ -88,7 +90,9 @@ fn calls(out: &mut String, program: &Program, number: usize) {
         for (region, (elem, count)) in regions.iter().enumerate() {
             let _ = writeln!(out, "    {} *r{region} = region({}, {count});", elem.name(), *elem as u8);
         }
-        let mut arguments: Vec<String> = set.params.iter().map(i64::to_string).collect();
+        let mut arguments: Vec<String> = (set.params.iter().zip(&program.vars))
+            .map(|(n, v)| if v.by_pointer { format!("&({}){{{n}}}", v.ty.name()) } else { n.to_string() })
+            .collect();
         arguments.extend(program.scalars[..program.n_alphas].iter().map(|e| match e.is_float() {
             true => "0.37".to_owned(),
             false => "2654435761u".to_owned(),
@@ -214,6 +218,7 @@ fn index(program: &Program, i: &Index) -> String {
     match i {
         Index::Const(c @ 0..) => c.to_string(),
         Index::Const(c) => format!("({c})"),
+        Index::Var(id) if program.vars[*id].by_pointer => format!("(*{})", program.vars[*id].name),
         Index::Var(id) => program.vars[*id].name.clone(),
         Index::Cast(ty, inner) => format!("({}){}", ty.name(), index(program, inner)),
         Index::Bin(op, a, b) => {

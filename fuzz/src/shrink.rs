@@ -86,6 +86,15 @@ fn candidate(program: &Program, n: usize) -> Option<Program> {
         }
         left -= 1;
     }
+    for v in 0..p.n_params {
+        if p.vars[v].by_pointer {
+            if left == 0 {
+                p.vars[v].by_pointer = false;
+                return Some(p);
+            }
+            left -= 1;
+        }
+    }
     for a in 0..p.arrays.len() {
         let array = &mut p.arrays[a];
         if array.elem != Elem::F64 && array.elem != Elem::I32 {
