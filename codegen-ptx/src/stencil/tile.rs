@@ -1,12 +1,16 @@
 //! What one thread does for one row of one node: load, compute, keep the border, hand to other threads, store.
 //!
-//! A thread owns `cells` columns, contiguous along y and x. Rows and columns are coordinates of the arrays.
+//! A thread owns `cells` columns, contiguous along y and x. Rows and columns are coordinates of the arrays, in 32 bits: the host
+//! fuses no steps where they do not fit.
 
 use super::StencilScalar;
 use crate::error::{Result, internal};
 use crate::kernel::*;
+use crate::llvm::{EMPTY, function_type};
 use crate::statement::emit_stored;
+use inkwell::llvm_sys::LLVMInlineAsmDialect;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::core::{LLVMBuildCall2, LLVMConstNull, LLVMGetInlineAsm};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{NodeRead, StencilPlan, StepAccess, plan};
 use pollyrs_scop::{AccessValue, ArrayId};
@@ -24,14 +28,11 @@ struct Column {
     output: LLVMValueRef,
 }
 
-/// What the border version needs to know of a buffer and a column.
-#[derive(Clone, Copy)]
+/// What the border version knows of a buffer: which of the thread's columns are in its box.
+#[derive(Clone)]
 struct Inside {
-    /// The column is in the buffer's box.
-    column: LLVMValueRef,
-    /// The column moved into the box around all reads, and whether that is in the buffer's box.
-    moved: [LLVMValueRef; 2],
-    moved_inside: LLVMValueRef,
+    columns: Vec<LLVMValueRef>,
+    all: LLVMValueRef,
 }
 
 /// One thread's share of a tile.
@@ -56,8 +57,8 @@ pub(super) struct Tile<'a> {
     pub end: LLVMValueRef,
     /// The version being emitted: no test is needed.
     inner: bool,
-    /// By buffer and column; filled for the border version.
-    inside: Vec<Vec<Inside>>,
+    /// By buffer; filled for the border version.
+    inside: Vec<Inside>,
     /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y dimension).
     layout: Vec<Layout>,
 }
@@ -82,9 +83,8 @@ impl<'a> Tile<'a> {
         slots: Vec<usize>,
     ) -> Result<Tile<'a>> {
         let ir = k.ir;
-        let zero = ir.int(0);
-        let thread =
-            [1, 0].map(|axis| ir.zext(k.abstract_call(THREAD_ID[axis], ir.i32_type()), ir.i64_type()));
+        let zero = ir.int32(0);
+        let thread = [1, 0].map(|axis| k.abstract_call(THREAD_ID[axis], ir.i32_type()));
         let shared = k.abstract_call(SHARED, ir.ptr_type());
         let mut t = Tile {
             k,
@@ -127,9 +127,47 @@ impl<'a> Tile<'a> {
         (0..self.plan.stencil.dims).find(|d| plan::axis(self.plan.stencil.dims, *d) == axis)
     }
 
+    /// A coordinate that the host computed.
+    fn corner(&self, s: StencilScalar) -> LLVMValueRef {
+        self.k.ir.trunc(self.scalar(s), self.k.ir.i32_type())
+    }
+
     /// Bounds along an axis.
     fn bound(&self, axis: usize, f: impl Fn(usize) -> StencilScalar) -> LLVMValueRef {
-        self.dimension(axis).map_or(self.k.ir.int(0), |d| self.scalar(f(d)))
+        self.dimension(axis).map_or(self.number(0), |d| self.corner(f(d)))
+    }
+
+    /// A constant coordinate.
+    pub fn number(&self, v: i64) -> LLVMValueRef {
+        self.k.ir.int32(v as u32)
+    }
+
+    fn wide(&self, v: LLVMValueRef) -> LLVMValueRef {
+        self.k.ir.sext(v, self.k.ir.i64_type())
+    }
+
+    /// The same coordinate, as far as the optimizer knows another one: what is computed from it stays where it is. Else
+    /// all that only threads at the border need would be computed before the loop and take registers in it.
+    fn opaque(&self, v: LLVMValueRef) -> LLVMValueRef {
+        let ir = self.k.ir;
+        let (code, constraints) = ("", "=r,0");
+        let ty = function_type(ir.i32_type(), &[ir.i32_type()]);
+        let mut args = [v];
+        // SAFETY: live types and strings with their lengths; an assembly of no instruction, valid on every target.
+        unsafe {
+            let asm = LLVMGetInlineAsm(
+                ty,
+                code.as_ptr().cast(),
+                code.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                1,
+                0,
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            );
+            LLVMBuildCall2(ir.raw(), ty, asm, args.as_mut_ptr(), 1, EMPTY)
+        }
     }
 
     fn both(&self, at: LLVMValueRef, lower: LLVMValueRef, upper: LLVMValueRef) -> LLVMValueRef {
@@ -146,8 +184,9 @@ impl<'a> Tile<'a> {
     fn place(&mut self) -> Result<()> {
         let ir = self.k.ir;
         let plan = self.plan;
+        let narrow = |v| ir.trunc(v, ir.i32_type());
         let mut rest = self.k.abstract_call(BLOCK_ID, ir.i64_type());
-        let mut output = [(ir.int(0), ir.int(0)); 2];
+        let mut output = [(self.number(0), self.number(0)); 2];
         for axis in [2, 1] {
             let mut index = ir.int(0);
             if self.dimension(axis).is_some() {
@@ -155,32 +194,32 @@ impl<'a> Tile<'a> {
                 index = ir.urem(rest, count);
                 rest = ir.udiv(rest, count);
             }
-            let first =
-                ir.add(self.bound(axis, StencilScalar::First), ir.mul(index, ir.int(plan.tile[axis])));
-            let last = ir.add(first, ir.int(plan.tile[axis] - 1));
+            let shift = narrow(ir.mul(index, ir.int(plan.tile[axis])));
+            let first = ir.add(self.bound(axis, StencilScalar::First), shift);
+            let last = ir.add(first, self.number(plan.tile[axis] - 1));
             let last = self.smin(last, self.bound(axis, StencilScalar::Last));
             output[axis - 1] = (first, last);
-            self.origin[axis - 1] = ir.sub(first, ir.int(plan.halo[axis]));
+            self.origin[axis - 1] = ir.sub(first, self.number(plan.halo[axis]));
         }
-        let mut own = [ir.int(0); 2];
-        for a in 0..2 {
-            own[a] = ir.add(self.origin[a], ir.mul(self.thread[a], ir.int(i64::from(plan.config.cells[a]))));
+        let mut own = self.origin;
+        for (a, o) in own.iter_mut().enumerate() {
+            *o = ir.add(*o, ir.mul(self.thread[a], self.number(i64::from(plan.config.cells[a]))));
         }
         for cy in 0..plan.config.cells[0] {
             for cx in 0..plan.config.cells[1] {
-                let at = [ir.add(own[0], ir.int(i64::from(cy))), ir.add(own[1], ir.int(i64::from(cx)))];
+                let at = [ir.add(own[0], self.number(cy.into())), ir.add(own[1], self.number(cx.into()))];
                 let is_output = |a: usize| self.both(at[a], output[a].0, output[a].1);
                 let output = ir.and(is_output(0), is_output(1));
                 self.columns.push(Column { at, output });
             }
         }
         if plan.stencil.dims > 1 {
-            let height = self.scalar(StencilScalar::Rows);
-            let first = ir.add(self.bound(0, StencilScalar::First), ir.mul(rest, height));
-            let last = ir.sub(ir.add(first, height), ir.int(1));
+            let height = narrow(self.scalar(StencilScalar::Rows));
+            let first = ir.add(self.bound(0, StencilScalar::First), ir.mul(narrow(rest), height));
+            let last = ir.sub(ir.add(first, height), self.number(1));
             self.rows = [first, self.smin(last, self.bound(0, StencilScalar::Last))];
-            self.begin = ir.sub(first, ir.int(plan.warm_up()));
-            self.end = ir.add(self.rows[1], ir.int(plan.drain()));
+            self.begin = ir.sub(first, self.number(plan.warm_up()));
+            self.end = ir.add(self.rows[1], self.number(plan.drain()));
         }
         Ok(())
     }
@@ -215,11 +254,14 @@ impl<'a> Tile<'a> {
     fn index(&self, b: usize, row: LLVMValueRef, at: [LLVMValueRef; 2]) -> LLVMValueRef {
         let ir = self.k.ir;
         let l = self.layout[b];
-        let column = if self.plan.stencil.dims == 3 { ir.add(ir.mul(at[0], l.line), at[1]) } else { at[1] };
-        if self.plan.stencil.dims == 1 {
-            return ir.add(l.start, column);
+        let mut index = ir.add(l.start, self.wide(at[1]));
+        if self.plan.stencil.dims == 3 {
+            index = ir.add(index, ir.mul(self.wide(at[0]), l.line));
         }
-        ir.add(ir.add(l.start, ir.mul(row, l.row)), column)
+        if self.plan.stencil.dims > 1 {
+            index = ir.add(index, ir.mul(self.wide(row), l.row));
+        }
+        index
     }
 
     /// Whether all that the block computes and loads is inside of every buffer's box.
@@ -232,18 +274,18 @@ impl<'a> Tile<'a> {
                 if let Some(d) = self.dimension(axis) {
                     let first = self.origin[axis - 1];
                     let held = i64::from(plan.config.threads[axis - 1] * plan.config.cells[axis - 1]);
-                    let last = ir.add(first, ir.int(held - 1));
+                    let last = ir.add(first, self.number(held - 1));
                     inner =
-                        ir.and(inner, ir.icmp(LLVMIntSLE, self.scalar(StencilScalar::Lower(b, d)), first));
-                    inner = ir.and(inner, ir.icmp(LLVMIntSLE, last, self.scalar(StencilScalar::Upper(b, d))));
+                        ir.and(inner, ir.icmp(LLVMIntSLE, self.corner(StencilScalar::Lower(b, d)), first));
+                    inner = ir.and(inner, ir.icmp(LLVMIntSLE, last, self.corner(StencilScalar::Upper(b, d))));
                 }
             }
             if plan.stencil.dims > 1 {
                 // The last iterations of the unrolled loop and the row loaded ahead included.
-                let first = ir.sub(self.begin, ir.int(plan.max_lag()));
-                let last = ir.add(self.end, ir.int(plan.unroll as i64 + 1));
-                inner = ir.and(inner, ir.icmp(LLVMIntSLE, self.scalar(StencilScalar::Lower(b, 0)), first));
-                inner = ir.and(inner, ir.icmp(LLVMIntSLE, last, self.scalar(StencilScalar::Upper(b, 0))));
+                let first = ir.sub(self.begin, self.number(plan.max_lag()));
+                let last = ir.add(self.end, self.number(plan.unroll as i64 + 1));
+                inner = ir.and(inner, ir.icmp(LLVMIntSLE, self.corner(StencilScalar::Lower(b, 0)), first));
+                inner = ir.and(inner, ir.icmp(LLVMIntSLE, last, self.corner(StencilScalar::Upper(b, 0))));
             }
         }
         inner
@@ -256,34 +298,45 @@ impl<'a> Tile<'a> {
         if inner {
             return Ok(());
         }
-        for b in 0..self.plan.stencil.buffers.len() {
-            let columns = self.columns.clone();
-            let all = columns.iter().map(|c| self.inside_of(b, c)).collect();
-            self.inside.push(all);
-        }
+        let all = (0..self.plan.stencil.buffers.len()).map(|b| self.inside_of(b)).collect();
+        self.inside = all;
         Ok(())
     }
 
-    fn inside_of(&self, b: usize, c: &Column) -> Inside {
+    fn inside_of(&self, b: usize) -> Inside {
         let ir = self.k.ir;
-        let (mut column, mut moved, mut moved_inside) = (ir.bool(true), c.at, ir.bool(true));
-        for axis in 1..3 {
-            if let Some(d) = self.dimension(axis) {
-                let box_of =
-                    (self.scalar(StencilScalar::Lower(b, d)), self.scalar(StencilScalar::Upper(b, d)));
-                let at = c.at[axis - 1];
-                column = ir.and(column, self.both(at, box_of.0, box_of.1));
-                let to = self.clamp(at, StencilScalar::OuterLower(b, d), StencilScalar::OuterUpper(b, d));
-                moved[axis - 1] = to;
-                moved_inside = ir.and(moved_inside, self.both(to, box_of.0, box_of.1));
+        let mut columns = Vec::new();
+        for c in &self.columns {
+            let mut column = ir.bool(true);
+            for axis in 1..3 {
+                if let Some(d) = self.dimension(axis) {
+                    let (lower, upper) = (StencilScalar::Lower(b, d), StencilScalar::Upper(b, d));
+                    let inside = self.both(c.at[axis - 1], self.corner(lower), self.corner(upper));
+                    column = ir.and(column, inside);
+                }
             }
+            columns.push(column);
         }
-        Inside { column, moved, moved_inside }
+        let all = columns.iter().skip(1).fold(columns[0], |a, c| ir.and(a, *c));
+        Inside { columns, all }
     }
 
-    fn clamp(&self, v: LLVMValueRef, lower: StencilScalar, upper: StencilScalar) -> LLVMValueRef {
-        let upper = self.scalar(upper);
-        self.k.ir.smax(self.smin(v, upper), self.scalar(lower))
+    /// A point moved into the box around all that is read of a buffer: its index, and whether it is in the buffer's box.
+    fn moved(&self, b: usize, row: LLVMValueRef, cell: usize) -> (LLVMValueRef, LLVMValueRef) {
+        let ir = self.k.ir;
+        let at = self.columns[cell].at;
+        let mut point = [row, self.opaque(at[0]), self.opaque(at[1])];
+        let mut inside = ir.bool(true);
+        for (axis, p) in point.iter_mut().enumerate() {
+            if let Some(d) = self.dimension(axis) {
+                let outer = [StencilScalar::OuterLower(b, d), StencilScalar::OuterUpper(b, d)]
+                    .map(|s| self.corner(s));
+                *p = ir.smax(self.smin(*p, outer[1]), outer[0]);
+                let own = [StencilScalar::Lower(b, d), StencilScalar::Upper(b, d)].map(|s| self.corner(s));
+                inside = ir.and(inside, self.both(*p, own[0], own[1]));
+            }
+        }
+        (self.index(b, point[0], [point[1], point[2]]), inside)
     }
 
     /// Whether a row is in a buffer's box.
@@ -291,7 +344,7 @@ impl<'a> Tile<'a> {
         if self.plan.stencil.dims == 1 {
             return self.k.ir.bool(true);
         }
-        self.both(row, self.scalar(StencilScalar::Lower(b, 0)), self.scalar(StencilScalar::Upper(b, 0)))
+        self.both(row, self.corner(StencilScalar::Lower(b, 0)), self.corner(StencilScalar::Upper(b, 0)))
     }
 
     /// The type of a node's values.
@@ -307,7 +360,8 @@ impl<'a> Tile<'a> {
     /// An index moved into the touched range of the buffer's array: corners of a box may lie outside of it.
     fn touched(&self, b: usize, index: LLVMValueRef) -> LLVMValueRef {
         let array = self.plan.stencil.buffers[b].array;
-        self.clamp(index, StencilScalar::Begin(array), StencilScalar::End(array))
+        let (begin, end) = (self.scalar(StencilScalar::Begin(array)), self.scalar(StencilScalar::End(array)));
+        self.k.ir.smax(self.smin(index, end), begin)
     }
 
     fn program_array(&self, b: usize) -> Result<LLVMValueRef> {
@@ -328,32 +382,40 @@ impl<'a> Tile<'a> {
         };
         let (ty, align) = self.elements[b];
         let nx = self.plan.config.cells[1] as usize;
-        let mut out = Vec::new();
-        if self.inner {
-            for (cell, c) in self.columns.iter().enumerate() {
-                // One address a line of the thread's columns.
+        let direct = || -> Values {
+            // One address a line of the thread's columns.
+            let load = |(cell, c): (usize, &Column)| {
                 let line = self.columns[cell - cell % nx];
                 let first = ir.element(ty, src, self.index(b, row, [c.at[0], line.at[1]]));
-                out.push(ir.load_aligned(ty, ir.element(ty, first, ir.int((cell % nx) as i64)), align));
-            }
-            return Ok(out);
+                ir.load_aligned(ty, ir.element(ty, first, ir.int((cell % nx) as i64)), align)
+            };
+            self.columns.iter().enumerate().map(load).collect()
+        };
+        if self.inner {
+            return Ok(direct());
         }
         let program = self.program_array(b)?;
-        let (mut moved_row, mut row_in) = (row, ir.bool(true));
-        if self.plan.stencil.dims > 1 {
-            moved_row = self.clamp(row, StencilScalar::OuterLower(b, 0), StencilScalar::OuterUpper(b, 0));
-            row_in = self.row_inside(b, moved_row);
-        }
-        for i in &self.inside[b] {
-            let mut index = self.index(b, moved_row, i.moved);
+        let all = ir.and(self.row_inside(b, row), self.inside[b].all);
+        let name = |n: &str| ir.append_block(self.function, n);
+        let (near, far, after) = (name("within"), name("across"), name("loaded"));
+        ir.cond_br(all, near, far);
+        ir.at_end(near);
+        let plain = direct();
+        ir.br(after);
+        ir.at_end(far);
+        let mut moved = Vec::new();
+        for cell in 0..self.cells() {
+            let (mut index, inside) = self.moved(b, row, cell);
             let mut from = src;
             if buffer.has_border {
                 index = self.touched(b, index);
-                from = ir.select(ir.and(row_in, i.moved_inside), src, program);
+                from = ir.select(inside, src, program);
             }
-            out.push(self.load(b, from, index));
+            moved.push(self.load(b, from, index));
         }
-        Ok(out)
+        ir.br(after);
+        ir.at_end(after);
+        Ok(plain.iter().zip(moved).map(|(p, m)| ir.phi(ty, &[(*p, near), (m, far)])).collect())
     }
 
     /// A row of a step. `own` gives the thread's own value of a node, so many iterations ago.
@@ -363,6 +425,7 @@ impl<'a> Tile<'a> {
         row: LLVMValueRef,
         iteration: i64,
         own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
+        border: Option<&Values>,
     ) -> Result<Values> {
         let n = &self.plan.nodes[node];
         let Some(step) = n.step.and_then(|s| self.plan.stencil.steps.get(s)) else {
@@ -389,19 +452,35 @@ impl<'a> Tile<'a> {
                 for (axis, c) in coordinates.iter_mut().enumerate() {
                     if let Some(d) = self.dimension(axis) {
                         let b = step.buffer;
-                        *c = self.clamp(*c, StencilScalar::Lower(b, d), StencilScalar::Upper(b, d));
+                        let upper = self.corner(StencilScalar::Upper(b, d));
+                        *c = ir.smax(self.smin(*c, upper), self.corner(StencilScalar::Lower(b, d)));
                     }
                 }
             }
             let mut iterators = vec![time];
             for (d, shift) in &step.iterators {
                 let c = coordinates[plan::axis(self.plan.stencil.dims, *d)];
-                iterators.push(ir.add(c, ir.int(*shift)));
+                iterators.push(ir.add(self.wide(c), ir.int(*shift)));
             }
             let emit = self.k.emit.clone();
             out.push(emit_stored(&mut self.k, &emit, step.stmt, &iterators, given)?);
         }
-        self.keep_border(n.buffer, row, out)
+        if self.inner || !self.plan.stencil.buffers[n.buffer].has_border {
+            return Ok(out);
+        }
+        let old = match (n.keep, border) {
+            (Some(before), _) => {
+                let age = n.lag - self.plan.nodes[before].lag;
+                (0..self.cells()).map(|c| own(before, age as usize, c)).collect::<Option<Values>>()
+            }
+            (None, given) => given.cloned(),
+        };
+        let Some(old) = old else {
+            return internal(format!("the border of node {node} is not there"));
+        };
+        let row_in = self.row_inside(n.buffer, row);
+        let columns = &self.inside[n.buffer].columns;
+        Ok((0..self.cells()).map(|c| ir.select(ir.and(row_in, columns[c]), out[c], old[c])).collect())
     }
 
     /// What a read of a step sees at a cell.
@@ -455,40 +534,40 @@ impl<'a> Tile<'a> {
         let plane = (slot * cells.len() as i64 + at as i64) * width[0] * width[1];
         let there = (owner[0] + margin[0]) * width[1] + owner[1] + margin[1];
         let bytes = i64::from(self.bytes(node));
-        let mine = ir.add(ir.mul(self.thread[0], ir.int(width[1])), self.thread[1]);
-        let mine = ir.byte_offset(self.shared, ir.mul(mine, ir.int(bytes)));
+        let mine = ir.add(ir.mul(self.thread[0], self.number(width[1])), self.thread[1]);
+        let mine = self.wide(ir.mul(mine, self.number(bytes)));
+        let mine = ir.byte_offset(self.shared, mine);
         Ok(ir.byte_offset(mine, ir.int((plane + there) * bytes + self.slots[node] as i64)))
     }
 
-    /// Outside of its box a buffer has the value that it always had.
-    fn keep_border(&mut self, b: usize, row: LLVMValueRef, values: Values) -> Result<Values> {
+    /// Whether a node's border is loaded: nothing before it in the launch holds it.
+    pub fn loads_border(&self, node: usize) -> bool {
+        let n = &self.plan.nodes[node];
+        !self.inner && n.step.is_some() && n.keep.is_none() && self.plan.stencil.buffers[n.buffer].has_border
+    }
+
+    /// A row of the program's array, for the columns outside of the buffer's box; elsewhere the values mean nothing.
+    pub fn load_border(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
         let ir = self.k.ir;
-        if self.inner || !self.plan.stencil.buffers[b].has_border {
-            return Ok(values);
-        }
+        let b = self.plan.nodes[node].buffer;
+        let (ty, _) = self.elements[b];
         let program = self.program_array(b)?;
-        let row_in = self.row_inside(b, row);
-        let inside: Vec<_> = self.inside[b].iter().map(|i| ir.and(row_in, i.column)).collect();
-        let all = inside.iter().skip(1).fold(inside[0], |a, i| ir.and(a, *i));
+        let all = ir.and(self.row_inside(b, row), self.inside[b].all);
         let before = ir.block();
-        let (fix, after) =
-            (ir.append_block(self.function, "outside"), ir.append_block(self.function, "kept"));
-        ir.cond_br(all, after, fix);
-        ir.at_end(fix);
-        let mut moved_row = row;
-        if self.plan.stencil.dims > 1 {
-            moved_row = self.clamp(row, StencilScalar::OuterLower(b, 0), StencilScalar::OuterUpper(b, 0));
-        }
-        let mut fixed = Vec::new();
-        for (cell, v) in values.iter().enumerate() {
-            let index = self.touched(b, self.index(b, moved_row, self.inside[b][cell].moved));
-            let old = self.load(b, program, index);
-            fixed.push(ir.select(inside[cell], *v, old));
+        let (far, after) =
+            (ir.append_block(self.function, "outside"), ir.append_block(self.function, "loaded"));
+        ir.cond_br(all, after, far);
+        ir.at_end(far);
+        let mut loaded = Vec::new();
+        for cell in 0..self.cells() {
+            let (index, _) = self.moved(b, row, cell);
+            loaded.push(self.load(b, program, self.touched(b, index)));
         }
         ir.br(after);
         ir.at_end(after);
-        let (ty, _) = self.elements[b];
-        Ok(values.iter().zip(fixed).map(|(v, f)| ir.phi(ty, &[(*v, before), (f, fix)])).collect())
+        // SAFETY: a scalar type.
+        let nothing = unsafe { LLVMConstNull(ty) };
+        Ok(loaded.iter().map(|v| ir.phi(ty, &[(nothing, before), (*v, far)])).collect())
     }
 
     /// Gives a row to other threads and, if it is final, to memory.
@@ -524,7 +603,7 @@ impl<'a> Tile<'a> {
         for (cell, v) in values.iter().enumerate() {
             let c = self.columns[cell];
             let line = self.columns[cell - cell % nx];
-            let ok = if self.inner { c.output } else { ir.and(c.output, self.inside[b][cell].column) };
+            let ok = if self.inner { c.output } else { ir.and(c.output, self.inside[b].columns[cell]) };
             let (store, next) =
                 (ir.append_block(self.function, "store"), ir.append_block(self.function, "stored"));
             ir.cond_br(ok, store, next);

@@ -6,7 +6,8 @@
 //! # Argument
 //! Let a *node* be a step of the launch or a live buffer's version at its start. The kernel holds the value of node `v` at
 //! point `y` exactly if `y` is in its region: the tile extended by `lo` and `hi`. Then
-//! 1. each read of a step finds the version that the order of steps says: the last node before it that is of the same buffer;
+//! 1. each read of a step finds the version that the order of steps says: the last node before it that is of the same buffer; so
+//!    does what a step keeps outside of its buffer's box (a first node of a buffer that is not live takes it from the array);
 //! 2. by induction over the nodes, the value at each point of the region is right, if the region of a read node contains the
 //!    reader's region shifted by the offset ([`Rule::Region`]);
 //! 3. a value is there when it is read: in registers it is at most `window` iterations old and not from the future; in shared
@@ -17,7 +18,7 @@
 //! Input and output of a launch are different memory: live buffers alternate between the array and its copy, and elements
 //! outside of a buffer's box are read from the array, where no fused launch writes them.
 
-use super::plan::StencilPlan;
+use super::plan::{NodeRead, StencilPlan};
 use super::{Stencil, StepAccess};
 use crate::{Dependences, MappedScop, Result, known};
 use pollyrs_isl as isl;
@@ -148,6 +149,9 @@ fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
                     }
                 }
             }
+            if n.keep != last[step.buffer].filter(|_| s.buffers[step.buffer].has_border) {
+                report(Rule::Version, format!("node {next} keeps the wrong border"));
+            }
             last[step.buffer] = Some(next);
             next += 1;
         }
@@ -181,7 +185,9 @@ fn reads(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
                 report(Rule::Region, format!("node {i} does not cover the tile"));
             }
         }
-        for r in n.reads.iter().filter(|_| n.needed) {
+        // What is kept outside of the box is a read of the same point.
+        let kept = n.keep.map(|node| NodeRead { access: 0, node, offset: [0; 3] });
+        for r in n.reads.iter().chain(&kept).filter(|_| n.needed) {
             let p = &plan.nodes[r.node];
             let at = format!("node {i} reads node {} at {:?}", r.node, r.offset);
             for axis in 0..3 {

@@ -31,6 +31,8 @@ pub struct Node {
     pub time: i64,
     /// The reads of buffers, in the order of the statement's accesses.
     pub reads: Vec<NodeRead>,
+    /// The node before it of the same buffer, if the buffer has a border: outside of the box its values are kept.
+    pub keep: Option<usize>,
     pub lag: i64,
     /// The region in which it is computed: the tile, extended towards lower and higher coordinates.
     pub lo: [i64; 3],
@@ -69,9 +71,10 @@ pub struct StencilPlan {
     pub halo: [i64; 3],
 }
 
-/// 32-bit registers that the queues of a thread may take. With about as many for addresses, neighbours and temporaries a thread
-/// stays below 168 registers, at which three blocks of 128 threads share an SM.
-const QUEUE_REGISTERS: usize = 84;
+/// 32-bit registers that the queues of a thread may take. Ten steps of five points need 80, and the kernel 157 registers, at
+/// which three blocks of 128 threads share an SM; eight steps of nine points need 128, and are faster with two blocks than
+/// four steps with more (measured on an H200).
+const QUEUE_REGISTERS: usize = 132;
 /// Static shared memory of a block.
 pub const SHARED_LIMIT: usize = 48 * 1024;
 /// At least this part of the columns that a block computes must be output.
@@ -153,11 +156,11 @@ fn slot_threads(p: &StencilPlan, i: usize) -> usize {
 
 /// How many threads away along y and x another thread's value is read.
 pub fn margins(p: &StencilPlan, i: usize) -> [usize; 2] {
-    let mut margin = [0, 0];
+    let mut margin = [0usize; 2];
     for r in p.nodes.iter().flat_map(|n| &n.reads).filter(|r| r.node == i) {
-        for a in 0..2 {
+        for (a, m) in margin.iter_mut().enumerate() {
             let far = r.offset[a + 1].unsigned_abs() as usize;
-            margin[a] = margin[a].max(far.div_ceil(p.config.cells[a] as usize));
+            *m = far.div_ceil(p.config.cells[a] as usize).max(*m);
         }
     }
     margin
@@ -187,6 +190,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         step,
         time,
         reads: Vec::new(),
+        keep: None,
         lag: 0,
         lo: [0; 3],
         hi: [0; 3],
@@ -196,7 +200,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         needed: false,
     };
     let mut nodes: Vec<Node> = Vec::new();
-    let mut last = vec![None; stencil.buffers.len()];
+    let mut last: Vec<Option<usize>> = vec![None; stencil.buffers.len()];
     for (b, buffer) in stencil.buffers.iter().enumerate().filter(|(_, b)| b.live) {
         debug_assert!(buffer.live);
         last[b] = Some(nodes.len());
@@ -218,8 +222,14 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
             }
             for r in &n.reads {
                 let crosses = i64::from(r.offset[1] != 0 || r.offset[2] != 0);
-                let lag: i64 = nodes[r.node].lag;
+                let lag = nodes[r.node].lag;
                 n.lag = n.lag.max(lag + (r.offset[0] + crosses).max(0));
+            }
+            if stencil.buffers[step.buffer].has_border
+                && let Some(before) = last[step.buffer]
+            {
+                n.keep = Some(before);
+                n.lag = n.lag.max(nodes[before].lag);
             }
             last[step.buffer] = Some(nodes.len());
             nodes.push(n);
@@ -237,7 +247,8 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         if !nodes[i].needed {
             continue;
         }
-        for r in nodes[i].reads.clone() {
+        let kept = nodes[i].keep.map(|node| NodeRead { access: 0, node, offset: [0; 3] });
+        for r in nodes[i].reads.clone().into_iter().chain(kept) {
             let p = &mut nodes[r.node];
             p.needed = true;
             for a in 0..3 {

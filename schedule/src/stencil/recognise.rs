@@ -178,8 +178,11 @@ fn constant(f: &isl::PwAff) -> Result<Option<i64>> {
     Ok(if min == max { min } else { None })
 }
 
-/// Leading constants, then iterators: selectors and, by space dimension, iterator and constant.
-fn split(subscripts: &[Subscript], dims: usize) -> Option<(Vec<i64>, Vec<(usize, i64)>)> {
+/// By space dimension: iterator and constant.
+type Space = Vec<(usize, i64)>;
+
+/// Leading constants, then iterators: selectors and the space dimensions.
+fn split(subscripts: &[Subscript], dims: usize) -> Option<(Vec<i64>, Space)> {
     let lead = subscripts.len().checked_sub(dims)?;
     let mut selectors = Vec::new();
     let mut space = Vec::new();
@@ -292,8 +295,8 @@ fn with_period(
             let offset: Vec<i64> = read_space.iter().zip(&space).map(|(r, w)| r.1 - w.1).collect();
             neighbours |= offset.iter().any(|o| *o != 0);
             // What this step reads of the buffer: its own box, shifted.
-            for d in 0..dims {
-                let shift = isl::Val::int(&scop.ctx, offset[d])?;
+            for (d, o) in offset.iter().enumerate() {
+                let shift = isl::Val::int(&scop.ctx, *o)?;
                 let lower = buffers[buffer].lower[d].clone().add_constant(shift.clone())?;
                 let upper = buffers[buffer].upper[d].clone().add_constant(shift)?;
                 let b = &mut buffers[from];

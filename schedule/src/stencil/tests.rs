@@ -52,6 +52,8 @@ fn plans_are_right_and_mutations_are_found() {
     broken(&|p| p.nodes[4].reads[1].node = 1, Rule::Version);
     broken(&|p| p.nodes[4].reads[1].offset[2] = 0, Rule::Version);
     broken(&|p| p.config.fuse = 4, Rule::Version);
+    broken(&|p| p.nodes[4].keep = None, Rule::Version);
+    broken(&|p| p.nodes[5].keep = Some(2), Rule::Version);
 }
 
 #[test]
