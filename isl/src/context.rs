@@ -1,5 +1,6 @@
 //! isl contexts, errors and operation budgets.
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 use std::rc::Rc;
 
@@ -53,12 +54,16 @@ pub enum Error {
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-struct Inner(*mut RawCtx);
+struct Inner {
+    raw: *mut RawCtx,
+    /// Operations under budgets that have ended or were suspended.
+    spent: Cell<u64>,
+}
 
 impl Drop for Inner {
     fn drop(&mut self) {
         // SAFETY: the last reference; every wrapper holds a clone of the Rc, so no isl object is left.
-        unsafe { isl_ctx_free(self.0) }
+        unsafe { isl_ctx_free(self.raw) }
     }
 }
 
@@ -90,7 +95,7 @@ impl Context {
             isl_options_set_schedule_treat_coalescing(ctx, 1);
             isl_options_set_schedule_max_constant_term(ctx, 20);
             isl_options_set_schedule_max_coefficient(ctx, 20);
-            Context(Rc::new(Inner(ctx)))
+            Context(Rc::new(Inner { raw: ctx, spent: Cell::new(0) }))
         }
     }
 
@@ -101,7 +106,7 @@ impl Context {
     }
 
     pub(crate) fn raw(&self) -> *mut RawCtx {
-        self.0.0
+        self.0.raw
     }
 
     /// The pending error, which is cleared.
@@ -135,11 +140,49 @@ impl Context {
         f()
     }
 
+    /// Operations under all budgets so far: a measure of the work done that is the same on every machine.
+    pub fn operations(&self) -> u64 {
+        self.0.spent.get() + self.counted()
+    }
+
+    fn account(&self) {
+        self.0.spent.set(self.0.spent.get() + self.counted());
+    }
+
+    /// Operations since isl's counter was reset. isl does not tell, but under a limit of `max` it refuses one more
+    /// operation just if it has counted `max`; so the count is found by bisection. Each probe that is granted counts too, which
+    /// makes the result too large by some dozens.
+    fn counted(&self) -> u64 {
+        // SAFETY: the context is live; the limit is put back.
+        unsafe {
+            let max = isl_ctx_get_max_operations(self.raw());
+            let refused = |limit: u64| {
+                isl_ctx_set_max_operations(self.raw(), limit as c_ulong);
+                let probe = isl_val_zero(self.raw());
+                isl_val_free(probe);
+                probe.is_null()
+            };
+            let (mut low, mut high) = (0, 1u64);
+            while refused(high) {
+                low = high;
+                high = high.saturating_mul(2);
+            }
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                if refused(middle) { low = middle } else { high = middle }
+            }
+            isl_ctx_reset_error(self.raw());
+            isl_ctx_set_max_operations(self.raw(), max);
+            low
+        }
+    }
+
     /// The same as a guard: the budget holds until the guard is dropped.
     pub fn budget(&self, operations: u64) -> Budget {
         // SAFETY: the context is live.
         unsafe {
             let outer = isl_ctx_get_max_operations(self.raw());
+            self.account();
             isl_ctx_reset_operations(self.raw());
             isl_ctx_set_max_operations(self.raw(), operations as c_ulong);
             Budget { ctx: self.clone(), outer }
@@ -157,6 +200,7 @@ impl Drop for Budget {
     fn drop(&mut self) {
         // SAFETY: the context is live.
         unsafe {
+            self.ctx.account();
             isl_ctx_reset_operations(self.ctx.raw());
             isl_ctx_set_max_operations(self.ctx.raw(), self.outer);
         }

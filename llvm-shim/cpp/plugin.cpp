@@ -32,6 +32,8 @@ const OptionText Options[] = {
     {"fuse-steps", "n", "Time iterations of a stencil in one launch (default: chosen by its size)"},
     {"tile", "sizes", "Tile sizes, outermost first, separated by 'x' or ',': 32x8"},
     {"budget", "operations", "isl operations after which a loop nest is given up"},
+    {"module-budget", "operations", "isl operations after which the rest of a module is left as it is"},
+    {"time", nullptr, "Print on standard error how long each stage took"},
     {"max-inline", "instructions", "Largest callee that is inlined into a loop before analysis"},
 };
 

@@ -4,6 +4,7 @@
 use crate::PluginError;
 use crate::options::{CubinMode, Options};
 use crate::remarks;
+use crate::timing::{Phase, Timer};
 use crate::tools;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -40,12 +41,14 @@ impl Compiled {
 pub fn images(
     kernels: &codegen::KernelModule,
     options: &Options,
+    timer: &Timer,
 ) -> Result<Vec<codegen::Image>, codegen::CodegenError> {
     let mut images = Vec::new();
     if !options.targets.cuda {
         return Ok(images);
     }
-    let ptx = codegen::lower_ptx(kernels, &codegen::PtxOptions { arch: options.arch, ..Default::default() })?;
+    let ptx_options = codegen::PtxOptions { arch: options.arch, ..Default::default() };
+    let ptx = timer.time(Phase::Ptx, || codegen::lower_ptx(kernels, &ptx_options))?;
     let cubin_arch = match options.cubin {
         CubinMode::Off => None,
         CubinMode::Auto => tools::ptxas().map(|p| (p, DEFAULT_CUBIN_ARCH.max(options.arch))),
@@ -53,7 +56,7 @@ pub fn images(
     };
     if let Some((ptxas, arch)) = cubin_arch {
         // Without the cubin the driver compiles the PTX; a failing ptxas is no reason to give up.
-        if let Ok(data) = codegen::assemble(&ptx, &ptxas, arch) {
+        if let Ok(data) = timer.time(Phase::Ptxas, || codegen::assemble(&ptx, &ptxas, arch)) {
             images.push(codegen::Image { kind: codegen::ImageKind::Cubin, arch, data });
         }
     }
@@ -68,9 +71,10 @@ pub fn rewrite(
     clone: LLVMValueRef,
     compiled: &mut [Compiled],
     options: &Options,
+    timer: &Timer,
 ) -> Result<(), PluginError> {
     let mut added = Vec::new();
-    let result = rewrite_clone(session, clone, compiled, options, &mut added);
+    let result = rewrite_clone(session, clone, compiled, options, timer, &mut added);
     if let Err(e) = result {
         for kernel in added {
             // SAFETY: internal kernels that only the clone's descriptors refer to.
@@ -84,7 +88,7 @@ pub fn rewrite(
     for c in compiled.iter() {
         remarks::offloaded(f, c);
     }
-    session.adopt_body(f, clone)?;
+    timer.time(Phase::Adoption, || session.adopt_body(f, clone))?;
     // The function's parameters and its callers' call sites promise no more than the run-time library keeps.
     session.weaken_attributes(f);
     Ok(())
@@ -95,12 +99,14 @@ fn rewrite_clone(
     clone: LLVMValueRef,
     compiled: &mut [Compiled],
     options: &Options,
+    timer: &Timer,
     added: &mut Vec<LLVMValueRef>,
 ) -> Result<(), PluginError> {
     for c in compiled.iter_mut() {
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
-            let functions = unsafe { codegen::lower_emulated(&c.kernels, session.module()) }?;
+            let lower = || unsafe { codegen::lower_emulated(&c.kernels, session.module()) };
+            let functions = timer.time(Phase::Emulated, lower)?;
             for f in &functions {
                 // One function may stand under several descriptors.
                 if !added.contains(f) {
@@ -123,11 +129,11 @@ fn rewrite_clone(
             fused: c.kernels.fused(),
         };
         // SAFETY: the working copy holds the region that detection found in it.
-        unsafe { codegen::emit(clone, &plan, &entry) }?;
+        timer.time(Phase::Host, || unsafe { codegen::emit(clone, &plan, &entry) })?;
     }
     session.weaken_attributes(clone);
     session.invalidate(clone)?;
     crate::prepare::restore(session, clone)?;
-    session.verify_function(clone).map_err(PluginError::Internal)?;
+    timer.time(Phase::Verification, || session.verify_function(clone)).map_err(PluginError::Internal)?;
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::options::{Options, Strategy};
 use crate::prepare;
 use crate::remarks;
 use crate::stencil;
+use crate::timing::{Phase, Timer};
 use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -20,13 +21,37 @@ use pollyrs_llvm_shim::Session;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
+use std::cell::Cell;
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three.
 const MAX_INLINE_ROUNDS: u32 = 4;
 
+/// What one run over a module needs everywhere.
+struct Run<'a> {
+    session: &'a Session,
+    stage: Stage,
+    options: &'a Options,
+    timer: &'a Timer,
+    /// isl operations left for the module.
+    left: Cell<u64>,
+}
+
+impl Run<'_> {
+    /// The operations a stage may use that by itself may use `wish`.
+    fn budget(&self, wish: u64) -> u64 {
+        // To isl 0 means that there is no limit.
+        wish.min(self.left.get()).max(1)
+    }
+
+    fn spend(&self, operations: u64) {
+        self.left.set(self.left.get().saturating_sub(operations));
+    }
+}
+
 /// Runs one stage over the module; returns whether the module changed.
 pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<bool, PluginError> {
-    let session = Session::new(module);
+    let session = &Session::new(module);
+    let timer = &Timer::new(options.time);
     let mut changed = false;
     // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is the original.
     let mut copies = Vec::new();
@@ -43,13 +68,22 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             continue;
         }
         // A function that cannot be copied cannot be versioned either.
-        if let Ok(clone) = session.clone_function(f) {
-            session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
-            copies.push((f, clone));
-        }
+        timer.time(Phase::Copies, || -> Result<(), PluginError> {
+            if let Ok(clone) = session.clone_function(f) {
+                session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
+                copies.push((f, clone));
+            }
+            Ok(())
+        })?;
     }
+    let run = Run { session, stage, options, timer, left: Cell::new(options.module_budget) };
     for (f, clone) in copies {
-        match offload(&session, f, clone, stage, options) {
+        if run.left.get() == 0 {
+            session.erase_function(clone)?;
+            remarks::not_looked_at(f, &name_of(f));
+            continue;
+        }
+        match offload(&run, f, clone) {
             Ok(true) => changed = true,
             Ok(false) => session.erase_function(clone)?,
             Err(e) => {
@@ -58,22 +92,23 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             }
         }
     }
+    if let Some(table) = timer.report(&module_name(module)) {
+        eprint!("{table}");
+        eprintln!("{:10} isl operations", options.module_budget - run.left.get());
+    }
     Ok(changed)
 }
 
 /// All stages for one function. `true`: the clone's body was adopted and the clone is gone.
-fn offload(
-    session: &Session,
-    f: LLVMValueRef,
-    clone: LLVMValueRef,
-    stage: Stage,
-    options: &Options,
-) -> Result<bool, PluginError> {
-    prepare::flatten(session, clone)?;
+fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, PluginError> {
+    let Run { session, stage, options, timer, .. } = *run;
+    timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
     let mut compiled = Vec::new();
     {
-        let analyses = session.analyses(clone)?;
-        let detection = detect::detect(&analyses, &detect_options(options));
+        let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
+        let detect_options = detect_options(run);
+        let detection = timer.time(Phase::Detection, || detect::detect(&analyses, &detect_options));
+        run.spend(detection.operations);
         if stage == Stage::Detect {
             eprint!("{detection}");
         }
@@ -82,7 +117,10 @@ fn offload(
         }
         for scop in detection.scops {
             let (function, location) = (scop.function.clone(), scop.location.clone());
-            match compile(session, scop, stage, options) {
+            let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
+            let result = compile(run, scop);
+            run.spend(ctx.operations() - before);
+            match result {
                 Ok(Some(c)) => compiled.push(c),
                 Ok(None) => {}
                 Err(reason) => {
@@ -99,7 +137,9 @@ fn offload(
         }
     }
     session.invalidate(clone)?;
-    commit::rewrite(session, f, clone, &mut compiled, options)?;
+    let before: u64 = compiled.iter().map(|c| c.scop.ctx.operations()).sum();
+    commit::rewrite(session, f, clone, &mut compiled, options, timer)?;
+    run.spend(compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>() - before);
     if stage == Stage::Host {
         eprint!("{}", function_text(f));
     }
@@ -107,38 +147,39 @@ fn offload(
 }
 
 /// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
-fn compile(
-    session: &Session,
-    scop: Scop,
-    stage: Stage,
-    options: &Options,
-) -> Result<Option<Compiled>, RejectReason> {
+fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
+    let Run { session, stage, options, timer, .. } = *run;
     if stage == Stage::Scop {
         eprintln!("{scop}");
     }
     if stage < Stage::Deps {
         return Ok(None);
     }
-    let budget = options.budget.unwrap_or(schedule::DEFAULT_BUDGET);
-    let dependences = schedule::dependences::dependences_within(&scop, budget).map_err(reject_reason)?;
+    let budget = run.budget(options.budget.unwrap_or(schedule::DEFAULT_BUDGET));
+    let dependences = timer
+        .time(Phase::Dependences, || schedule::dependences::dependences_within(&scop, budget))
+        .map_err(reject_reason)?;
     if stage == Stage::Deps {
         eprintln!("{dependences}");
         return Ok(None);
     }
-    let tree =
-        schedule::schedule(&scop, &dependences, &schedule_options(options, budget)).map_err(reject_reason)?;
+    let tree = timer
+        .time(Phase::Schedule, || schedule::schedule(&scop, &dependences, &schedule_options(options, budget)))
+        .map_err(reject_reason)?;
     if stage == Stage::Schedule {
         eprintln!("{tree}");
         return Ok(None);
     }
-    let mapped =
-        schedule::map(&scop, &dependences, &tree, &map_options(options, budget)).map_err(reject_reason)?;
+    let mapped = timer
+        .time(Phase::Mapping, || schedule::map(&scop, &dependences, &tree, &map_options(options, budget)))
+        .map_err(reject_reason)?;
     if stage == Stage::Mapping {
         eprintln!("{mapped}");
         return Ok(None);
     }
-    let violations =
-        schedule::legality::check_within(&scop, &dependences, &mapped, 4 * budget).map_err(reject_reason)?;
+    let violations = timer
+        .time(Phase::Check, || schedule::legality::check_within(&scop, &dependences, &mapped, 4 * budget))
+        .map_err(reject_reason)?;
     if let Some(v) = violations.first() {
         let message = format!("the legality check failed: {v}");
         return Err(RejectReason::Internal { stage: "mapping".into(), message });
@@ -149,7 +190,8 @@ fn compile(
     };
     codegen::check_live_outs(&scop).map_err(generated)?;
     // SAFETY: the module outlives the kernels, which live in its context.
-    let mut kernels = unsafe { codegen::build_kernels(session.module(), &scop, &mapped) }.map_err(generated)?;
+    let build = || unsafe { codegen::build_kernels(session.module(), &scop, &mapped) };
+    let mut kernels = timer.time(Phase::Kernels, build).map_err(generated)?;
     if options.strategy == Strategy::Streaming {
         stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
     }
@@ -157,15 +199,16 @@ fn compile(
         eprintln!("{kernels}");
         return Ok(None);
     }
-    let images = commit::images(&kernels, options).map_err(generated)?;
+    let images = commit::images(&kernels, options, timer).map_err(generated)?;
     if stage == Stage::Ptx {
         for i in images.iter().filter(|i| i.kind == codegen::ImageKind::Ptx) {
             eprintln!("{}", String::from_utf8_lossy(&i.data));
         }
         return Ok(None);
     }
-    let footprints = footprints(&scop, &dependences).map_err(reject_reason)?;
-    let work = schedule::work(&scop).map_err(reject_reason)?;
+    let (footprints, work) = timer
+        .time(Phase::Estimates, || Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?)))
+        .map_err(reject_reason)?;
     Ok(Some(Compiled { scop, mapped, kernels, images, footprints, work, entry: None }))
 }
 
@@ -179,9 +222,10 @@ fn footprints(
         .collect()
 }
 
-fn detect_options(options: &Options) -> detect::DetectOptions {
+fn detect_options(run: &Run<'_>) -> detect::DetectOptions {
     let defaults = detect::DetectOptions::default();
-    detect::DetectOptions { isl_operations: options.budget.unwrap_or(defaults.isl_operations), ..defaults }
+    let wish = run.options.budget.unwrap_or(defaults.isl_operations);
+    detect::DetectOptions { isl_operations: run.budget(wish), ..defaults }
 }
 
 fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions {
@@ -224,6 +268,15 @@ pub(crate) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
         }
     }
     all
+}
+
+fn module_name(module: LLVMModuleRef) -> String {
+    let mut len = 0;
+    // SAFETY: a live module; LLVM returns pointer and length of its name.
+    unsafe {
+        let p = LLVMGetModuleIdentifier(module, &mut len);
+        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len)).into_owned()
+    }
 }
 
 fn name_of(f: LLVMValueRef) -> String {

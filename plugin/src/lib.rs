@@ -22,6 +22,7 @@ mod prepare;
 mod remarks;
 mod selftest;
 mod stencil;
+mod timing;
 mod tools;
 
 pub use error::PluginError;

@@ -37,6 +37,9 @@ pub enum Strategy {
     Streaming,
 }
 
+/// isl runs some millions of operations a second (bench/COMPILE_TIME.md), so a file takes at most some ten seconds longer.
+const DEFAULT_MODULE_BUDGET: u64 = 400_000_000;
+
 /// See the module documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -54,12 +57,16 @@ pub struct Options {
     pub tile: Vec<u32>,
     /// isl operations; `None`: the stages' default.
     pub budget: Option<u64>,
+    /// isl operations after which the rest of a module is left as it is.
+    pub module_budget: u64,
+    /// Print a table of the time in each stage.
+    pub time: bool,
     /// Instructions of the largest callee that is inlined into loops.
     pub max_inline: u32,
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 13] = [
     "targets",
     "arch",
     "cubin",
@@ -70,6 +77,8 @@ const NAMES: [&str; 11] = [
     "fuse-steps",
     "tile",
     "budget",
+    "module-budget",
+    "time",
     "max-inline",
 ];
 
@@ -87,6 +96,8 @@ impl Default for Options {
             fuse_steps: None,
             tile: Vec::new(),
             budget: None,
+            module_budget: DEFAULT_MODULE_BUDGET,
+            time: false,
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
             // so admits 45, doubled once more for bodies not simplified yet.
             max_inline: 200,
@@ -151,6 +162,8 @@ impl Options {
             "fuse-steps" => self.fuse_steps = Some(number(value)?),
             "tile" => self.tile = sizes(value)?,
             "budget" => self.budget = Some(number(value)?),
+            "module-budget" => self.module_budget = number(value)?,
+            "time" => self.time = flag(value)?,
             "max-inline" => self.max_inline = number(value)?,
             _ => return Err(format!("unknown; there are {}", NAMES.join(", "))),
         }

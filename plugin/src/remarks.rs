@@ -6,7 +6,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{RemarkKind, location, remark};
 use pollyrs_schedule::Placement;
-use pollyrs_scop::{ArrayKind, Location, Rejection};
+use pollyrs_scop::{ArrayKind, Location, RejectReason, Rejection};
 
 /// `-Rpass=pollyrs` for an offloaded SCoP, `-Rpass-analysis=pollyrs` for what it assumes.
 pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
@@ -50,6 +50,13 @@ pub fn rejected(f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
         message.push_str(&format!(" (loop at {l})"));
     }
     remark(f, RemarkKind::Missed, r.reason.remark_name(), at, &message);
+}
+
+/// The budget of the module was spent on other functions.
+pub fn not_looked_at(f: LLVMValueRef, function: &str) {
+    let reason = RejectReason::Budget { stage: "the module".into() };
+    let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
+    remark(f, RemarkKind::Missed, r.reason.remark_name(), None, &format!("not offloaded: {r}"));
 }
 
 /// A failure of our own; the function is as it was.

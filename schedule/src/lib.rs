@@ -99,11 +99,11 @@ pub(crate) fn is_quota(e: &ScheduleError) -> bool {
     }
 }
 
-/// What is known of the parameters while the mapped SCoP runs: its context and those assumptions that are one polyhedron
+/// What is known of the parameters while the mapped SCoP runs: the facts of its context and those assumptions that are one polyhedron
 /// (a disjunction would only make every later set larger; leaving a condition out is sound).
 /// `[params] -> { : ... }`
 pub(crate) fn known(scop: &Scop) -> Result<isl::Set> {
-    let mut known = scop.context.clone();
+    let mut known = scop.facts()?;
     for a in &scop.assumptions {
         if a.set.n_basic_set()? <= 1 {
             known = known.intersect(a.set.clone())?;

@@ -67,12 +67,18 @@ pub(crate) struct Effects {
 const MAX_FORWARD: usize = 8;
 
 impl Builder<'_> {
+    /// Refuses regions with effects that the model lacks. Comes first, as it costs next to nothing.
+    pub fn check_instructions(&self) -> Result<(), Fail> {
+        let mut blocks: Vec<Block> = self.region.blocks.iter().copied().collect();
+        blocks.sort_by_key(|b| self.cfg.id(*b));
+        blocks.into_iter().flat_map(ir::instructions).try_for_each(check_effects)
+    }
+
     pub fn effects(&mut self, flow: &Flow) -> Result<Effects, Fail> {
         let mut fx = Effects::default();
         let mut stores = Vec::new();
         for b in &flow.order {
             for v in ir::instructions(*b) {
-                check_effects(v)?;
                 if ir::opcode(v) == Some(Op::LLVMStore) {
                     stores.push(v);
                     let base = base_of(self, v)?;

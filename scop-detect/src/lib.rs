@@ -67,6 +67,8 @@ pub struct Detection {
     /// In program order, disjoint.
     pub scops: Vec<Scop>,
     pub rejections: Vec<Rejection>,
+    /// isl operations of all attempts, those that failed included.
+    pub operations: u64,
 }
 
 /// Finds the SCoPs of the function that `analyses` are of.
@@ -76,13 +78,16 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     // A clone under analysis carries the original's name and a suffix.
     let function = function.strip_suffix(".pollyrs").unwrap_or(&function).to_string();
     let mut count = 0;
+    let mut operations = 0u64;
     let mut model = |c: &Candidate| -> Result<Scop, Fail> {
         let ctx = isl::Context::new();
-        let _budget = ctx.budget(options.isl_operations);
         let name = format!("{function}.{}", count + 1);
-        let scop = Builder::new(analyses, &cfg, ctx, c)?.build(name, function.clone())?;
-        count += 1;
-        Ok(scop)
+        let scop = ctx.with_budget(options.isl_operations, || {
+            Builder::new(analyses, &cfg, ctx.clone(), c)?.build(name, function.clone())
+        });
+        operations += ctx.operations();
+        count += usize::from(scop.is_ok());
+        scop
     };
     let mut search = Search {
         an: analyses,
@@ -99,5 +104,5 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     if let [only] = &mut scops[..] {
         only.name = function;
     }
-    Detection { scops, rejections }
+    Detection { scops, rejections, operations }
 }

@@ -368,6 +368,9 @@ impl Builder<'_> {
         quasi: &mut Vec<PwAff>,
     ) -> Result<Polynomial, Stop> {
         let a = self.congruent(e, place)?.pwa;
+        if let Some(p) = self.as_polynomial(&a)? {
+            return Ok(p);
+        }
         let known = place.domain.clone().intersect_params(self.context.clone())?;
         let a = simplified(a, known.intersect_params(self.assumed.clone())?)?;
         if let Some(p) = self.as_polynomial(&a)? {

@@ -36,6 +36,7 @@ impl Builder<'_> {
     /// The SCoP of the region, or why it is none.
     pub fn build(mut self, name: String, function: String) -> Result<Scop, Fail> {
         self.check_exit()?;
+        self.check_instructions()?;
         self.facts_at_entry()?;
         let flow = self.flow()?;
         let fx = self.effects(&flow)?;

@@ -48,6 +48,16 @@ pub struct Param {
     pub scev: ScevHandle,
 }
 
+impl Param {
+    /// The values that detection lets it have: those of its type, of 64 bits those that the host checks for.
+    pub fn range(&self) -> (i64, i64) {
+        match self.bits {
+            64.. => (-(1 << 46), 1 << 46),
+            bits => (-(1 << (bits.max(1) - 1)), (1 << (bits.max(1) - 1)) - 1),
+        }
+    }
+}
+
 /// A value that does not change while the SCoP runs and that statement bodies use as it is (`alpha` of gemm).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invariant {
@@ -275,13 +285,26 @@ impl Scop {
         isl::Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))
     }
 
-    /// The union of all domains, under the context.
+    /// The context without the ranges of the parameters' types. Only proofs that nothing wraps need these; everywhere else
+    /// they make each system of constraints larger, with numbers beyond isl's fast 32-bit arithmetic.
+    pub fn facts(&self) -> isl::Result<isl::Set> {
+        let mut ranges = isl::Set::universe(self.param_space()?)?;
+        for (p, at) in self.params.iter().zip(0..) {
+            let (low, high) = p.range();
+            ranges = ranges
+                .lower_bound_val(isl::DimType::Param, at, isl::Val::int(&self.ctx, low)?)?
+                .upper_bound_val(isl::DimType::Param, at, isl::Val::int(&self.ctx, high)?)?;
+        }
+        self.context.clone().gist(ranges)
+    }
+
+    /// The union of all domains, under what is known of the parameters.
     pub fn domain(&self) -> isl::Result<isl::UnionSet> {
         let mut u = isl::UnionSet::empty(&self.ctx)?;
         for s in &self.statements {
             u = u.add_set(s.domain.clone())?;
         }
-        u.intersect_params(self.context.clone())
+        u.intersect_params(self.facts()?)
     }
 
     /// The union of the access relations that `keep` selects, restricted to the domains: `{ S[i] -> A[a] }`.
@@ -294,7 +317,7 @@ impl Scop {
                 }
             }
         }
-        u.intersect_params(self.context.clone())
+        u.intersect_params(self.facts()?)
     }
 
     /// The conjunction of all assumptions, simplified under the context: `[params] -> { : ... }`.
