@@ -60,7 +60,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             continue;
         }
         if stage == Stage::Canonicalise {
-            prepare::canonicalise(&session, f)?;
+            prepare::canonicalise(session, f)?;
             changed = true;
             continue;
         }
