@@ -8,6 +8,7 @@
 //! i32  @pollyrs.thread_id.{x,y,z}()   thread index in the block
 //! void @pollyrs.barrier()             barrier among the threads of a block
 //! ptr  @pollyrs.shared()              the block's shared memory
+//! i64  @pollyrs.opaque(i64)           its argument
 //! ```
 //! A user node of the schedule's AST whose tuple is named `_barrier` (or `_barrier` and more) is such a barrier.
 //!
@@ -34,6 +35,7 @@ use crate::ir::{Ir, c_string};
 use crate::llvm::*;
 use crate::statement::{Plan, emit_statement};
 use crate::stencil::FusedKernels;
+use crate::tiled::{self, Tiled};
 use crate::walk::emit_ast;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
@@ -225,11 +227,13 @@ pub(crate) struct KernelBuilder<'a> {
     pub entry_end: LLVMValueRef,
     pub plans: BTreeMap<StmtId, Plan>,
     pub has_barrier: bool,
+    /// Set while the points of a thread are emitted side by side.
+    pub tiled: Option<Tiled<'a>>,
 }
 
 impl KernelBuilder<'_> {
     /// Emits at the end of the entry block, then goes back.
-    fn at_entry<T>(&self, f: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn at_entry<T>(&self, f: impl FnOnce() -> Result<T>) -> Result<T> {
         let back = self.ir.block();
         self.ir.before(self.entry_end);
         let v = f();
@@ -252,6 +256,16 @@ impl KernelBuilder<'_> {
         Ok(v)
     }
 
+    /// `v`, as something that the optimizer knows nothing of.
+    pub(crate) fn opaque(&self, v: LLVMValueRef) -> LLVMValueRef {
+        let ty = self.ir.i64_type();
+        let f = declare(self.module, OPAQUE, function_type(ty, &[ty]));
+        for a in ["nounwind", "willreturn"] {
+            add_enum_attribute(self.ir.ctx, f, FUNCTION, a, 0);
+        }
+        self.ir.call_function(f, &[v])
+    }
+
     /// An abstract function of the target.
     pub fn abstract_call(&self, name: &str, ret: LLVMTypeRef) -> LLVMValueRef {
         let f = declare(self.module, name, function_type(ret, &[]));
@@ -271,6 +285,8 @@ impl KernelBuilder<'_> {
 pub(crate) const BLOCK_ID: &str = "pollyrs.block_id";
 pub(crate) const THREAD_ID: [&str; 3] = ["pollyrs.thread_id.x", "pollyrs.thread_id.y", "pollyrs.thread_id.z"];
 pub(crate) const BARRIER: &str = "pollyrs.barrier";
+/// The identity of `i64`, which nothing looks through.
+pub(crate) const OPAQUE: &str = "pollyrs.opaque";
 /// The block's shared memory, `KernelInfo::shared_bytes` of it: a generic pointer.
 pub(crate) const SHARED: &str = "pollyrs.shared";
 
@@ -292,6 +308,14 @@ fn build_kernel(
     };
     let result = (|| {
         let mut k = entry(ir, module, draft, scop, mapped, kernel, &arguments, &used)?;
+        if let Some(tiling) = &kernel.tiling {
+            let tree = tiled::ast(tiling)?;
+            let private = |id: &ArrayId| mapped.placement.get(id.0) == Some(&Placement::Private);
+            let private: Vec<_> = used.keys().copied().filter(private).collect();
+            tiled::emit(&mut k, draft, tiling, &tree, &private)?;
+            ir.ret_void();
+            return finish(&k, draft, &arguments, &types, &used);
+        }
         let build = isl::AstBuild::from_context(kernel.context.clone().params()?)?;
         let tree = build.node_from_schedule(kernel.schedule.clone())?;
         let mut emit = k.emit.clone();
@@ -475,6 +499,7 @@ fn entry<'a>(
         entry_end,
         plans: BTreeMap::new(),
         has_barrier: false,
+        tiled: None,
     };
     let coordinates = k.at_entry(|| coordinates(&k, &lower, &count))?;
     k.emit.names.extend(coordinates);
@@ -578,7 +603,7 @@ fn finish(
         scalars: Vec::new(),
         block: [1; 3],
         has_barrier: k.has_barrier,
-        shared_bytes: 0,
+        shared_bytes: k.tiled.as_ref().map_or(0, |t| t.shared_bytes),
     };
     for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block) {
         if let Some(axis) = axis {
@@ -622,6 +647,10 @@ fn finish(
     }
     for a in ["nounwind", "mustprogress"] {
         add_enum_attribute(context, function, FUNCTION, a, 0);
+    }
+    if k.tiled.is_some() {
+        // At most 128 registers a thread of 256: a second block hides the latency of copies.
+        add_string_attribute(context, function, "nvvm.minctasm", "2");
     }
     if k.has_barrier {
         add_enum_attribute(context, function, FUNCTION, "convergent", 0);

@@ -26,6 +26,7 @@ mod statement;
 mod stencil;
 #[doc(hidden)]
 pub mod testing;
+mod tiled;
 mod walk;
 
 pub use descriptor::{Image, ImageKind};

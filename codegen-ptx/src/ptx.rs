@@ -13,7 +13,7 @@
 
 use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
-use crate::kernel::{BARRIER, BLOCK_ID, KernelInfo, KernelModule, SHARED, THREAD_ID, verify};
+use crate::kernel::{BARRIER, BLOCK_ID, KernelInfo, KernelModule, OPAQUE, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
@@ -23,7 +23,7 @@ use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
 use inkwell::llvm_sys::transforms::pass_builder::*;
-use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::targets::{InitializationConfig, Target};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -326,6 +326,28 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
                 Ok(ir.call_function(declare(module, &format!("llvm.nvvm.read.ptx.sreg.tid.{axis}"), ty), &[]))
             })?;
         }
+    }
+    if let Some(f) = find_function(module, OPAQUE) {
+        replace_calls(module, f, |ir, call| {
+            let ty = function_type(ir.i64_type(), &[ir.i64_type()]);
+            let (text, constraints) = (c"", c"=l,0");
+            // SAFETY: live types; strings with their lengths; a live call with one argument.
+            unsafe {
+                let asm = LLVMGetInlineAsm(
+                    ty,
+                    text.as_ptr(),
+                    text.count_bytes(),
+                    constraints.as_ptr(),
+                    constraints.count_bytes(),
+                    1,
+                    0,
+                    LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                    0,
+                );
+                let mut argument = LLVMGetOperand(call, 0);
+                Ok(LLVMBuildCall2(ir.raw(), ty, asm, &mut argument, 1, c"".as_ptr()))
+            }
+        })?;
     }
     if let Some(f) = find_function(module, BARRIER) {
         replace_calls(module, f, |ir, _| {

@@ -11,6 +11,7 @@ use crate::error::{Result, internal, unsupported};
 use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem, type_kind};
 use crate::llvm::*;
 use crate::math::{Callee, classify};
+use crate::tiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
@@ -153,6 +154,24 @@ fn plan(k: &mut KernelBuilder<'_>, id: StmtId, s: &Statement) -> Result<Plan> {
     Ok(p)
 }
 
+/// The address of the element that access number `index` touches, and its alignment, at least `align`.
+fn aligned_address(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    id: StmtId,
+    index: usize,
+    a: &Access,
+    align: u32,
+) -> Result<(LLVMValueRef, u32)> {
+    if a.kind == AccessKind::Read {
+        let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[index][d]);
+        if let Some((address, own)) = tiled::shared(k, id, index, subscript)? {
+            return Ok((address, own.max(align)));
+        }
+    }
+    Ok((address(k, n, index, a)?, align))
+}
+
 /// The address of the element that access number `index` touches.
 fn address(
     k: &mut KernelBuilder<'_>,
@@ -160,6 +179,9 @@ fn address(
     index: usize,
     a: &Access,
 ) -> Result<LLVMValueRef> {
+    if let Some(register) = tiled::register(k, a.array)? {
+        return Ok(register);
+    }
     let Some(base) = k.arrays.get(&a.array).copied() else {
         return internal(format!("{} is not an array of the kernel", k.scop.array(a.array).name));
     };
@@ -379,7 +401,10 @@ fn emit_access(
     // SAFETY: a load or store of the host.
     let align = unsafe { LLVMGetAlignment(i) }.min(bytes);
     if is_load {
-        let from = address(k, n, at, access)?;
+        let Some((id, _)) = k.scop.statement_named(&s.name) else {
+            return internal(format!("unknown statement {}", s.name));
+        };
+        let (from, align) = aligned_address(k, n, id, at, access, align)?;
         return Ok(Some(k.ir.load_aligned(ty, from, align)));
     }
     let v = resolve(k, n, operand(i, 0))?;

@@ -126,7 +126,7 @@ fn emit_for<'e>(
 }
 
 /// The largest value that `cond` allows. isl's option `atomic_upper_bound` makes every condition `i <= e` or `i < e`.
-fn last_value(
+pub(crate) fn last_value(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
     iterator: &AstExpr,

@@ -10,6 +10,8 @@
 //! 4. *Private.* Each cell of a private array belongs to one thread of one launch, and between a write and a read that
 //!    receives its value no other write of that array runs in the thread. Private arrays are not live out.
 //!
+//! Kernels with several points a thread have rules of their own instead of (2): the module `tiling`.
+//!
 //! # How
 //! Kernel parameters `_h*`, `_b*`, `_t*` are existentially quantified after they were bound to tuples: with
 //! `launch = { S[i] -> K[_h] }` and `before = { K[h] -> K'[h'] : earlier on the host }`, (3) says that every dependence
@@ -41,6 +43,10 @@ pub enum Rule {
     Order,
     /// A private array is not.
     Private,
+    /// A point of a tile uses a cell that is not its own, or several.
+    Register,
+    /// A buffer in shared memory does not hold what is read from it.
+    Shared,
 }
 
 impl fmt::Display for Rule {
@@ -53,6 +59,8 @@ impl fmt::Display for Rule {
             Rule::Context => "outside the context",
             Rule::Order => "dependence not kept",
             Rule::Private => "private array shared or overwritten",
+            Rule::Register => "cell of an array shared by points",
+            Rule::Shared => "read from a buffer that does not hold it",
         })
     }
 }
@@ -89,7 +97,10 @@ pub fn check_within(
             Checker { scop, deps, mapped, known: known(scop)?, launches: Vec::new(), found: Vec::new() };
         c.once()?;
         for i in 0..mapped.kernels.len() {
-            c.grid(i)?;
+            match &mapped.kernels[i].tiling {
+                Some(t) => c.tiling(&mapped.kernels[i], t)?,
+                None => c.grid(i)?,
+            }
         }
         c.order()?;
         c.private()?;
@@ -213,6 +224,14 @@ impl Checker<'_> {
 
     /// `{ S[i] -> T[j] : one thread of one launch of the kernel runs S[i] before T[j] }`.
     fn in_thread(&self, k: &MappedKernel) -> Result<isl::UnionMap> {
+        if let Some(t) = &k.tiling {
+            // The same point, hence the same thread.
+            let domain = t.schedule.domain()?.intersect_params(t.context.clone())?;
+            let time = t.schedule.map()?.intersect_domain(domain)?;
+            let before = time.clone().lex_lt(time)?;
+            let points = t.dims.iter().map(|d| &d.param);
+            return forget(before, &k.host_params.iter().chain(points).cloned().collect::<Vec<_>>());
+        }
         let domain = k.schedule.domain()?.intersect_params(k.context.clone())?;
         let time = k.schedule.map()?.intersect_domain(domain)?;
         let before = time.clone().lex_lt(time)?;
@@ -285,7 +304,10 @@ impl Checker<'_> {
         // { S[i] -> [K[h] -> [[tile] -> [thread]]] }
         let mut owner = isl::UnionMap::empty(&self.scop.ctx)?;
         for (k, launch) in self.mapped.kernels.iter().zip(&self.launches) {
-            let place = k.tile_map.clone().range_product(k.thread_map.clone())?;
+            let place = match &k.tiling {
+                Some(t) => t.member_map.clone(),
+                None => k.tile_map.clone().range_product(k.thread_map.clone())?,
+            };
             let place = forget(place.intersect_domain(k.domain.clone())?, &k.host_params)?;
             owner = owner.union(launch.clone().range_product(place)?)?;
         }
@@ -353,6 +375,8 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
     }
     Ok(map)
 }
+
+mod tiling;
 
 #[cfg(test)]
 mod tests;

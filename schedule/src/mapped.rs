@@ -56,6 +56,109 @@ pub struct MappedKernel {
     /// `[params, _h*, _b*, _t*] -> { : ... }`: what holds in every thread of every launch (ranges of `_b*` and `_t*`
     /// included).
     pub context: isl::Set,
+    /// Set if a thread computes several points side by side: then `schedule` is the tiling's.
+    pub tiling: Option<Tiling>,
+}
+
+/// A kernel in which every thread computes a block of points side by side: whatever loops run beneath the mapped members, they are the
+/// same for all points, so that one loop serves them all and operands are reused from registers and shared memory.
+///
+/// A *point* is a value of the mapped members `v`, inside the box `min .. max`. Block `b`, thread `t` and point number `p` of the
+/// thread have
+/// ```text
+/// v = tile b + vector (t + threads (p / vector)) + p mod vector,    tile = threads points
+/// ```
+/// along each dimension. A thread executes, for each of its points, the instances of `min(v, max)`: outside the box it repeats the work of
+/// a point of the box, in registers, and stores nothing. So no thread leaves a loop or a barrier early.
+#[derive(Clone, Debug)]
+pub struct Tiling {
+    /// One for each dimension of the grid.
+    pub dims: Vec<TiledDim>,
+    /// `[params, _h*] -> { S[i] -> [v] }`: the point of an instance.
+    pub member_map: isl::UnionMap,
+    /// `[params, _h*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of a panel.
+    /// No bound and no condition depends on `_v*`.
+    pub schedule: isl::Schedule,
+    /// `[params, _h*, _v*] -> { : min <= _v <= max, and what is known }`.
+    pub context: isl::Set,
+    /// Arrays whose cell of a point lives in a register: loaded first, stored last. Every array that the kernel writes is here or private.
+    pub registers: Vec<RegisterCell>,
+    pub panels: Vec<Panel>,
+}
+
+/// One dimension of a [`Tiling`].
+#[derive(Clone, Debug)]
+pub struct TiledDim {
+    /// The parameter that stands for the point's coordinate (`_v0`).
+    pub param: String,
+    /// Points of a thread, a multiple of `vector`.
+    pub points: u32,
+    /// Consecutive points of a thread.
+    pub vector: u32,
+    /// The bounds of the box; `[params, _h*] -> { [v] }`.
+    pub min: isl::PwAff,
+    pub max: isl::PwAff,
+}
+
+/// An array of which each point uses one cell, and each cell belongs to one point.
+#[derive(Clone, Debug)]
+pub struct RegisterCell {
+    pub array: pollyrs_scop::ArrayId,
+    /// `[params, _h*] -> { [v] -> A[s] }`, defined where the point uses the cell.
+    pub cell: isl::Map,
+}
+
+/// A strip of a sequential loop whose operands are copied to shared memory first.
+#[derive(Clone, Debug)]
+pub struct Panel {
+    /// The tuple of the copy in [`Tiling::schedule`].
+    pub name: String,
+    /// `{ S[i] -> _copy0[c] }`: the copy whose buffers an instance reads.
+    pub reads: isl::UnionMap,
+    /// Iterations of a full strip.
+    pub strip: u32,
+    pub groups: Vec<SharedGroup>,
+}
+
+/// References to a read-only array that share a buffer.
+#[derive(Clone, Debug)]
+pub struct SharedGroup {
+    pub array: pollyrs_scop::ArrayId,
+    /// Statements and numbers of their accesses.
+    pub accesses: Vec<(pollyrs_scop::StmtId, usize)>,
+    /// The smallest subscripts in the buffer: `[params, _h*, _b*] -> { _copy0[c] -> [s] }`, one for each dimension of the array.
+    pub lower: Vec<isl::PwAff>,
+    /// Elements of the buffer along each dimension of the array.
+    pub size: Vec<u32>,
+    /// Dimensions of the array in the order of the buffer, slowest first.
+    pub order: Vec<usize>,
+    /// Elements between the starts of neighbouring rows beyond the row's size.
+    pub padding: u32,
+    /// For each dimension of the array: the coordinate of the point that its subscript is, if it moves within a tile.
+    pub along: Vec<Option<usize>>,
+    /// The subscripts that the launch reads, a box: `[params, _h*] -> { [s] }`. Copies stay within.
+    pub bounds: Vec<(isl::PwAff, isl::PwAff)>,
+}
+
+impl SharedGroup {
+    /// Elements from one row of each dimension of the array to the next.
+    pub fn strides(&self) -> Vec<u32> {
+        let mut strides = vec![1; self.size.len()];
+        let mut stride = 1;
+        for (n, d) in self.order.iter().rev().enumerate() {
+            strides[*d] = stride;
+            stride *= self.size[*d] + if n == 0 { self.padding } else { 0 };
+        }
+        strides
+    }
+
+    /// Elements of the buffer, with padding.
+    pub fn elements(&self) -> u32 {
+        match self.order.last() {
+            Some(d) => self.size.iter().product::<u32>() / self.size[*d] * (self.size[*d] + self.padding),
+            None => 1,
+        }
+    }
 }
 
 /// A mapped SCoP.

@@ -2,7 +2,7 @@
 //! line, pieces sorted by their text.
 
 use crate::dependences::Dependences;
-use crate::mapped::{MappedKernel, MappedScop, Placement};
+use crate::mapped::{MappedKernel, MappedScop, Placement, Tiling};
 use crate::tree::{ScheduleTree, Tree};
 use pollyrs_isl as isl;
 use std::fmt;
@@ -112,6 +112,35 @@ impl fmt::Display for MappedKernel {
             writeln!(f, "  thread {m}")?;
         }
         writeln!(f, "  context {}", self.context)?;
+        let tree = ScheduleTree::from_isl(&self.schedule).map_err(|_| fmt::Error)?;
+        for line in tree.to_string().lines() {
+            writeln!(f, "  {line}")?;
+        }
+        match &self.tiling {
+            Some(t) => write!(f, "{t}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Tiling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for d in &self.dims {
+            writeln!(f, "  point {} of {} by {} from {} to {}", d.param, d.points, d.vector, d.min, d.max)?;
+        }
+        for r in &self.registers {
+            writeln!(f, "  register array {} {}", r.array.0, r.cell)?;
+        }
+        for p in &self.panels {
+            writeln!(f, "  panel {} of {}", p.name, p.strip)?;
+            for g in &p.groups {
+                writeln!(
+                    f,
+                    "    shared array {} size {:?} order {:?} padding {}",
+                    g.array.0, g.size, g.order, g.padding
+                )?;
+            }
+        }
         let tree = ScheduleTree::from_isl(&self.schedule).map_err(|_| fmt::Error)?;
         for line in tree.to_string().lines() {
             writeln!(f, "  {line}")?;

@@ -85,6 +85,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         entry_end,
         plans: BTreeMap::new(),
         has_barrier: true,
+        tiled: None,
     };
     let shared = slots(&input);
     let mut t = Tile::new(k, input.function, plan, input.elements, given, src, dst, shared.0)?;

@@ -6,8 +6,16 @@ use crate::{MapOptions, map};
 fn mapped(s: &Scop) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
     let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
-    let m = map(s, &deps, &tree, &MapOptions::default()).unwrap();
+    let m = map(s, &deps, &tree, &MapOptions { tiling: None, ..Default::default() }).unwrap();
     (deps, m)
+}
+
+fn tiled(s: &Scop) -> (Dependences, MappedScop, usize) {
+    let deps = crate::dependences(s).unwrap();
+    let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
+    let m = map(s, &deps, &tree, &MapOptions::default()).unwrap();
+    let at = m.kernels.iter().position(|k| k.tiling.is_some()).unwrap();
+    (deps, m, at)
 }
 
 fn rules(s: &Scop, deps: &Dependences, m: &MappedScop) -> Vec<Rule> {
@@ -21,17 +29,22 @@ fn rules(s: &Scop, deps: &Dependences, m: &MappedScop) -> Vec<Rule> {
 fn all_kernels_are_legal() {
     for (name, _) in KERNELS {
         let s = kernel(name);
-        let (deps, m) = mapped(&s);
-        let t = std::time::Instant::now();
-        let v = check(&s, &deps, &m).unwrap();
-        println!("{name} {:?}", t.elapsed());
-        assert!(v.is_empty(), "{name}: {}\n{m}", v[0]);
+        let deps = crate::dependences(&s).unwrap();
+        let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
+        for options in [MapOptions::default(), MapOptions { tiling: None, ..Default::default() }] {
+            let m = map(&s, &deps, &tree, &options).unwrap();
+            let t = std::time::Instant::now();
+            let v = check(&s, &deps, &m).unwrap();
+            println!("{name} {:?}", t.elapsed());
+            assert!(v.is_empty(), "{name}: {}\n{m}", v[0]);
+        }
     }
 }
 
 #[test]
 fn larger_tiles_are_legal() {
-    let options = MapOptions { points: [vec![4], vec![2, 2], vec![1, 2, 2]], ..Default::default() };
+    let options =
+        MapOptions { points: [vec![4], vec![2, 2], vec![1, 2, 2]], tiling: None, ..Default::default() };
     for name in ["gemm", "jacobi-2d", "trisolv", "lu", "dot-rows-phi"] {
         let s = kernel(name);
         let deps = crate::dependences(&s).unwrap();
@@ -196,4 +209,56 @@ fn private_arrays() {
     assert!(m.placement.iter().all(|p| *p == Placement::Global));
     m.placement[0] = Placement::Private;
     assert_eq!(rules(&s, &deps, &m), [Rule::Private]);
+}
+
+#[test]
+fn broken_tilings() {
+    let s = kernel("gemm");
+    let (deps, m, at) = tiled(&s);
+    assert_eq!(rules(&s, &deps, &m), []);
+    let broken = |f: &dyn Fn(&mut crate::Tiling)| {
+        let mut m = m.clone();
+        f(m.kernels[at].tiling.as_mut().unwrap());
+        rules(&s, &deps, &m)
+    };
+    // An array that is written and in no register.
+    assert_eq!(broken(&|t| t.registers.clear()), [Rule::Register]);
+    // A register for another cell than the point's.
+    let shifted = |t: &mut crate::Tiling| {
+        let shift = isl::Map::read(&s.ctx, "{ C[a,b] -> C[a,b+1] }").unwrap();
+        t.registers[0].cell = t.registers[0].cell.clone().apply_range(shift).unwrap();
+    };
+    assert!(broken(&shifted).contains(&Rule::Register));
+    // Buffers that are too small, start elsewhere, or are filled from beyond the array.
+    assert_eq!(broken(&|t| t.panels[0].groups[0].size[1] = 7), [Rule::Shared]);
+    assert_eq!(broken(&|t| t.panels[0].groups[0].size[0] = 100), [Rule::Shared]);
+    let one = || isl::Val::int(&s.ctx, 1).unwrap();
+    let moved = |t: &mut crate::Tiling| {
+        let l = &mut t.panels[0].groups[1].lower[0];
+        *l = l.clone().add_constant(one()).unwrap();
+    };
+    assert_eq!(broken(&moved), [Rule::Shared]);
+    let wild = |t: &mut crate::Tiling| {
+        let b = &mut t.panels[0].groups[1].bounds[0].1;
+        *b = b.clone().add_constant(one()).unwrap();
+    };
+    assert_eq!(broken(&wild), [Rule::Shared]);
+    // Points that the grid does not reach.
+    let mut few = m.clone();
+    few.kernels[at].tiling.as_mut().unwrap().dims[0].points = 4;
+    assert!(rules(&s, &deps, &few).contains(&Rule::Grid));
+    // Copies after the loop that reads them.
+    let late = |t: &mut crate::Tiling| {
+        let mut tree = ScheduleTree::from_isl(&t.schedule).unwrap();
+        fn turn(tree: &mut Tree) {
+            match tree {
+                Tree::Band(b) => turn(&mut b.child),
+                Tree::Sequence(c) => c.reverse(),
+                _ => panic!(),
+            }
+        }
+        turn(&mut tree.root);
+        t.schedule = tree.to_isl().unwrap();
+    };
+    assert_eq!(broken(&late), [Rule::Shared]);
 }

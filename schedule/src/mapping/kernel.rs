@@ -1,11 +1,11 @@
 //! One kernel: its domain, grid, block and the schedule of a thread.
 
-use super::{MapOptions, Site};
+use super::{MapOptions, Site, tiling};
 use crate::mapped::{BlockDim, GridDim, MappedKernel};
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Result, ScheduleError};
 use pollyrs_isl as isl;
-use pollyrs_scop::Scop;
+use pollyrs_scop::{ArrayId, Scop};
 
 /// `{ K[_h] : the launch has an instance }`.
 pub(super) fn host_domain(site: &Site, known: &isl::Set) -> Result<isl::UnionSet> {
@@ -29,7 +29,7 @@ fn tuple_bound(site: &Site) -> String {
 }
 
 /// `[params, _h*] -> { S[i] }`: the instances of one launch.
-fn launch_domain(site: &Site) -> Result<isl::UnionSet> {
+pub(super) fn launch_domain(site: &Site) -> Result<isl::UnionSet> {
     let mut domain = site.domain.clone();
     for (m, p) in site.host.iter().zip(site.host_params()) {
         domain = bind(domain, m, &format!("[{p}] -> {{ [v] : v = {p} }}"))?;
@@ -45,7 +45,7 @@ fn bind(domain: isl::UnionSet, member: &isl::UnionPwAff, values: &str) -> Result
 
 /// The values of a member over a domain: `{ [v] }`, as the rational shadow (Fourier-Motzkin). The exact projection of a
 /// skewed domain has divisions and many pieces; its shadow has the same bounds up to rounding and covers it.
-fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result<isl::Set> {
+pub(super) fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result<isl::Set> {
     let mut shadow = isl::UnionSet::empty(domain.context())?;
     for map in member_map(member)?.intersect_domain(domain.clone())?.maps()? {
         // The range quantifies the iterators existentially, `remove_divs` eliminates what is quantified.
@@ -57,6 +57,8 @@ fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result<isl::Set> 
 struct Dim {
     tile: u32,
     threads: u32,
+    /// Consecutive points of a thread.
+    vector: u32,
     /// Smallest and largest value of the member in one launch; `[params, _h*] -> { [v] }`.
     min: isl::PwAff,
     max: isl::PwAff,
@@ -97,6 +99,7 @@ pub(super) fn build(
     site: &Site,
     known: &isl::Set,
     options: &MapOptions,
+    private: &[ArrayId],
 ) -> Result<MappedKernel> {
     let ctx = &scop.ctx;
     let domain = launch_domain(site)?;
@@ -109,17 +112,26 @@ pub(super) fn build(
     let mut dims = Vec::new();
     for (d, m) in site.members.iter().enumerate() {
         let values = values(&domain, m)?;
-        let (tile, threads) = options.sizes(site.members.len(), d);
+        let (tile, threads, vector) = match &site.shape {
+            Some(shape) => shape[d].sizes(),
+            None => {
+                let (tile, threads) = options.sizes(site.members.len(), d);
+                (tile, threads, 1)
+            }
+        };
         let bound =
             |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(around.clone())?.coalesce()?) };
         dims.push(Dim {
             tile,
             threads,
+            vector,
             min: bound(values.clone().dim_min(0)?)?,
             max: bound(values.dim_max(0)?)?,
         });
     }
-    shrink(&mut dims)?;
+    if site.shape.is_none() {
+        shrink(&mut dims)?;
+    }
     if dims.iter().map(|d| d.threads as u64).product::<u64>() > 1024 {
         return Err(ScheduleError::Unsupported("more than 1024 threads a block"));
     }
@@ -130,7 +142,7 @@ pub(super) fn build(
     let (mut tiles, mut threads) = (Vec::new(), Vec::new());
     for (i, (d, m)) in dims.iter().zip(&site.members).enumerate() {
         let (b, t) = (format!("_b{i}"), format!("_t{i}"));
-        let (tile, size) = (d.tile, d.threads);
+        let (tile, size, vector) = (d.tile, d.threads, d.vector);
         let floor = |p: &isl::PwAff| -> Result<isl::PwAff> {
             Ok(p.clone().scale_down(isl::Val::int(ctx, tile.into())?)?.floor()?)
         };
@@ -143,20 +155,22 @@ pub(super) fn build(
         context = context.intersect(last.ge_set(d.min.clone())?)?.intersect(first.le_set(d.max.clone())?)?;
         context = context.intersect(isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?)?;
 
-        let point = if tile == size {
-            format!("[{b},{t}] -> {{ [v] : v = {tile} * {b} + {t} }}")
-        } else {
-            format!(
-                "[{b},{t}] -> {{ [v] : exists e : v = {tile} * {b} + {size} * e + {t} and 0 <= e < {} }}",
-                tile / size
-            )
-        };
-        thread_domain = bind(thread_domain, m, &point)?;
+        if site.shape.is_none() {
+            let point = if tile == size {
+                format!("[{b},{t}] -> {{ [v] : v = {tile} * {b} + {t} }}")
+            } else {
+                format!(
+                    "[{b},{t}] -> {{ [v] : exists e : v = {tile} * {b} + {size} * e + {t} and 0 <= e < {} }}",
+                    tile / size
+                )
+            };
+            thread_domain = bind(thread_domain, m, &point)?;
+        }
         let to = |text: String| -> Result<isl::UnionMap> {
             Ok(member_map(m)?.apply_range(isl::UnionMap::read(ctx, &text)?)?)
         };
         tiles.push(to(format!("{{ [v] -> [floor(v / {tile})] }}"))?);
-        threads.push(to(format!("{{ [v] -> [v mod {size}] }}"))?);
+        threads.push(to(format!("{{ [v] -> [floor(v / {vector}) mod {size}] }}"))?);
         grid.push(GridDim { param: b, lower, count });
         block.push(BlockDim { param: t, size });
     }
@@ -167,7 +181,15 @@ pub(super) fn build(
     let inner = site.inner.clone().under(cyclic);
     let tile_map = product(tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
     let thread_map = product(threads)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
-    let schedule = thread_schedule(thread_domain, &context, inner)?;
+    let (schedule, tiling) = match &site.shape {
+        Some(shape) => {
+            let bounds: Vec<_> = dims.iter().map(|d| (d.min.clone(), d.max.clone())).collect();
+            let t = tiling::build(scop, site, &domain, &around, shape, &bounds, options, private)?;
+            let t = t.ok_or(ScheduleError::Unsupported("a tiling that fits only a larger launch"))?;
+            (t.schedule.clone(), Some(t))
+        }
+        None => (thread_schedule(thread_domain, &context, inner)?, None),
+    };
     let kernel = MappedKernel {
         name: site.name.clone(),
         host_params: site.host_params(),
@@ -178,6 +200,7 @@ pub(super) fn build(
         thread_map,
         schedule,
         context,
+        tiling,
     };
     aligned(scop, kernel)
 }
@@ -203,6 +226,7 @@ fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         thread_map: k.thread_map.align_params(launch)?,
         schedule: k.schedule.align_params(thread.clone())?,
         context: k.context.align_params(thread)?,
+        tiling: k.tiling,
     })
 }
 
@@ -231,18 +255,19 @@ fn serial(
         schedule: thread_schedule(domain.clone(), &context, site.inner.clone())?,
         domain: domain.gist_params(known.clone())?,
         context,
+        tiling: None,
     })
 }
 
 /// The maps' flat product.
-fn product(maps: Vec<isl::UnionMap>) -> Result<isl::UnionMap> {
+pub(super) fn product(maps: Vec<isl::UnionMap>) -> Result<isl::UnionMap> {
     let mut maps = maps.into_iter();
     let first = maps.next().ok_or(ScheduleError::Unsupported("a kernel without dimensions"))?;
     maps.try_fold(first, |all, m| Ok(all.flat_range_product(m)?))
 }
 
 /// One polyhedron around a context: what it says less makes guards, never wrong code.
-fn simple(context: isl::Set) -> Result<isl::Set> {
+pub(super) fn simple(context: isl::Set) -> Result<isl::Set> {
     let context = context.remove_divs()?.coalesce()?;
     if context.n_basic_set()? <= 1 {
         return Ok(context);
@@ -251,7 +276,11 @@ fn simple(context: isl::Set) -> Result<isl::Set> {
 }
 
 /// The thread's domain, without what its context implies, under the thread's loops.
-fn thread_schedule(domain: isl::UnionSet, context: &isl::Set, inner: Tree) -> Result<isl::Schedule> {
+pub(super) fn thread_schedule(
+    domain: isl::UnionSet,
+    context: &isl::Set,
+    inner: Tree,
+) -> Result<isl::Schedule> {
     let domain = domain.coalesce()?.detect_equalities()?.gist_params(context.clone())?;
     ScheduleTree { domain, root: inner }.to_isl()
 }

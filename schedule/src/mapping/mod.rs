@@ -25,13 +25,16 @@
 
 mod kernel;
 mod placement;
+mod tiling;
 
-use crate::mapped::{MappedKernel, MappedScop};
+pub use tiling::TilingOptions;
+
+use crate::mapped::{MappedKernel, MappedScop, Placement};
 use crate::strategy::{KERNEL, SERIAL, place};
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::Scop;
+use pollyrs_scop::{ArrayId, Scop};
 
 /// Sizes of tiles and blocks, and the budget.
 #[derive(Clone, Debug)]
@@ -40,6 +43,8 @@ pub struct MapOptions {
     pub threads: [Vec<u32>; 3],
     /// Points of a tile for each thread along each dimension; 1 everywhere unless a strategy reuses data between them.
     pub points: [Vec<u32>; 3],
+    /// Kernels with reuse along two dimensions compute several points a thread; `None`: never.
+    pub tiling: Option<TilingOptions>,
     /// isl operations.
     pub budget: u64,
 }
@@ -51,6 +56,7 @@ impl Default for MapOptions {
         MapOptions {
             threads: [vec![256], vec![8, 32], vec![4, 4, 32]],
             points: [vec![1], vec![1, 1], vec![1, 1, 1]],
+            tiling: Some(TilingOptions::default()),
             budget: crate::DEFAULT_BUDGET,
         }
     }
@@ -78,6 +84,8 @@ struct Site {
     members: Vec<isl::UnionPwAff>,
     /// What a thread runs.
     inner: Tree,
+    /// Sizes by which each member is tiled, if several points run side by side in a thread.
+    shape: Option<Vec<tiling::Shape>>,
 }
 
 /// Maps `tree` (placing it first if it has no marks).
@@ -106,12 +114,22 @@ fn map_marked(
     let known = known(scop)?;
     let mut sites = Vec::new();
     let domain = tree.domain.clone().intersect_params(known.clone())?.coalesce()?;
-    let host = collect(&tree.root, &domain, &mut vec![], &mut sites)?;
+    let mut host = collect(&tree.root, &domain, &mut vec![], &mut sites)?;
+    let private = |placement: &[Placement]| {
+        (0..placement.len()).filter(|i| placement[*i] == Placement::Private).map(ArrayId).collect::<Vec<_>>()
+    };
+    if let (Some(h), Some(_)) = (&mut host, &options.tiling) {
+        let private = private(&placement::placement(scop, deps, &sites)?);
+        let plain = std::mem::replace(h, Host::Sequence(vec![]));
+        *h = tiling::choose(scop, &known, options, &private, plain, &mut sites)?;
+    }
+    let placement = placement::placement(scop, deps, &sites)?;
+    let private = private(&placement);
 
     let mut kernels: Vec<MappedKernel> = Vec::new();
     let mut host_domain = isl::UnionSet::empty(&scop.ctx)?;
     for site in &sites {
-        kernels.push(kernel::build(scop, site, &known, options)?);
+        kernels.push(kernel::build(scop, site, &known, options, &private)?);
         host_domain = host_domain.union(kernel::host_domain(site, &known)?)?;
     }
     let host = match host {
@@ -119,7 +137,6 @@ fn map_marked(
         None => return Err(ScheduleError::NoParallelism),
     };
     let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
-    let placement = placement::placement(scop, deps, &sites)?;
     Ok(MappedScop { kernels, host, placement })
 }
 
@@ -143,7 +160,8 @@ fn collect(
     }
     let mut site = |members: Vec<isl::UnionPwAff>, inner: &Tree, host: &[isl::UnionPwAff]| {
         let name = format!("K{}", sites.len());
-        sites.push(Site { name, host: host.to_vec(), domain: domain.clone(), members, inner: inner.clone() });
+        let domain = domain.clone();
+        sites.push(Site { name, host: host.to_vec(), domain, members, inner: inner.clone(), shape: None });
         Ok(Some(Host::Launch(sites.len() - 1)))
     };
     match tree {

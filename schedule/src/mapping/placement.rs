@@ -1,7 +1,8 @@
 //! Which virtual arrays shrink to a cell in each thread.
 //!
 //! A scalar or PHI array `a` that is not live out becomes private if
-//! 1. all its accesses are in one kernel, and each cell is accessed by one thread of one launch;
+//! 1. each cell is accessed by one thread of one launch, and kernels that use the array use different cells of it (those of alternatives
+//!    under different parameters);
 //! 2. with every cell of `a` that a thread uses contracted to one cell of that thread, and the thread's order, every read still
 //!    sees the same write as in the program.
 //!
@@ -51,36 +52,47 @@ fn is_private(scop: &Scop, deps: &Dependences, sites: &[Site], id: ArrayId) -> R
     let of = |kind: AccessKind| scop.accesses(|_, a| a.array == id && a.kind == kind);
     let (reads, writes) = (of(AccessKind::Read)?, of(AccessKind::MustWrite)?);
     let users = reads.clone().union(writes.clone())?.domain()?;
-    let mut home = None;
-    for site in sites {
-        if !site.domain.is_disjoint(&users)? {
-            if home.is_some() {
-                return Ok(false);
-            }
-            home = Some(site);
-        }
-    }
-    let Some(site) = home else { return Ok(false) };
-
-    // S[i] -> [host members, mapped members]: the launch and the thread.
-    let members: Vec<_> = site.host.iter().chain(&site.members).cloned().collect();
-    let thread = if members.is_empty() {
-        users.clone().product_map(isl::UnionSet::read(&scop.ctx, "{ [] }")?)?
-    } else {
-        isl::UnionMap::from_multi_union_pw_aff(members_mupa(&members)?)?.intersect_domain(users.clone())?
-    };
-    let cells = reads.clone().union(writes.clone())?;
-    if !cells.reverse()?.apply_range(thread.clone())?.is_single_valued()? {
+    let homes = sites.iter().filter_map(|site| match site.domain.is_disjoint(&users) {
+        Ok(true) => None,
+        Ok(false) => Some(Ok(site)),
+        Err(e) => Some(Err(e)),
+    });
+    let homes = homes.collect::<isl::Result<Vec<_>>>()?;
+    if homes.is_empty() {
         return Ok(false);
     }
-
-    let inner = ScheduleTree { domain: site.domain.clone(), root: site.inner.clone() }.to_isl()?;
-    let contracted = |accesses: isl::UnionMap| thread.clone().intersect_domain(accesses.domain()?);
-    let flow = isl::UnionAccessInfo::from_sink(contracted(reads)?)?
-        .set_must_source(contracted(writes.clone())?)?
-        .set_schedule(inner)?
-        .compute_flow()?
-        .must_dependence()?;
+    let cells = reads.clone().union(writes.clone())?;
+    let mut taken = isl::UnionSet::empty(&scop.ctx)?;
+    let mut flow = isl::UnionMap::empty(&scop.ctx)?;
+    for site in homes {
+        let users = users.clone().intersect(site.domain.clone())?;
+        // Sites that are alternatives of each other use the same cells under different parameters.
+        let used = cells.clone().intersect_domain(users.clone())?.range()?;
+        if !used.is_disjoint(&taken)? {
+            return Ok(false);
+        }
+        taken = taken.union(used)?;
+        // S[i] -> [host members, mapped members]: the launch and the thread.
+        let members: Vec<_> = site.host.iter().chain(&site.members).cloned().collect();
+        let thread = if members.is_empty() {
+            users.clone().product_map(isl::UnionSet::read(&scop.ctx, "{ [] }")?)?
+        } else {
+            isl::UnionMap::from_multi_union_pw_aff(members_mupa(&members)?)?
+                .intersect_domain(users.clone())?
+        };
+        if !cells.clone().reverse()?.apply_range(thread.clone())?.is_single_valued()? {
+            return Ok(false);
+        }
+        let inner = ScheduleTree { domain: site.domain.clone(), root: site.inner.clone() }.to_isl()?;
+        let contracted =
+            |accesses: &isl::UnionMap| thread.clone().intersect_domain(accesses.clone().domain()?);
+        let inside = isl::UnionAccessInfo::from_sink(contracted(&reads)?)?
+            .set_must_source(contracted(&writes)?)?
+            .set_schedule(inner)?
+            .compute_flow()?
+            .must_dependence()?;
+        flow = flow.union(inside)?;
+    }
     let mut original = isl::UnionMap::empty(&scop.ctx)?;
     let mut readers = isl::UnionSet::empty(&scop.ctx)?;
     for m in deps.tagged_flow.maps()? {

@@ -2,10 +2,15 @@ use super::*;
 use crate::mapped::Placement;
 use crate::testing::{KERNELS, kernel, scop, scop_i32};
 
+/// Mapped with one point a thread.
 fn mapped(s: &Scop) -> MappedScop {
+    mapped_with(s, &MapOptions { tiling: None, ..Default::default() })
+}
+
+fn mapped_with(s: &Scop, options: &MapOptions) -> MappedScop {
     let deps = crate::dependences(s).unwrap();
     let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
-    let m = map(s, &deps, &tree, &Default::default()).unwrap();
+    let m = map(s, &deps, &tree, options).unwrap();
     let violations = crate::check(s, &deps, &m).unwrap();
     assert!(violations.is_empty(), "{}", violations[0]);
     m
@@ -114,7 +119,8 @@ fn larger_tiles() {
     let s = kernel("gemm");
     let deps = crate::dependences(&s).unwrap();
     let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
-    let options = MapOptions { points: [vec![1], vec![2, 1], vec![1, 1, 1]], ..Default::default() };
+    let options =
+        MapOptions { points: [vec![1], vec![2, 1], vec![1, 1, 1]], tiling: None, ..Default::default() };
     let m = map(&s, &deps, &tree, &options).unwrap();
     let c = code(&m.kernels[0]);
     assert!(c.contains("for") && c.contains("c0 += 8"), "{c}");
@@ -295,4 +301,61 @@ fn random_access(seed: &mut u64, its: &[String]) -> String {
         2 if next(seed, 3) == 0 => "q[]".into(),
         k => format!("{}[{}, {}]", if k % 2 == 0 { "A" } else { "B" }, subscript(seed), subscript(seed)),
     }
+}
+
+/// The code of a tiling.
+fn tiled_code(k: &MappedKernel) -> String {
+    let t = k.tiling.as_ref().unwrap();
+    let build = isl::AstBuild::from_context(t.context.clone()).unwrap();
+    flat(&build.node_from_schedule(t.schedule.clone()).unwrap().to_string())
+}
+
+#[test]
+fn register_tiles_and_panels() {
+    let m = mapped_with(&kernel("gemm"), &MapOptions::default());
+    let tiled: Vec<_> = m.kernels.iter().filter(|k| k.tiling.is_some()).collect();
+    assert_eq!(tiled.len(), 1);
+    let k = tiled[0];
+    assert_eq!(blocks(k), [16, 16]);
+    let t = k.tiling.as_ref().unwrap();
+    assert_eq!(t.registers.len(), 1);
+    assert_eq!(t.panels.len(), 1);
+    let sizes: Vec<_> = t.panels[0].groups.iter().map(|g| (g.size.clone(), g.order.clone())).collect();
+    let (y, x) = (16 * t.dims[0].points, 16 * t.dims[1].points);
+    assert_eq!(sizes, [(vec![y, 8], vec![1, 0]), (vec![8, x], vec![0, 1])]);
+    let c = tiled_code(k);
+    assert!(c.contains("_copy0(c0); for (int c1 = c0;") && c.ends_with("S1(_v0, c1, _v1); }"), "{c}");
+    // One of the two is launched, never both.
+    assert!(host_code(&m).contains("else"), "{}", host_code(&m));
+}
+
+#[test]
+fn private_accumulators_in_tiles() {
+    let s = scop(
+        "param n m k; array C n m; array A n k; array B k m; phi acc n m;
+         for i : 0 <= i < n { for j : 0 <= j < m {
+           S0 : acc[i,j] = ;
+           for l : 0 <= l < k { S1 : acc[i,j] = acc[i,j], A[i,l], B[l,j]; }
+           S2 : C[i,j] = acc[i,j];
+         } }",
+    );
+    let m = mapped_with(&s, &MapOptions::default());
+    assert_eq!(m.placement[3], Placement::Private);
+    assert!(m.kernels.iter().any(|k| k.tiling.is_some()));
+}
+
+#[test]
+fn no_tiles_where_loops_differ_between_points() {
+    // The sequential loop of a triangular matrix starts at the row.
+    let s = scop(
+        "param n m; array B n m; array C n m; array A n n;
+         for i : 0 <= i < n { for j : 0 <= j < m { for k : i <= k < n { S0 : C[i,j] = C[i,j], A[k,i], B[k,j]; } } }",
+    );
+    assert!(mapped_with(&s, &MapOptions::default()).kernels.iter().all(|k| k.tiling.is_none()));
+    // Small known sizes never fill half a tile.
+    let s = scop(
+        "param n; array C n 8; array A n n; array B n 8;
+         for i : 0 <= i < n { for j : 0 <= j < 8 { for k : 0 <= k < n { S0 : C[i,j] = C[i,j], A[i,k], B[k,j]; } } }",
+    );
+    assert!(mapped_with(&s, &MapOptions::default()).kernels.iter().all(|k| k.tiling.is_none()));
 }
