@@ -228,9 +228,8 @@ impl Run<'_> {
     fn access(&mut self, access: &Access) -> Result<(), Bad> {
         let mut offset = 0i128;
         for (position, subscript) in access.subscripts.iter().enumerate() {
-            let (value, ty) = self.index(subscript)?;
-            // Pointer arithmetic takes the subscript's own value; a huge size_t is a negative distance.
-            let value = if ty == IntTy::SizeT { convert(value, IntTy::Long) } else { value };
+            // A subscript that wrapped is as large as it says: C and LLVM's `nuw` take it for no negative distance.
+            let (value, _) = self.index(subscript)?;
             offset += value * self.strides[access.array][position];
         }
         if offset.abs() > MAX_REACH {

@@ -186,6 +186,9 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     }
     let generated = |e: codegen::CodegenError| match e {
         codegen::CodegenError::Unsupported(what) => RejectReason::Device { what },
+        codegen::CodegenError::Isl(pollyrs_isl::Error::Quota) => {
+            RejectReason::Budget { stage: "code generation".into() }
+        }
         e => RejectReason::Internal { stage: "code generation".into(), message: e.to_string() },
     };
     codegen::check_live_outs(&scop).map_err(generated)?;

@@ -213,11 +213,16 @@ fn sizes(value: &str) -> Result<Vec<u32>, String> {
     if value.is_empty() {
         return Ok(Vec::new());
     }
-    value
+    let sizes: Vec<u32> = value
         .split(['x', ','])
         .map(|s| match s.trim().parse() {
-            Ok(n @ 1..=65536) => Ok(n),
-            _ => Err(format!("'{s}' is not a tile size from 1 to 65536")),
+            Ok(n @ 1..=1024) => Ok(n),
+            _ => Err(format!("'{s}' is not a tile size from 1 to 1024")),
         })
-        .collect()
+        .collect::<Result<_, String>>()?;
+    // A tile is a block of threads; CUDA allows 1024 (CUDA C++ Programming Guide, table of compute capabilities).
+    match sizes.iter().try_fold(1u32, |product, n| product.checked_mul(*n)) {
+        Some(..=1024) => Ok(sizes),
+        _ => Err(format!("'{value}' makes more than 1024 threads a block")),
+    }
 }
