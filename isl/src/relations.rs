@@ -497,6 +497,7 @@ isl_methods! { UnionMap
         fn detect_equalities() -> UnionMap = isl_union_map_detect_equalities;
         fn compute_divs() -> UnionMap = isl_union_map_compute_divs;
         fn gist(o: UnionMap) -> UnionMap = isl_union_map_gist;
+        fn gist_range(o: UnionSet) -> UnionMap = isl_union_map_gist_range;
         fn gist_domain(o: UnionSet) -> UnionMap = isl_union_map_gist_domain;
         fn gist_params(o: Set) -> UnionMap = isl_union_map_gist_params;
         fn lexmin() -> UnionMap = isl_union_map_lexmin;

@@ -175,7 +175,8 @@ fn written_box(written: &isl::Set, surely: Option<&isl::Set>, known: &isl::Set) 
     let (mut min, mut max) = (Vec::new(), Vec::new());
     let mut hull = isl::Set::universe(written.space()?)?;
     for d in 0..dims as i32 {
-        let (first, last) = (written.clone().dim_min(d)?.coalesce()?, written.clone().dim_max(d)?.coalesce()?);
+        let (first, last) =
+            (written.clone().dim_min(d)?.coalesce()?, written.clone().dim_max(d)?.coalesce()?);
         if first.n_piece()? > MAX_PIECES || last.n_piece()? > MAX_PIECES {
             return Ok(Returned::Sparse);
         }
@@ -304,7 +305,8 @@ mod tests {
     #[test]
     fn what_comes_back() {
         let of = |text: &str| of(&scop(text), "A").returned;
-        let full = "param n m; array A n m; for i : 0 <= i < n { for j : 0 <= j < m { S0 : A[i,j] = A[i,j]; } }";
+        let full =
+            "param n m; array A n m; for i : 0 <= i < n { for j : 0 <= j < m { S0 : A[i,j] = A[i,j]; } }";
         assert!(matches!(of(full), Returned::Dense));
         let inside = "param n m; array A n m; array B n m; \
             for i : 1 <= i < n - 1 { for j : 1 <= j < m - 1 { S0 : A[i,j] = B[i,j]; } }";
