@@ -177,9 +177,7 @@ impl Ir {
     pub fn byte_offset(&self, pointer: LLVMValueRef, bytes: LLVMValueRef) -> LLVMValueRef {
         let mut index = [bytes];
         // SAFETY: see the module's invariants; the index array lives through the call.
-        unsafe {
-            LLVMBuildGEP2(self.builder, self.i8_type(), pointer, index.as_mut_ptr(), 1, EMPTY.as_ptr())
-        }
+        unsafe { LLVMBuildGEP2(self.builder, self.i8_type(), pointer, index.as_mut_ptr(), 1, EMPTY.as_ptr()) }
     }
 
     pub fn load(&self, ty: LLVMTypeRef, pointer: LLVMValueRef) -> LLVMValueRef {

@@ -360,8 +360,8 @@ pub(crate) fn shared(
         if let Some(fast) = g.order.last()
             && let Some(m) = g.along[*fast]
             && t.tiling.dims[m].vector * elem.bytes() >= VECTOR_BYTES
-            && (g.size[*fast] + g.padding) * elem.bytes() % VECTOR_BYTES == 0
-            && t.point[m] as u32 * elem.bytes() % VECTOR_BYTES == 0
+            && ((g.size[*fast] + g.padding) * elem.bytes()).is_multiple_of(VECTOR_BYTES)
+            && (t.point[m] as u32 * elem.bytes()).is_multiple_of(VECTOR_BYTES)
         {
             align = VECTOR_BYTES;
         }

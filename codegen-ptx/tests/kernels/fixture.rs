@@ -166,6 +166,7 @@ impl<'c> Fixture<'c> {
             thread_map: empty,
             context: isl::Set::read(ctx, context).unwrap(),
             schedule,
+            tiling: None,
         });
     }
 

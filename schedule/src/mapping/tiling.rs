@@ -246,8 +246,9 @@ fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Vec<Sh
     if (points[0] * points[1]) as usize * statements > MAX_INSTANCES {
         return Ok(None);
     }
-    let vector =
-        |points: u32| [4, 2, 1].into_iter().find(|v| points % v == 0 && v * bytes <= 16).unwrap_or(1);
+    let vector = |points: u32| {
+        [4, 2, 1].into_iter().find(|v| points.is_multiple_of(*v) && v * bytes <= 16).unwrap_or(1)
+    };
     Ok(Some(
         (0..site.members.len())
             .map(|m| match m {
@@ -305,7 +306,7 @@ fn linear(time: &isl::Map, access: &isl::Map) -> Result<Option<Vec<Row>>> {
         }
         let of = |ty: isl::DimType| -> Result<Option<Vec<i64>>> {
             let n = a.dim(ty)? as i32;
-            Ok((0..n).map(|i| Ok(a.coefficient(ty, i)?.to_i64())).collect::<Result<Option<Vec<_>>>>()?)
+            (0..n).map(|i| Ok(a.coefficient(ty, i)?.to_i64())).collect::<Result<Option<Vec<_>>>>()
         };
         let (Some(inputs), Some(params), Some(divs)) =
             (of(isl::DimType::In)?, of(isl::DimType::Param)?, of(isl::DimType::Div)?)
@@ -566,7 +567,9 @@ impl Panels<'_> {
         name: &str,
     ) -> Result<Vec<SharedGroup>> {
         let written = written(self.scop, self.domain)?;
-        let mut found: Vec<(ArrayId, Vec<Row>, Vec<(StmtId, usize)>)> = Vec::new();
+        /// An array, its subscripts, and the accesses with them.
+        type Found = (ArrayId, Vec<Row>, Vec<(StmtId, usize)>);
+        let mut found: Vec<Found> = Vec::new();
         for set in domain.sets()? {
             let Some((id, s)) = self.scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
                 continue;
@@ -630,11 +633,9 @@ impl Panels<'_> {
             for (p, c) in &r.params {
                 text += &format!(" + {c} * {p}");
             }
-            for m in 0..n {
-                let c = r.inputs[m];
-                text +=
-                    &format!(" + {} * _b{m} + {}", c * tiles[m], if c < 0 { c * (tiles[m] - 1) } else { 0 });
-                extent += c.abs() * (tiles[m] - 1);
+            for (m, (c, tile)) in r.inputs.iter().zip(&tiles[..n]).enumerate() {
+                text += &format!(" + {} * _b{m} + {}", c * tile, if *c < 0 { c * (tile - 1) } else { 0 });
+                extent += c.abs() * (tile - 1);
             }
             for (o, c) in copy.iter().zip(&r.inputs[n..]) {
                 text += &format!(" + {c} * {o}");
