@@ -237,6 +237,18 @@ fn cell_type(k: &KernelBuilder<'_>, ty: LLVMTypeRef, bytes: u32) -> Result<LLVMT
     }
 }
 
+/// The alignment of a cell. In the program's memory, which statements without a body copy, it is what the host's load of the value claims.
+fn cell_align(k: &KernelBuilder<'_>, a: &Access, host: LLVMValueRef) -> u32 {
+    let array = k.scop.array(a.array);
+    if !array.is_memory() {
+        return array.elem.bytes();
+    }
+    // SAFETY: a live value; asked for its alignment only if it is a load.
+    unsafe {
+        if LLVMIsALoadInst(host).is_null() { 1 } else { LLVMGetAlignment(host).min(array.elem.bytes()) }
+    }
+}
+
 fn read_cell(
     k: &mut KernelBuilder<'_>,
     n: &mut Instance<'_>,
@@ -248,7 +260,7 @@ fn read_cell(
     let ty = type_of(v as LLVMValueRef);
     let wide = cell_type(k, ty, bytes)?;
     let from = address(k, n, at, a)?;
-    let read = k.ir.load_aligned(wide, from, bytes);
+    let read = k.ir.load_aligned(wide, from, cell_align(k, a, v as LLVMValueRef));
     Ok(if wide == ty { read } else { k.ir.trunc(read, ty) })
 }
 
@@ -263,8 +275,10 @@ fn write_cell(
     let ty = type_of(v);
     let wide = cell_type(k, ty, bytes)?;
     let to = address(k, n, at, a)?;
+    let AccessValue::ScalarWrite(host) = a.value else { return internal("a cell written by an instruction") };
+    let align = cell_align(k, a, host.0 as LLVMValueRef);
     let v = if wide == ty { v } else { k.ir.zext(v, wide) };
-    k.ir.store_aligned(v, to, bytes);
+    k.ir.store_aligned(v, to, align);
     Ok(())
 }
 

@@ -163,8 +163,10 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
         eprintln!("{dependences}");
         return Ok(None);
     }
-    let tree = timer
-        .time(Phase::Schedule, || schedule::schedule(&scop, &dependences, &schedule_options(options, budget)))
+    let schedule::rewrite::Scheduled { scop, deps: dependences, tree } = timer
+        .time(Phase::Schedule, || {
+            schedule::rewrite::schedule(scop, dependences, &schedule_options(options, budget))
+        })
         .map_err(reject_reason)?;
     if stage == Stage::Schedule {
         eprintln!("{tree}");

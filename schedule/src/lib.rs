@@ -2,7 +2,8 @@
 //! that the result is legal. No LLVM, no I/O.
 //!
 //! ```text
-//! Scop ─dependences→ Dependences ─strategy::choose→ ScheduleTree with kernel marks ─map→ MappedScop ─check→ violations
+//! Scop ─dependences→ Dependences ─strategy→ ScheduleTree with kernel marks ─map→ MappedScop ─check→ violations
+//!   └─rewrite→ Scop with renamed storage, where that lets more run in parallel
 //! ```
 //!
 //! # Invariants
@@ -30,6 +31,7 @@ pub mod legality;
 pub mod mapped;
 pub mod mapping;
 mod print;
+pub mod rewrite;
 pub mod stencil;
 pub mod strategy;
 #[cfg(any(test, feature = "testing"))]

@@ -118,6 +118,21 @@ impl<'a> Model<'a> {
     }
 }
 
+/// The number of values that a band member takes, as the model sees it.
+pub(crate) fn extent_of(scop: &Scop, member: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<f64> {
+    Model::new(scop)?.extent(member, domain)
+}
+
+/// The number of elements of a box around a set, as the model sees it.
+pub(crate) fn volume(scop: &Scop, set: &isl::Set) -> Result<f64> {
+    let model = Model::new(scop)?;
+    let mut n = 1.0;
+    for d in 0..set.dim(isl::DimType::Set)? {
+        n *= model.range(set, d as i32)?.max(1.0);
+    }
+    Ok(n)
+}
+
 /// The number of integers between the bounds of a dimension; [`SIZE`] where they are unknown.
 fn range(set: &isl::Set, dim: i32) -> Result<f64> {
     if set.is_empty()? {

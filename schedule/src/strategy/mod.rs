@@ -24,7 +24,9 @@ mod wavefront;
 
 pub use isl_scheduler::isl_schedule;
 pub use original::original;
+pub(crate) use cost::{extent_of, volume};
 pub use place::place;
+pub(crate) use place::coincident;
 pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
@@ -78,8 +80,24 @@ const MUST_WIN_BY: f64 = 0.7;
 /// Other candidates are tried when the original order is estimated at more than this many times the ideal.
 const FAR_FROM_IDEAL: f64 = 8.0;
 
+/// Whether a candidate is so close to what the device could do that no other one is tried.
+pub(crate) fn near_ideal(placed: &Placed) -> bool {
+    placed.parallel && placed.cost <= FAR_FROM_IDEAL * placed.ideal
+}
+
+/// Whether a candidate is clearly better than the best one so far.
+pub(crate) fn wins(candidate: &Placed, best: Option<&Placed>) -> bool {
+    candidate.parallel && best.is_none_or(|b| !b.parallel || candidate.cost < MUST_WIN_BY * b.cost)
+}
+
 /// A schedule for the device, chosen as the module documentation says.
 pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> Result<ScheduleTree> {
+    let placed = placed(scop, deps, options)?;
+    if placed.parallel { Ok(placed.tree) } else { Err(ScheduleError::NoParallelism) }
+}
+
+/// [`schedule`] with its estimate.
+pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> Result<Placed> {
     let from_original = || {
         budgeted(&scop.ctx, "scheduling", options.budget, || {
             place(scop, deps, &ScheduleTree::from_isl(&scop.schedule)?)
@@ -94,26 +112,24 @@ pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> R
     let from_isl = || {
         budgeted(&scop.ctx, "scheduling", options.budget, || place(scop, deps, &isl_schedule(scop, deps)?))
     };
-    let placed = match options.scheduler {
-        Scheduler::Original => from_original()?,
-        Scheduler::Isl => from_isl()?,
+    match options.scheduler {
+        Scheduler::Original => from_original(),
+        Scheduler::Isl => from_isl(),
         Scheduler::Auto => {
             let mut best = from_original();
             // A failure of one candidate leaves the others.
             let others: [&dyn Fn() -> Result<Option<Placed>>; 2] = [&from_split, &|| from_isl().map(Some)];
             for other in others {
-                if matches!(&best, Ok(b) if b.parallel && b.cost <= FAR_FROM_IDEAL * b.ideal) {
+                if matches!(&best, Ok(b) if near_ideal(b)) {
                     break;
                 }
                 if let Ok(Some(o)) = other()
-                    && o.parallel
-                    && best.as_ref().map_or(true, |b| !b.parallel || o.cost < MUST_WIN_BY * b.cost)
+                    && wins(&o, best.as_ref().ok())
                 {
                     best = Ok(o);
                 }
             }
-            best?
+            best
         }
-    };
-    if placed.parallel { Ok(placed.tree) } else { Err(ScheduleError::NoParallelism) }
+    }
 }

@@ -355,7 +355,7 @@ fn components(node: &Node, children: &[(isl::UnionSet, Tree)]) -> Result<Vec<Vec
 }
 
 /// Whether every dependence has distance zero along the member.
-pub(super) fn coincident(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Result<bool> {
+pub(crate) fn coincident(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Result<bool> {
     let m = member_mupa(member)?;
     Ok(deps.clone().lex_lt_at_multi_union_pw_aff(m.clone())?.is_empty()?
         && deps.clone().reverse()?.lex_lt_at_multi_union_pw_aff(m)?.is_empty()?)

@@ -1,0 +1,91 @@
+//! SCoPs made from SCoPs: storage is renamed so that only the dependences that carry values remain.
+//!
+//! A schedule keeps every dependence, but anti and output dependences are about cells, not values (Feautrier, "Array expansion", ICS 1988;
+//! Maydan, Amarasinghe, Lam, "Array dataflow analysis and its use in array privatization", POPL 1993). Two rewritings remove them:
+//! - [`initial`]: reads that see only what an array held before the SCoP read a copy of it that nothing writes;
+//! - [`expand`]: an array whose every read sees a write of the same iteration gets a cell for each iteration, and its last values are
+//!   written back at the end.
+//!
+//! They cost memory and transfers, so a rewriting is kept only if the estimate of the placed result is clearly lower, and they are
+//! tried only where the program as it is stays far from what the device could do.
+//!
+//! # Invariants
+//! - Arrays and statements of the SCoP keep their numbers; new ones come behind them.
+//! - Whatever is made is proved by [`check`], which computes the dataflow of both and knows nothing of how the one was made from the other.
+//!   A rewriting that is not proved is dropped.
+//!
+//! # Example
+//! `for i, j { for k > i: B[i][j] += A[k][i] * B[k][j] }` overwrites row `i` after the rows above it have read it, so only `j` is parallel. `B[k][j]`
+//! sees the program's values from before; read from a copy, it leaves `i` parallel, too.
+
+pub mod check;
+mod expand;
+mod initial;
+mod parts;
+
+pub use expand::expand;
+pub use initial::initial;
+
+use crate::dependences::dependences_within;
+use crate::strategy::{self, Placed, ScheduleOptions};
+use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
+use pollyrs_scop::Scop;
+
+/// A SCoP, possibly rewritten, with its schedule.
+#[derive(Clone, Debug)]
+pub struct Scheduled {
+    pub scop: Scop,
+    pub deps: Dependences,
+    pub tree: ScheduleTree,
+}
+
+/// A rewriting: `None` where it has nothing to do.
+type Rewriting = fn(&Scop, &Dependences) -> Result<Option<Scop>>;
+
+const REWRITINGS: [Rewriting; 2] = [initial, expand];
+
+/// The schedule of the SCoP or of what is made of it, whichever is estimated to run faster.
+pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Result<Scheduled> {
+    let mut best = strategy::placed(&scop, &deps, options);
+    let (mut scop, mut deps) = (scop, deps);
+    if options.scheduler == strategy::Scheduler::Auto {
+        for rewriting in REWRITINGS {
+            if matches!(&best, Ok(b) if strategy::near_ideal(b)) {
+                break;
+            }
+            if matches!(&best, Err(ScheduleError::Budget(_))) {
+                break;
+            }
+            // A failure of a rewriting leaves the SCoP as it is.
+            if let Ok(Some((s, d, p))) = attempt(&scop, &deps, rewriting, options)
+                && strategy::wins(&p, best.as_ref().ok())
+            {
+                (scop, deps, best) = (s, d, Ok(p));
+            }
+        }
+    }
+    let placed = best?;
+    if placed.parallel { Ok(Scheduled { scop, deps, tree: placed.tree }) } else { Err(ScheduleError::NoParallelism) }
+}
+
+/// One rewriting, proved and placed.
+fn attempt(
+    scop: &Scop,
+    deps: &Dependences,
+    rewriting: Rewriting,
+    options: &ScheduleOptions,
+) -> Result<Option<(Scop, Dependences, Placed)>> {
+    let made = budgeted(&scop.ctx, "rewriting", options.budget, || rewriting(scop, deps))?;
+    let Some(new) = made else { return Ok(None) };
+    pollyrs_scop::verify(&new).map_err(|_| ScheduleError::Unsupported("a rewriting that breaks the model"))?;
+    let new_deps = dependences_within(&new, options.budget)?;
+    let broken = check::check(scop, deps, &new, &new_deps, options.budget)?;
+    if !broken.is_empty() {
+        return Err(ScheduleError::Unsupported("a rewriting that is not proved"));
+    }
+    let placed = strategy::placed(&new, &new_deps, options)?;
+    Ok(Some((new, new_deps, placed)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+use super::*;
+use crate::dependences;
+use crate::testing::{kernel, scop};
+use pollyrs_scop::{AccessKind, ArrayId};
+
+const TRMM: &str = "param m n; array A m m; array B m n;
+    for i : 0 <= i < m { for j : 0 <= j < n {
+      for k : i + 1 <= k < m { S0 : B[i,j] = B[i,j], A[k,i], B[k,j]; }
+      S1 : B[i,j] = B[i,j];
+    } }";
+
+const DOITGEN: &str = "param r q p; array A r q p; array C p p; array s p;
+    for i : 0 <= i < r { for j : 0 <= j < q {
+      for k : 0 <= k < p { S0 : s[k] = ; for l : 0 <= l < p { S1 : s[k] = s[k], A[i,j,l], C[l,k]; } }
+      for k : 0 <= k < p { S2 : A[i,j,k] = s[k]; }
+    } }";
+
+fn broken(old: &Scop, new: &Scop) -> Vec<String> {
+    let (a, b) = (dependences(old).unwrap(), dependences(new).unwrap());
+    check::check(old, &a, new, &b, crate::DEFAULT_BUDGET).unwrap()
+}
+
+fn kernels(text: &str) -> (Scheduled, usize) {
+    let s = scop(text);
+    let d = dependences(&s).unwrap();
+    let done = schedule(s, d, &Default::default()).unwrap();
+    let depth = host_depth(&done.tree.root);
+    (done, depth)
+}
+
+/// The largest number of loops on the host around a kernel.
+fn host_depth(tree: &crate::Tree) -> usize {
+    match tree {
+        crate::Tree::Leaf | crate::Tree::Mark(..) => 0,
+        crate::Tree::Band(b) => b.members.len() + host_depth(&b.child),
+        crate::Tree::Sequence(cs) => cs.iter().map(|c| host_depth(&c.1)).max().unwrap_or(0),
+    }
+}
+
+#[test]
+fn reads_of_initial_values_go_to_a_copy() {
+    let s = scop(TRMM);
+    let new = initial(&s, &dependences(&s).unwrap()).unwrap().expect("a copy");
+    assert_eq!(new.arrays.len(), 3);
+    let copied: Vec<_> = new.statements[0].accesses.iter().map(|a| a.array.0).collect();
+    assert_eq!(copied, [1, 0, 2, 1], "only B[k,j] is read from the copy");
+    assert!(broken(&s, &new).is_empty());
+    // Both loops are parallel now.
+    let (done, depth) = kernels(TRMM);
+    assert_eq!((done.scop.arrays.len(), depth), (3, 0));
+    let mapped = crate::map(&done.scop, &done.deps, &done.tree, &Default::default()).unwrap();
+    assert!(crate::check(&done.scop, &done.deps, &mapped).unwrap().is_empty());
+    assert!(mapped.kernels.iter().any(|k| k.grid.len() == 2));
+}
+
+#[test]
+fn reads_that_see_writes_stay() {
+    for name in ["seidel-2d", "lu", "floyd-warshall", "jacobi-2d"] {
+        let s = kernel(name);
+        assert!(initial(&s, &dependences(&s).unwrap()).unwrap().is_none(), "{name}");
+    }
+    let s = scop("param n; array A n; for i : 0 <= i < n { S0 : A[i] = A[i]; }");
+    assert!(initial(&s, &dependences(&s).unwrap()).unwrap().is_none());
+}
+
+#[test]
+fn reused_arrays_get_a_cell_an_iteration() {
+    let s = scop(DOITGEN);
+    let new = expand(&s, &dependences(&s).unwrap()).unwrap().expect("an expansion");
+    assert_eq!(new.arrays[3].dims(), 3);
+    assert_eq!(broken(&s, &new), Vec::<String>::new());
+    let (done, depth) = kernels(DOITGEN);
+    assert_eq!((done.scop.statements.len(), depth), (4, 0));
+    let mapped = crate::map(&done.scop, &done.deps, &done.tree, &Default::default()).unwrap();
+    assert!(crate::check(&done.scop, &done.deps, &mapped).unwrap().is_empty());
+}
+
+#[test]
+fn memory_bounds_expansion() {
+    // Expanded along t, the temporary would have far more elements than any array of the program.
+    let text = "param n t; array A n; array T n;
+        for s : 0 <= s < t {
+          for i : 1 <= i < n - 1 { S0 : T[i] = A[i-1], A[i+1]; }
+          for i : 1 <= i < n - 1 { S1 : A[i] = T[i]; }
+        }";
+    let s = scop(text);
+    assert!(expand(&s, &dependences(&s).unwrap()).unwrap().is_none());
+    // A value that survives an iteration is no reuse of the cell alone.
+    let text = "param n; array A n n; array T n;
+        for i : 0 <= i < n { for j : 0 <= j < n { S0 : T[j] = A[i,j]; }
+          for j : 1 <= j < n { S1 : A[i,j] = T[j-1]; } }
+        S2 : A[0,0] = T[0];";
+    let s = scop(text);
+    assert!(expand(&s, &dependences(&s).unwrap()).unwrap().is_none());
+}
+
+/// Every single change that breaks a rewriting is found.
+#[test]
+fn the_proof_sees_mistakes() {
+    let s = scop(TRMM);
+    let d = dependences(&s).unwrap();
+    let good = initial(&s, &d).unwrap().unwrap();
+    // The accumulator read from the copy, too.
+    let mut bad = good.clone();
+    let own = bad.statements[0].accesses[0].clone();
+    bad.statements[0].accesses[0].array = ArrayId(2);
+    bad.statements[0].accesses[0].relation = parts::renamed(&own.relation, None, "B_before").unwrap();
+    assert!(!broken(&s, &bad).is_empty());
+    // Another element.
+    let mut bad = good.clone();
+    let other = pollyrs_isl::Map::read(&s.ctx, "[m,n] -> { S0[i,j,k] -> B_before[i,j] }").unwrap();
+    bad.statements[0].accesses[2].relation = other;
+    assert!(!broken(&s, &bad).is_empty());
+    // No check of overlap with what must be disjoint.
+    let mut with = s.clone();
+    with.alias_checks.push((ArrayId(0), ArrayId(1)));
+    assert!(!broken(&with, &good).is_empty());
+
+    let s = scop(DOITGEN);
+    let d = dependences(&s).unwrap();
+    let good = expand(&s, &d).unwrap().unwrap();
+    let set = |text: &str| pollyrs_isl::Map::read(&s.ctx, text).unwrap();
+    // A cell for each i only.
+    let mut bad = good.clone();
+    for (statement, text) in [
+        (0, "[r,q,p] -> { S0[i,j,k] -> s_each[i,0,k] }"),
+        (1, "[r,q,p] -> { S1[i,j,k,l] -> s_each[i,0,k] }"),
+        (2, "[r,q,p] -> { S2[i,j,k] -> s_each[i,0,k] }"),
+    ] {
+        for a in bad.statements[statement].accesses.iter_mut().filter(|a| a.array == ArrayId(3)) {
+            a.relation = set(text);
+        }
+    }
+    assert!(!broken(&s, &bad).is_empty(), "the copy reads a cell that is never written");
+    // The first values instead of the last.
+    let mut bad = good.clone();
+    let copy = bad.statements.len() - 1;
+    let name = bad.statements[copy].name.clone();
+    bad.statements[copy].accesses[0].relation = set(&format!("[r,q,p] -> {{ {name}[k] -> s_each[0,0,k] }}"));
+    assert!(!broken(&s, &bad).is_empty());
+    // Not everything comes back.
+    let mut bad = good.clone();
+    bad.statements[copy].domain = bad.statements[copy].domain.clone().lower_bound_si(pollyrs_isl::DimType::Set, 0, 1).unwrap();
+    assert!(!broken(&s, &bad).is_empty());
+    // Nothing comes back.
+    let mut bad = good.clone();
+    bad.statements.pop();
+    bad.schedule = s.schedule.clone();
+    assert!(!broken(&s, &bad).is_empty());
+    // A certain write that is not.
+    let mut may = s.clone();
+    let write = may.statements[0].accesses.iter_mut().find(|a| a.kind == AccessKind::MustWrite).unwrap();
+    write.kind = AccessKind::MayWrite;
+    assert!(expand(&may, &dependences(&may).unwrap()).unwrap().is_none());
+}
