@@ -67,6 +67,14 @@ struct Instance<'p> {
     emit: ExprEmitter<'p>,
     /// Values read, cloned and computed so far, by host value.
     values: BTreeMap<usize, LLVMValueRef>,
+    /// Instructions of a regrouped reduction: a partial sum may wrap where the program's sums do not.
+    wraps: Vec<usize>,
+}
+
+/// The instructions of a statement's update if it was regrouped.
+fn wraps(s: &Statement) -> Vec<usize> {
+    let update = s.reduction.iter().filter(|r| r.regrouped).flat_map(|r| &r.update);
+    update.map(|v| v.0).collect()
 }
 
 /// Emits one instance of the statement `name`.
@@ -88,7 +96,7 @@ pub(crate) fn emit_statement(
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }
-    let mut instance = Instance { plan, emit, values: BTreeMap::new() };
+    let mut instance = Instance { plan, emit, values: BTreeMap::new(), wraps: wraps(statement) };
     for (i, a) in statement.accesses.iter().enumerate() {
         if let AccessValue::ScalarRead(v) = a.value {
             let read = read_cell(k, &mut instance, i, a, v.0)?;
@@ -127,7 +135,7 @@ pub(crate) fn emit_stored(
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }
-    let mut instance = Instance { plan, emit, values: given };
+    let mut instance = Instance { plan, emit, values: given, wraps: wraps(statement) };
     for i in &statement.body {
         let value = i.0 as LLVMValueRef;
         if instance.values.contains_key(&i.0) {
@@ -372,6 +380,10 @@ fn emit_clone(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, i: LLVMValueRef) 
             LLVMSetOperand(copy, o as u32, v);
         }
         LLVMInsertIntoBuilder(k.ir.raw(), copy);
+        if n.wraps.contains(&(i as usize)) && matches!(LLVMGetInstructionOpcode(i), LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMMul) {
+            LLVMSetNSW(copy, 0);
+            LLVMSetNUW(copy, 0);
+        }
         let mut len = 0;
         let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(copy, &mut len);
         let kinds: Vec<u32> = (0..len as u32).map(|m| LLVMValueMetadataEntriesGetKind(entries, m)).collect();

@@ -196,6 +196,7 @@ impl Parser<'_> {
             accesses,
             body: vec![],
             synthesized: vec![],
+            reduction: None,
             location: None,
         };
         self.statements.push((tuple, its, stmt));

@@ -33,6 +33,7 @@ mod errors;
 mod instructions;
 mod ir;
 mod print;
+mod reductions;
 mod scalars;
 mod scev_affine;
 mod schedule;

@@ -142,6 +142,7 @@ impl Builder<'_> {
             accesses: Vec::new(),
             body: tree.values().map(|v| handle(*v)).collect(),
             synthesized,
+            reduction: None,
             location: anchor.or_else(|| crate::builder::block_location(e.block)),
             name: name.clone(),
         };
@@ -316,6 +317,9 @@ impl Builder<'_> {
             if !f.domain_space()?.is_params()? {
                 *f = f.clone().project_domain_on_params()?;
             }
+        }
+        for d in &mut drafts {
+            d.statement.reduction = crate::reductions::recognise(&d.statement, &arrays)?;
         }
         let schedule = original_schedule(&self.ctx, &drafts)?;
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();

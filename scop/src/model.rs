@@ -182,6 +182,26 @@ pub struct Synthesized {
     pub function: isl::PwAff,
 }
 
+/// An update `cell = op(cell, value)` of an operation that may be regrouped: a chain of updates gives the same cell if consecutive
+/// ones are first combined among themselves, starting from the identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// Numbers of the accesses that read and write the cell; the statement has no other access of the array.
+    pub read: usize,
+    pub write: usize,
+    /// The value that is combined with the cell, not computed from it.
+    pub value: ValueHandle,
+    /// The constant with `op(identity, value) = value`.
+    pub identity: ValueHandle,
+    /// The instructions from the cell and the value to the new cell, in program order; the load and the store of the cell are among them
+    /// where it is memory. Nothing else of the statement uses what they compute.
+    pub update: Vec<ValueHandle>,
+    /// Whether the updates may also be reordered.
+    pub commutative: bool,
+    /// Whether they were regrouped: integers then wrap, whatever the instructions claim.
+    pub regrouped: bool,
+}
+
 /// A statement: instructions that run once for each point of its domain.
 #[derive(Clone, Debug)]
 pub struct Statement {
@@ -193,6 +213,7 @@ pub struct Statement {
     /// The instructions to execute, in program order; loads and stores are also in `accesses`.
     pub body: Vec<ValueHandle>,
     pub synthesized: Vec<Synthesized>,
+    pub reduction: Option<Reduction>,
     pub location: Option<Location>,
 }
 

@@ -48,6 +48,10 @@ impl fmt::Display for Scop {
                 };
                 writeln!(f, "    {kind} {}", a.relation)?;
             }
+            if let Some(r) = &s.reduction {
+                let order = if r.commutative { "in any order" } else { "in order" };
+                writeln!(f, "    reduction of {} {order}", self.array(s.accesses[r.write].array).name)?;
+            }
         }
         write!(f, "  schedule {}", self.schedule)
     }

@@ -134,6 +134,7 @@ impl<'c> Fixture<'c> {
                     function: isl::PwAff::read(&ctx, f).unwrap(),
                 })
                 .collect(),
+            reduction: None,
             location: None,
         };
         self.scop.statements.push(statement);

@@ -11,28 +11,33 @@
 //!    a body, which runs behind all others, has exactly the elements that the original writes, and reads for each the value of
 //!    the instance that the original would have written last.
 //! 5. *Sizes.* Subscripts of a new array that is not memory lie within its sizes.
-//! 6. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays in place of the old.
+//! 6. *Regrouping.* A statement that is an update of a regroupable operation may have other iterators and partial results: the module
+//!    `regrouped`.
+//! 7. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays in place of the old.
 //!
 //! Nothing of the rewritings is used here: only the two SCoPs and their dependences.
 
+use super::Made;
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, ArrayKind, Scop, Statement};
+use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, ArrayKind, Scop, Statement, StmtId};
 
 /// What is not proved, in words for developers; empty if the new SCoP may stand for the old one.
 pub fn check(
     old: &Scop,
     old_deps: &Dependences,
-    new: &Scop,
+    made: &Made,
     new_deps: &Dependences,
     budget: u64,
 ) -> Result<Vec<String>> {
     budgeted(&old.ctx, "checking a rewriting", budget, || {
-        let mut c = Check { old, old_deps, new, new_deps, known: known(old)?, found: Vec::new() };
+        let known = known(old)?;
+        let mut c = Check { old, old_deps, new: &made.scop, made, new_deps, known, found: Vec::new() };
         c.statements()?;
         if c.found.is_empty() {
             c.order()?;
             c.values()?;
+            c.regrouped()?;
             c.overlap();
         }
         Ok(c.found)
@@ -43,6 +48,7 @@ struct Check<'a> {
     old: &'a Scop,
     old_deps: &'a Dependences,
     new: &'a Scop,
+    made: &'a Made,
     new_deps: &'a Dependences,
     known: isl::Set,
     found: Vec<String>,
@@ -70,8 +76,12 @@ impl Check<'_> {
         for (a, b) in old.arrays.iter().zip(&new.arrays) {
             self.report(a.name == b.name && a.kind == b.kind && a.elem == b.elem, || format!("{} differs", a.name));
         }
-        for (a, b) in old.statements.iter().zip(&new.statements) {
+        for (n, (a, b)) in old.statements.iter().zip(&new.statements).enumerate() {
+            if self.made.instances.contains_key(&StmtId(n)) {
+                continue;
+            }
             let same = a.name == b.name
+                && a.reduction == b.reduction
                 && a.body == b.body
                 && a.accesses.len() == b.accesses.len()
                 && a.synthesized.len() == b.synthesized.len()
@@ -125,6 +135,20 @@ impl Check<'_> {
             let same = left.clone().apply_range(left.reverse()?)?;
             kept = kept.union(all.clone().intersect(same)?)?;
         }
+        // Chains of a regrouped update have rules of their own; all else that its instances depend on stays.
+        let mut views = kept.clone().domain()?.union(kept.clone().range()?)?.identity()?;
+        for (s, view) in &self.made.instances {
+            let array = self.old.statements[s.0].reduction.as_ref().map(|r| self.old.statements[s.0].accesses[r.write].array);
+            let old = isl::UnionSet::from_set(isl::Set::universe(self.old.statements[s.0].domain.space()?)?)?;
+            views = views.subtract_domain(old.clone())?.union(isl::UnionMap::from_map(view.clone().reverse()?)?)?;
+            let Some(array) = array else { continue };
+            let accesses = self.old.accesses(|_, a| a.array == array)?;
+            let same = accesses.clone().apply_range(accesses.reverse()?)?;
+            let own = kept.clone().intersect(same)?;
+            let own = own.clone().intersect_domain(old.clone())?.union(own.intersect_range(old)?)?;
+            kept = kept.subtract(own)?;
+        }
+        let kept = kept.apply_domain(views.clone())?.apply_range(views)?;
         let loose = kept.subtract(before)?.intersect_params(self.known.clone())?;
         self.report(loose.is_empty()?, || "the new order breaks a dependence".into());
         Ok(())
@@ -137,7 +161,10 @@ impl Check<'_> {
     /// Original arrays and the new ones that took accesses from them.
     fn pairs(&self) -> Vec<(ArrayId, ArrayId)> {
         let mut out = Vec::new();
-        for (a, b) in self.old.statements.iter().zip(&self.new.statements) {
+        for (n, (a, b)) in self.old.statements.iter().zip(&self.new.statements).enumerate() {
+            if self.made.instances.contains_key(&StmtId(n)) {
+                continue;
+            }
             for (x, y) in a.accesses.iter().zip(&b.accesses) {
                 if x.array != y.array && !out.contains(&(x.array, y.array)) {
                     out.push((x.array, y.array));
@@ -160,10 +187,11 @@ impl Check<'_> {
             }
         }
         for s in &self.new.statements[self.old.statements.len()..] {
-            let used = s.accesses.iter().any(|a| pairs.iter().any(|(_, y)| a.array == *y));
+            let used = s.accesses.iter().any(|a| pairs.iter().any(|(_, y)| a.array == *y))
+                || self.partial().is_some_and(|p| s.accesses.iter().any(|a| a.array == p));
             self.report(used, || format!("{} has no purpose", s.name));
         }
-        for (_, y) in pairs {
+        for y in pairs.into_iter().map(|(_, y)| y).chain(self.partial()) {
             self.sizes(y)?;
         }
         Ok(())
@@ -289,7 +317,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Rule 6.
+    /// Rule 7.
     fn overlap(&mut self) {
         let compared = |a: ArrayId, b: ArrayId| {
             self.new.alias_checks.iter().any(|(p, q)| (*p, *q) == (a, b) || (*p, *q) == (b, a))
@@ -315,3 +343,5 @@ impl Check<'_> {
         self.report(!missing, || "arrays that may overlap are not compared".into());
     }
 }
+
+mod regrouped;

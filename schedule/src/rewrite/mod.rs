@@ -4,7 +4,8 @@
 //! Maydan, Amarasinghe, Lam, "Array dataflow analysis and its use in array privatization", POPL 1993). Two rewritings remove them:
 //! - [`initial`]: reads that see only what an array held before the SCoP read a copy of it that nothing writes;
 //! - [`expand`]: an array whose every read sees a write of the same iteration gets a cell for each iteration, and its last values are
-//!   written back at the end.
+//!   written back at the end;
+//! - [`reduce`]: updates that may be regrouped run in parts, side by side, with a partial result for each.
 //!
 //! They cost memory and transfers, so a rewriting is kept only if the estimate of the placed result is clearly lower, and they are
 //! tried only where the program as it is stays far from what the device could do.
@@ -22,6 +23,7 @@ pub mod check;
 mod expand;
 mod initial;
 mod parts;
+mod reduce;
 
 pub use expand::expand;
 pub use initial::initial;
@@ -29,7 +31,9 @@ pub use initial::initial;
 use crate::dependences::dependences_within;
 use crate::strategy::{self, Placed, ScheduleOptions};
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
-use pollyrs_scop::Scop;
+use pollyrs_isl as isl;
+use pollyrs_scop::{Scop, StmtId};
+use std::collections::BTreeMap;
 
 /// A SCoP, possibly rewritten, with its schedule.
 #[derive(Clone, Debug)]
@@ -37,6 +41,20 @@ pub struct Scheduled {
     pub scop: Scop,
     pub deps: Dependences,
     pub tree: ScheduleTree,
+}
+
+/// What a rewriting makes.
+#[derive(Clone, Debug)]
+pub struct Made {
+    pub scop: Scop,
+    /// For statements with other iterators than before: `{ new instance -> old instance }`.
+    pub instances: BTreeMap<StmtId, isl::Map>,
+}
+
+impl From<Scop> for Made {
+    fn from(scop: Scop) -> Made {
+        Made { scop, instances: BTreeMap::new() }
+    }
 }
 
 /// A rewriting: `None` where it has nothing to do.
@@ -64,6 +82,13 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
             }
         }
     }
+    if options.scheduler == strategy::Scheduler::Auto
+        && !matches!(&best, Ok(b) if strategy::near_ideal(b))
+        && let Ok(Some((s, d, p))) = reduced(&scop, &deps, options)
+        && strategy::wins(&p, best.as_ref().ok())
+    {
+        (scop, deps, best) = (s, d, Ok(p));
+    }
     let placed = best?;
     if placed.parallel { Ok(Scheduled { scop, deps, tree: placed.tree }) } else { Err(ScheduleError::NoParallelism) }
 }
@@ -77,14 +102,46 @@ fn attempt(
 ) -> Result<Option<(Scop, Dependences, Placed)>> {
     let made = budgeted(&scop.ctx, "rewriting", options.budget, || rewriting(scop, deps))?;
     let Some(new) = made else { return Ok(None) };
-    pollyrs_scop::verify(&new).map_err(|_| ScheduleError::Unsupported("a rewriting that breaks the model"))?;
-    let new_deps = dependences_within(&new, options.budget)?;
-    let broken = check::check(scop, deps, &new, &new_deps, options.budget)?;
+    let (new, new_deps) = proved(scop, deps, new.into(), options.budget)?;
+    let placed = strategy::placed(&new, &new_deps, options)?;
+    Ok(Some((new, new_deps, placed)))
+}
+
+/// What a rewriting made, with its dependences, if it is proved.
+fn proved(scop: &Scop, deps: &Dependences, made: Made, budget: u64) -> Result<(Scop, Dependences)> {
+    pollyrs_scop::verify(&made.scop)
+        .map_err(|_| ScheduleError::Unsupported("a rewriting that breaks the model"))?;
+    let new_deps = dependences_within(&made.scop, budget)?;
+    let broken = check::check(scop, deps, &made, &new_deps, budget)?;
     if !broken.is_empty() {
         return Err(ScheduleError::Unsupported("a rewriting that is not proved"));
     }
-    let placed = strategy::placed(&new, &new_deps, options)?;
-    Ok(Some((new, new_deps, placed)))
+    Ok((made.scop, new_deps))
+}
+
+/// All reductions cut into parts, as often as it takes.
+fn reduced(
+    scop: &Scop,
+    deps: &Dependences,
+    options: &ScheduleOptions,
+) -> Result<Option<(Scop, Dependences, Placed)>> {
+    let chains = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::chains(scop, deps))?;
+    let (mut best, mut any) = ((scop.clone(), deps.clone()), false);
+    for first in chains {
+        let mut chain = first;
+        loop {
+            let made = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::cut(&best.0, chain));
+            let Ok(Some(made)) = made else { break };
+            let more = reduce::again(&made, chain);
+            let Ok(next) = proved(&best.0, &best.1, made, options.budget) else { break };
+            (best, chain, any) = (next, more, true);
+        }
+    }
+    if !any {
+        return Ok(None);
+    }
+    let placed = strategy::placed(&best.0, &best.1, options)?;
+    Ok(Some((best.0, best.1, placed)))
 }
 
 #[cfg(test)]

@@ -80,6 +80,7 @@ pub(super) fn copy(
         accesses: vec![read, write],
         body: vec![],
         synthesized: vec![],
+        reduction: None,
         location: None,
     }
 }

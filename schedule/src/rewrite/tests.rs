@@ -17,7 +17,7 @@ const DOITGEN: &str = "param r q p; array A r q p; array C p p; array s p;
 
 fn broken(old: &Scop, new: &Scop) -> Vec<String> {
     let (a, b) = (dependences(old).unwrap(), dependences(new).unwrap());
-    check::check(old, &a, new, &b, crate::DEFAULT_BUDGET).unwrap()
+    check::check(old, &a, &new.clone().into(), &b, crate::DEFAULT_BUDGET).unwrap()
 }
 
 fn kernels(text: &str) -> (Scheduled, usize) {
@@ -152,4 +152,115 @@ fn the_proof_sees_mistakes() {
     let write = may.statements[0].accesses.iter_mut().find(|a| a.kind == AccessKind::MustWrite).unwrap();
     write.kind = AccessKind::MayWrite;
     assert!(expand(&may, &dependences(&may).unwrap()).unwrap().is_none());
+}
+
+/// A sum, a sum of a matrix, sums of rows; each `s = s + e` a reduction.
+const SUM: &str = "param n; array a n; scalar s; array out n;
+    S0 : s[] = ; for k : 0 <= k < n { S1 : s[] = s[], a[k]; } S2 : out[0] = s[];";
+const TOTAL: &str = "param n m; array a n m; scalar s; array out n;
+    S0 : s[] = ; for i : 0 <= i < n { for k : 0 <= k < m { S1 : s[] = s[], a[i,k]; } } S2 : out[0] = s[];";
+const ROWS: &str = "param n m; array a n m; array x m; array y n;
+    for i : 0 <= i < n { S0 : y[i] = ; for k : 0 <= k < m { S1 : y[i] = y[i], a[i,k], x[k]; } }";
+
+/// The SCoP of `text` with statement 1 as a reduction of its first read.
+fn reduction(text: &str, commutative: bool) -> Scop {
+    let mut s = scop(text);
+    let write = s.statements[1].accesses.len() - 1;
+    let load = s.arrays[s.statements[1].accesses[0].array.0].is_memory();
+    s.statements[1].reduction = Some(pollyrs_scop::Reduction {
+        read: 0,
+        write,
+        value: pollyrs_scop::ValueHandle(90),
+        identity: pollyrs_scop::ValueHandle(91),
+        update: if load { vec![pollyrs_scop::ValueHandle(0)] } else { vec![] },
+        commutative,
+        regrouped: false,
+    });
+    s
+}
+
+#[test]
+fn reductions_are_cut() {
+    for (text, outer) in [(SUM, 0), (TOTAL, 0), (ROWS, 1)] {
+        for commutative in [true, false] {
+            let s = reduction(text, commutative);
+            let deps = dependences(&s).unwrap();
+            let chains = reduce::chains(&s, &deps).unwrap();
+            assert_eq!(chains.len(), 1, "{text}");
+            assert_eq!(chains[0].outer, outer);
+            let (mut old, mut old_deps, mut chain) = (s, deps, chains[0]);
+            let mut cuts = 0;
+            while let Some(made) = reduce::cut(&old, chain).unwrap() {
+                pollyrs_scop::verify(&made.scop).unwrap();
+                let new_deps = dependences(&made.scop).unwrap();
+                let broken = check::check(&old, &old_deps, &made, &new_deps, crate::DEFAULT_BUDGET).unwrap();
+                assert_eq!(broken, Vec::<String>::new(), "{text} cut {cuts}");
+                chain = reduce::again(&made, chain);
+                (old, old_deps) = (made.scop, new_deps);
+                cuts += 1;
+            }
+            assert!(cuts >= 2, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_sum_runs_in_parts() {
+    let s = reduction(SUM, true);
+    let d = dependences(&s).unwrap();
+    let done = schedule(s, d, &Default::default()).unwrap();
+    assert_eq!(done.scop.statements.len(), 9);
+    let mapped = crate::map(&done.scop, &done.deps, &done.tree, &Default::default()).unwrap();
+    assert!(crate::check(&done.scop, &done.deps, &mapped).unwrap().is_empty());
+    // Without the statement's word for it, the order stays.
+    let s = scop(SUM);
+    let d = dependences(&s).unwrap();
+    assert!(matches!(schedule(s, d, &Default::default()), Err(ScheduleError::NoParallelism)));
+}
+
+#[test]
+fn what_is_seen_on_the_way_is_no_reduction() {
+    let prefix = "param n; array a n; scalar s; array out n;
+        S0 : s[] = ; for k : 0 <= k < n { S1 : s[] = s[], a[k]; S2 : out[k] = s[]; }";
+    let s = reduction(prefix, true);
+    assert!(reduce::chains(&s, &dependences(&s).unwrap()).unwrap().is_empty());
+}
+
+/// Mistakes in the parts are found.
+#[test]
+fn the_proof_of_reductions_sees_mistakes() {
+    let s = reduction(SUM, false);
+    let d = dependences(&s).unwrap();
+    let chain = reduce::chains(&s, &d).unwrap()[0];
+    let broken = |made: &Made| {
+        let deps = dependences(&made.scop).unwrap();
+        check::check(&s, &d, made, &deps, crate::DEFAULT_BUDGET).unwrap()
+    };
+    let good = reduce::cut(&s, chain).unwrap().unwrap();
+    assert!(broken(&good).is_empty());
+    // Parts that are not runs: only a commutative operation may have them.
+    let cyclic = reduce::cut(&reduction(SUM, true), chain).unwrap().unwrap();
+    let mut bad = cyclic.clone();
+    for s in &mut bad.scop.statements {
+        if let Some(r) = &mut s.reduction {
+            r.commutative = false;
+        }
+    }
+    assert!(!broken(&bad).is_empty());
+    // Another start, a part left out, a part applied twice.
+    let mut bad = good.clone();
+    let start = bad.scop.statements.len() - 2;
+    bad.scop.statements[start].accesses[0].value =
+        pollyrs_scop::AccessValue::ScalarWrite(pollyrs_scop::ValueHandle(7));
+    assert!(!broken(&bad).is_empty());
+    let mut bad = good.clone();
+    let rest = &mut bad.scop.statements[start + 1];
+    rest.domain = rest.domain.clone().lower_bound_si(pollyrs_isl::DimType::Set, 0, 1).unwrap();
+    assert!(!broken(&bad).is_empty());
+    let mut bad = good.clone();
+    let rest = &mut bad.scop.statements[start + 1];
+    let name = rest.name.clone();
+    let twice = format!("{{ {name}[p] -> s_part[floor(p / 2)] }}");
+    rest.accesses[2].relation = pollyrs_isl::Map::read(&s.ctx, &twice).unwrap();
+    assert!(!broken(&bad).is_empty());
 }

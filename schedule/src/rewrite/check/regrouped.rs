@@ -1,0 +1,257 @@
+//! The rule for updates that were regrouped: one statement `S` of the original is `S'` (with other iterators and a cell `P` of its own for each part),
+//! a statement that sets each `P` to the identity, and a statement `R` that applies the update to the original cell `X` with each `P`.
+//!
+//! 1. *Form.* `S'` has the instances of `S`, one for one, with the same body, accesses and integers, but that it updates `P` and not `X`. The start only
+//!    stores the identity; `R` only runs the instructions of the update with the original accesses of `X`. No other statement touches `P`.
+//! 2. *Original chains.* The flow of `S` to itself through `X` joins consecutive instances among those with the same first iterators `o`, and
+//!    only the last one of a chain is seen by other statements.
+//! 3. *Parts.* Each `P` is set once, before it is read; the flow of `S'` to itself through `P` joins its instances into one path for
+//!    each `P`, which ends at the one `R` that reads this `P`. The instances of one path have the `o` of their `R`.
+//! 4. *Rest.* The flow of `R` to itself through `X` joins consecutive instances of the same `o`; what the first one reads, and what sees the last
+//!    one, is what the first of the original chain reads and what sees its last, and every order of other statements against the chain is kept.
+//! 5. *Order.* If the operation does not commute: of two instances of a chain, the earlier one stays the earlier one in its part, or its part is
+//!    applied earlier.
+//!
+//! Each value of `X` that others see is then the original first value updated by the same values, grouped by parts (and, only if the operation
+//! commutes, in another order).
+
+use super::Check;
+use crate::Result;
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, AccessValue, ArrayId, ArrayKind, Statement, StmtId};
+
+impl Check<'_> {
+    /// The array of partial results.
+    pub(super) fn partial(&self) -> Option<ArrayId> {
+        let (id, _) = self.made.instances.iter().next()?;
+        let s = &self.new.statements[id.0];
+        let a = s.accesses.get(s.reduction.as_ref()?.write)?.array;
+        self.is_new(a).then_some(a)
+    }
+
+    /// Rule 6 of the module above.
+    pub(super) fn regrouped(&mut self) -> Result<()> {
+        let Some((id, view)) = self.made.instances.iter().next() else { return Ok(()) };
+        let (id, view) = (*id, view.clone());
+        self.report(self.made.instances.len() == 1, || "two statements were regrouped at once".into());
+        let Some((start, rest)) = self.form(id, &view)? else {
+            self.report(false, || "a regrouped statement of another form".into());
+            return Ok(());
+        };
+        self.chains(id, &view, start, rest)
+    }
+
+    /// Part 1: start and rest.
+    fn form(&self, id: StmtId, view: &isl::Map) -> Result<Option<(usize, usize)>> {
+        let (Some(old), Some(new)) = (self.old.statements.get(id.0), self.new.statements.get(id.0)) else {
+            return Ok(None);
+        };
+        let (Some(r), Some(q), Some(p)) = (&old.reduction, &new.reduction, self.partial()) else { return Ok(None) };
+        let view = view.clone().intersect_domain(new.domain.clone())?;
+        let mut ok = old.name == new.name
+            && old.body == new.body
+            && old.accesses.len() == new.accesses.len()
+            && old.synthesized.len() == new.synthesized.len()
+            && q.regrouped
+            && (r.read, r.write, r.value, &r.update) == (q.read, q.write, q.value, &q.update)
+            && matches!(self.new.array(p).kind, ArrayKind::Scalar { live_out: false, .. })
+            && self.new.array(p).elem == self.old.array(old.accesses[r.write].array).elem
+            && view.is_bijective()?
+            && view.clone().domain()?.is_equal(&new.domain)?
+            && view.clone().range()?.is_equal(&old.domain)?;
+        for (n, (x, y)) in old.accesses.iter().zip(&new.accesses).enumerate() {
+            let relation = y.relation.clone().intersect_domain(new.domain.clone())?;
+            ok &= x.kind == y.kind && x.value == y.value;
+            if n == r.read || n == r.write {
+                ok &= y.array == p && y.relation.is_equal(&new.accesses[r.write].relation)?;
+            } else {
+                let wanted = view.clone().apply_range(x.relation.clone())?;
+                ok &= y.array == x.array && x.array != old.accesses[r.write].array && relation.is_equal(&wanted)?;
+            }
+        }
+        for (x, y) in old.synthesized.iter().zip(&new.synthesized) {
+            let got = isl::Map::from_pw_aff(y.function.clone())?.intersect_domain(new.domain.clone())?;
+            let wanted = view.clone().apply_range(isl::Map::from_pw_aff(x.function.clone())?)?;
+            ok &= x.value == y.value && got.is_equal(&wanted)?;
+        }
+        if !ok {
+            return Ok(None);
+        }
+        let mut found = (None, None);
+        for (n, s) in self.new.statements.iter().enumerate() {
+            if n == id.0 || !s.accesses.iter().any(|a| a.array == p) {
+                continue;
+            }
+            if n < self.old.statements.len() {
+                return Ok(None);
+            }
+            match s.accesses.as_slice() {
+                [w] if w.kind == AccessKind::MustWrite
+                    && w.value == AccessValue::ScalarWrite(r.identity)
+                    && s.body.is_empty()
+                    && found.0.is_none() =>
+                {
+                    found.0 = Some(n);
+                }
+                [a, b, c] if s.body == r.update && s.synthesized.is_empty() && found.1.is_none() => {
+                    let (x, y) = (&old.accesses[r.read], &old.accesses[r.write]);
+                    let same = (a.kind, a.value, a.array) == (x.kind, x.value, x.array)
+                        && (b.kind, b.value, b.array) == (y.kind, y.value, y.array)
+                        && (c.kind, c.value, c.array) == (AccessKind::Read, AccessValue::ScalarRead(r.value), p)
+                        && s.reduction.as_ref().is_none_or(|q| q.regrouped && q.commutative == r.commutative);
+                    if !same {
+                        return Ok(None);
+                    }
+                    found.1 = Some(n);
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(match found {
+            (Some(start), Some(rest)) => Some((start, rest)),
+            _ => None,
+        })
+    }
+
+    /// `{ S[...] -> S[...] : d before d' }` among instances with the same first `outer` iterators.
+    fn later(&self, s: &Statement, outer: u32) -> Result<isl::UnionMap> {
+        let (n, name) = (s.domain.dim(isl::DimType::Set)?, &s.name);
+        let tuple = |v: &str| (0..n).map(|d| format!("{v}{d}")).collect::<Vec<_>>().join(",");
+        let mut text = format!("{{ {name}[{}] -> {name}[{}] : ", tuple("x"), tuple("y"));
+        for d in outer..n {
+            let equal: String = (0..d).map(|e| format!("x{e} = y{e} and ")).collect();
+            text += &format!("({equal}x{d} < y{d}){}", if d + 1 < n { " or " } else { " }" });
+        }
+        let pairs = isl::UnionMap::read(&self.old.ctx, &text)?;
+        let own = self.all_of(s)?;
+        Ok(pairs.intersect_domain(own.clone())?.intersect_range(own)?)
+    }
+
+    fn all_of(&self, s: &Statement) -> Result<isl::UnionSet> {
+        Ok(isl::UnionSet::from_set(s.domain.clone().intersect_params(self.known.clone())?)?)
+    }
+
+    /// `{ S[o, ...] -> [o] }`
+    fn key(&self, s: &Statement, outer: u32) -> Result<isl::UnionMap> {
+        let n = s.domain.dim(isl::DimType::Set)?;
+        let names: Vec<_> = (0..n).map(|d| format!("x{d}")).collect();
+        let text = format!("{{ {}[{}] -> [{}] }}", s.name, names.join(","), names[..outer as usize].join(","));
+        Ok(isl::UnionMap::read(&self.old.ctx, &text)?.intersect_domain(self.all_of(s)?)?)
+    }
+
+    /// Parts 2 to 5.
+    fn chains(&mut self, id: StmtId, view: &isl::Map, start: usize, rest: usize) -> Result<()> {
+        let (old, new) = (&self.old.statements[id.0], &self.new.statements[id.0]);
+        let (start, rest) = (&self.new.statements[start], &self.new.statements[rest]);
+        let Some(r) = &old.reduction else { return Ok(()) };
+        let x = self.old.array(old.accesses[r.write].array).name.clone();
+        let p = self.new.array(new.accesses[r.write].array).name.clone();
+        let at = |s: &Statement| self.all_of(s);
+        let (s_old, s_new, s_start, s_rest) = (at(old)?, at(new)?, at(start)?, at(rest)?);
+
+        // 2
+        let through_x = self.through(self.old_deps, &x)?;
+        let own = through_x.clone().intersect_domain(s_old.clone())?.intersect_range(s_old.clone())?;
+        let mut outer = None;
+        for o in (0..old.domain.dim(isl::DimType::Set)?).rev() {
+            if outer.is_none() && own.is_equal(&self.later(old, o)?.lexmin()?)? {
+                outer = Some(o);
+            }
+        }
+        let Some(outer) = outer else {
+            self.report(false, || format!("{} has no chains", old.name));
+            return Ok(());
+        };
+        let (key_old, key_rest) = (self.key(old, outer)?, self.key(rest, outer)?);
+        let seen_old = through_x.clone().intersect_domain(s_old.clone())?.subtract(own.clone())?;
+        self.report(seen_old.clone().domain()?.is_disjoint(&own.clone().domain()?)?, || {
+            format!("others see inside a chain of {}", old.name)
+        });
+
+        // 3
+        let through_p = self.through(self.new_deps, &p)?;
+        let part = |from: &isl::UnionSet, to: &isl::UnionSet| -> Result<isl::UnionMap> {
+            Ok(through_p.clone().intersect_domain(from.clone())?.intersect_range(to.clone())?)
+        };
+        let (begun, path, applied) = (part(&s_start, &s_new)?, part(&s_new, &s_new)?, part(&s_new, &s_rest)?);
+        let all = begun.clone().union(path.clone())?.union(applied.clone())?;
+        let mut unseen = false;
+        for m in self.new_deps.no_source.maps()? {
+            unseen |= m.tuple_name(isl::DimType::Out)?.as_deref() == Some(&p)
+                && !m.intersect_params(self.known.clone())?.is_empty()?;
+        }
+        let cell = |s: &Statement, n: usize| -> Result<isl::UnionMap> {
+            Ok(isl::UnionMap::from_map(s.accesses[n].relation.clone())?.intersect_domain(self.all_of(s)?)?)
+        };
+        let (set, used, read) = (cell(start, 0)?, cell(new, r.write)?, cell(rest, 2)?);
+        let ends = s_new.clone().subtract(path.clone().domain()?)?;
+        let paths = !unseen
+            && through_p.is_equal(&all)?
+            && set.is_injective()?
+            && begun.is_single_valued()?
+            && path.is_single_valued()?
+            && path.is_injective()?
+            && begun.clone().range()?.is_equal(&s_new.clone().subtract(path.clone().range()?)?)?
+            && applied.is_bijective()?
+            && applied.clone().domain()?.is_equal(&ends)?
+            && applied.clone().range()?.is_equal(&s_rest)?
+            && read.is_injective()?;
+        self.report(paths, || format!("the parts of {} are no paths", old.name));
+        // { S'[...] -> R[...] : of the part that it applies }, and { S[...] -> R[...] }.
+        let apply = used.clone().apply_range(read.clone().reverse()?)?;
+        let back = isl::UnionMap::from_map(view.clone())?.intersect_domain(s_new.clone())?.reverse()?;
+        let home = back.clone().apply_range(apply.clone())?;
+        let keys = home.clone().is_single_valued()?
+            && home.clone().domain()?.is_equal(&s_old)?
+            && home.clone().apply_range(key_rest.clone())?.is_equal(&key_old)?;
+        self.report(keys, || format!("a part of {} mixes chains", old.name));
+
+        // 4
+        let through_new = self.through(self.new_deps, &x)?;
+        let chain = through_new.clone().intersect_domain(s_rest.clone())?.intersect_range(s_rest.clone())?;
+        self.report(chain.is_equal(&self.later(rest, outer)?.lexmin()?)?, || {
+            format!("{} does not apply its parts one after the other", rest.name)
+        });
+        let seen_new = through_new.clone().intersect_domain(s_rest.clone())?.subtract(chain.clone())?;
+        let after = seen_new.clone().apply_domain(key_rest.clone())?;
+        let same = after.is_equal(&seen_old.apply_domain(key_old.clone())?)?
+            && seen_new.domain()?.is_disjoint(&chain.clone().domain()?)?;
+        self.report(same, || format!("others see another value of {x}"));
+        let read_old = through_x.clone().intersect_range(s_old.clone())?.subtract(own)?;
+        let read_new = through_new.clone().intersect_range(s_rest.clone())?.subtract(chain)?;
+        let same = read_new.apply_range(key_rest.clone())?.is_equal(&read_old.apply_range(key_old.clone())?)?;
+        self.report(same, || format!("a chain of {} starts from another value", old.name));
+        let mut firsts = Vec::new();
+        for (deps, set, key) in [(self.old_deps, &s_old, &key_old), (self.new_deps, &s_rest, &key_rest)] {
+            let mut unseen = isl::UnionMap::empty(&self.old.ctx)?;
+            for m in deps.no_source.maps()? {
+                if m.tuple_name(isl::DimType::Out)?.as_deref() == Some(&x) {
+                    unseen = unseen.add_map(m)?;
+                }
+            }
+            let unseen = unseen.intersect_domain(set.clone())?.intersect_params(self.known.clone())?;
+            firsts.push(unseen.apply_domain(key.clone())?);
+        }
+        self.report(firsts[0].is_equal(&firsts[1])?, || format!("a chain of {} starts elsewhere", old.name));
+        let time = self.new.schedule.map()?.intersect_domain(self.new.schedule.domain()?)?;
+        let before = time.clone().lex_lt(time)?;
+        let accesses = self.old.accesses(|_, a| a.array == old.accesses[r.write].array)?;
+        let around = accesses.clone().apply_range(accesses.reverse()?)?.intersect(self.old_deps.all(self.old)?)?;
+        let key_to_rest = key_old.apply_range(key_rest.reverse()?)?;
+        let leave = around.clone().intersect_domain(s_old.clone())?.subtract(around.clone().intersect_range(s_old.clone())?)?;
+        let enter = around.clone().intersect_range(s_old.clone())?.subtract(around.intersect_domain(s_old)?)?;
+        let kept = leave.apply_domain(key_to_rest.clone())?.union(enter.apply_range(key_to_rest)?)?;
+        self.report(kept.subtract(before.clone())?.is_empty()?, || format!("another statement moved past {}", rest.name));
+
+        // 5
+        if !r.commutative {
+            let pairs = self.later(old, outer)?.apply_domain(back.clone())?.apply_range(back)?;
+            let together = used.clone().apply_range(used.reverse()?)?.intersect(before.clone())?;
+            let apart = apply.clone().apply_range(before)?.apply_range(apply.reverse()?)?;
+            let apart = apart.intersect_domain(s_new.clone())?.intersect_range(s_new)?;
+            let moved = pairs.subtract(together)?.subtract(apart)?;
+            self.report(moved.is_empty()?, || format!("{} does not commute and was reordered", old.name));
+        }
+        Ok(())
+    }
+}

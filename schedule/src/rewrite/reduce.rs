@@ -1,0 +1,382 @@
+//! Reductions cut into parts that run side by side.
+//!
+//! A statement that is an update of a regroupable operation ([`pollyrs_scop::Reduction`]) and whose instances form chains, one for each value of
+//! its outer iterators, gets partial results: an array with the identity in each cell, which the statement updates instead, and a second statement
+//! that applies the update to the original cell with each partial result, in order. The chains through the partial results are shorter, and
+//! different ones are independent.
+//! - A chain over several loops is cut at the iterations of the outermost one.
+//! - A chain over one loop `k` is cut into `k mod C` where the operation commutes: neighbouring threads then read neighbouring
+//!   elements. Where it does not, each part is a run of consecutive iterations.
+//!
+//! The second statement is a shorter reduction of the same kind and is cut again, until what is left is short. The grouping depends on
+//! the sizes alone, so results do not change from run to run.
+//!
+//! # Example
+//! `for k: s = s + a[k]` becomes `for p < C { P[p] = 0; for t: P[p] += a[C t + p] }; for p: s += P[p]`.
+
+use super::parts::{extent, fresh, push};
+use super::{Made, parts};
+use crate::tree::{Band, ScheduleTree, Tree, member_map};
+use crate::{Dependences, Result, ScheduleError, known};
+use pollyrs_isl as isl;
+use pollyrs_scop::{
+    Access, AccessKind, AccessValue, Array, ArrayKind, Reduction, Scop, Statement, StmtId,
+};
+
+/// Parts of a chain that has the device to itself, then of the chains of parts: 65,536 threads with four loads each in flight keep the
+/// memory of an H200 busy, and the last chain is a few microseconds.
+const PARTS: [u32; 3] = [65536, 1024, 32];
+/// The same where there is a chain for each value of outer iterators.
+const PARTS_OF_MANY: [u32; 2] = [1024, 32];
+/// Consecutive iterations of a part where the order counts.
+const RUNS: [u32; 3] = [256, 64, 32];
+
+/// The chains of a reduction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chain {
+    pub statement: usize,
+    /// Iterators of the statement that tell chains apart: the first ones.
+    pub outer: u32,
+    /// How often the reduction was cut before.
+    pub level: usize,
+}
+
+/// The first cut of each reduction of the SCoP that has chains; cut them again with [`again`].
+pub(super) fn chains(scop: &Scop, deps: &Dependences) -> Result<Vec<Chain>> {
+    let mut out = Vec::new();
+    for (n, s) in scop.statements.iter().enumerate() {
+        if s.reduction.is_some()
+            && let Some(outer) = outer(scop, deps, s)?
+        {
+            out.push(Chain { statement: n, outer, level: 0 });
+        }
+    }
+    Ok(out)
+}
+
+/// `{ writer -> reader }` through the cells of one array, between the named statements.
+pub(super) fn flow_between(
+    deps: &Dependences,
+    array: &str,
+    keep: impl Fn(&str, &str) -> bool,
+) -> Result<isl::UnionMap> {
+    let mut flow = isl::UnionMap::empty(deps.flow.context())?;
+    for m in deps.tagged_flow.maps()? {
+        let read = m.clone().range()?.unwrap()?;
+        let named = |n: Option<String>| n.unwrap_or_default();
+        let (from, to) = (named(m.tuple_name(isl::DimType::In)?), named(read.tuple_name(isl::DimType::In)?));
+        if read.tuple_name(isl::DimType::Out)?.as_deref() == Some(array) && keep(&from, &to) {
+            flow = flow.add_map(m.range_factor_domain()?)?;
+        }
+    }
+    Ok(flow)
+}
+
+/// `{ S[o, d] -> S[o, d'] }` for consecutive `d`, with `outer` iterators in `o`.
+pub(super) fn next(domain: &isl::Set, outer: u32) -> Result<isl::Map> {
+    Ok(later(domain, outer)?.lexmin()?)
+}
+
+/// `{ S[o, d] -> S[o, d'] : d before d' }`
+pub(super) fn later(domain: &isl::Set, outer: u32) -> Result<isl::Map> {
+    let n = domain.dim(isl::DimType::Set)?;
+    let name = domain.tuple_name()?.unwrap_or_default();
+    let tuple = |v: &str| (0..n).map(|d| format!("{v}{d}")).collect::<Vec<_>>().join(",");
+    let mut cases = Vec::new();
+    for d in outer..n {
+        let mut all: Vec<_> = (0..d).map(|e| format!("a{e} = b{e}")).collect();
+        all.push(format!("a{d} < b{d}"));
+        cases.push(all.join(" and "));
+    }
+    let text = format!("{{ {name}[{}] -> {name}[{}] : {} }}", tuple("a"), tuple("b"), cases.join(" or "));
+    let pairs = isl::Map::read(domain.context(), &text)?;
+    Ok(pairs.intersect_domain(domain.clone())?.intersect_range(domain.clone())?)
+}
+
+/// The number of leading iterators that tell the chains of a reduction apart: its updates follow each other directly, and what it computes on the
+/// way is seen by nothing else. `None` if it has no such chains.
+fn outer(scop: &Scop, deps: &Dependences, s: &Statement) -> Result<Option<u32>> {
+    let Some(r) = &s.reduction else { return Ok(None) };
+    let known = known(scop)?;
+    let array = &scop.array(s.accesses[r.write].array).name;
+    let own = flow_between(deps, array, |a, b| a == s.name && b == s.name)?.intersect_params(known.clone())?;
+    if own.is_empty()? {
+        return Ok(None);
+    }
+    let domain = s.domain.clone().intersect_params(known.clone())?;
+    for outer in (0..domain.dim(isl::DimType::Set)?).rev() {
+        let next = isl::UnionMap::from_map(next(&domain, outer)?)?;
+        if !own.is_equal(&next)? {
+            continue;
+        }
+        let seen = flow_between(deps, array, |a, b| a == s.name && b != s.name)?.intersect_params(known)?;
+        return Ok(seen.intersect_domain(next.domain()?)?.is_empty()?.then_some(outer));
+    }
+    Ok(None)
+}
+
+/// The chain that cutting `chain` left.
+pub(super) fn again(made: &Made, chain: Chain) -> Chain {
+    Chain { statement: made.scop.statements.len() - 1, outer: chain.outer, level: chain.level + 1 }
+}
+
+/// The SCoP with the chains cut once; `None` if that is not possible or has been done often enough.
+pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
+    let s = &scop.statements[chain.statement];
+    let Some(r) = s.reduction.clone() else { return Ok(None) };
+    let (n, outer) = (s.domain.dim(isl::DimType::Set)?, chain.outer);
+    let single = n == outer + 1;
+    let parts = if outer == 0 { PARTS.as_slice() } else { PARTS_OF_MANY.as_slice() };
+    let sizes = if r.commutative { parts } else { RUNS.as_slice() };
+    let Some(size) = sizes.get(chain.level) else { return Ok(None) };
+
+    let mut new = scop.clone();
+    // { S'[o, p, ...] -> S[o, ...] }: p numbers the part.
+    let o: Vec<_> = (0..outer).map(|d| format!("o{d}")).collect();
+    let tuple = |more: &[&str]| o.iter().map(String::as_str).chain(more.iter().copied()).collect::<Vec<_>>().join(",");
+    let name = &s.name;
+    let old_of_new = if single {
+        let k = if r.commutative { format!("{size} * t + p") } else { format!("{size} * p + t") };
+        let short = if r.commutative { "p" } else { "t" };
+        let text = format!(
+            "{{ {name}[{}] -> {name}[{}] : 0 <= {short} < {size} }}",
+            tuple(&["p", "t"]),
+            tuple(&[&format!("({k})")])
+        );
+        isl::Map::read(&scop.ctx, &text)?
+    } else {
+        isl::Set::universe(s.domain.space()?)?.identity()?
+    };
+    let back = old_of_new.clone().reverse()?;
+    let domain = s.domain.clone().apply(back.clone())?.coalesce()?;
+    let inner = domain.dim(isl::DimType::Set)? - outer - 1;
+    let cells = domain.clone().project_out(isl::DimType::Set, outer + 1, inner)?.coalesce()?;
+    // { S'[o, p, ...] -> [o, p] }
+    let mut wide = isl::Set::universe(domain.space()?)?.identity()?;
+    wide = wide.project_out(isl::DimType::Out, outer + 1, inner)?;
+    let cell_of = |array: &str| wide.clone().set_tuple_name(isl::DimType::Out, array);
+
+    let mut sizes = Vec::new();
+    for d in 0..=outer {
+        let values = cells.clone().project_out(isl::DimType::Set, d + 1, outer - d)?;
+        let values = values.project_out(isl::DimType::Set, 0, d)?.reset_tuple_id()?;
+        let Some(size) = extent(scop, values)? else { return Ok(None) };
+        sizes.push(Some(size));
+    }
+    let target = scop.array(s.accesses[r.write].array);
+    let part = fresh(&new, &format!("{}_part", target.name));
+    let partial = push(
+        &mut new,
+        Array {
+            name: part.clone(),
+            display: target.display.clone(),
+            elem: target.elem,
+            sizes,
+            kind: ArrayKind::Scalar { value: r.value, live_out: false },
+        },
+    );
+    let start = fresh(&new, &format!("S{}", new.statements.len()));
+    let rest = fresh(&new, &format!("S{}", new.statements.len() + 1));
+    let named = |name: &str| cells.clone().set_tuple_name(name);
+    let cell_from = |name: &str| -> Result<isl::Map> {
+        Ok(named(name)?.space().and_then(isl::Set::universe)?.identity()?.set_tuple_name(isl::DimType::Out, &part)?)
+    };
+    // The statement itself, on the parts.
+    {
+        let s = &mut new.statements[chain.statement];
+        s.domain = domain.clone();
+        for a in &mut s.accesses {
+            a.relation = old_of_new.clone().apply_range(a.relation.clone())?.coalesce()?;
+        }
+        for y in &mut s.synthesized {
+            let f = old_of_new.clone().apply_range(isl::Map::from_pw_aff(y.function.clone())?)?;
+            y.function = isl::PwMultiAff::from_map(f)?.at(0)?.coalesce()?;
+        }
+        for i in [r.read, r.write] {
+            s.accesses[i].array = partial;
+            s.accesses[i].relation = cell_of(&part)?;
+        }
+        if let Some(r) = &mut s.reduction {
+            r.regrouped = true;
+        }
+    }
+    let first = Access {
+        kind: AccessKind::MustWrite,
+        array: partial,
+        relation: cell_from(&start)?,
+        value: AccessValue::ScalarWrite(r.identity),
+    };
+    new.statements.push(Statement {
+        name: start.clone(),
+        domain: named(&start)?,
+        accesses: vec![first],
+        body: vec![],
+        synthesized: vec![],
+        reduction: None,
+        location: s.location.clone(),
+    });
+    // { R[o, p] -> S[o, ...] }: all instances of the part. The cell depends on o only.
+    let members = wide.clone().reverse()?.apply_range(old_of_new.clone())?;
+    let members = members.set_tuple_name(isl::DimType::In, &rest)?;
+    let on_cell = |i: usize| -> Result<Access> {
+        let relation = members.clone().intersect_range(s.domain.clone())?.apply_range(s.accesses[i].relation.clone())?;
+        Ok(Access { relation: relation.coalesce()?, ..s.accesses[i].clone() })
+    };
+    let value = Access {
+        kind: AccessKind::Read,
+        array: partial,
+        relation: cell_from(&rest)?,
+        value: AccessValue::ScalarRead(r.value),
+    };
+    new.statements.push(Statement {
+        name: rest.clone(),
+        domain: named(&rest)?,
+        accesses: vec![on_cell(r.read)?, on_cell(r.write)?, value],
+        body: r.update.clone(),
+        synthesized: vec![],
+        reduction: Some(Reduction { read: 0, write: 1, regrouped: true, ..r.clone() }),
+        location: s.location.clone(),
+    });
+
+    // The tree: start and parts under one loop over the parts, the rest behind it.
+    let kept = wide.clone().reverse()?;
+    let to_old = |name: &str| -> Result<isl::Map> {
+        let all = kept.clone().apply_range(old_of_new.clone())?;
+        Ok(all.set_tuple_name(isl::DimType::In, name)?)
+    };
+    let graft = Graft {
+        at: outer,
+        all: isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?,
+        views: vec![(start.clone(), to_old(&start)?), (name.clone(), old_of_new.clone()), (rest.clone(), to_old(&rest)?)],
+        statements: new.statements[scop.statements.len()..].to_vec(),
+        new: new.statements[chain.statement].clone(),
+        single,
+    };
+    let old = ScheduleTree::from_isl(&scop.schedule)?;
+    let Some(root) = graft.tree(&old.root, &old.domain)? else { return Ok(None) };
+    let mut all = isl::UnionSet::empty(&scop.ctx)?;
+    for s in &new.statements {
+        all = all.add_set(s.domain.clone())?;
+    }
+    new.schedule = ScheduleTree { domain: all, root }.to_isl()?;
+    let instances = [(StmtId(chain.statement), old_of_new)].into_iter().collect();
+    Ok(Some(Made { scop: new, instances }))
+}
+
+/// Puts the new statements into the schedule.
+struct Graft {
+    /// The position of the iterator at which the reduction is cut, and its instances.
+    at: u32,
+    all: isl::UnionSet,
+    /// Start, parts and rest: `{ X[...] -> S[...] }`, the old instances that each new one stands for.
+    views: Vec<(String, isl::Map)>,
+    /// Start and rest.
+    statements: Vec<Statement>,
+    new: Statement,
+    single: bool,
+}
+
+impl Graft {
+    /// The tree with the new statements; `None` if the loop to be cut is not found or runs other statements, too.
+    fn tree(&self, tree: &Tree, domain: &isl::UnionSet) -> Result<Option<Tree>> {
+        Ok(match tree {
+            Tree::Leaf => None,
+            Tree::Mark(_, c) => self.tree(c, domain)?,
+            Tree::Sequence(children) => {
+                let (mut out, mut any) = (Vec::new(), false);
+                for (filter, child) in children {
+                    let inside = domain.clone().intersect(filter.clone())?;
+                    let own = !inside.is_disjoint(&self.all)?;
+                    match (own && !any).then(|| self.tree(child, &inside)).transpose()? {
+                        Some(None) => return Ok(None),
+                        Some(Some(t)) => {
+                            out.push((self.filter(filter)?, t));
+                            any = true;
+                        }
+                        // Two subtrees with instances of the reduction.
+                        None if own => return Ok(None),
+                        None => out.push((filter.clone(), child.clone())),
+                    }
+                }
+                any.then_some(Tree::Sequence(out))
+            }
+            Tree::Band(b) => {
+                for (i, m) in b.members.iter().enumerate() {
+                    if !self.cuts(m)? {
+                        continue;
+                    }
+                    if !domain.clone().subtract(self.all.clone())?.is_empty()? {
+                        return Ok(None);
+                    }
+                    let more: Vec<_> = b.members[i + 1..].to_vec();
+                    let inner = b.child.as_ref().clone().under(more);
+                    let mut above = Vec::new();
+                    for m in &b.members[..i] {
+                        above.push(self.member(m)?);
+                    }
+                    return Ok(Some(self.parts(m, inner)?.under(above)));
+                }
+                let Some(child) = self.tree(&b.child, domain)? else { return Ok(None) };
+                let members = b.members.iter().map(|m| self.member(m)).collect::<Result<Vec<_>>>()?;
+                Some(Tree::Band(Band { members, child: Box::new(child), ..b.clone() }))
+            }
+        })
+    }
+
+    /// Whether the member is the iterator at which the reduction is cut.
+    fn cuts(&self, m: &isl::UnionPwAff) -> Result<bool> {
+        let own = member_map(m)?.intersect_domain(self.all.clone())?;
+        let wanted = parts::members(&isl::Set::from_union_set(self.all.clone())?)?;
+        Ok(own.is_equal(&member_map(&wanted[self.at as usize])?.intersect_domain(self.all.clone())?)?)
+    }
+
+    fn filter(&self, filter: &isl::UnionSet) -> Result<isl::UnionSet> {
+        let own = filter.clone().intersect(self.all.clone())?;
+        let mut out = filter.clone().subtract(self.all.clone())?;
+        for (_, view) in &self.views {
+            let seen = own.clone().apply(isl::UnionMap::from_map(view.clone().reverse()?)?)?;
+            out = out.union(seen)?;
+        }
+        Ok(out.coalesce()?)
+    }
+
+    /// A member above the cut, which depends on outer iterators only, on the new statements.
+    fn member(&self, m: &isl::UnionPwAff) -> Result<isl::UnionPwAff> {
+        let maps = member_map(m)?;
+        let own = maps.clone().intersect_domain(self.all.clone())?;
+        let others = maps.clone().domain()?.subtract(self.all.clone())?;
+        let mut out = m.clone().intersect_domain(others)?;
+        for (_, view) in &self.views {
+            let seen = isl::UnionMap::from_map(view.clone())?.apply_range(own.clone())?;
+            let seen = isl::Map::from_union_map(seen)?.coalesce()?;
+            if !seen.is_single_valued()? {
+                return Err(ScheduleError::Unsupported("a loop around a reduction that depends on the reduction"));
+            }
+            let f = isl::PwMultiAff::from_map(seen)?.at(0)?;
+            out = out.union_add(isl::UnionPwAff::from_pw_aff(f)?)?;
+        }
+        Ok(out)
+    }
+
+    /// What replaces the loop that is cut; `inner` is what it ran.
+    fn parts(&self, cut: &isl::UnionPwAff, inner: Tree) -> Result<Tree> {
+        let [start, rest] = self.statements.as_slice() else {
+            return Err(ScheduleError::Unsupported("a reduction without parts"));
+        };
+        let at = self.at as usize;
+        let part = |s: &Statement| -> Result<isl::UnionPwAff> { Ok(parts::members(&s.domain)?[at].clone()) };
+        let tuple = |s: &Statement| -> Result<isl::UnionSet> {
+            Ok(isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?)
+        };
+        let own = if self.single { part(&self.new)? } else { cut.clone().intersect_domain(self.all.clone())? };
+        let inner = if self.single {
+            Tree::Leaf.under(vec![parts::members(&self.new.domain)?[at + 1].clone()])
+        } else {
+            inner
+        };
+        let side = Tree::Sequence(vec![(tuple(start)?, Tree::Leaf), (tuple(&self.new)?, inner)]);
+        let side = side.under(vec![own.union_add(part(start)?)?]);
+        let both = tuple(start)?.union(tuple(&self.new)?)?;
+        Ok(Tree::Sequence(vec![(both, side), (tuple(rest)?, Tree::Leaf.under(vec![part(rest)?]))]))
+    }
+}

@@ -1,0 +1,205 @@
+//! Updates of a cell that may be regrouped: sums, products, minima, maxima and bit operations.
+//!
+//! # What the IR allows
+//! - Integer `add`, `mul`, `and`, `or`, `xor` and the intrinsics `smin`, `smax`, `umin`, `umax` are associative and commutative; whoever regroups
+//!   sums and products has to drop `nsw` and `nuw`, since a partial result may wrap where the whole does not.
+//! - `fadd` and `fmul` need the flag `reassoc`. The identity of `fadd` is -0.0, which keeps +0.0 and -0.0 as they are.
+//! - `llvm.minnum` and `llvm.maxnum` give the other operand for a NaN and either zero for two zeros: any order is one of the results that the
+//!   program allows. Their identity is an infinity (a NaN that is compared with it alone would be lost, so they need `nnan`).
+//! - `select(fcmp(value > cell), value, cell)` without any flag: the comparison is false for a NaN, so the values that are NaN are passed over, and
+//!   a cell that is one stays. Among equal values (zeros of both signs) the first stays, or with `>=` the last one; so it is
+//!   associative, but does not commute. Its identity is the infinity that nothing is below. The form that keeps the cell where the
+//!   comparison holds (`cell > value ? cell : value`) takes a NaN for the cell and then anything for the NaN: not associative.
+//!
+//! # Example
+//! `s += A[i] * B[i]` with `-ffast-math`: value `A[i] * B[i]`, update `[fadd]`, identity -0.0, commutative.
+
+use crate::ir::{self, Op, Value};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::{
+    LLVMFastMathAllowReassoc, LLVMFastMathNoInfs, LLVMFastMathNoNaNs, LLVMFastMathNoSignedZeros,
+    LLVMRealPredicate,
+};
+use pollyrs_isl as isl;
+use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ElemType, Reduction, Statement, ValueHandle};
+
+/// The update that the statement is, if it is one.
+pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<Reduction>> {
+    for (write, w) in s.accesses.iter().enumerate().filter(|(_, a)| a.kind == AccessKind::MustWrite) {
+        let own: Vec<_> = s.accesses.iter().enumerate().filter(|(_, a)| a.array == w.array).collect();
+        let [(p, a), (q, b)] = own.as_slice() else { continue };
+        let (read, r) = if a.kind == AccessKind::Read { (*p, *a) } else { (*q, *b) };
+        if r.kind != AccessKind::Read || read == write || !r.relation.is_equal(&w.relation)? {
+            continue;
+        }
+        if let Some(found) = update(s, (read, r), (write, w), arrays[w.array.0].elem) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// What combines cell and value.
+struct Operation {
+    value: Value,
+    /// From the cell to the result.
+    instructions: Vec<Value>,
+    identity: Value,
+    commutative: bool,
+}
+
+fn update(s: &Statement, (read, r): (usize, &Access), (write, w): (usize, &Access), elem: ElemType) -> Option<Reduction> {
+    let (old, load) = match r.value {
+        AccessValue::Instruction(v) => (v.0 as Value, Some(v)),
+        AccessValue::ScalarRead(v) => (v.0 as Value, None),
+        AccessValue::ScalarWrite(_) => return None,
+    };
+    let (new, store) = match w.value {
+        AccessValue::Instruction(v) => (ir::operand(v.0 as Value, 0), Some(v)),
+        AccessValue::ScalarWrite(v) => (v.0 as Value, None),
+        AccessValue::ScalarRead(_) => return None,
+    };
+    let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
+    if !in_body(new) || ir::elem_type(ir::type_of(new)) != Some(elem) {
+        return None;
+    }
+    let found = operation(new, old)?;
+    if found.value == old || !found.instructions.iter().all(|i| in_body(*i)) {
+        return None;
+    }
+    // Nothing else looks at the cell or at what becomes of it.
+    let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).collect();
+    for i in &s.body {
+        let i_value = i.0 as Value;
+        if found.instructions.contains(&i_value) || Some(*i) == store || Some(*i) == load {
+            continue;
+        }
+        if ir::operands(i_value).iter().any(|o| inner.contains(o)) {
+            return None;
+        }
+    }
+    if store.is_some_and(|v| inner.contains(&ir::operand(v.0 as Value, 1))) || inner.contains(&found.value) {
+        return None;
+    }
+    for (n, a) in s.accesses.iter().enumerate() {
+        if let AccessValue::ScalarWrite(v) = a.value
+            && n != write
+            && inner.contains(&(v.0 as Value))
+        {
+            return None;
+        }
+    }
+    let handles = found.instructions.iter().map(|i| ValueHandle(*i as usize));
+    Some(Reduction {
+        read,
+        write,
+        value: ValueHandle(found.value as usize),
+        identity: ValueHandle(found.identity as usize),
+        update: load.into_iter().chain(handles).chain(store).collect(),
+        commutative: found.commutative,
+        regrouped: false,
+    })
+}
+
+/// How `new` comes from `old`.
+fn operation(new: Value, old: Value) -> Option<Operation> {
+    let ty = ir::type_of(new);
+    // SAFETY: constants of the value's type, which the match arms know to be an integer or a floating-point type.
+    let (int, all_ones, real) = unsafe {
+        (
+            |v: u64| LLVMConstInt(ty, v, 0),
+            || LLVMConstAllOnes(ty),
+            |v: f64| LLVMConstReal(ty, v),
+        )
+    };
+    let two = |a: Value, b: Value| match (a == old, b == old) {
+        (true, false) => Some(b),
+        (false, true) => Some(a),
+        _ => None,
+    };
+    let done = |value: Value, identity: Value| {
+        Some(Operation { value, instructions: vec![new], identity, commutative: true })
+    };
+    let op = ir::opcode(new)?;
+    match op {
+        Op::LLVMAdd | Op::LLVMOr | Op::LLVMXor => done(two(ir::operand(new, 0), ir::operand(new, 1))?, int(0)),
+        Op::LLVMMul => done(two(ir::operand(new, 0), ir::operand(new, 1))?, int(1)),
+        Op::LLVMAnd => done(two(ir::operand(new, 0), ir::operand(new, 1))?, all_ones()),
+        Op::LLVMFAdd | Op::LLVMFMul if flags(new) & LLVMFastMathAllowReassoc != 0 => {
+            let identity = real(if op == Op::LLVMFAdd { -0.0 } else { 1.0 });
+            done(two(ir::operand(new, 0), ir::operand(new, 1))?, identity)
+        }
+        Op::LLVMCall if ir::is_intrinsic(new) => {
+            let args = ir::call_args(new);
+            let [a, b] = args.as_slice() else { return None };
+            let name = ir::name(ir::callee(new)?);
+            let value = two(*a, *b)?;
+            let bits = ir::int_bits(new);
+            let identity = match (name.split('.').nth(1)?, bits) {
+                ("smax", Some(bits)) => int(1 << (bits.min(64) - 1)),
+                ("smin", Some(bits)) => int((1 << (bits.min(64) - 1)) - 1),
+                ("umax", Some(_)) => int(0),
+                ("umin", Some(_)) => all_ones(),
+                ("maxnum", None) if flags(new) & LLVMFastMathNoNaNs != 0 => real(least(new, ty)?),
+                ("minnum", None) if flags(new) & LLVMFastMathNoNaNs != 0 => real(-least(new, ty)?),
+                _ => return None,
+            };
+            done(value, identity)
+        }
+        Op::LLVMSelect => select(new, old),
+        _ => None,
+    }
+}
+
+/// Minima and maxima written as comparisons.
+fn select(new: Value, old: Value) -> Option<Operation> {
+    use LLVMRealPredicate::*;
+    let (compare, taken, kept) = (ir::operand(new, 0), ir::operand(new, 1), ir::operand(new, 2));
+    if ir::opcode(compare)? != Op::LLVMFCmp || kept != old {
+        return None;
+    }
+    let (a, b) = (ir::operand(compare, 0), ir::operand(compare, 1));
+    // SAFETY: an `fcmp`.
+    let predicate = unsafe { LLVMGetFCmpPredicate(compare) };
+    // Whether the value is taken where it is larger.
+    let larger = match predicate {
+        LLVMRealOGT | LLVMRealOGE => (a, b) == (taken, old),
+        LLVMRealOLT | LLVMRealOLE => (a, b) == (old, taken),
+        _ => false,
+    };
+    let smaller = match predicate {
+        LLVMRealOLT | LLVMRealOLE => (a, b) == (taken, old),
+        LLVMRealOGT | LLVMRealOGE => (a, b) == (old, taken),
+        _ => false,
+    };
+    if larger == smaller {
+        return None;
+    }
+    let both = flags(new) | flags(compare);
+    let ty = ir::type_of(new);
+    let least = if both & LLVMFastMathNoInfs != 0 { -largest(ty)? } else { f64::NEG_INFINITY };
+    // SAFETY: a floating-point type, since it is compared as one.
+    let identity = unsafe { LLVMConstReal(ty, if larger { least } else { -least }) };
+    let commutative = both & LLVMFastMathNoNaNs != 0 && both & LLVMFastMathNoSignedZeros != 0;
+    Some(Operation { value: taken, instructions: vec![compare, new], identity, commutative })
+}
+
+/// What is not larger than any value of the type that the flags of `v` allow.
+fn least(v: Value, ty: pollyrs_llvm_shim::LLVMTypeRef) -> Option<f64> {
+    Some(if flags(v) & LLVMFastMathNoInfs != 0 { -largest(ty)? } else { f64::NEG_INFINITY })
+}
+
+/// The largest finite value of a type.
+fn largest(ty: pollyrs_llvm_shim::LLVMTypeRef) -> Option<f64> {
+    match ir::elem_type(ty)? {
+        ElemType::F32 => Some(f64::from(f32::MAX)),
+        ElemType::F64 => Some(f64::MAX),
+        _ => None,
+    }
+}
+
+/// The fast-math flags of a value that may have some.
+fn flags(v: Value) -> u32 {
+    // SAFETY: a live value; asked for flags only if it may have them.
+    unsafe { if LLVMCanValueUseFastMathFlags(v) != 0 { LLVMGetFastMathFlags(v) } else { 0 } }
+}
