@@ -23,8 +23,9 @@ use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
 use std::cell::Cell;
 
-/// Calls of calls are inlined this deep; C++ iterators over containers need three.
-const MAX_INLINE_ROUNDS: u32 = 4;
+/// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array behind
+/// `std::unique_ptr` seven.
+const MAX_INLINE_ROUNDS: u32 = 10;
 
 /// What one run over a module needs everywhere.
 struct Run<'a> {

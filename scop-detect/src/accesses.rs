@@ -160,6 +160,7 @@ impl Builder<'_> {
         let shape = delinearize(&problem).map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
         let sizes =
             shape.size_functions(&problem).map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
+        self.same_view(&array, raws, &shape)?;
         let subscript = RejectReason::Subscript { array: array.clone(), blocker: "its bounds".into() };
         let note = format!("subscripts of {array} stay inside its dimensions");
         self.require(AssumptionKind::Delinearization, shape.assumption.params()?, first, &note, subscript)?;
@@ -177,6 +178,36 @@ impl Builder<'_> {
             subscripts.push(all);
         }
         Ok(Shaped { elem, sizes, subscripts })
+    }
+
+    /// Refuses to join loops that take an array for a flat one with loops that take it for one of several dimensions.
+    ///
+    /// `for (k < rows * cols) s += A[k]` after `A[i * cols + j] = …` would be modelled as the first row only, under an assumption
+    /// that hardly ever holds. The flat access is blamed, so that the search splits there. An access within the first row that
+    /// just cannot be proved to stay in it is tolerated, unless the loops can do without each other.
+    fn same_view(&self, array: &str, raws: &[Raw], shape: &pollyrs_delinearize::Shape) -> Result<(), Fail> {
+        let subscript = |blocker| RejectReason::Subscript { array: array.into(), blocker };
+        let parametric = |p: &Option<Polynomial>| p.as_ref().is_some_and(|p| p.as_constant().is_none());
+        if !shape.sizes.iter().any(parametric) || shape.is_unconditional()? {
+            return Ok(());
+        }
+        let Some(Some(row)) = shape.sizes.last() else { return Ok(()) };
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        for (r, subs) in raws.iter().zip(&shape.subscripts) {
+            let (true, true, Some(last)) = (r.quasi.is_empty(), r.offset.is_affine(), subs.last()) else {
+                continue;
+            };
+            let domain = r.place.domain.clone().intersect_params(known.clone())?;
+            let size = self.affine_function(row, &r.place, &[]).map_err(|s| s.fail(r.inst, subscript))?;
+            let Some(size) = size else { continue };
+            let inside = last.clone().nonneg_set()?.intersect(last.clone().lt_set(size)?)?;
+            let flat = self.involved(&domain)?.into_iter().any(|p| is_product(&self.params[p].scev));
+            if (flat || self.region.joined) && !domain.is_subset(&inside)? {
+                let blocker = "another view of the same memory, with fewer dimensions".to_string();
+                return Err(Fail::at(subscript(blocker), r.inst));
+            }
+        }
+        Ok(())
     }
 
     fn delinearize_fail(&self, e: DelinearizeError, array: &str, raws: &[Raw], first: Value) -> Fail {
@@ -230,6 +261,16 @@ impl Builder<'_> {
             None => r.place.domain.clone(),
             Some(m) => r.place.domain.clone().apply(Map::from_pw_multi_aff(m)?)?,
         })
+    }
+}
+
+/// Whether `e` is the product of two values that are not constants, with constants added.
+fn is_product(e: &ScevExpr) -> bool {
+    match &e.kind {
+        ScevKind::Mul(ops) => ops.iter().filter(|o| !matches!(o.kind, ScevKind::Constant(_))).count() > 1,
+        ScevKind::Add(ops) | ScevKind::SMax(ops) | ScevKind::UMax(ops) => ops.iter().any(is_product),
+        ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) | ScevKind::Truncate(x) => is_product(x),
+        _ => false,
     }
 }
 

@@ -111,6 +111,8 @@ pub(crate) struct Candidate {
     pub entry: Block,
     pub exit: Block,
     pub blocks: BTreeSet<Block>,
+    /// Whether this is a run of several regions, each of which could be modelled alone.
+    pub joined: bool,
 }
 
 pub(crate) struct Builder<'a> {

@@ -203,7 +203,9 @@ impl Search<'_, '_> {
     }
 
     fn merged(&self, run: &[Candidate]) -> Option<Candidate> {
-        self.cfg.region(run.first()?.entry, run.last()?.exit)
+        let whole = self.cfg.region(run.first()?.entry, run.last()?.exit)?;
+        let loops = run.iter().filter(|c| self.has_loop(c)).count();
+        Some(Candidate { joined: loops > 1, ..whole })
     }
 
     fn give_up(&mut self, c: &Candidate) {

@@ -115,7 +115,7 @@ impl Cfg {
             .all(|b| self.predecessors(*b).iter().all(|p| blocks.contains(p)));
         let leaves = blocks.iter().any(|b| self.successors(*b).contains(&exit));
         // Entering a loop at its header is the one way in; an entry in the middle of a loop that lies inside is irreducible.
-        (closed && leaves).then_some(Candidate { entry, exit, blocks })
+        (closed && leaves).then_some(Candidate { entry, exit, blocks, joined: false })
     }
 }
 

@@ -309,6 +309,18 @@ impl Builder<'_> {
         if matches!(pred, Pred::LLVMIntUGT | Pred::LLVMIntUGE | Pred::LLVMIntULT | Pred::LLVMIntULE) {
             return self.unsigned_comparison(pred, &a, &b, place);
         }
+        let zero = |e: &ScevExpr| matches!(e.kind, ScevKind::Constant(0));
+        if matches!(pred, Pred::LLVMIntEQ | Pred::LLVMIntNE) && zero(&b) {
+            let all_zero = self.is_zero(ir::operand(c, 0), place)?;
+            return Ok(if pred == Pred::LLVMIntEQ { all_zero } else { all_zero.complement()? });
+        }
+        let minus_one = matches!(b.kind, ScevKind::Constant(-1));
+        if let Some(Op::LLVMOr | Op::LLVMAnd) = ir::opcode(ir::operand(c, 0))
+            && ((pred == Pred::LLVMIntSLT && zero(&b)) || (pred == Pred::LLVMIntSGT && minus_one))
+        {
+            let negative = self.is_negative(ir::operand(c, 0), place)?;
+            return Ok(if pred == Pred::LLVMIntSLT { negative } else { negative.complement()? });
+        }
         let (x, y) = (self.exact(&a, place)?, self.exact(&b, place)?);
         Ok(match pred {
             Pred::LLVMIntEQ => x.eq_set(y)?,
@@ -318,6 +330,43 @@ impl Builder<'_> {
             Pred::LLVMIntSLT => x.lt_set(y)?,
             _ => x.le_set(y)?,
         })
+    }
+
+    /// Where `v` is zero. LLVM joins comparisons: `x == 0 && y == n` becomes `(x | (y ^ n)) == 0`.
+    fn is_zero(&mut self, v: Value, place: &Place) -> Result<Set, Stop> {
+        let arg = |i| ir::operand(v, i);
+        let scope =
+            place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)));
+        let whole = self.an.scev(v, scope);
+        match ir::opcode(v) {
+            // An addition in disguise is left to scalar evolution.
+            Some(Op::LLVMOr) if matches!(whole.kind, ScevKind::Unknown(_)) => {
+                Ok(self.is_zero(arg(0), place)?.intersect(self.is_zero(arg(1), place)?)?)
+            }
+            Some(Op::LLVMXor) if !ir::is_constant(arg(1)) || matches!(whole.kind, ScevKind::Unknown(_)) => {
+                let (a, b) = (self.an.scev(arg(0), scope), self.an.scev(arg(1), scope));
+                Ok(self.exact(&a, place)?.eq_set(self.exact(&b, place)?)?)
+            }
+            _ => Ok(self.exact(&whole, place)?.eq_set(self.constant(0, place)?)?),
+        }
+    }
+
+    /// Where `v` is negative: the sign of `x | y` is that of either, the sign of `x & y` that of both.
+    fn is_negative(&mut self, v: Value, place: &Place) -> Result<Set, Stop> {
+        let arg = |i| ir::operand(v, i);
+        let scope =
+            place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)));
+        let whole = self.an.scev(v, scope);
+        let unseen = matches!(whole.kind, ScevKind::Unknown(_));
+        match ir::opcode(v) {
+            Some(Op::LLVMOr) if unseen => {
+                Ok(self.is_negative(arg(0), place)?.union(self.is_negative(arg(1), place)?)?)
+            }
+            Some(Op::LLVMAnd) if unseen => {
+                Ok(self.is_negative(arg(0), place)?.intersect(self.is_negative(arg(1), place)?)?)
+            }
+            _ => Ok(self.exact(&whole, place)?.lt_set(self.constant(0, place)?)?),
+        }
     }
 
     /// With `y >= 0`, `x <u y` is `0 <= x < y`: exact whatever the sign of `x`. Only the larger side needs an assumption.
@@ -385,7 +434,7 @@ impl Builder<'_> {
     }
 
     /// The parameters that `set` depends on.
-    fn involved(&self, set: &Set) -> isl::Result<Vec<usize>> {
+    pub fn involved(&self, set: &Set) -> isl::Result<Vec<usize>> {
         let mut all = Vec::new();
         for (i, p) in self.params.iter().enumerate() {
             let at = set.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, &p.name)?)?;

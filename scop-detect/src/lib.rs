@@ -37,6 +37,7 @@ mod reductions;
 mod scalars;
 mod scev_affine;
 mod schedule;
+mod selects;
 mod statements;
 
 use builder::{Builder, Candidate, Fail};

@@ -222,8 +222,17 @@ impl Builder<'_> {
         found
     }
 
-    /// An instruction that scalar evolution does not see through: signed division, remainders and masks by constants.
+    /// An instruction that scalar evolution does not see through: signed division, remainders and masks by constants, and
+    /// selections under affine conditions.
     fn instruction(&mut self, v: ir::Value, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
+        match ir::opcode(v) {
+            Some(Op::LLVMSelect) => return self.selection(v, place),
+            Some(Op::LLVMFreeze) => {
+                let x = self.an.scev(ir::operand(v, 0), place.loops.last().copied());
+                return self.congruent(&x, place);
+            }
+            _ => {}
+        }
         let divisor = |i| ir::constant_int(ir::operand(v, i)).filter(|c| *c > 0);
         let (op, c) = match (ir::opcode(v), ir::operands(v).len()) {
             (Some(op @ (Op::LLVMSDiv | Op::LLVMSRem)), _) => (op, divisor(1)),
@@ -357,6 +366,7 @@ impl Builder<'_> {
                 Ok(p)
             }
             ScevKind::Truncate(x) => self.polynomial(x, place, quasi),
+            ScevKind::Unknown(v) if self.is_selection(*v) => self.polynomial_selection(*v, place, quasi),
             _ => self.affine_polynomial(e, place, quasi),
         }
     }

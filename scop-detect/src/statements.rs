@@ -13,7 +13,7 @@ use crate::effects::{Effect, Effects, Out};
 use crate::ir::{self, Op, Value};
 use crate::scalars::CellKind;
 use crate::schedule::original_schedule;
-use isl::{DimType, Map, PwAff, Space};
+use isl::{DimType, Map, PwAff, Set, Space};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
 use pollyrs_scop::*;
@@ -148,6 +148,17 @@ impl Builder<'_> {
         };
         debug_assert!(!g.init || e.loops.is_empty());
         Ok(Draft { name, loops: e.loops.clone(), statement })
+    }
+
+    /// The context and those assumptions that are one polyhedron.
+    fn known_at_run_time(&self) -> Result<Set, Fail> {
+        let mut known = self.context.clone();
+        for a in &self.assumptions {
+            if a.set.n_basic_set()? == 1 {
+                known = known.intersect(a.set.clone())?;
+            }
+        }
+        Ok(known.coalesce()?)
     }
 
     /// Adds memory arrays and the accesses to them.
@@ -293,14 +304,18 @@ impl Builder<'_> {
         mut self,
         name: String,
         function: String,
-        drafts: Vec<Draft>,
+        mut drafts: Vec<Draft>,
         arrays: Vec<Array>,
         invariants: &[Value],
     ) -> Result<Scop, Fail> {
         let alias_checks = self.alias_checks(&drafts, &arrays);
+        self.assumptions = self.needed_assumptions()?;
+        let known = self.known_at_run_time()?;
+        for d in &mut drafts {
+            d.statement.domain = assumed_domain(d.statement.domain.clone(), &known)?;
+        }
         self.drop_unused(&drafts, &arrays)?;
         let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
-        let mut drafts = drafts;
         let mut arrays = arrays;
         for d in &mut drafts {
             let s = &mut d.statement;
@@ -329,7 +344,7 @@ impl Builder<'_> {
             .collect();
         let location =
             loops.first().cloned().flatten().or_else(|| crate::builder::block_location(self.region.entry));
-        let mut assumptions = self.needed_assumptions()?;
+        let mut assumptions = std::mem::take(&mut self.assumptions);
         for a in &mut assumptions {
             a.set = tidy_set(a.set.clone(), &space)?;
         }
@@ -514,4 +529,15 @@ fn strangers(mine: &Space, space: &Space) -> isl::Result<Vec<u32>> {
 
 fn handle(v: Value) -> ValueHandle {
     ValueHandle(v as usize)
+}
+
+/// `domain` without what can't be while the assumptions hold: `{ S[i] : 0 <= i < n } or { S[0] : n < 0 }`, from a loop that tests at its
+/// end, is the first part alone once `n >= 0` is checked.
+fn assumed_domain(domain: Set, known: &Set) -> isl::Result<Set> {
+    let inside = domain.clone().intersect_params(known.clone())?.coalesce()?;
+    if inside.is_empty()? {
+        return Ok(domain);
+    }
+    let inside = inside.gist_params(known.clone())?.coalesce()?;
+    Ok(if inside.n_basic_set()? <= domain.n_basic_set()? { inside } else { domain })
 }
