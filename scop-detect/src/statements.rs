@@ -322,6 +322,11 @@ impl Builder<'_> {
             s.domain = tidy_set(s.domain.clone(), &space)?;
             for a in &mut s.accesses {
                 a.relation = tidy_map(a.relation.clone(), &space)?;
+                // Pieces for iterations that are never executed.
+                if a.relation.n_basic_map()? > 1 {
+                    let inside = a.relation.clone().intersect_domain(s.domain.clone())?;
+                    a.relation = inside.coalesce()?.gist_domain(s.domain.clone())?;
+                }
             }
             for f in &mut s.synthesized {
                 f.function = tidy_function(f.function.clone(), &space)?;
