@@ -325,7 +325,10 @@ impl Builder<'_> {
                 // Pieces for iterations that are never executed.
                 if a.relation.n_basic_map()? > 1 {
                     let inside = a.relation.clone().intersect_domain(s.domain.clone())?;
-                    a.relation = inside.coalesce()?.gist_domain(s.domain.clone())?;
+                    let inside = inside.coalesce()?.gist_domain(s.domain.clone())?;
+                    if inside.is_single_valued()? {
+                        a.relation = inside;
+                    }
                 }
             }
             for f in &mut s.synthesized {
