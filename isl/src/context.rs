@@ -1,6 +1,6 @@
 //! isl contexts, errors and operation budgets.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 use std::rc::Rc;
 
@@ -33,6 +33,8 @@ unsafe extern "C" {
     fn isl_ctx_reset_operations(ctx: *mut RawCtx);
     fn isl_val_zero(ctx: *mut RawCtx) -> *mut c_void;
     fn isl_val_free(v: *mut c_void) -> *mut c_void;
+    /// Of `c/meter.c`.
+    fn pollyrs_isl_meter(ctx: *mut RawCtx);
 }
 
 const ISL_ON_ERROR_CONTINUE: c_int = 1;
@@ -129,8 +131,8 @@ impl Context {
         }
     }
 
-    /// Runs `f` with at most `operations` isl operations (0: without a limit); past that, isl calls return
-    /// [`Error::Quota`]. An enclosing budget is suspended meanwhile and starts anew afterwards.
+    /// Runs `f` with at most `operations` isl operations (0: no limit of its own); past that, isl calls return
+    /// [`Error::Quota`]. See [`Context::budget`].
     pub fn with_budget<T, E: From<Error>>(
         &self,
         operations: u64,
@@ -143,10 +145,6 @@ impl Context {
     /// Operations under all budgets so far: a measure of the work done that is the same on every machine.
     pub fn operations(&self) -> u64 {
         self.0.spent.get() + self.counted()
-    }
-
-    fn account(&self) {
-        self.0.spent.set(self.0.spent.get() + self.counted());
     }
 
     /// Operations since isl's counter was reset. isl does not tell, but under a limit of `max` it refuses one more
@@ -177,32 +175,62 @@ impl Context {
         }
     }
 
-    /// The same as a guard: the budget holds until the guard is dropped.
+    /// A budget of `operations` isl operations (0: no limit of its own) that holds until the guard is dropped. Budgets nest: what is
+    /// spent inside counts outside as well, and an inner one is never larger than what is left of the outer one.
+    ///
+    /// An operation is an allocation, a pivot, or as much arithmetic on vectors as `c/meter.c` says; about 100 ns.
     pub fn budget(&self, operations: u64) -> Budget {
-        // SAFETY: the context is live.
+        let used = self.counted();
+        self.0.spent.set(self.0.spent.get() + used);
+        // SAFETY: the context is live, and stays so while the stack holds it and the meter charges it.
         unsafe {
-            let outer = isl_ctx_get_max_operations(self.raw());
-            self.account();
+            let outer = match isl_ctx_get_max_operations(self.raw()) {
+                0 => None,
+                max => Some(left(max as u64, used)),
+            };
+            let own = (operations > 0).then_some(operations);
+            let limit = own.into_iter().chain(outer).min();
             isl_ctx_reset_operations(self.raw());
-            isl_ctx_set_max_operations(self.raw(), operations as c_ulong);
+            isl_ctx_set_max_operations(self.raw(), limit.unwrap_or(0) as c_ulong);
+            CHARGED.with_borrow_mut(|stack| stack.push(self.clone()));
+            pollyrs_isl_meter(self.raw());
             Budget { ctx: self.clone(), outer }
         }
     }
 }
 
+thread_local! {
+    /// The contexts with budgets in force; the meter charges the last one.
+    static CHARGED: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What is left of a limit: one operation at least, since a limit of none means to isl that there is no limit.
+fn left(limit: u64, used: u64) -> u64 {
+    limit.saturating_sub(used).max(1)
+}
+
 /// An operation budget in force; see [`Context::budget`].
 pub struct Budget {
     ctx: Context,
-    outer: c_ulong,
+    /// What was left of the budget around this one.
+    outer: Option<u64>,
 }
 
 impl Drop for Budget {
     fn drop(&mut self) {
-        // SAFETY: the context is live.
+        let used = self.ctx.counted();
+        self.ctx.0.spent.set(self.ctx.0.spent.get() + used);
+        let charged = CHARGED.with_borrow_mut(|stack| {
+            let own = stack.iter().rposition(|c| Rc::ptr_eq(&c.0, &self.ctx.0));
+            own.map(|at| stack.remove(at));
+            stack.last().cloned()
+        });
+        // SAFETY: the contexts are live: this one, and the one that the stack still holds.
         unsafe {
-            self.ctx.account();
+            pollyrs_isl_meter(charged.map_or(std::ptr::null_mut(), |c| c.raw()));
             isl_ctx_reset_operations(self.ctx.raw());
-            isl_ctx_set_max_operations(self.ctx.raw(), self.outer);
+            let limit = self.outer.map_or(0, |outer| left(outer, used));
+            isl_ctx_set_max_operations(self.ctx.raw(), limit as c_ulong);
         }
     }
 }

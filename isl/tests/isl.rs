@@ -45,10 +45,53 @@ fn a_spent_budget_is_an_error_and_ends_with_its_guard() -> Outcome {
     assert_eq!(ctx.with_budget(10, hard), Err(Error::Quota));
     assert_eq!(ctx.with_budget(0, hard), Ok(()));
     let outer = ctx.budget(5);
-    ctx.with_budget(0, hard)?;
-    assert_eq!(hard(), Err(Error::Quota));
+    assert_eq!(ctx.with_budget(0, hard), Err(Error::Quota));
+    assert_eq!(ctx.with_budget(1 << 40, hard), Err(Error::Quota));
     drop(outer);
     hard()
+}
+
+#[test]
+fn budgets_nest() -> Outcome {
+    let ctx = Context::new();
+    let work = || Set::read(&ctx, "{ S[i, j] : 0 <= i < 4 and i <= j < 9 }")?.is_empty();
+    let before = ctx.operations();
+    ctx.with_budget(0, work)?;
+    let each = ctx.operations() - before;
+    let outer = ctx.budget(5 * each);
+    let mut done = 0;
+    while ctx.with_budget(2 * each, work).is_ok() {
+        done += 1;
+    }
+    assert!((3..=6).contains(&done), "{done} of {each} operations");
+    assert_eq!(work(), Err(Error::Quota));
+    drop(outer);
+    assert_eq!(work(), Ok(false));
+    Ok(())
+}
+
+/// Pivots of tables of long numbers: few operations to isl, and a second of work.
+#[test]
+fn arithmetic_on_vectors_counts() -> Outcome {
+    let ctx = Context::new();
+    let dense = |n: u64| {
+        let sum = |row: u64| {
+            let terms = (0..n).map(|c| format!("{}x{c}", (row * 7919 + c * 104729) % 99991 + 1));
+            terms.collect::<Vec<_>>().join(" + ")
+        };
+        let rows = (0..n).map(|r| format!("{} <= {}y", sum(r), r + 12345)).collect::<Vec<_>>();
+        let names = (0..n).map(|c| format!("x{c}")).collect::<Vec<_>>();
+        format!("[y] -> {{ [{}] : {} }}", names.join(", "), rows.join(" and "))
+    };
+    let cost = |text: &str| -> std::result::Result<u64, Error> {
+        let s = Set::read(&ctx, text)?;
+        let before = ctx.operations();
+        ctx.with_budget(0, || s.lexmin().map(drop).or(Ok::<_, Error>(())))?;
+        Ok(ctx.operations() - before)
+    };
+    let (small, large) = (cost(&dense(4))?, cost(&dense(16))?);
+    assert!(large > 16 * small, "{small} {large}");
+    Ok(())
 }
 
 #[test]

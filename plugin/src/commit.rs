@@ -64,17 +64,19 @@ pub fn images(
     Ok(images)
 }
 
-/// Rewrites `clone` and makes it the body of `f`. On an error `f` is untouched and the clone still there.
+/// Rewrites `clone` and makes it the body of `f`, with at most `budget` isl operations a SCoP. On an error `f` is untouched and the
+/// clone still there.
 pub fn rewrite(
     session: &Session,
     f: LLVMValueRef,
     clone: LLVMValueRef,
     compiled: &mut [Compiled],
     options: &Options,
+    budget: u64,
     timer: &Timer,
 ) -> Result<(), PluginError> {
     let mut added = Vec::new();
-    let result = rewrite_clone(session, clone, compiled, options, timer, &mut added);
+    let result = rewrite_clone(session, clone, compiled, options, budget, timer, &mut added);
     if let Err(e) = result {
         for kernel in added {
             // SAFETY: internal kernels that only the clone's descriptors refer to.
@@ -99,6 +101,7 @@ fn rewrite_clone(
     clone: LLVMValueRef,
     compiled: &mut [Compiled],
     options: &Options,
+    budget: u64,
     timer: &Timer,
     added: &mut Vec<LLVMValueRef>,
 ) -> Result<(), PluginError> {
@@ -128,6 +131,7 @@ fn rewrite_clone(
             work: &c.work,
             fused: c.kernels.fused(),
         };
+        let _budget = c.scop.ctx.budget(budget);
         // SAFETY: the working copy holds the region that detection found in it.
         timer.time(Phase::Host, || unsafe { codegen::emit(clone, &plan, &entry) })?;
     }

@@ -7,6 +7,7 @@
 //!   too, the original body stays.
 //! - Functions are visited in module order and SCoPs in program order; nothing depends on addresses.
 
+use crate::budget::{self, Budgets};
 use crate::commit::{self, Compiled};
 use crate::options::{Options, Strategy};
 use crate::prepare;
@@ -21,7 +22,6 @@ use pollyrs_llvm_shim::Session;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
-use std::cell::Cell;
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array behind
 /// `std::unique_ptr` seven.
@@ -33,20 +33,7 @@ struct Run<'a> {
     stage: Stage,
     options: &'a Options,
     timer: &'a Timer,
-    /// isl operations left for the module.
-    left: Cell<u64>,
-}
-
-impl Run<'_> {
-    /// The operations a stage may use that by itself may use `wish`.
-    fn budget(&self, wish: u64) -> u64 {
-        // To isl 0 means that there is no limit.
-        wish.min(self.left.get()).max(1)
-    }
-
-    fn spend(&self, operations: u64) {
-        self.left.set(self.left.get().saturating_sub(operations));
-    }
+    budgets: Budgets,
 }
 
 /// Runs one stage over the module; returns whether the module changed.
@@ -77,16 +64,22 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             Ok(())
         })?;
     }
-    let run = Run { session, stage, options, timer, left: Cell::new(options.module_budget) };
+    let instructions = copies.iter().map(|(_, clone)| budget::instructions(*clone)).sum();
+    let run = Run { session, stage, options, timer, budgets: Budgets::new(options, instructions) };
     for (f, clone) in copies {
-        if run.left.get() == 0 {
+        if run.budgets.module_is_spent() {
             session.erase_function(clone)?;
-            remarks::not_looked_at(f, &name_of(f));
+            remarks::budget(f, &name_of(f), "the module");
             continue;
         }
+        run.budgets.begin_function();
         match offload(&run, f, clone) {
             Ok(true) => changed = true,
             Ok(false) => session.erase_function(clone)?,
+            Err(PluginError::Codegen(e)) if is_quota(&e) => {
+                session.erase_function(clone)?;
+                remarks::budget(f, &name_of(f), "the code on the host");
+            }
             Err(e) => {
                 session.erase_function(clone)?;
                 remarks::internal(f, &e);
@@ -95,7 +88,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
     }
     if let Some(table) = timer.report(&module_name(module)) {
         eprint!("{table}");
-        eprintln!("{:10} isl operations", options.module_budget - run.left.get());
+        eprintln!("{:10} isl operations", run.budgets.spent());
     }
     Ok(changed)
 }
@@ -109,7 +102,7 @@ fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, 
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
         let detect_options = detect_options(run);
         let detection = timer.time(Phase::Detection, || detect::detect(&analyses, &detect_options));
-        run.spend(detection.operations);
+        run.budgets.spend(detection.operations);
         if stage == Stage::Detect {
             eprint!("{detection}");
         }
@@ -119,8 +112,11 @@ fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, 
         for scop in detection.scops {
             let (function, location) = (scop.function.clone(), scop.location.clone());
             let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
-            let result = compile(run, scop);
-            run.spend(ctx.operations() - before);
+            let result = {
+                let _budget = ctx.budget(run.budgets.scop());
+                compile(run, scop)
+            };
+            run.budgets.spend(ctx.operations() - before);
             match result {
                 Ok(Some(c)) => compiled.push(c),
                 Ok(None) => {}
@@ -139,8 +135,8 @@ fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, 
     }
     session.invalidate(clone)?;
     let before: u64 = compiled.iter().map(|c| c.scop.ctx.operations()).sum();
-    commit::rewrite(session, f, clone, &mut compiled, options, timer)?;
-    run.spend(compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>() - before);
+    commit::rewrite(session, f, clone, &mut compiled, options, run.budgets.host(), timer)?;
+    run.budgets.spend(compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>() - before);
     if stage == Stage::Host {
         eprint!("{}", function_text(f));
     }
@@ -156,7 +152,7 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     if stage < Stage::Deps {
         return Ok(None);
     }
-    let budget = run.budget(options.budget.unwrap_or(schedule::DEFAULT_BUDGET));
+    let budget = run.budgets.stage();
     let dependences = timer
         .time(Phase::Dependences, || schedule::dependences::dependences_within(&scop, budget))
         .map_err(reject_reason)?;
@@ -189,9 +185,7 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     }
     let generated = |e: codegen::CodegenError| match e {
         codegen::CodegenError::Unsupported(what) => RejectReason::Device { what },
-        codegen::CodegenError::Isl(pollyrs_isl::Error::Quota) => {
-            RejectReason::Budget { stage: "code generation".into() }
-        }
+        e if is_quota(&e) => RejectReason::Budget { stage: "code generation".into() },
         e => RejectReason::Internal { stage: "code generation".into(), message: e.to_string() },
     };
     codegen::check_live_outs(&scop).map_err(generated)?;
@@ -229,9 +223,8 @@ fn footprints(
 }
 
 fn detect_options(run: &Run<'_>) -> detect::DetectOptions {
-    let defaults = detect::DetectOptions::default();
-    let wish = run.options.budget.unwrap_or(defaults.isl_operations);
-    detect::DetectOptions { isl_operations: run.budget(wish), ..defaults }
+    let (isl_operations, all_operations) = (run.budgets.attempt(), run.budgets.detection());
+    detect::DetectOptions { isl_operations, all_operations, ..Default::default() }
 }
 
 fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions {
@@ -250,6 +243,10 @@ fn map_options(options: &Options, budget: u64) -> schedule::MapOptions {
         *threads = options.tile.clone();
     }
     map
+}
+
+fn is_quota(e: &codegen::CodegenError) -> bool {
+    matches!(e, codegen::CodegenError::Isl(pollyrs_isl::Error::Quota))
 }
 
 fn reject_reason(e: schedule::ScheduleError) -> RejectReason {

@@ -37,10 +37,6 @@ pub enum Strategy {
     Streaming,
 }
 
-/// isl runs about seven million operations a second (bench/COMPILE_TIME.md): a file takes at most some 17 seconds more. A file of
-/// 10,000 lines with 700 SCoPs takes 110 million.
-const DEFAULT_MODULE_BUDGET: u64 = 120_000_000;
-
 /// See the module documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -58,8 +54,8 @@ pub struct Options {
     pub tile: Vec<u32>,
     /// isl operations; `None`: the stages' default.
     pub budget: Option<u64>,
-    /// isl operations after which the rest of a module is left as it is.
-    pub module_budget: u64,
+    /// isl operations after which the rest of a module is left as it is; `None`: by its size.
+    pub module_budget: Option<u64>,
     /// Print a table of the time in each stage.
     pub time: bool,
     /// Instructions of the largest callee that is inlined into loops.
@@ -97,7 +93,7 @@ impl Default for Options {
             fuse_steps: None,
             tile: Vec::new(),
             budget: None,
-            module_budget: DEFAULT_MODULE_BUDGET,
+            module_budget: None,
             time: false,
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
             // so admits 45, doubled once more for bodies not simplified yet.
@@ -163,7 +159,7 @@ impl Options {
             "fuse-steps" => self.fuse_steps = Some(number(value)?),
             "tile" => self.tile = sizes(value)?,
             "budget" => self.budget = Some(number(value)?),
-            "module-budget" => self.module_budget = number(value)?,
+            "module-budget" => self.module_budget = Some(number(value)?),
             "time" => self.time = flag(value)?,
             "max-inline" => self.max_inline = number(value)?,
             _ => return Err(format!("unknown; there are {}", NAMES.join(", "))),

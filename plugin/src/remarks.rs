@@ -52,9 +52,9 @@ pub fn rejected(f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
     remark(f, RemarkKind::Missed, r.reason.remark_name(), at, &message);
 }
 
-/// The budget of the module was spent on other functions.
-pub fn not_looked_at(f: LLVMValueRef, function: &str) {
-    let reason = RejectReason::Budget { stage: "the module".into() };
+/// A budget that ends the work on a whole function.
+pub fn budget(f: LLVMValueRef, function: &str, stage: &str) {
+    let reason = RejectReason::Budget { stage: stage.into() };
     let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
     remark(f, RemarkKind::Missed, r.reason.remark_name(), None, &format!("not offloaded: {r}"));
 }

@@ -50,7 +50,7 @@ use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
 /// Operations of isl a stage may use unless its options say otherwise.
-pub const DEFAULT_BUDGET: u64 = 2_000_000;
+pub const DEFAULT_BUDGET: u64 = 5_000_000;
 
 /// Why a stage of this crate gives no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -50,8 +50,10 @@ use std::collections::BTreeSet;
 /// Limits of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DetectOptions {
-    /// isl operations for one region; 0 for no limit.
+    /// isl operations for one region.
     pub isl_operations: u64,
+    /// isl operations for all regions of a function that are tried.
+    pub all_operations: u64,
     /// Regions tried in a function.
     pub max_attempts: usize,
 }
@@ -59,7 +61,7 @@ pub struct DetectOptions {
 impl Default for DetectOptions {
     fn default() -> Self {
         // A five-point stencil under a time loop takes 60 thousand operations, PolyBench's largest kernel some millions.
-        DetectOptions { isl_operations: 20_000_000, max_attempts: 512 }
+        DetectOptions { isl_operations: 10_000_000, all_operations: 20_000_000, max_attempts: 512 }
     }
 }
 
@@ -84,7 +86,8 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     let mut model = |c: &Candidate| -> Result<Scop, Fail> {
         let ctx = isl::Context::new();
         let name = format!("{function}.{}", count + 1);
-        let scop = ctx.with_budget(options.isl_operations, || {
+        let left = options.all_operations.saturating_sub(operations).max(1);
+        let scop = ctx.with_budget(options.isl_operations.min(left), || {
             Builder::new(analyses, &cfg, ctx.clone(), c)?.build(name, function.clone())
         });
         operations += ctx.operations();

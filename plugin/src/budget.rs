@@ -1,0 +1,106 @@
+//! How many isl operations each part of the work may use.
+//!
+//! Budgets nest: a stage's lies in its SCoP's, a SCoP's in its function's, a function's in the module's; whichever ends first ends the
+//! work, and what is not done then keeps its original code, with a remark. Operations are counted, never seconds, so that the same
+//! input gives the same output on every machine; isl does about five million a second (bench/COMPILE_TIME.md).
+
+use crate::options::Options;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use std::cell::Cell;
+
+/// A stage of one SCoP unless the option `budget` says otherwise: about a second.
+const STAGE: u64 = pollyrs_schedule::DEFAULT_BUDGET;
+/// In stages. The attempts at one region; PolyBench's largest kernel takes one.
+const ATTEMPT: u64 = 2;
+/// All attempts at the regions of a function.
+const DETECTION: u64 = 3;
+/// Everything from the dependences to the device code of one SCoP.
+const SCOP: u64 = 5;
+/// The code on the host for one SCoP, which is written when there is no way back but for the whole function.
+const HOST: u64 = 1;
+const FUNCTION: u64 = 7;
+/// Of a module: for a file with one function, and for each instruction. clang takes about 100 µs an instruction at `-O3`, in which isl does
+/// 500 operations; so no file takes much longer than a few times as long as without the plugin, or the time of one function.
+const MODULE: u64 = 8;
+const INSTRUCTION: u64 = 1_000;
+
+/// What is left.
+pub struct Budgets {
+    stage: u64,
+    given: u64,
+    module: Cell<u64>,
+    function: Cell<u64>,
+}
+
+impl Budgets {
+    /// For a module with so many instructions in functions with loops.
+    pub fn new(options: &Options, instructions: u64) -> Budgets {
+        let stage = options.budget.unwrap_or(STAGE);
+        let given = options.module_budget.unwrap_or(MODULE * stage + INSTRUCTION * instructions);
+        Budgets { stage, given, module: Cell::new(given), function: Cell::new(0) }
+    }
+
+    /// What was spent on functions before counts for the module alone from here on.
+    pub fn begin_function(&self) {
+        self.function.set(FUNCTION * self.stage);
+    }
+
+    pub fn module_is_spent(&self) -> bool {
+        self.module.get() == 0
+    }
+
+    pub fn stage(&self) -> u64 {
+        self.within(self.stage)
+    }
+
+    pub fn attempt(&self) -> u64 {
+        self.within(ATTEMPT * self.stage)
+    }
+
+    pub fn detection(&self) -> u64 {
+        self.within(DETECTION * self.stage)
+    }
+
+    pub fn scop(&self) -> u64 {
+        self.within(SCOP * self.stage)
+    }
+
+    pub fn host(&self) -> u64 {
+        self.within(HOST * self.stage)
+    }
+
+    /// To isl 0 means that there is no limit.
+    fn within(&self, wish: u64) -> u64 {
+        wish.min(self.function.get()).min(self.module.get()).max(1)
+    }
+
+    pub fn spend(&self, operations: u64) {
+        for left in [&self.module, &self.function] {
+            left.set(left.get().saturating_sub(operations));
+        }
+    }
+
+    /// In the whole module.
+    pub fn spent(&self) -> u64 {
+        self.given - self.module.get()
+    }
+}
+
+/// The number of instructions of a function.
+pub fn instructions(f: LLVMValueRef) -> u64 {
+    let mut n = 0;
+    // SAFETY: a live function.
+    unsafe {
+        let mut block = LLVMGetFirstBasicBlock(f);
+        while !block.is_null() {
+            let mut i = LLVMGetFirstInstruction(block);
+            while !i.is_null() {
+                n += 1;
+                i = LLVMGetNextInstruction(i);
+            }
+            block = LLVMGetNextBasicBlock(block);
+        }
+    }
+    n
+}
