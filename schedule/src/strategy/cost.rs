@@ -138,9 +138,17 @@ fn range(set: &isl::Set, dim: i32) -> Result<f64> {
     if set.is_empty()? {
         return Ok(0.0);
     }
+    // Bounds by parameters may be without bounds themselves, which is an error to isl ("unbounded optimum").
+    let number = |v: isl::Result<isl::Val>| match v {
+        Ok(v) => Ok(v.to_i64()),
+        Err(isl::Error::Failed(_)) => Ok(None),
+        Err(e) => Err(e),
+    };
     let bounded = set.dim_is_bounded(isl::DimType::Set, dim as u32)?;
     let (lo, hi) = if bounded {
-        (set.clone().dim_min(dim)?.min_value()?.to_i64(), set.clone().dim_max(dim)?.max_value()?.to_i64())
+        let lo = set.clone().dim_min(dim).and_then(|lo| lo.min_value());
+        let hi = set.clone().dim_max(dim).and_then(|hi| hi.max_value());
+        (number(lo)?, number(hi)?)
     } else {
         (None, None)
     };
