@@ -328,11 +328,51 @@ fn build_kernel(
             emit_statement(&mut k, emit, name, iterators)
         })?;
         ir.ret_void();
+        match kernel.block.iter().map(|b| b.size).product::<u32>() {
+            1 => unroll_loops(context, draft, UNROLL_ALONE),
+            2..=FEW_THREADS => unroll_loops(context, draft, UNROLL),
+            _ => {}
+        }
         finish(&k, draft, &arguments, &types, &used)
     })();
     // SAFETY: the draft has no uses; after `finish` it is empty, after an error it takes its blocks with it.
     unsafe { LLVMDeleteFunction(draft) };
     result
+}
+
+/// Blocks of at most so many threads are those of long loops in few threads.
+const FEW_THREADS: u32 = 32;
+/// Loads of so many iterations are on their way at once: with one thread, 32 take little longer than one.
+const UNROLL: u32 = 8;
+const UNROLL_ALONE: u32 = 32;
+
+/// Asks the optimizer to unroll loops of one block. Nothing else hides the latency of loads where threads are few, and by itself it unrolls less.
+fn unroll_loops(context: LLVMContextRef, function: LLVMValueRef, iterations: u32) {
+    const COUNT: &str = "llvm.loop.unroll.count";
+    const LOOP: &str = "llvm.loop";
+    // SAFETY: live context and function; the node of a loop is its own first operand, which makes it distinct.
+    unsafe {
+        let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
+        let mut block = LLVMGetFirstBasicBlock(function);
+        while !block.is_null() {
+            let end = LLVMGetBasicBlockTerminator(block);
+            let back = (0..LLVMGetNumSuccessors(end)).any(|i| LLVMGetSuccessor(end, i) == block);
+            if back {
+                let count = LLVMConstInt(LLVMInt32TypeInContext(context), iterations.into(), 0);
+                let mut hint = [
+                    LLVMMDStringInContext2(context, COUNT.as_ptr().cast(), COUNT.len()),
+                    LLVMValueAsMetadata(count),
+                ];
+                let hint = LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len());
+                let mut node = [std::ptr::null_mut(), hint];
+                let node = LLVMMDNodeInContext2(context, node.as_mut_ptr(), node.len());
+                let node = LLVMMetadataAsValue(context, node);
+                LLVMReplaceMDNodeOperandWith(node, 0, LLVMValueAsMetadata(node));
+                LLVMSetMetadata(end, kind, node);
+            }
+            block = LLVMGetNextBasicBlock(block);
+        }
+    }
 }
 
 /// The arrays that the kernel's statements access, and whether they write them.

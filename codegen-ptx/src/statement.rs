@@ -380,7 +380,9 @@ fn emit_clone(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, i: LLVMValueRef) 
             LLVMSetOperand(copy, o as u32, v);
         }
         LLVMInsertIntoBuilder(k.ir.raw(), copy);
-        if n.wraps.contains(&(i as usize)) && matches!(LLVMGetInstructionOpcode(i), LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMMul) {
+        if n.wraps.contains(&(i as usize))
+            && matches!(LLVMGetInstructionOpcode(i), LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMMul)
+        {
             LLVMSetNSW(copy, 0);
             LLVMSetNUW(copy, 0);
         }

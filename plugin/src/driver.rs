@@ -242,6 +242,9 @@ fn map_options(options: &Options, budget: u64) -> schedule::MapOptions {
     if let Some(threads) = n.checked_sub(1).and_then(|at| map.threads.get_mut(at)) {
         *threads = options.tile.clone();
     }
+    if let [threads] = options.tile.as_slice() {
+        map.looped = *threads;
+    }
     map
 }
 

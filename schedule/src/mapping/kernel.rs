@@ -114,6 +114,7 @@ pub(super) fn build(
         let values = values(&domain, m)?;
         let (tile, threads, vector) = match &site.shape {
             Some(shape) => shape[d].sizes(),
+            None if site.members.len() == 1 && site.inner.depth() > 0 => (options.looped, options.looped, 1),
             None => {
                 let (tile, threads) = options.sizes(site.members.len(), d);
                 (tile, threads, 1)

@@ -41,6 +41,8 @@ use pollyrs_scop::{ArrayId, Scop};
 pub struct MapOptions {
     /// Threads along the dimensions of a block with one, two and three dimensions, outermost first. At most 1024 in all.
     pub threads: [Vec<u32>; 3],
+    /// Threads of a block with one dimension in which every thread runs a loop.
+    pub looped: u32,
     /// Points of a tile for each thread along each dimension; 1 everywhere unless a strategy reuses data between them.
     pub points: [Vec<u32>; 3],
     /// Kernels with reuse along two dimensions compute several points a thread; `None`: never.
@@ -55,6 +57,9 @@ impl Default for MapOptions {
     fn default() -> Self {
         MapOptions {
             threads: [vec![256], vec![8, 32], vec![4, 4, 32]],
+            // Few iterations, each long: blocks of a warp spread them over most multiprocessors, and where there are many, 32 blocks of a
+            // warp still share one.
+            looped: 32,
             points: [vec![1], vec![1, 1], vec![1, 1, 1]],
             tiling: Some(TilingOptions::default()),
             budget: crate::DEFAULT_BUDGET,

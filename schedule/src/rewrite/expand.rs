@@ -8,15 +8,14 @@
 //! `for r, q { for p { sum[p] = 0; for s: sum[p] += A[r][q][s] * C[s][p] } for p: A[r][q][p] = sum[p] }` becomes parallel in `r` and `q` with
 //! `sum'[r, q, p]`; at the end `sum[p] = sum'[R-1, Q-1, p]`.
 
-use super::parts::{at_the_end, copy, element_value, extent, fresh, push, renamed};
+use super::parts::{
+    MAX_GROWTH, at_the_end, copy, element_value, extent, fresh, largest_volume, push, renamed,
+};
 use crate::strategy::{coincident, extent_of, volume};
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Array, ArrayId, ArrayKind, Scop};
-
-/// An expanded array may have this many times the elements of the largest array of the SCoP.
-const MAX_GROWTH: f64 = 2.0;
 
 /// The SCoP with expanded arrays; `None` if there is nothing to expand.
 pub fn expand(scop: &Scop, deps: &Dependences) -> Result<Option<Scop>> {
@@ -84,7 +83,10 @@ fn expand_array(scop: &Scop, deps: &Dependences, id: ArrayId, new: &mut Scop) ->
         }
     }
     let flow = flow.intersect_params(known.clone())?;
-    let reuse = all.clone().apply_range(all.clone().reverse()?)?.intersect(deps.anti.clone().union(deps.output.clone())?)?;
+    let reuse = all
+        .clone()
+        .apply_range(all.clone().reverse()?)?
+        .intersect(deps.anti.clone().union(deps.output.clone())?)?;
     let reuse = reuse.intersect_params(known.clone())?;
     let mut members = Vec::new();
     for m in bands {
@@ -117,14 +119,7 @@ fn expand_array(scop: &Scop, deps: &Dependences, id: ArrayId, new: &mut Scop) ->
     for m in &members {
         cells *= extent_of(scop, m, &users)?;
     }
-    let mut largest = 0.0_f64;
-    for other in (0..scop.arrays.len()).map(ArrayId).filter(|o| scop.array(*o).is_memory()) {
-        let touched = scop.accesses(|_, a| a.array == other)?.range()?;
-        if !touched.is_empty()? {
-            largest = largest.max(volume(scop, &isl::Set::from_union_set(touched)?)?);
-        }
-    }
-    if cells > MAX_GROWTH * largest {
+    if cells > MAX_GROWTH * largest_volume(scop)? {
         return Ok(false);
     }
 

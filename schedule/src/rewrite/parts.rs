@@ -1,9 +1,25 @@
 //! Pieces that the rewritings share: fresh names, extents, the statement that copies an array.
 
+use crate::strategy::volume;
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayId, Scop, Statement, ValueHandle};
+
+/// A new array may have this many times the elements of the largest array of the program, as the model sees both.
+pub(super) const MAX_GROWTH: f64 = 2.0;
+
+/// The elements of the largest array of the program.
+pub(super) fn largest_volume(scop: &Scop) -> Result<f64> {
+    let mut largest = 0.0_f64;
+    for id in (0..scop.arrays.len()).map(ArrayId).filter(|id| scop.array(*id).is_memory()) {
+        let touched = scop.accesses(|_, a| a.array == id)?.range()?;
+        if !touched.is_empty()? {
+            largest = largest.max(volume(scop, &isl::Set::from_union_set(touched)?)?);
+        }
+    }
+    Ok(largest)
+}
 
 /// `base`, with a number behind it if the SCoP has the name.
 pub(super) fn fresh(scop: &Scop, base: &str) -> String {
