@@ -19,7 +19,6 @@ use crate::ir::{Ir, c_string};
 use crate::kernel::{BARRIER, BLOCK_ID, KernelModule, OPAQUE, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
 use crate::ptx::{find_function, replace_calls};
-use crate::tiled;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;

@@ -18,7 +18,6 @@ use crate::llvm::*;
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
 };
-use crate::tiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;
