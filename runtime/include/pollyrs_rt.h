@@ -1,4 +1,4 @@
-/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 1.
+/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 2.
  *
  * One execution of a versioned SCoP:
  *
@@ -16,6 +16,13 @@
  *   pollyrs_rt_host_end(host);
  * done:
  *
+ * A function with several SCoPs, or one in a loop, may let arrays stay on the device between them ("held"):
+ *
+ *   void *hold = NULL;                                               // one a function's activation, used by its thread only
+ *   ...  pollyrs_rt_begin_held(&hold, ...), pollyrs_rt_host_begin_held(&hold, ...) in place of the above
+ *   pollyrs_rt_release(&hold, read, write);                          // before instructions that may touch held arrays
+ *   pollyrs_rt_leave(&hold);                                         // before each exit of the function
+ *
  * Every run that pollyrs_rt_begin returned is given to pollyrs_rt_end once; a run belongs to one thread, any number of runs may
  * be under way. From begin to end nobody else writes the arrays' ranges.
  * The environment variables POLLYRS_RT_... that steer the library are listed in runtime/src/config.rs.
@@ -29,7 +36,8 @@
 extern "C" {
 #endif
 
-#define POLLYRS_ABI_VERSION 1u
+/* Version 2 added holds; the library runs code of version 1 as well. */
+#define POLLYRS_ABI_VERSION 2u
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -57,7 +65,8 @@ typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *ar
  * smaller type uses the low bytes. The grid is one-dimensional.
  *
  * The device address of any byte of an array's range is congruent to its host address modulo 256, so whatever is known of the
- * alignment of host addresses holds on the device; the range of a scratch array starts at a multiple of 256. An array with
+ * alignment of host addresses holds on the device; the range of a scratch array starts at a multiple of 256, its bias counts
+ * from there. An array with
  * bytes 0 has some address that is not NULL, a multiple of 256, and must not be accessed. */
 typedef struct PollyrsKernel {
   const char *name;            /* entry in the PTX or cubin images */
@@ -105,7 +114,8 @@ typedef struct PollyrsScop {
  * may leave any byte of it unwritten (a conditional write, a stride, a row of a larger array), COPY_IN is needed as well: the
  * byte would come back undefined otherwise. Without this flag out_offset and out_bytes are not read. */
 #define POLLYRS_ARRAY_COPY_OUT 2u
-/* Lives on the device only, for one execution; undefined at first. start is NULL and bias 0; the other flags are not read. */
+/* Lives on the device only, for one execution; undefined at first. start is NULL; the bias is that of the array that it copies, if
+ * it is a copy, so that kernels address both alike, else 0. The other flags are not read. */
 #define POLLYRS_ARRAY_SCRATCH 4u
 /* Of the written range only some bytes are the device's to write; the others may be written by other threads of the program
  * meanwhile. Either they are rows: row_count[0] * row_count[1] * row_count[2] of row_bytes bytes, row_stride[] bytes apart along each
@@ -113,6 +123,12 @@ typedef struct PollyrsScop {
  * which must then be all of the written range. With neither flag all bytes of the range come back. */
 #define POLLYRS_ARRAY_ROWS 8u
 #define POLLYRS_ARRAY_CHANGED 16u
+/* Only with pollyrs_rt_begin_held: the array may stay on the device after the execution, and what was written there may come back
+ * as late as at a release. The bits from POLLYRS_ARRAY_MASK_SHIFT on say to which of the function's objects it may belong. */
+#define POLLYRS_ARRAY_HELD 32u
+#define POLLYRS_ARRAY_MASK_SHIFT 8
+/* All objects, also those that no bit stands for: the function's thread may do anything next, also synchronise with others. */
+#define POLLYRS_ALL 0xffffffffu
 
 /* An array of one execution: the touched range of host memory. Each array gets device memory of its own, so the written range of
  * one must not overlap the range of another; ranges that are only read may overlap. */
@@ -141,6 +157,22 @@ void pollyrs_rt_launch(void *run, uint32_t kernel, uint64_t blocks, const uint64
 /* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was before and the
  * original loop must run. An error after the first byte came back ends the program with a message. */
 int32_t pollyrs_rt_end(void *run);
+
+/* As pollyrs_rt_begin, in a function with a hold. *hold is NULL before the first call in an activation. A run is ended before the
+ * hold is used again. */
+void *pollyrs_rt_begin_held(void **hold, const PollyrsScop *scop, double work, const PollyrsArray *arrays, uint32_t n_arrays);
+
+/* Before this thread reads objects of the mask `read`, or writes those of `write` by other means than a run: what the device
+ * wrote of them comes back, and of those in `write` nothing stays. Before a call that may touch anything, or that orders accesses of
+ * this thread with another's (a lock, say), both are POLLYRS_ALL. A device that fails here ends the program: the only copy of
+ * results is lost. */
+void pollyrs_rt_release(void **hold, uint32_t read, uint32_t write);
+
+/* As pollyrs_rt_release of everything; and the hold is freed and *hold NULL again. */
+void pollyrs_rt_leave(void **hold);
+
+/* pollyrs_rt_host_begin, after everything came back. */
+void *pollyrs_rt_host_begin_held(void **hold, const PollyrsScop *scop, uint32_t reason);
 
 /* Brackets the original loop, for the profile and for the estimate of the next execution. Returns NULL (cheaply) when neither
  * wants it; pollyrs_rt_host_end(NULL) does nothing. */

@@ -16,7 +16,9 @@ use std::sync::atomic::AtomicU64;
 use crate::returned::Shape;
 
 /// The version that this library speaks.
-pub const ABI_VERSION: u32 = 1;
+pub const ABI_VERSION: u32 = 2;
+/// The oldest version whose descriptors it understands: version 2 added functions and flags.
+pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.
 pub const REASON_RUNTIME: u32 = u32::MAX;
 /// `POLLYRS_KERNEL_HAS_BARRIER`.
@@ -33,6 +35,12 @@ pub const ARRAY_COPY_OUT: u32 = 2;
 pub const ARRAY_SCRATCH: u32 = 4;
 pub const ARRAY_ROWS: u32 = 8;
 pub const ARRAY_CHANGED: u32 = 16;
+/// `POLLYRS_ARRAY_HELD`.
+pub const ARRAY_HELD: u32 = 32;
+/// `POLLYRS_ARRAY_MASK_SHIFT`.
+pub const ARRAY_MASK_SHIFT: u32 = 8;
+/// `POLLYRS_ALL`.
+pub const ALL: u32 = u32::MAX;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 
@@ -183,6 +191,11 @@ impl Kernel {
 }
 
 impl Scop {
+    /// The descriptor can be read.
+    pub fn understood(&self) -> bool {
+        (OLDEST_ABI_VERSION..=ABI_VERSION).contains(&self.abi_version)
+    }
+
     pub fn name(&self) -> Cow<'static, str> {
         // SAFETY: a text of the descriptor (module invariant).
         unsafe { text(self.name) }
@@ -240,6 +253,16 @@ impl Array {
     pub fn out_range(&self) -> Option<(u64, u64)> {
         let out = self.flags & (ARRAY_COPY_OUT | ARRAY_SCRATCH) == ARRAY_COPY_OUT && self.out_bytes > 0;
         out.then_some((self.out_offset, self.out_bytes))
+    }
+
+    /// May stay on the device until a release.
+    pub fn held(&self) -> bool {
+        self.flags & (ARRAY_HELD | ARRAY_SCRATCH) == ARRAY_HELD && self.bytes > 0
+    }
+
+    /// Which of its function's objects it may belong to.
+    pub fn mask(&self) -> u32 {
+        self.flags >> ARRAY_MASK_SHIFT
     }
 
     /// Which bytes of the written range come back.

@@ -65,11 +65,37 @@ pub struct Estimate {
     pub host: f64,
     /// Of the device's, what doesn't depend on the launches, before it is scaled.
     unscaled: f64,
+    /// Of the device's, what the transfers take.
+    transfers: f64,
+    /// What has to come back before the original loop may run.
+    pub leave: f64,
+}
+
+/// What an array moves: bytes to the device and back; None: no copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moves {
+    pub to_device: Option<u64>,
+    pub to_host: Option<u64>,
+}
+
+impl Moves {
+    /// What it moves where nothing stays on the device.
+    pub fn of(array: &Array) -> Moves {
+        Moves {
+            to_device: array.copied_in().then_some(array.bytes),
+            to_host: array.out_range().map(|(_, bytes)| bytes),
+        }
+    }
 }
 
 impl Estimate {
     pub fn gain(&self) -> f64 {
-        self.host - self.device
+        self.host + self.leave - self.device
+    }
+
+    /// The gain of an execution whose arrays are on the device and stay there.
+    pub fn gain_without_transfers(&self) -> f64 {
+        self.gain() + self.transfers
     }
 
     /// Seconds after which an execution on the device is given up.
@@ -127,24 +153,32 @@ static MISSED: Figure = Figure(AtomicU64::new(0));
 
 impl Learned {
     /// What an execution takes on either side.
-    pub fn estimate(&self, work: f64, arrays: &[Array], kernels: usize, copy_threads: usize) -> Estimate {
+    pub fn estimate(
+        &self,
+        work: f64,
+        moves: impl IntoIterator<Item = Moves>,
+        kernels: usize,
+        copy_threads: usize,
+    ) -> Estimate {
         // A negative or undefined estimate of the work says nothing in favour of the device.
         let work = if work > 0.0 { work } else { 0.0 };
-        let transfer = |bytes: u64| ARRAY + transfer_seconds(bytes, copy_threads);
-        let moved: f64 = arrays
-            .iter()
-            .map(|array| {
-                let to_device = if array.copied_in() { transfer(array.bytes) } else { 0.0 };
-                to_device + array.out_range().map_or(0.0, |(_, bytes)| transfer(bytes))
-            })
-            .sum();
+        let copies = moves.into_iter().flat_map(|moves| [moves.to_device, moves.to_host]).flatten();
+        let moved: f64 = copies.map(|bytes| transfer(bytes, copy_threads)).sum();
         let launches = self.launches.get().unwrap_or(kernels as f64);
+        let scale = self.device_scale.get().unwrap_or(1.0);
         let unscaled = OVERHEAD + moved + work * DEVICE_INSTANCE;
         Estimate {
             unscaled,
-            device: (unscaled + launches * LAUNCH) * self.device_scale.get().unwrap_or(1.0),
+            transfers: moved * scale,
+            device: (unscaled + launches * LAUNCH) * scale,
             host: work * HOST_INSTANCE * self.host_scale.get().unwrap_or(1.0),
+            leave: 0.0,
         }
+    }
+
+    /// Whether an execution on the device was measured.
+    pub fn measured(&self) -> bool {
+        self.launches.get().is_some()
     }
 
     /// An execution on the device took `seconds` from its first copy to its last.
@@ -178,6 +212,11 @@ impl Learned {
 pub fn worth_starting(gain: f64) -> Result<(), f64> {
     let missed = MISSED.add(gain);
     if missed >= STARTUP { Ok(()) } else { Err(missed) }
+}
+
+/// Seconds for a copy, either way.
+pub fn transfer(bytes: u64, copy_threads: usize) -> f64 {
+    ARRAY + transfer_seconds(bytes, copy_threads)
 }
 
 fn transfer_seconds(bytes: u64, copy_threads: usize) -> f64 {
@@ -226,7 +265,7 @@ mod tests {
             (1e5, vec![array(8_000, both)], true),          // a small matrix product, n = 46
         ];
         for (work, arrays, expected) in table {
-            let estimate = Learned::default().estimate(work, &arrays, 1, 8);
+            let estimate = Learned::default().estimate(work, arrays.iter().map(Moves::of), 1, 8);
             assert_eq!(estimate.gain() > 0.0, expected, "work {work}: {estimate:?}");
         }
     }
@@ -253,7 +292,7 @@ mod tests {
     fn a_wrong_side_is_left_soon() {
         let both = [array(80_000, ARRAY_COPY_IN | ARRAY_COPY_OUT)];
         let learned = Learned::default();
-        let estimate = || learned.estimate(1e7, &both, 1, 8);
+        let estimate = || learned.estimate(1e7, both.iter().map(Moves::of), 1, 8);
         assert!(estimate().gain() > 0.0);
         // Launch-bound: thousands of launches, 40 ms in all.
         learned.device_took(40e-3, estimate(), 10_000);
@@ -275,7 +314,7 @@ mod tests {
     #[test]
     fn giving_up_is_remembered() {
         let learned = Learned::default();
-        let estimate = || learned.estimate(1e7, &[], 3, 8);
+        let estimate = || learned.estimate(1e7, [], 3, 8);
         let first = estimate();
         assert!(first.gain() > 0.0 && first.patience() >= 2.0 * first.host);
         learned.given_up(first.patience(), first, 700);

@@ -7,8 +7,9 @@
 //!   generation knows about the alignment of host addresses holds on the device as well;
 //! * dropping a queue waits for its work and gives back all it holds; it can be dropped in any state.
 
-use crate::abi::Array;
+use crate::abi::{Array, Scop};
 use crate::error::{Error, Result};
+use crate::registry::State;
 
 /// Device addresses equal host addresses modulo this. The driver aligns allocations to 256 bytes at least (CUDA C
 /// Programming Guide, "Device Memory Accesses"); no vector or asynchronous copy asks for more than 128.
@@ -35,6 +36,13 @@ pub trait Queue {
 
     /// `bytes` (> 0) of device memory at an address congruent to `host` modulo [`ALIGNMENT`].
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64>;
+
+    /// Takes back memory that [`Queue::allocate`] gave: work of this queue that was queued before may still use it, work that is
+    /// queued later may get it.
+    fn give_back(&mut self, device: u64);
+
+    /// The next work is another execution's.
+    fn aim(&mut self, scop: &'static Scop, state: &'static State) -> Result<()>;
 
     /// Device memory for an array that outlives this execution. None: the array gets memory of its own. Asked once for each
     /// array, before the first copy. `whole`: nothing or all of the written range comes back.
@@ -102,6 +110,55 @@ pub trait Queue {
 
     /// Time in kernels after [`Queue::synchronize`], in milliseconds; 0 if times were not asked for.
     fn kernel_ms(&mut self) -> f64;
+}
+
+/// Stands where a queue was taken from.
+pub struct NoQueue;
+
+impl NoQueue {
+    fn refuse<T>(&self) -> Result<T> {
+        Err(Error::Internal("no queue".into()))
+    }
+}
+
+impl Queue for NoQueue {
+    fn label(&self) -> &'static str {
+        "none"
+    }
+
+    fn allocate(&mut self, _bytes: u64, _host: u64) -> Result<u64> {
+        self.refuse()
+    }
+
+    fn give_back(&mut self, _device: u64) {}
+
+    fn aim(&mut self, _scop: &'static Scop, _state: &'static State) -> Result<()> {
+        self.refuse()
+    }
+
+    unsafe fn copy_in(&mut self, _to: u64, _from: *const u8, _bytes: u64) -> Result<()> {
+        self.refuse()
+    }
+
+    unsafe fn launch(&mut self, _kernel: usize, _blocks: u64, _arguments: &[u64]) -> Result<()> {
+        self.refuse()
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        self.refuse()
+    }
+
+    fn landing(&mut self, _bytes: u64) -> Result<*mut u8> {
+        self.refuse()
+    }
+
+    unsafe fn copy_out(&mut self, _to: *mut u8, _from: u64, _bytes: u64) -> Result<()> {
+        self.refuse()
+    }
+
+    fn kernel_ms(&mut self) -> f64 {
+        0.0
+    }
 }
 
 /// Zeroed bytes; a failing allocation is an error, not the end of the program.

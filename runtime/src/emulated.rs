@@ -18,6 +18,7 @@ use crate::config::{Config, Operation};
 use crate::device::{ALIGNMENT, Queue, buffer, padding};
 use crate::error::{Error, Result};
 use crate::fatal;
+use crate::registry::State;
 
 /// What fresh memory holds.
 pub const POISON: u8 = 0xff;
@@ -88,13 +89,18 @@ pub struct EmulatedQueue {
     launches: u64,
 }
 
+/// What loading a module is elsewhere.
+fn usable(config: &Config, scop: &Scop) -> Result<()> {
+    config.faults.check(Operation::Module)?;
+    match scop.kernels().iter().find(|kernel| kernel.emulated.is_none()) {
+        Some(kernel) => Err(Error::NotEmulated(kernel.name().into_owned())),
+        None => Ok(()),
+    }
+}
+
 impl EmulatedQueue {
     pub fn open(config: &'static Config, scop: &'static Scop) -> Result<EmulatedQueue> {
-        // What loading a module is elsewhere.
-        config.faults.check(Operation::Module)?;
-        if let Some(kernel) = scop.kernels().iter().find(|kernel| kernel.emulated.is_none()) {
-            return Err(Error::NotEmulated(kernel.name().into_owned()));
-        }
+        usable(config, scop)?;
         Ok(EmulatedQueue {
             scop,
             config,
@@ -116,6 +122,19 @@ impl Queue for EmulatedQueue {
         let address = memory.address();
         self.memory.push(memory);
         Ok(address)
+    }
+
+    fn give_back(&mut self, device: u64) {
+        // A guard that is damaged by now would go unnoticed.
+        let _ = self.synchronize();
+        self.memory.retain(|memory| memory.address() != device);
+    }
+
+    fn aim(&mut self, scop: &'static Scop, _state: &'static State) -> Result<()> {
+        usable(self.config, scop)?;
+        self.scop = scop;
+        self.kernel_ms = 0.0;
+        Ok(())
     }
 
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {

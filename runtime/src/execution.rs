@@ -2,32 +2,32 @@
 //!
 //! Invariants:
 //!
-//! * host memory is only written in [`Run::end`], after everything on the device has succeeded;
-//! * results up to `POLLYRS_RT_STAGING` arrive in a buffer of the library first: then no failure at all can leave the program
-//!   with some of its results, and one wait serves kernels and copies. Larger ones are copied to their place, chunk by chunk,
-//!   after a wait that reports the kernels' errors; a copy that fails there ends the program, since arrays that are read and
-//!   written can't be restored;
-//! * whatever happens, dropping the run waits for the device and frees what it holds.
+//! * host memory is only written in [`Run::end`], after everything on the device has succeeded ([`crate::results`]), and by what an
+//!   execution displaces from a hold ([`crate::hold`]): results of earlier ones, complete since then;
+//! * results of arrays that are held stay on the device; an error of a launch that may have changed what only the device has
+//!   ends the program, since nothing can restore it;
+//! * whatever happens, dropping the run waits for the device and frees what it holds, or leaves both to the hold.
 //!
 //! Example: `A[i] = A[i-1]` for `i` in `5 .. 10` on doubles touches `A[4] .. A[9]` and writes `A[5] .. A[9]`: `start = &A[4]`,
 //! `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes at some `d` with
 //! `d = start (mod 256)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::abi::{ABI_VERSION, ARRAY_SCRATCH, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload, Operation};
-use crate::cost::{self, Estimate};
+use crate::cost::{self, Estimate, Moves};
 use crate::cuda::Device;
-use crate::device::{Adopted, DUMMY_ADDRESS, Queue, buffer};
+use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue, buffer};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
+use crate::hold::Hold;
 use crate::profile::{self, Line};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
-use crate::returned::{Shape, settle, settle_part};
+use crate::results::{Back, Returning, lost};
+use crate::returned::Shape;
 
 /// An array during an execution.
 struct Placed {
@@ -40,17 +40,8 @@ struct Placed {
     stale: Option<Vec<(u64, u64)>>,
     /// What was copied in, where that is needed to know what changed.
     before: Vec<u8>,
-}
-
-/// A result on its way back.
-#[derive(Clone)]
-struct Returning {
-    /// Index of the array.
-    array: usize,
-    from: u64,
-    to: *mut u8,
-    bytes: u64,
-    shape: Shape,
+    /// Its memory is the hold's.
+    held: bool,
 }
 
 /// Why an execution is on the device, and until when.
@@ -65,6 +56,8 @@ pub struct Run {
     config: &'static Config,
     scop: &'static Scop,
     queue: Box<dyn Queue>,
+    /// Where queue and held arrays come from, and go back to.
+    hold: Option<HoldPointer>,
     arrays: Vec<Placed>,
     /// The first error; later operations are left out.
     error: Option<Error>,
@@ -73,45 +66,75 @@ pub struct Run {
     ready: Instant,
     /// Where the settings leave the choice to the estimate.
     chosen: Option<Chosen>,
+    /// The first launch may have changed arrays.
+    launched: bool,
     launches: u64,
+    succeeded: bool,
     bytes_in: u64,
     bytes_out: u64,
     /// Argument slots, reused by each launch.
     slots: Vec<u64>,
 }
 
+/// A hold of the thread that runs the execution, and of nobody else; it outlives the execution.
+#[derive(Clone, Copy)]
+struct HoldPointer(*mut Hold);
+
+impl HoldPointer {
+    /// At most one reference at a time.
+    fn get<'a>(self) -> &'a mut Hold {
+        // SAFETY: made from the reference that `begin` got, whose caller promises that the hold outlives the run, and that
+        // nobody else uses it meanwhile; no function here keeps the reference beyond a statement that calls into the hold.
+        unsafe { &mut *self.0 }
+    }
+}
+
 /// Picks the device, loads the code, allocates, copies in. An error: the original loop is to run.
 ///
 /// # Safety
-/// The arrays' ranges are readable, and stay unchanged until the run ends.
+/// The arrays' ranges are readable, and stay unchanged until the run ends; a hold outlives the run and is used by it alone, and
+/// what is dirty in it is writable.
 pub unsafe fn begin(
     config: &'static Config,
     scop: &'static Scop,
     work: f64,
     arrays: &[Array],
+    hold: Option<&mut Hold>,
 ) -> Result<Run> {
     let start = Instant::now();
+    let hold = hold.map(|hold| HoldPointer(hold));
     check(config, scop, arrays)?;
     let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
-    let estimate = choose(config, scop, state, work, arrays)?;
+    let estimate = choose(config, scop, state, work, arrays, hold)?;
     check_tables(scop, arrays)?;
+    let (queue, aimed) = match hold.and_then(|hold| hold.get().queue.take()) {
+        Some(queue) => (queue, false),
+        None => (open(config, scop, state)?, true),
+    };
     let mut run = Run {
         config,
         scop,
-        queue: open(config, scop, state)?,
+        queue,
+        hold,
         arrays: Vec::with_capacity(arrays.len()),
         error: None,
         start,
         ready: start,
         chosen: None,
+        launched: false,
         launches: 0,
+        succeeded: false,
         bytes_in: 0,
         bytes_out: 0,
         slots: Vec::new(),
     };
+    if !aimed {
+        run.queue.aim(scop, state)?;
+    }
     // All allocations before the first copy: the likeliest failure comes first.
     for array in arrays {
-        run.place(*array)?;
+        // SAFETY: the caller's promise.
+        unsafe { run.place(*array) }?;
     }
     run.ready = Instant::now();
     let setups = run.queue.setups();
@@ -125,7 +148,7 @@ pub unsafe fn begin(
 
 /// Whether offloading is wanted at all, and what the program passes can be read.
 fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
-    if scop.abi_version != ABI_VERSION {
+    if !scop.understood() {
         return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
     }
     if let Some(invalid) = &config.invalid {
@@ -172,14 +195,28 @@ fn choose(
     state: &State,
     work: f64,
     arrays: &[Array],
+    hold: Option<HoldPointer>,
 ) -> Result<Option<Estimate>> {
     if config.device == DeviceChoice::Emulated || config.offload == Offload::Always {
         return Ok(None);
     }
-    let estimate = state.learned.estimate(work, arrays, scop.kernels().len(), config.copy_threads);
-    let (gain, host_ms) = (estimate.gain(), estimate.host * 1e3);
+    let moves: Vec<Moves> = match hold {
+        Some(hold) => arrays.iter().map(|array| hold.get().moves(array)).collect(),
+        None => arrays.iter().map(Moves::of).collect(),
+    };
+    let threads = config.copy_threads;
+    let mut estimate = state.learned.estimate(work, moves.iter().copied(), scop.kernels().len(), threads);
+    if let Some(hold) = hold {
+        estimate.leave = hold.get().seconds_to_leave(threads);
+    }
+    let host_ms = estimate.host * 1e3;
+    let mut gain = estimate.gain();
     if gain <= 0.0 {
-        return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms });
+        let resident = estimate.gain_without_transfers();
+        if !hold.is_some_and(|hold| hold.get().worth_moving(resident, arrays, &moves, threads)) {
+            return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms });
+        }
+        gain = resident;
     }
     // Both count the gain.
     let loading = Device::knows(&state.module) || state.learned.worth_loading(gain, scop);
@@ -199,38 +236,64 @@ fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> 
     }
     let device = registry::cuda(config)?;
     let module = device.module(scop, &state.module, config)?;
-    Ok(Box::new(CudaQueue::open(device, scop, module, config.reports())?))
+    Ok(Box::new(CudaQueue::open(device, scop, module, config)?))
 }
 
 impl Run {
-    fn place(&mut self, host: Array) -> Result<()> {
+    /// # Safety
+    /// As for [`begin`].
+    unsafe fn place(&mut self, host: Array) -> Result<()> {
+        let mut placed =
+            Placed { host, device: DUMMY_ADDRESS, argument: 0, stale: None, before: Vec::new(), held: false };
         if host.bytes == 0 {
-            let (device, argument) = (DUMMY_ADDRESS, DUMMY_ADDRESS);
-            self.arrays.push(Placed { host, device, argument, stale: None, before: Vec::new() });
+            placed.argument = DUMMY_ADDRESS;
+            self.arrays.push(placed);
             return Ok(());
         }
         self.config.faults.check(Operation::Alloc)?;
         let scratch = host.flags & ARRAY_SCRATCH != 0;
-        // What other threads may write in between can't be told from what the device left unchanged.
-        let whole = host.out_range().is_none() || host.shape() == Shape::Dense;
-        let adopted = if scratch { None } else { self.queue.adopt(&host, whole)? };
-        let (device, stale) = match adopted {
-            Some(Adopted { device, stale }) => (device, Some(stale)),
-            None => (self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?, None),
-        };
-        let argument = device.wrapping_add_signed(host.bias);
-        self.arrays.push(Placed { host, device, argument, stale, before: Vec::new() });
+        if let (Some(hold), false) = (self.hold, scratch) {
+            // SAFETY: the caller's promise.
+            if let Some(held) = unsafe { hold.get().place(self.config, &mut *self.queue, &host) }? {
+                placed.device = held.device;
+                placed.stale = Some(held.stale);
+                placed.held = true;
+            }
+        }
+        if !placed.held {
+            // What other threads may write in between can't be told from what the device left unchanged. What stays in a hold
+            // gets ordinary memory; residents in its way have to know.
+            let whole = self.hold.is_none() && (host.out_range().is_none() || host.shape() == Shape::Dense);
+            match if scratch { None } else { self.queue.adopt(&host, whole)? } {
+                Some(Adopted { device, stale }) => (placed.device, placed.stale) = (device, Some(stale)),
+                None => {
+                    placed.device =
+                        self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?;
+                }
+            }
+        }
+        placed.argument = placed.device.wrapping_add_signed(host.bias);
+        self.arrays.push(placed);
         Ok(())
     }
 
     /// # Safety
     /// As for [`begin`].
     unsafe fn copy_in(&mut self, index: usize) -> Result<()> {
-        let (host, device) = (self.arrays[index].host, self.arrays[index].device);
+        let Placed { host, device, held, .. } = self.arrays[index];
         if !host.copied_in() {
             return Ok(());
         }
         self.config.faults.check(Operation::Copy)?;
+        let stale = self.arrays[index].stale.take();
+        if let (true, Some(hold)) = (held, self.hold) {
+            for part in stale.unwrap_or_default() {
+                // SAFETY: the caller's promise.
+                unsafe { hold.get().copy_in(&mut *self.queue, &host, device, part) }?;
+                self.bytes_in += part.1;
+            }
+            return Ok(());
+        }
         let mut from = host.start.cast::<u8>().cast_const();
         if host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. }) {
             let mut before = buffer(host.bytes)?;
@@ -240,7 +303,6 @@ impl Run {
             // The copy may still read the buffer when this function returns; it lives as long as the queue.
             self.arrays[index].before = before;
         }
-        let stale = self.arrays[index].stale.take();
         for (offset, bytes) in stale.unwrap_or_else(|| vec![(0, host.bytes)]) {
             // SAFETY: the caller's promise; the allocation has the range's size.
             unsafe { self.queue.copy_in(device + offset, from.add(offset as usize), bytes) }?;
@@ -277,6 +339,7 @@ impl Run {
             // SAFETY: the caller's promise.
             self.slots.push(unsafe { scalars.add(scalar).read() });
         }
+        self.launched = true;
         // SAFETY: the slots are laid out as the header describes.
         unsafe { self.queue.launch(index as usize, blocks, &self.slots) }?;
         self.launches += 1;
@@ -286,6 +349,10 @@ impl Run {
     /// Gives up an execution that takes far longer than the original loop would.
     fn check_patience(&self) -> Result<()> {
         let Some(chosen) = &self.chosen else { return Ok(()) };
+        // What only the device has can't be given up.
+        if self.launched && self.endangers() {
+            return Ok(());
+        }
         let taken = self.ready.elapsed();
         if taken <= Duration::from_secs_f64(chosen.estimate.patience()) {
             return Ok(());
@@ -300,7 +367,7 @@ impl Run {
         self.error.get_or_insert(error);
     }
 
-    /// Waits, copies the written ranges back, reports. An error: host memory is as it was before.
+    /// Waits, copies the written ranges back, reports; results of held arrays stay. An error: host memory is as it was before.
     ///
     /// # Safety
     /// The arrays' written ranges are writable.
@@ -314,195 +381,62 @@ impl Run {
             // SAFETY: the caller's promise.
             unsafe { self.check_unwritten() }?;
         }
-        let total: u64 = self.results().map(|r| r.bytes).fold(0, u64::saturating_add);
-        // SAFETY: the caller's promise.
-        unsafe {
-            if total <= self.config.staging_bytes { self.end_staged(total) } else { self.end_direct() }
-        }?;
+        let results = results(&self.arrays);
+        let waits = self.hold.is_none_or(|hold| hold.get().measures())
+            || !results.is_empty()
+            || self.config.reports()
+            || self.hold.is_some_and(|hold| hold.get().copying)
+            || self.chosen.as_ref().is_some_and(|chosen| !chosen.state.learned.measured());
+        if waits {
+            let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
+            // SAFETY: the caller's promise.
+            self.bytes_out = unsafe { back.bring(&results) }?;
+            if let Some(hold) = self.hold {
+                hold.get().copying = false;
+            }
+        }
         self.queue.returned();
-        if let Some(Chosen { state, estimate, setups }) = self.chosen
+        // SAFETY: the caller's promise.
+        unsafe { self.keep() };
+        self.succeeded = true;
+        if let Some(Chosen { state, estimate, setups }) = self.chosen.take()
             && setups == self.queue.setups()
+            && waits
         {
             state.learned.device_took(self.ready.elapsed().as_secs_f64(), estimate, self.launches);
         }
-        self.bytes_out = total;
         if self.config.reports() {
             self.report();
         }
         Ok(())
     }
 
-    /// What comes back.
-    fn results(&self) -> impl Iterator<Item = Returning> + use<'_> {
-        self.arrays.iter().enumerate().filter_map(|(index, array)| {
-            let (offset, bytes) = array.host.out_range()?;
-            let to = array.host.start.cast::<u8>().wrapping_add(offset as usize);
-            Some(Returning {
-                array: index,
-                from: array.device + offset,
-                to,
-                bytes,
-                shape: array.host.shape(),
-            })
-        })
-    }
-
-    /// Stores a result that has landed at `landed` to its place.
+    /// The results of held arrays are the hold's.
     ///
     /// # Safety
-    /// The promise about the written ranges; `landed` holds the result's bytes.
-    unsafe fn settle(&mut self, result: &Returning, landed: *const u8) {
-        if result.shape == Shape::Dense {
+    /// As for [`begin`].
+    unsafe fn keep(&mut self) {
+        let Some(hold) = self.hold else { return };
+        for placed in self.arrays.iter().filter(|placed| placed.held) {
             // SAFETY: the caller's promise.
-            return unsafe { self.queue.deliver(result.to, landed, result.bytes) };
-        }
-        let Placed { host, before, .. } = &self.arrays[result.array];
-        let range = host.out_offset as usize..(host.out_offset + result.bytes) as usize;
-        let before = before.get(range).unwrap_or_default();
-        // SAFETY: the caller's promise; the shape was checked at the beginning.
-        unsafe {
-            let results = std::slice::from_raw_parts(landed, result.bytes as usize);
-            settle(result.to, results, &result.shape, before, self.config.copy_threads);
-        }
-    }
-
-    /// Whether a result of which some bytes come back can be stored while it arrives: pieces must not cut elements.
-    fn settles_through(&mut self, r: &Returning) -> bool {
-        let cut = match r.shape {
-            Shape::Changed { element } => {
-                !element.is_power_of_two() || element > 4096 || !r.bytes.is_multiple_of(element)
-            }
-            _ => false,
-        };
-        !cut && self.queue.copies_through(r.bytes)
-    }
-
-    /// Stores a result of which some bytes come back while it arrives. An error: nothing was stored.
-    ///
-    /// # Safety
-    /// The promise about the written ranges.
-    unsafe fn settle_through(&mut self, r: &Returning) -> Result<()> {
-        self.check_copy_out()?;
-        let Placed { host, before, .. } = &self.arrays[r.array];
-        let range = host.out_offset as usize..(host.out_offset + r.bytes) as usize;
-        let (before, shape) = (before.get(range).unwrap_or_default(), &r.shape);
-        struct Place(*mut u8);
-        // SAFETY: a plain address; pieces are disjoint.
-        unsafe impl Sync for Place {}
-        let (place, stored) = (Place(r.to), AtomicBool::new(false));
-        let store = |offset: usize, piece: &[u8]| {
-            stored.store(true, Ordering::Relaxed);
-            let Place(to) = &place;
-            // SAFETY: the caller's promise; the shape was checked at the beginning, the piece lies in the range.
-            unsafe { settle_part(*to, offset, piece, shape, before) };
-        };
-        // SAFETY: the array's allocation.
-        match unsafe { self.queue.copy_through(r.from, r.bytes, &store) } {
-            Err(error) if stored.load(Ordering::Relaxed) => lost(self.scop, &error),
-            settled => settled,
-        }
-    }
-
-    fn check_copy_out(&self) -> Result<()> {
-        self.config.faults.check(Operation::Copy)?;
-        self.config.faults.check(Operation::CopyOut)
-    }
-
-    /// Everything through a buffer: all or nothing.
-    unsafe fn end_staged(&mut self, total: u64) -> Result<()> {
-        let results: Vec<_> = self.results().collect();
-        // SAFETY: the caller's promise.
-        unsafe {
-            let landing = self.land(&results, total)?;
-            self.queue.returning();
-            self.settle_all(&results, landing);
-        }
-        Ok(())
-    }
-
-    /// Brings results to the host, one behind the other; nothing of the program's memory is touched.
-    ///
-    /// # Safety
-    /// `total` is the sum of the results' bytes.
-    unsafe fn land(&mut self, results: &[Returning], total: u64) -> Result<*const u8> {
-        let landing = self.queue.landing(total)?;
-        let mut at = 0;
-        for r in results {
-            self.check_copy_out()?;
-            // SAFETY: the buffer is as long as all results together.
-            unsafe { self.queue.copy_out(landing.add(at), r.from, r.bytes) }?;
-            at += r.bytes as usize;
-        }
-        self.queue.synchronize()?;
-        Ok(landing)
-    }
-
-    /// # Safety
-    /// The promise about the written ranges; `landing` is what [`Run::land`] returned for the same results.
-    unsafe fn settle_all(&mut self, results: &[Returning], landing: *const u8) {
-        let mut at = 0;
-        for r in results {
-            // SAFETY: the caller's promise.
-            unsafe { self.settle(r, landing.add(at)) };
-            at += r.bytes as usize;
-        }
-    }
-
-    /// Straight to the program's memory, but for results of which only some bytes come back.
-    unsafe fn end_direct(&mut self) -> Result<()> {
-        self.queue.synchronize()?;
-        let (direct, partial): (Vec<_>, Vec<_>) = self.results().partition(|r| r.shape == Shape::Dense);
-        let mut written = false;
-        self.queue.returning();
-        // Large ones as they arrive, where the device has a way.
-        let mut partial_left = Vec::new();
-        for r in partial {
-            if !self.settles_through(&r) {
-                partial_left.push(r);
-                continue;
-            }
-            // SAFETY: the caller's promise.
-            match unsafe { self.settle_through(&r) } {
-                Err(error) if written => lost(self.scop, &error),
-                settled => settled?,
-            }
-            written = true;
-        }
-        let partial = partial_left;
-        let total = partial.iter().map(|r| r.bytes).fold(0, u64::saturating_add);
-        let landing = if partial.is_empty() {
-            std::ptr::null()
-        } else {
-            // SAFETY: the sum of the results' bytes.
-            match unsafe { self.land(&partial, total) } {
-                Err(error) if written => lost(self.scop, &error),
-                landing => landing?,
-            }
-        };
-        for r in direct {
-            match self.check_copy_out() {
-                Err(error) if written => lost(self.scop, &error),
-                checked => checked?,
-            }
-            written = true;
-            // SAFETY: the caller's promise about the written ranges.
-            if let Err(error) = unsafe { self.queue.copy_out(r.to, r.from, r.bytes) } {
+            let kept = unsafe { hold.get().keep(self.config, &mut *self.queue, self.scop, &placed.host) };
+            if let Err(error) = kept {
                 lost(self.scop, &error);
             }
         }
-        match self.queue.synchronize() {
-            Err(error) if written => lost(self.scop, &error),
-            synchronised => synchronised?,
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.settle_all(&partial, landing) };
-        Ok(())
+    }
+
+    /// Whether the launches may have changed what only the device has.
+    fn endangers(&self) -> bool {
+        let Some(hold) = self.hold else { return false };
+        self.arrays.iter().any(|placed| placed.held && hold.get().endangers(&placed.host))
     }
 
     /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
     unsafe fn check_unwritten(&mut self) -> Result<()> {
-        for (index, &Placed { host, device, .. }) in self.arrays.iter().enumerate() {
-            if !host.copied_in() {
+        for (index, &Placed { host, device, held, .. }) in self.arrays.iter().enumerate() {
+            // Of a held array the host may be behind.
+            if held || !host.copied_in() {
                 continue;
             }
             let mut after = buffer(host.bytes)?;
@@ -532,8 +466,6 @@ impl Run {
 
     fn report(&mut self) {
         let line = Line {
-            scop: self.scop.name().into_owned(),
-            at: self.scop.at().into_owned(),
             device: self.queue.label(),
             kernels: self.launches,
             kernel_ms: self.queue.kernel_ms(),
@@ -541,13 +473,48 @@ impl Run {
             total_ms: self.start.elapsed().as_secs_f64() * 1e3,
             bytes_to_device: self.bytes_in,
             bytes_to_host: self.bytes_out,
-            reason: None,
+            ..Line::of(self.scop, self.start)
         };
         profile::report(self.config, &line);
     }
 }
 
-/// Some results are in place, others will never be.
-fn lost(scop: &Scop, error: &Error) -> ! {
-    fatal(&format!("{}: results were lost while they were copied back: {error}", scop.name()))
+/// What comes back at the end of an execution.
+fn results(arrays: &[Placed]) -> Vec<Returning<'_>> {
+    arrays
+        .iter()
+        .filter(|placed| !placed.held)
+        .filter_map(|placed| {
+            let (offset, bytes) = placed.host.out_range()?;
+            let range = offset as usize..(offset + bytes) as usize;
+            Some(Returning {
+                from: placed.device + offset,
+                to: placed.host.start.cast::<u8>().wrapping_add(offset as usize),
+                bytes,
+                shape: placed.host.shape(),
+                before: placed.before.get(range).unwrap_or_default(),
+            })
+        })
+        .collect()
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let Some(hold) = self.hold else { return };
+        let failed = !self.succeeded && self.launched;
+        if failed && self.endangers() {
+            fatal(&format!("{}: a failure left arrays half changed on the device", self.scop.name()));
+        }
+        let mut queue = std::mem::replace(&mut self.queue, Box::new(NoQueue));
+        // Memory of this execution alone; what was copied in from buffers of it is there.
+        if self.arrays.iter().any(|placed| !placed.before.is_empty()) && queue.synchronize().is_err() {
+            self.arrays.iter_mut().for_each(|placed| std::mem::forget(std::mem::take(&mut placed.before)));
+        }
+        for placed in self.arrays.iter().filter(|placed| !placed.held && placed.host.bytes > 0) {
+            queue.give_back(placed.device);
+        }
+        let held: Vec<Array> = self.arrays.iter().filter(|placed| placed.held).map(|p| p.host).collect();
+        hold.get().finish(&mut *queue, &held, failed);
+        hold.get().queue = Some(queue);
+    }
 }

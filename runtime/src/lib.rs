@@ -6,7 +6,7 @@
 //! begin ── settings, estimate ([cost]) ── device ([registry], [cuda] or [emulated]) ── allocate ([pool], [resident]), copy in
 //!          ([execution], [queue], [ring], [crew])
 //! launch ── argument slots ([execution]) ── driver ([driver]) or worker threads ([blocks])
-//! end ── wait ── copy back ([ring], [returned]) ── learn ([cost]) ── report ([profile])
+//! end ── wait ── copy back ([results], [ring], [returned]) or keep ([hold]) ── learn ([cost]) ── report ([profile])
 //! ```
 //!
 //! Invariants of the interface:
@@ -27,11 +27,13 @@ pub mod driver;
 pub mod emulated;
 pub mod error;
 pub mod execution;
+pub mod hold;
 pub mod pool;
 pub mod profile;
 pub mod queue;
 pub mod registry;
 pub mod resident;
+pub mod results;
 pub mod returned;
 pub mod ring;
 pub mod written;
@@ -41,9 +43,10 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use abi::{ABI_VERSION, Array, EmuThread, REASON_RUNTIME, Scop};
+use abi::{Array, EmuThread, REASON_RUNTIME, Scop};
 use error::Error;
 use execution::Run;
+use hold::Hold;
 use profile::Line;
 
 /// Ends the program with a message.
@@ -75,6 +78,43 @@ pub unsafe extern "C" fn pollyrs_rt_begin(
     arrays: *const Array,
     n_arrays: u32,
 ) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { start(None, scop, work, arrays, n_arrays) }
+}
+
+/// `pollyrs_rt_begin_held`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_begin_held(
+    slot: *mut *mut c_void,
+    scop: *const Scop,
+    work: f64,
+    arrays: *const Array,
+    n_arrays: u32,
+) -> *mut c_void {
+    // SAFETY: a slot of the caller's that is NULL at first.
+    let hold = unsafe { slot.as_mut() }.map(|hold| {
+        if hold.is_null() {
+            *hold = Box::into_raw(Box::<Hold>::default()).cast();
+        }
+        // SAFETY: made here, and used by one thread.
+        unsafe { &mut *hold.cast::<Hold>() }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { start(hold, scop, work, arrays, n_arrays) }
+}
+
+/// # Safety
+/// As the header says for both ways to begin.
+unsafe fn start(
+    hold: Option<&mut Hold>,
+    scop: *const Scop,
+    work: f64,
+    arrays: *const Array,
+    n_arrays: u32,
+) -> *mut c_void {
     let begun = guarded(|| {
         // SAFETY: a descriptor lives as long as the program.
         let scop = unsafe { scop.as_ref() }.ok_or_else(|| Error::Descriptor("NULL".into()))?;
@@ -85,13 +125,54 @@ pub unsafe extern "C" fn pollyrs_rt_begin(
             unsafe { std::slice::from_raw_parts(arrays, n_arrays as usize) }
         };
         // SAFETY: the caller's promise.
-        unsafe { execution::begin(registry::config(), scop, work, arrays) }
+        unsafe { execution::begin(registry::config(), scop, work, arrays, hold) }
     });
     match begun {
         Ok(run) => Box::into_raw(Box::new(run)).cast(),
         Err(error) => {
             error::set_last(error);
             std::ptr::null_mut()
+        }
+    }
+}
+
+/// What `body` does with the hold in a slot, where there is one. Results are at stake: no panic can be survived.
+///
+/// # Safety
+/// A slot of the caller's.
+unsafe fn with_hold(slot: *mut *mut c_void, body: impl FnOnce(&mut Hold)) {
+    // SAFETY: NULL or made by `pollyrs_rt_begin_held`, and used by one thread.
+    let hold = unsafe { slot.as_ref().and_then(|hold| hold.cast::<Hold>().as_mut()) };
+    let Some(hold) = hold else { return };
+    if let Err(error) = guarded(|| Ok(body(hold))) {
+        fatal(&format!("while results came back: {error}"));
+    }
+}
+
+/// `pollyrs_rt_release`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, write: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { with_hold(slot, |hold| hold.release(registry::config(), read, write)) };
+}
+
+/// `pollyrs_rt_leave`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_leave(slot: *mut *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        with_hold(slot, |hold| hold.let_go(registry::config(), abi::ALL, abi::ALL));
+        if let Some(hold) = slot.as_mut()
+            && !hold.is_null()
+        {
+            drop(Box::from_raw(hold.cast::<Hold>()));
+            *hold = std::ptr::null_mut();
         }
     }
 }
@@ -163,7 +244,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         }
         let reason = reports.then(|| match reason {
             REASON_RUNTIME => error::last_text(),
-            index if scop.abi_version == ABI_VERSION => {
+            index if scop.understood() => {
                 scop.reason(index).map_or_else(|| format!("reason {index}"), |text| text.into_owned())
             }
             index => format!("reason {index}"),
@@ -171,6 +252,23 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         Ok(Some(Box::new(Host { scop, reason, estimated, start: Instant::now() })))
     });
     begun.ok().flatten().map_or(std::ptr::null_mut(), |host| Box::into_raw(host).cast())
+}
+
+/// `pollyrs_rt_host_begin_held`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_host_begin_held(
+    slot: *mut *mut c_void,
+    scop: *const Scop,
+    reason: u32,
+) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe {
+        with_hold(slot, |hold| hold.let_go(registry::config(), abi::ALL, abi::ALL));
+        pollyrs_rt_host_begin(scop, reason)
+    }
 }
 
 /// `pollyrs_rt_host_end`.
@@ -194,7 +292,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
             state.learned.host_took(seconds, estimated);
         }
         if let Some(reason) = host.reason {
-            profile::report(registry::config(), &Line::host(host.scop, reason, seconds * 1e3));
+            profile::report(registry::config(), &Line::host(host.scop, host.start, reason));
         }
         Ok(())
     });

@@ -6,10 +6,13 @@
 //!
 //! ```text
 //! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"cuda","kernels":1,"kernel_ms":0.31,"setup_ms":0.01,"total_ms":1.1,
-//!  "bytes_to_device":24000000,"bytes_to_host":8000000}
+//!  "bytes_to_device":24000000,"bytes_to_host":8000000,"start_us":1763750000000000,"process":7,"thread":1}
 //! {"scop":"kernel_gemm#0","at":"gemm.c:85","device":"host","kernels":0,"kernel_ms":0.0,"setup_ms":0.0,"total_ms":71.2,
-//!  "bytes_to_device":0,"bytes_to_host":0,"reason":"offloading is switched off (POLLYRS_RT_DEVICE=off)"}
+//!  "bytes_to_device":0,"bytes_to_host":0,"start_us":1763750000002000,"process":7,"thread":1,
+//!  "reason":"offloading is switched off (POLLYRS_RT_DEVICE=off)"}
 //! ```
+//!
+//! A line with `"release":true` is about results that had stayed on the device and came back later ([`crate::hold`]).
 //!
 //! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included; `setup_ms` is what
 //! passed before the first copy: the start of the driver, the loading of the code, allocations. What remains when setup and
@@ -20,12 +23,13 @@ use std::ffi::c_int;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
+use std::time::{Instant, SystemTime};
 
 use serde::Serialize;
 
-use crate::abi::{ABI_VERSION, Scop};
+use crate::abi::Scop;
 use crate::config::Config;
 
 /// One execution.
@@ -43,17 +47,33 @@ pub struct Line {
     pub total_ms: f64,
     pub bytes_to_device: u64,
     pub bytes_to_host: u64,
+    /// Microseconds from 1970 to the beginning of the execution.
+    pub start_us: u64,
+    /// The process, and a number for the thread that ran it.
+    pub process: u32,
+    pub thread: u64,
+    /// No execution: results of earlier ones came back when the program wanted them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub release: bool,
     /// Why the original loop ran; only with device `host`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
+/// Numbers threads in the order of their first reports.
+fn thread_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local!(static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed));
+    NUMBER.try_with(|number| *number).unwrap_or(0)
+}
+
 impl Line {
-    /// A line about an execution of the original loop.
-    pub fn host(scop: &Scop, reason: String, total_ms: f64) -> Line {
+    /// A line about an execution that began at `start`, with nothing but that filled in.
+    pub fn of(scop: &Scop, start: Instant) -> Line {
         // A descriptor of another version can't be read beyond its version.
-        let known = scop.abi_version == ABI_VERSION;
-        let (name, at) = if known { (scop.name(), scop.at()) } else { ("?".into(), "".into()) };
+        let (name, at) = if scop.understood() { (scop.name(), scop.at()) } else { ("?".into(), "".into()) };
+        let ago = start.elapsed();
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Line {
             scop: name.into_owned(),
             at: at.into_owned(),
@@ -61,11 +81,27 @@ impl Line {
             kernels: 0,
             kernel_ms: 0.0,
             setup_ms: 0.0,
-            total_ms,
+            total_ms: 0.0,
             bytes_to_device: 0,
             bytes_to_host: 0,
-            reason: Some(reason),
+            start_us: since.saturating_sub(ago).as_micros() as u64,
+            process: std::process::id(),
+            thread: thread_number(),
+            release: false,
+            reason: None,
         }
+    }
+
+    /// A line about an execution of the original loop.
+    pub fn host(scop: &Scop, start: Instant, reason: String) -> Line {
+        let total_ms = start.elapsed().as_secs_f64() * 1e3;
+        Line { total_ms, reason: Some(reason), ..Line::of(scop, start) }
+    }
+
+    /// A line about results of a SCoP that came back after its executions.
+    pub fn returned(scop: &Scop, device: &'static str, start: Instant, bytes_to_host: u64) -> Line {
+        let total_ms = start.elapsed().as_secs_f64() * 1e3;
+        Line { device, total_ms, bytes_to_host, release: true, ..Line::of(scop, start) }
     }
 
     fn text(&self) -> String {
@@ -74,6 +110,10 @@ impl Line {
             Some(reason) => {
                 format!("pollyrs: {}{place}: host, {:.3} ms: {reason}", self.scop, self.total_ms)
             }
+            None if self.release => format!(
+                "pollyrs: {}{place}: {}, {:.3} ms, {} bytes out on demand",
+                self.scop, self.device, self.total_ms, self.bytes_to_host
+            ),
             None => format!(
                 "pollyrs: {}{place}: {}, {:.3} ms, {} launches {:.3} ms, {} bytes in, {} bytes out",
                 self.scop,
@@ -140,7 +180,7 @@ fn summarise(line: &Line) {
     });
     let mut totals = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
     let total = totals.entry((line.scop.clone(), line.device)).or_default();
-    total.runs += 1;
+    total.runs += u64::from(!line.release);
     total.launches += line.kernels;
     total.kernel_ms += line.kernel_ms;
     total.setup_ms += line.setup_ms;

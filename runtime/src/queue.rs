@@ -9,13 +9,18 @@
 use std::ffi::{c_uint, c_void};
 
 use crate::abi::{Array, Scop};
+use crate::config::Config;
 use crate::cuda::{Device, Landing, Module};
 use crate::device::{ALIGNMENT, Adopted, Queue, Store, buffer, padding};
 use crate::driver::Handle;
 use crate::error::{Error, Result};
 use crate::pool::Block;
 use crate::resident::Kept;
+use crate::registry::State;
 use crate::ring;
+
+/// Smaller blocks serve any smaller request.
+const MIN_BLOCK: u64 = 4096;
 
 /// One execution on a CUDA device.
 pub struct CudaQueue {
@@ -24,6 +29,9 @@ pub struct CudaQueue {
     scop: &'static Scop,
     stream: Handle,
     blocks: Vec<Block>,
+    /// Given back while work might still use it: free for later work of this stream.
+    spare: Vec<Block>,
+    config: &'static Config,
     /// Around all launches, if times are wanted.
     events: Option<(Handle, Handle)>,
     launched: bool,
@@ -47,7 +55,7 @@ impl CudaQueue {
         device: &'static Device,
         scop: &'static Scop,
         module: &'static Module,
-        timed: bool,
+        config: &'static Config,
     ) -> Result<CudaQueue> {
         let _current = device.current()?;
         let stream = device.stream()?;
@@ -57,6 +65,8 @@ impl CudaQueue {
             scop,
             stream,
             blocks: Vec::new(),
+            spare: Vec::new(),
+            config,
             events: None,
             launched: false,
             ended: false,
@@ -67,7 +77,7 @@ impl CudaQueue {
             has_residents: None,
             pointers: Vec::new(),
         };
-        if timed {
+        if config.reports() {
             queue.events = queue.create_events();
         }
         Ok(queue)
@@ -114,12 +124,30 @@ impl Queue for CudaQueue {
         let _current = self.device.current()?;
         // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
         let size = bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes })?;
-        let block = self.device.allocate(size).map_err(|error| match error {
-            Error::OutOfMemory { .. } => Error::OutOfMemory { bytes },
-            other => other,
-        })?;
+        let fits = |block: &Block| block.size >= size && block.size / 2 <= size.max(MIN_BLOCK);
+        let block = match self.spare.iter().position(fits) {
+            Some(index) => self.spare.swap_remove(index),
+            None => self.device.allocate(size).map_err(|error| match error {
+                Error::OutOfMemory { .. } => Error::OutOfMemory { bytes },
+                other => other,
+            })?,
+        };
         self.blocks.push(block);
         Ok(block.address + padding(host))
+    }
+
+    fn give_back(&mut self, device: u64) {
+        let holds = |block: &Block| (block.address..block.address + block.size).contains(&device);
+        if let Some(index) = self.blocks.iter().position(holds) {
+            self.spare.push(self.blocks.swap_remove(index));
+        }
+    }
+
+    fn aim(&mut self, scop: &'static Scop, state: &'static State) -> Result<()> {
+        self.module = self.device.module(scop, &state.module, self.config)?;
+        self.scop = scop;
+        (self.launched, self.ended, self.kernel_ms) = (false, false, None);
+        Ok(())
     }
 
     fn adopt(&mut self, array: &Array, whole: bool) -> Result<Option<Adopted>> {
@@ -235,7 +263,13 @@ impl Queue for CudaQueue {
 
     fn landing(&mut self, bytes: u64) -> Result<*mut u8> {
         let _current = self.device.current()?;
-        self.landing = self.device.landing(bytes);
+        if self.landing.as_ref().is_none_or(|landing| landing.bytes < bytes) {
+            // What landed in the former one was settled after a wait.
+            if let Some(landing) = self.landing.take() {
+                self.device.give_landing(landing);
+            }
+            self.landing = self.device.landing(bytes);
+        }
         if let Some(landing) = &self.landing {
             return Ok(landing.start);
         }
@@ -332,7 +366,8 @@ impl Drop for CudaQueue {
                 let _ = self.device.api().event_destroy(end);
             }
         }
-        self.blocks.drain(..).for_each(|block| self.device.give_memory(block));
+        let blocks = self.blocks.drain(..).chain(self.spare.drain(..));
+        blocks.for_each(|block| self.device.give_memory(block));
         self.device.give_stream(self.stream);
     }
 }

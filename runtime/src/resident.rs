@@ -21,6 +21,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::abi::Array;
+use crate::hold::without;
 use crate::pool::Block;
 use crate::written::{Span, Tracker, whole_pages};
 
@@ -83,22 +84,6 @@ fn overlap(a: Span, b: Span) -> Span {
 
 fn bytes(span: Span) -> u64 {
     span.1 - span.0
-}
-
-/// The parts of `whole` outside of `parts`, which are ascending.
-fn without(whole: Span, parts: &[Span]) -> Vec<Span> {
-    let mut rest = Vec::new();
-    let mut at = whole.0;
-    for &(start, end) in parts {
-        if start.min(whole.1) > at {
-            rest.push((at, start.min(whole.1)));
-        }
-        at = at.max(end);
-    }
-    if at < whole.1 {
-        rest.push((at, whole.1));
-    }
-    rest
 }
 
 fn range(array: &Array) -> Span {
@@ -283,26 +268,6 @@ impl Residents {
         self.rewritten.insert(host);
         if let Some(Some(tracker)) = &self.tracker {
             tracker.unprotect(whole_pages(host));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_and_their_rest() {
-        let table: [(&[Span], &[Span]); 5] = [
-            (&[], &[(10, 20)]),
-            (&[(10, 20)], &[]),
-            (&[(0, 12), (18, 40)], &[(12, 18)]),
-            (&[(12, 13), (13, 15)], &[(10, 12), (15, 20)]),
-            (&[(25, 30)], &[(10, 20)]),
-        ];
-        for (parts, rest) in table {
-            let found: Vec<Span> = without((10, 20), parts);
-            assert_eq!(found, rest, "{parts:?}");
         }
     }
 }

@@ -1,0 +1,531 @@
+//! Arrays that stay on the device between the SCoPs of one activation of a function.
+//!
+//! Problem: a host loop around several SCoPs copies the same arrays to the device and back each time round, although nobody looks
+//! at them in between. Approach: the compiler knows which instructions of the function may touch which arrays, and calls
+//! `pollyrs_rt_release` before them; so a SCoP's results may stay on the device until then.
+//!
+//! What the compiler promises, for an array marked `HELD`: between a SCoP and the next release that names the array's mask, this
+//! thread does not touch the array's memory, and does nothing that orders its accesses with another thread's. Invariants:
+//!
+//! * a byte in `valid` has on the device the value that this thread would read;
+//! * bytes that the device wrote and that did not come back yet are in `dirty`; nothing else is ever stored to the program's
+//!   memory, so what other threads write between those bytes stays ([`crate::returned`]);
+//! * where `before` is not empty, it holds what was copied in of every valid byte. It can't be refreshed without a copy, so such
+//!   an entry is dropped once its results came back;
+//! * entries don't overlap; an execution that touches memory of an entry in another way makes it come back first;
+//! * all work of a hold goes to one queue, in order: memory that one execution gives back may be used by the next at once.
+//!
+//! Example: `for (t..) { S1: B = f(A); S2: A = g(B); if (t % 10 == 0) print(A[0]); }`: A is copied in at the first S1, B never; at
+//! every tenth step A comes back, and stays valid on the device; B comes back at the end of the function.
+
+use std::time::Instant;
+
+use crate::abi::{Array, Scop};
+use crate::config::Config;
+use crate::cost::{self, Moves};
+use crate::device::{Queue, buffer};
+use crate::error::{Error, Result};
+use crate::profile::{self, Line};
+use crate::results::{Back, Returning, lost};
+use crate::returned::Shape;
+use crate::written::Span;
+
+/// Results of different shapes that an entry keeps; more come back.
+const MAX_DIRTY: usize = 8;
+/// Every so many executions are waited for and measured.
+const MEASURED_EVERY: u64 = 16;
+
+/// Bytes that the device wrote.
+#[derive(Clone, Debug, PartialEq)]
+struct Dirty {
+    /// The first byte's address in the program's memory.
+    start: u64,
+    bytes: u64,
+    shape: Shape,
+}
+
+/// Device memory of a range of the program's.
+struct Entry {
+    host: Span,
+    /// The device address of `host.0`.
+    device: u64,
+    /// Which of the function's objects it may belong to.
+    mask: u32,
+    /// Ascending, disjoint.
+    valid: Vec<Span>,
+    dirty: Vec<Dirty>,
+    /// What was copied in, or empty.
+    before: Vec<u8>,
+    /// An execution uses it.
+    in_use: bool,
+    /// The last SCoP that wrote it.
+    writer: Option<&'static Scop>,
+}
+
+/// See the module documentation.
+#[derive(Default)]
+pub struct Hold {
+    entries: Vec<Entry>,
+    /// Taken by an execution while it is under way.
+    pub queue: Option<Box<dyn Queue>>,
+    /// Copies to the device may still read the program's memory.
+    pub copying: bool,
+    /// Executions on the device.
+    executions: u64,
+    /// Seconds that executions on the host would have saved on the device, had their arrays been there.
+    missed: f64,
+    /// The objects that those touched, and the seconds to bring back what they wrote.
+    missed_mask: u32,
+    missed_back: f64,
+}
+
+/// Where an array of an execution lies.
+pub struct Held {
+    pub device: u64,
+    /// The parts to copy in, relative to the array's range.
+    pub stale: Vec<(u64, u64)>,
+}
+
+fn range(array: &Array) -> Span {
+    (array.start as u64, array.start as u64 + array.bytes)
+}
+
+fn overlaps(a: Span, b: Span) -> bool {
+    a.0 < b.1 && b.0 < a.1
+}
+
+fn holds(outer: Span, inner: Span) -> bool {
+    outer.0 <= inner.0 && inner.1 <= outer.1
+}
+
+/// The parts of `whole` outside of `parts`, which are ascending and disjoint.
+pub fn without(whole: Span, parts: &[Span]) -> Vec<Span> {
+    let mut rest = Vec::new();
+    let mut at = whole.0;
+    for &(start, end) in parts {
+        if start.min(whole.1) > at {
+            rest.push((at, start.min(whole.1)));
+        }
+        at = at.max(end);
+    }
+    if at < whole.1 {
+        rest.push((at, whole.1));
+    }
+    rest
+}
+
+/// Adds a part to ascending, disjoint ones.
+fn unite(parts: &mut Vec<Span>, mut part: Span) {
+    parts.retain(|&(start, end)| {
+        let apart = end < part.0 || part.1 < start;
+        if !apart {
+            part = (part.0.min(start), part.1.max(end));
+        }
+        apart
+    });
+    let at = parts.partition_point(|&(start, _)| start < part.0);
+    parts.insert(at, part);
+}
+
+fn written(array: &Array) -> Option<Dirty> {
+    let (offset, bytes) = array.out_range()?;
+    Some(Dirty { start: array.start as u64 + offset, bytes, shape: array.shape() })
+}
+
+fn needs_snapshot(array: &Array) -> bool {
+    array.out_range().is_some() && matches!(array.shape(), Shape::Changed { .. })
+}
+
+impl Entry {
+    fn stale(&self, array: &Array) -> Vec<Span> {
+        if array.copied_in() { without(range(array), &self.valid) } else { Vec::new() }
+    }
+
+    fn is_dirty_with(&self, result: &Dirty) -> bool {
+        self.dirty.contains(result)
+    }
+}
+
+impl Hold {
+    /// What an array will have to move, as far as that can be told before the execution.
+    pub fn moves(&self, array: &Array) -> Moves {
+        let plain = Moves::of(array);
+        if !array.held() {
+            return plain;
+        }
+        let found = self.entries.iter().find(|entry| holds(entry.host, range(array)));
+        let Some(entry) = found.filter(|entry| !needs_snapshot(array) || !entry.before.is_empty()) else {
+            return plain;
+        };
+        let stale = entry.stale(array).iter().map(|&(start, end)| end - start).sum();
+        let repeated = written(array).is_some_and(|result| entry.is_dirty_with(&result));
+        Moves {
+            to_device: plain.to_device.and(Some(stale).filter(|&bytes| bytes > 0)),
+            // What is dirty already comes back once for all.
+            to_host: plain.to_host.filter(|_| !repeated),
+        }
+    }
+
+    /// Seconds until the original loop could begin: what is dirty has to come back first.
+    pub fn seconds_to_leave(&self, copy_threads: usize) -> f64 {
+        let dirty = self.entries.iter().flat_map(|entry| &entry.dirty);
+        dirty.map(|result| cost::transfer(result.bytes, copy_threads)).sum()
+    }
+
+    /// An execution would stay on the host because of its transfers, `moves` for each array: whether with all that was missed since
+    /// the program last touched the arrays they would have paid. Without transfers `gain` seconds are gained.
+    pub fn worth_moving(&mut self, gain: f64, arrays: &[Array], moves: &[Moves], copy_threads: usize) -> bool {
+        let held = || arrays.iter().zip(moves).filter(|(array, _)| array.held());
+        let seconds = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| cost::transfer(bytes, copy_threads));
+        let back: f64 = held().map(|(_, moves)| seconds(moves.to_host)).sum();
+        let there: f64 = held().map(|(_, moves)| seconds(moves.to_device)).sum();
+        self.missed += gain.max(0.0);
+        self.missed_mask |= held().fold(0, |mask, (array, _)| mask | array.mask());
+        self.missed_back = self.missed_back.max(back);
+        gain > 0.0 && self.missed >= there + back
+    }
+
+    /// Whether this execution is to be waited for and measured.
+    pub fn measures(&mut self) -> bool {
+        self.executions += 1;
+        self.executions % MEASURED_EVERY == 1
+    }
+
+    /// Brings memory for an array. None: the execution uses memory of its own, and the program's memory is up to date.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    pub unsafe fn place(
+        &mut self,
+        config: &'static Config,
+        queue: &mut dyn Queue,
+        array: &Array,
+    ) -> Result<Option<Held>> {
+        let host = range(array);
+        let near: Vec<usize> =
+            (0..self.entries.len()).filter(|&i| overlaps(self.entries[i].host, host)).collect();
+        // Written ranges don't overlap others' ranges: arrays of one execution may share an entry.
+        let fits = |entry: &Entry| {
+            holds(entry.host, host) && (!needs_snapshot(array) || !entry.before.is_empty())
+        };
+        if let Some(&i) = near.iter().find(|&&i| self.entries[i].in_use) {
+            if array.held() && near.len() == 1 && fits(&self.entries[i]) {
+                return Ok(Some(self.held(i, array)));
+            }
+            // SAFETY: the caller's promise.
+            unsafe { self.step_aside(config, queue, &near, array) }?;
+            return Ok(None);
+        }
+        if !array.held() {
+            // SAFETY: the caller's promise.
+            unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }?;
+            return Ok(None);
+        }
+        if let [i] = near[..]
+            && holds(self.entries[i].host, host)
+        {
+            if needs_snapshot(array) && self.entries[i].before.is_empty() {
+                // SAFETY: the caller's promise.
+                unsafe { self.bring_back(config, queue, i) }?;
+                self.entries[i].valid.clear();
+                self.entries[i].before = snapshot(self.entries[i].host)?;
+            }
+            self.entries[i].in_use = true;
+            return Ok(Some(self.held(i, array)));
+        }
+        let hull = near.iter().fold(host, |hull, &i| {
+            (hull.0.min(self.entries[i].host.0), hull.1.max(self.entries[i].host.1))
+        });
+        // SAFETY: the caller's promise.
+        unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }?;
+        let before = if needs_snapshot(array) { snapshot(hull)? } else { Vec::new() };
+        let device = match queue.allocate(hull.1 - hull.0, hull.0) {
+            Err(Error::OutOfMemory { .. }) => {
+                // SAFETY: the caller's promise.
+                unsafe { self.drop_entries(config, queue, |_| true) }?;
+                queue.allocate(hull.1 - hull.0, hull.0)?
+            }
+            allocated => allocated?,
+        };
+        self.entries.push(Entry {
+            host: hull,
+            device,
+            mask: 0,
+            valid: Vec::new(),
+            dirty: Vec::new(),
+            before,
+            in_use: true,
+            writer: None,
+        });
+        Ok(Some(self.held(self.entries.len() - 1, array)))
+    }
+
+    fn held(&mut self, i: usize, array: &Array) -> Held {
+        let entry = &mut self.entries[i];
+        entry.mask |= array.mask();
+        let start = array.start as u64;
+        Held {
+            device: entry.device + (start - entry.host.0),
+            stale: entry.stale(array).iter().map(|&(from, to)| (from - start, to - from)).collect(),
+        }
+    }
+
+    fn entry_of(&mut self, array: &Array) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| holds(entry.host, range(array)))
+    }
+
+    /// Copies a part of an array in, through the snapshot where there is one.
+    ///
+    /// # Safety
+    /// The array's range is readable; the array has a place here.
+    pub unsafe fn copy_in(
+        &mut self,
+        queue: &mut dyn Queue,
+        array: &Array,
+        device: u64,
+        (offset, bytes): (u64, u64),
+    ) -> Result<()> {
+        self.copying = true;
+        let start = array.start as u64 + offset;
+        let Some(entry) = self.entry_of(array) else { return Err(Error::Internal("no place".into())) };
+        let mut from = array.start.cast::<u8>().cast_const().wrapping_add(offset as usize);
+        if !entry.before.is_empty() {
+            let at = (start - entry.host.0) as usize;
+            let part = &mut entry.before[at..at + bytes as usize];
+            // SAFETY: the caller's promise; the snapshot has the entry's size.
+            unsafe { queue.deliver(part.as_mut_ptr(), from, bytes) };
+            from = part.as_ptr();
+        }
+        // SAFETY: the caller's promise; the snapshot is not touched before the next wait.
+        unsafe { queue.copy_in(device + offset, from, bytes) }?;
+        unite(&mut entry.valid, (start, start + bytes));
+        Ok(())
+    }
+
+    /// Whether a launch may change what only the device has.
+    pub fn endangers(&self, array: &Array) -> bool {
+        let found = self.entries.iter().find(|entry| holds(entry.host, range(array)));
+        array.out_range().is_some() && found.is_some_and(|entry| !entry.dirty.is_empty())
+    }
+
+    /// An execution succeeded: its results are the device's until they are asked for.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    pub unsafe fn keep(
+        &mut self,
+        config: &'static Config,
+        queue: &mut dyn Queue,
+        scop: &'static Scop,
+        array: &Array,
+    ) -> Result<()> {
+        let Some(at) = self.entries.iter().position(|entry| holds(entry.host, range(array))) else {
+            return Ok(());
+        };
+        let Some(result) = written(array) else { return Ok(()) };
+        let entry = &mut self.entries[at];
+        entry.writer = Some(scop);
+        if !array.copied_in() {
+            // Written as a whole.
+            unite(&mut entry.valid, (result.start, result.start + result.bytes));
+        }
+        if entry.is_dirty_with(&result) {
+            return Ok(());
+        }
+        let within = |old: &Dirty| {
+            result.shape == Shape::Dense
+                && holds((result.start, result.start + result.bytes), (old.start, old.start + old.bytes))
+        };
+        entry.dirty.retain(|old| !within(old));
+        entry.dirty.push(result);
+        // SAFETY: the caller's promise.
+        if entry.dirty.len() > MAX_DIRTY { unsafe { self.bring_back(config, queue, at) } } else { Ok(()) }
+    }
+
+    /// An execution ended; `failed`: what the device has of the arrays that it writes is worth nothing.
+    pub fn finish(&mut self, queue: &mut dyn Queue, arrays: &[Array], failed: bool) {
+        self.entries.iter_mut().for_each(|entry| entry.in_use = false);
+        if !failed {
+            return;
+        }
+        let written: Vec<Span> =
+            arrays.iter().filter(|a| a.held() && a.out_range().is_some()).map(range).collect();
+        self.entries.retain(|entry| {
+            let worthless = written.iter().any(|&span| overlaps(entry.host, span));
+            if worthless {
+                queue.give_back(entry.device);
+            }
+            !worthless
+        });
+    }
+
+    /// The results of an entry go to the program's memory.
+    ///
+    /// # Safety
+    /// They are writable.
+    unsafe fn bring_back(&mut self, config: &'static Config, queue: &mut dyn Queue, at: usize) -> Result<()> {
+        let start = Instant::now();
+        let entry = &mut self.entries[at];
+        let (Some(scop), false) = (entry.writer, entry.dirty.is_empty()) else { return Ok(()) };
+        let results: Vec<Returning<'_>> = entry
+            .dirty
+            .iter()
+            .map(|result| {
+                let offset = result.start - entry.host.0;
+                let range = offset as usize..(offset + result.bytes) as usize;
+                Returning {
+                    from: entry.device + offset,
+                    to: std::ptr::with_exposed_provenance_mut(result.start as usize),
+                    bytes: result.bytes,
+                    shape: result.shape.clone(),
+                    before: entry.before.get(range).unwrap_or_default(),
+                }
+            })
+            .collect();
+        // SAFETY: the caller's promise; shapes were checked when the executions began.
+        let bytes = unsafe { Back { config, scop, queue: &mut *queue }.bring(&results) }?;
+        entry.dirty.clear();
+        self.copying = false;
+        if !entry.before.is_empty() {
+            entry.before = Vec::new();
+            entry.valid.clear();
+        }
+        if config.reports() {
+            profile::report(config, &Line::returned(scop, queue.label(), start, bytes));
+        }
+        Ok(())
+    }
+
+    /// An array that overlaps entries gets memory of its own, while this execution uses some of them.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    unsafe fn step_aside(
+        &mut self,
+        config: &'static Config,
+        queue: &mut dyn Queue,
+        near: &[usize],
+        array: &Array,
+    ) -> Result<()> {
+        // What the array writes comes back at the end of the execution, past the entries.
+        if let Some(result) = written(array) {
+            let span = (result.start, result.start + result.bytes);
+            for &i in near {
+                let valid = std::mem::take(&mut self.entries[i].valid);
+                self.entries[i].valid =
+                    valid.into_iter().flat_map(|part| without(part, &[span])).collect();
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }
+    }
+
+    /// # Safety
+    /// What is dirty is writable.
+    unsafe fn drop_entries(
+        &mut self,
+        config: &'static Config,
+        queue: &mut dyn Queue,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<()> {
+        let chosen: Vec<usize> = (0..self.entries.len()).filter(|&i| wanted(i)).collect();
+        for &i in &chosen {
+            // SAFETY: the caller's promise.
+            unsafe { self.bring_back(config, queue, i) }?;
+        }
+        for &i in chosen.iter().rev() {
+            if !self.entries[i].in_use {
+                let entry = self.entries.swap_remove(i);
+                queue.give_back(entry.device);
+            }
+        }
+        Ok(())
+    }
+
+    /// The program is about to read objects of `read` and to write objects of `write`.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    pub unsafe fn release(&mut self, config: &'static Config, read: u32, write: u32) {
+        if self.missed_mask & write != 0 {
+            (self.missed, self.missed_mask, self.missed_back) = (0.0, 0, 0.0);
+        } else if self.missed_mask & read != 0 {
+            self.missed = (self.missed - self.missed_back).max(0.0);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.let_go(config, read, write) };
+    }
+
+    /// As [`Hold::release`], but the program itself does nothing.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    pub unsafe fn let_go(&mut self, config: &'static Config, read: u32, write: u32) {
+        let Some(mut queue) = self.queue.take() else { return };
+        let mut ended = Ok(());
+        for i in 0..self.entries.len() {
+            if ended.is_ok() && self.entries[i].mask & (read | write) != 0 {
+                // SAFETY: the caller's promise.
+                ended = unsafe { self.bring_back(config, &mut *queue, i) };
+            }
+        }
+        if ended.is_ok() && self.copying && write != 0 {
+            // The driver may still read what the program is about to write.
+            ended = queue.synchronize();
+            self.copying = false;
+        }
+        if let Err(error) = ended {
+            let scop = self.entries.iter().filter(|entry| !entry.dirty.is_empty()).find_map(|e| e.writer);
+            if let Some(scop) = scop {
+                lost(scop, &error);
+            }
+        }
+        self.entries.retain(|entry| {
+            let dropped = entry.mask & write != 0;
+            if dropped {
+                queue.give_back(entry.device);
+            }
+            !dropped
+        });
+        // Without a queue nothing is left of the driver: the program may fork.
+        if !self.entries.is_empty() {
+            self.queue = Some(queue);
+        }
+    }
+}
+
+/// Room for what is copied in of a range.
+fn snapshot(host: Span) -> Result<Vec<u8>> {
+    buffer(host.1 - host.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_unite() {
+        let mut parts = Vec::new();
+        for part in [(10, 20), (40, 50), (0, 5), (20, 30), (29, 41), (60, 60)] {
+            unite(&mut parts, part);
+        }
+        assert_eq!(parts, [(0, 5), (10, 50), (60, 60)]);
+        unite(&mut parts, (5, 10));
+        assert_eq!(parts, [(0, 50), (60, 60)]);
+        assert_eq!(without((45, 70), &parts), [(50, 60), (60, 70)]);
+    }
+
+    #[test]
+    fn parts_and_their_rest() {
+        let table: [(&[Span], &[Span]); 5] = [
+            (&[], &[(10, 20)]),
+            (&[(10, 20)], &[]),
+            (&[(0, 12), (18, 40)], &[(12, 18)]),
+            (&[(12, 13), (13, 15)], &[(10, 12), (15, 20)]),
+            (&[(25, 30)], &[(10, 20)]),
+        ];
+        for (parts, rest) in table {
+            assert_eq!(without((10, 20), parts), rest, "{parts:?}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Results on their way back to the program's memory.
+//!
+//! Problem: a copy to the host can fail half-way, and arrays that are read and written can't be restored. Invariants:
+//!
+//! * results up to `POLLYRS_RT_STAGING` arrive in a buffer of the library first: then no failure at all can leave the program
+//!   with some of its results, and one wait serves kernels and copies;
+//! * larger ones are copied to their place, chunk by chunk, after a wait that reports the kernels' errors; a copy that fails
+//!   there ends the program;
+//! * of a result of which only some bytes are the device's ([`Shape`]) no other byte is stored to.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::abi::Scop;
+use crate::config::{Config, Operation};
+use crate::device::Queue;
+use crate::error::{Error, Result};
+use crate::fatal;
+use crate::returned::{Shape, settle, settle_part};
+
+/// A result on its way back.
+#[derive(Clone)]
+pub struct Returning<'a> {
+    pub from: u64,
+    pub to: *mut u8,
+    pub bytes: u64,
+    pub shape: Shape,
+    /// The same bytes as they were copied in, for [`Shape::Changed`].
+    pub before: &'a [u8],
+}
+
+/// What brings results back.
+pub struct Back<'a> {
+    pub config: &'static Config,
+    /// For messages.
+    pub scop: &'static Scop,
+    pub queue: &'a mut dyn Queue,
+}
+
+/// Some results are in place, others will never be.
+pub fn lost(scop: &Scop, error: &Error) -> ! {
+    fatal(&format!("{}: results were lost while they were copied back: {error}", scop.name()))
+}
+
+impl Back<'_> {
+    /// Waits for the device and stores all results; returns their bytes. An error: nothing was stored.
+    ///
+    /// # Safety
+    /// The results' places are writable, and their shapes were checked.
+    pub unsafe fn bring(&mut self, results: &[Returning<'_>]) -> Result<u64> {
+        if results.is_empty() {
+            self.queue.synchronize()?;
+            self.queue.returning();
+            return Ok(0);
+        }
+        let total = results.iter().map(|r| r.bytes).fold(0, u64::saturating_add);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if total <= self.config.staging_bytes {
+                self.staged(results, total)
+            } else {
+                self.direct(results)
+            }
+        }?;
+        Ok(total)
+    }
+
+    /// Stores a result that has landed at `landed` to its place.
+    ///
+    /// # Safety
+    /// The promise about the written ranges; `landed` holds the result's bytes.
+    unsafe fn settle(&mut self, result: &Returning<'_>, landed: *const u8) {
+        if result.shape == Shape::Dense {
+            // SAFETY: the caller's promise.
+            return unsafe { self.queue.deliver(result.to, landed, result.bytes) };
+        }
+        // SAFETY: the caller's promise; the shape was checked at the beginning.
+        unsafe {
+            let results = std::slice::from_raw_parts(landed, result.bytes as usize);
+            settle(result.to, results, &result.shape, result.before, self.config.copy_threads);
+        }
+    }
+
+    /// Whether a result of which some bytes come back can be stored while it arrives: pieces must not cut elements.
+    fn settles_through(&mut self, r: &Returning<'_>) -> bool {
+        let cut = match r.shape {
+            Shape::Changed { element } => {
+                !element.is_power_of_two() || element > 4096 || !r.bytes.is_multiple_of(element)
+            }
+            _ => false,
+        };
+        !cut && self.queue.copies_through(r.bytes)
+    }
+
+    /// Stores a result of which some bytes come back while it arrives. An error: nothing was stored.
+    ///
+    /// # Safety
+    /// The promise about the written ranges.
+    unsafe fn settle_through(&mut self, r: &Returning<'_>) -> Result<()> {
+        self.check_copy_out()?;
+        struct Place(*mut u8);
+        // SAFETY: a plain address; pieces are disjoint.
+        unsafe impl Sync for Place {}
+        let (place, stored, shape, before) = (Place(r.to), AtomicBool::new(false), &r.shape, r.before);
+        let store = |offset: usize, piece: &[u8]| {
+            stored.store(true, Ordering::Relaxed);
+            let Place(to) = &place;
+            // SAFETY: the caller's promise; the shape was checked at the beginning, the piece lies in the range.
+            unsafe { settle_part(*to, offset, piece, shape, before) };
+        };
+        // SAFETY: the array's allocation.
+        match unsafe { self.queue.copy_through(r.from, r.bytes, &store) } {
+            Err(error) if stored.load(Ordering::Relaxed) => lost(self.scop, &error),
+            settled => settled,
+        }
+    }
+
+    fn check_copy_out(&self) -> Result<()> {
+        self.config.faults.check(Operation::Copy)?;
+        self.config.faults.check(Operation::CopyOut)
+    }
+
+    /// Everything through a buffer: all or nothing.
+    unsafe fn staged(&mut self, results: &[Returning<'_>], total: u64) -> Result<()> {
+        let all: Vec<&Returning<'_>> = results.iter().collect();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let landing = self.land(&all, total)?;
+            self.queue.returning();
+            self.settle_all(&all, landing);
+        }
+        Ok(())
+    }
+
+    /// Brings results to the host, one behind the other; nothing of the program's memory is touched.
+    ///
+    /// # Safety
+    /// `total` is the sum of the results' bytes.
+    unsafe fn land(&mut self, results: &[&Returning<'_>], total: u64) -> Result<*const u8> {
+        let landing = self.queue.landing(total)?;
+        let mut at = 0;
+        for r in results {
+            self.check_copy_out()?;
+            // SAFETY: the buffer is as long as all results together.
+            unsafe { self.queue.copy_out(landing.add(at), r.from, r.bytes) }?;
+            at += r.bytes as usize;
+        }
+        self.queue.synchronize()?;
+        Ok(landing)
+    }
+
+    /// # Safety
+    /// The promise about the written ranges; `landing` is what [`Back::land`] returned for the same results.
+    unsafe fn settle_all(&mut self, results: &[&Returning<'_>], landing: *const u8) {
+        let mut at = 0;
+        for r in results {
+            // SAFETY: the caller's promise.
+            unsafe { self.settle(r, landing.add(at)) };
+            at += r.bytes as usize;
+        }
+    }
+
+    /// Straight to the program's memory, but for results of which only some bytes come back.
+    unsafe fn direct(&mut self, results: &[Returning<'_>]) -> Result<()> {
+        self.queue.synchronize()?;
+        let (direct, partial): (Vec<_>, Vec<_>) = results.iter().partition(|r| r.shape == Shape::Dense);
+        let mut written = false;
+        self.queue.returning();
+        // Large ones as they arrive, where the device has a way.
+        let mut partial_left = Vec::new();
+        for r in partial {
+            if !self.settles_through(r) {
+                partial_left.push(r);
+                continue;
+            }
+            // SAFETY: the caller's promise.
+            match unsafe { self.settle_through(r) } {
+                Err(error) if written => lost(self.scop, &error),
+                settled => settled?,
+            }
+            written = true;
+        }
+        let partial = partial_left;
+        let total = partial.iter().map(|r| r.bytes).fold(0, u64::saturating_add);
+        let landing = if partial.is_empty() {
+            std::ptr::null()
+        } else {
+            // SAFETY: the sum of the results' bytes.
+            match unsafe { self.land(&partial, total) } {
+                Err(error) if written => lost(self.scop, &error),
+                landing => landing?,
+            }
+        };
+        for r in direct {
+            match self.check_copy_out() {
+                Err(error) if written => lost(self.scop, &error),
+                checked => checked?,
+            }
+            written = true;
+            // SAFETY: the caller's promise about the written ranges.
+            if let Err(error) = unsafe { self.queue.copy_out(r.to, r.from, r.bytes) } {
+                lost(self.scop, &error);
+            }
+        }
+        match self.queue.synchronize() {
+            Err(error) if written => lost(self.scop, &error),
+            synchronised => synchronised?,
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.settle_all(&partial, landing) };
+        Ok(())
+    }
+}
