@@ -1,10 +1,16 @@
 //! The `pollyrs` command. Each subcommand is a module of its own with a `run` function that returns the process's exit status;
 //! this file only parses the first word and prints errors.
 
+mod doctor;
 mod driver;
+mod profile;
+mod report;
 
 use clap::{Parser, Subcommand};
 use driver::{DriverArgs, Mode};
+use profile::ProfileArgs;
+use report::ReportArgs;
+use std::error::Error;
 use std::process::ExitCode;
 
 /// Compiles affine loop nests for NVIDIA GPUs.
@@ -26,13 +32,22 @@ enum Command {
     /// Compile or link with flang
     #[command(disable_help_flag = true)]
     Fc(DriverArgs),
+    /// Tell what happens to each loop of a source file, why, and what to do about it
+    Report(ReportArgs),
+    /// Run a program and show where its loops ran and how long they took
+    Profile(ProfileArgs),
+    /// Check compilers, driver, device and limits of this machine
+    Doctor,
 }
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Cc(args) => driver::run(Mode::ByInput, &args),
-        Command::Cxx(args) => driver::run(Mode::Cxx, &args),
-        Command::Fc(args) => driver::run(Mode::Fortran, &args),
+    let result: Result<u8, Box<dyn Error>> = match Cli::parse().command {
+        Command::Cc(args) => driver::run(Mode::ByInput, &args).map_err(Into::into),
+        Command::Cxx(args) => driver::run(Mode::Cxx, &args).map_err(Into::into),
+        Command::Fc(args) => driver::run(Mode::Fortran, &args).map_err(Into::into),
+        Command::Report(args) => report::run(&args).map_err(Into::into),
+        Command::Profile(args) => profile::run(&args).map_err(Into::into),
+        Command::Doctor => Ok(doctor::run()),
     };
     match result {
         Ok(status) => ExitCode::from(status),

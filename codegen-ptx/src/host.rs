@@ -18,6 +18,7 @@
 
 use crate::ast_expr::ExprEmitter;
 use crate::descriptor::{self, Image};
+use crate::hold::Held;
 use crate::ir::{Ir, erase, module_context, terminator};
 use crate::kernel::{KernelInfo, ScalarArg};
 use crate::stencil::{self, FusedKernels};
@@ -45,6 +46,8 @@ pub struct HostPlan<'a> {
     pub work: &'a WorkEstimate,
     /// Kernels of several time steps that run before the mapping's.
     pub fused: Option<&'a FusedKernels>,
+    /// Arrays that may stay on the device between the function's SCoPs.
+    pub held: Option<Held<'a>>,
 }
 
 /// The block in front of a region, and the parameters' values there.
@@ -205,7 +208,12 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
         names.insert(p.name.clone(), *v);
     }
     let mut expr = ExprEmitter::new(&ir, names);
-    let (checks, ranges) = emit_checks(&ir, &mut expr, plan, &device_arrays, &slots)?;
+    let (checks, mut ranges) = emit_checks(&ir, &mut expr, plan, &device_arrays, &slots)?;
+    if let Some(held) = plan.held {
+        for (range, id) in ranges.iter_mut().zip(&device_arrays) {
+            range.flags |= held.flags(*id);
+        }
+    }
     let work = emit_work(&ir, &mut expr, plan.work)?;
     let mut ok = ir.bool(true);
     let mut reason = ir.int32(0);
@@ -242,14 +250,13 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     for (i, r) in described.iter().enumerate() {
         store_array(&ir, slots.arrays, i as u64, r);
     }
-    let begin = ir.declare(
-        module,
-        "pollyrs_rt_begin",
-        ir.ptr_type(),
-        &[ir.ptr_type(), ir.double_type(), ir.ptr_type(), ir.i32_type()],
-    );
+    let ptr = ir.ptr_type();
     let n = ir.int32(described.len() as u32);
-    let run = ir.call(ir.ptr_type(), begin, &[descriptor, work, slots.arrays, n]);
+    let (mut types, mut args) =
+        (vec![ptr, ir.double_type(), ptr, ir.i32_type()], vec![descriptor, work, slots.arrays, n]);
+    let begin = on_hold(plan, "pollyrs_rt_begin", ptr, &mut types, &mut args);
+    let begin = ir.declare(module, &begin, ptr, &types);
+    let run = ir.call(ptr, begin, &args);
     let launches = ir.append_block(function, "pollyrs.launches");
     let begun = ir.icmp(LLVMIntNE, run, ir.null());
     let begin_block = ir.block();
@@ -300,7 +307,21 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     }
     ir.br(versioned.merge);
 
-    bracket_host(&ir, module, descriptor, reason, &versioned, [entry.check, begin_block, end_block])
+    bracket_host(&ir, module, plan, descriptor, reason, &versioned, [entry.check, begin_block, end_block])
+}
+
+/// The name of a function of the run-time library, and its arguments, in a function with a hold or in one without.
+fn on_hold(
+    plan: &HostPlan<'_>,
+    name: &str,
+    ptr: LLVMTypeRef,
+    types: &mut Vec<LLVMTypeRef>,
+    args: &mut Vec<LLVMValueRef>,
+) -> String {
+    let Some(held) = plan.held else { return name.to_owned() };
+    types.insert(0, ptr);
+    args.insert(0, held.slot);
+    format!("{name}_held")
 }
 
 /// isl's name for the first time iteration that the mapping's kernels run.
@@ -326,6 +347,7 @@ fn from_first_time(scop: &Scop, host: &isl::Schedule) -> Result<isl::Schedule, C
 fn bracket_host(
     ir: &Ir,
     module: LLVMModuleRef,
+    plan: &HostPlan<'_>,
     descriptor: LLVMValueRef,
     reason: LLVMValueRef,
     versioned: &shim::Versioned,
@@ -335,8 +357,11 @@ fn bracket_host(
     let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
     ir.before(end);
     let why = ir.phi(ir.i32_type(), &[(reason, from[0]), (runtime, from[1]), (runtime, from[2])]);
-    let begin = ir.declare(module, "pollyrs_rt_host_begin", ir.ptr_type(), &[ir.ptr_type(), ir.i32_type()]);
-    let token = ir.call(ir.ptr_type(), begin, &[descriptor, why]);
+    let ptr = ir.ptr_type();
+    let (mut types, mut args) = (vec![ptr, ir.i32_type()], vec![descriptor, why]);
+    let begin = on_hold(plan, "pollyrs_rt_host_begin", ptr, &mut types, &mut args);
+    let begin = ir.declare(module, &begin, ptr, &types);
+    let token = ir.call(ptr, begin, &args);
     let end = terminator(versioned.host_end).ok_or(CodegenError::Internal("host_end".into()))?;
     ir.before(end);
     let host_end = ir.declare(module, "pollyrs_rt_host_end", ir.void_type(), &[ir.ptr_type()]);

@@ -90,6 +90,14 @@ Analyses::Analyses(Session &S, Function &F)
   }
 }
 
+static bool isUnorderedAccess(const Instruction &I) {
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    return Load->isUnordered();
+  if (auto *Store = dyn_cast<StoreInst>(&I))
+    return Store->isUnordered();
+  return false;
+}
+
 static Loop *loopAt(const Analyses &A, size_t Id) { return Id < A.Loops.size() ? A.Loops[Id] : nullptr; }
 
 static const SCEV *scevOf(size_t Handle) { return reinterpret_cast<const SCEV *>(Handle); }
@@ -342,6 +350,54 @@ bool prs_may_alias(Analyses *A, LLVMValueRef P, LLVMValueRef PAccess, LLVMValueR
     return MemoryLocation::getBeforeOrAfter(unwrap(Pointer), tagsOf(*A, unwrap(Access)));
   };
   return !A->AA.isNoAlias(Location(P, PAccess), Location(Q, QAccess));
+}
+
+// What one execution of an instruction may do to memory of `Object`, by any offset from it; `Object` has one value all along.
+uint32_t prs_memory_effect(Analyses *A, LLVMValueRef InstRef, LLVMValueRef ObjectRef) {
+  auto &I = *unwrap<Instruction>(InstRef);
+  const Value *Object = unwrap(ObjectRef);
+  auto Location = MemoryLocation::getBeforeOrAfter(Object);
+  auto Bits = [](ModRefInfo Info) -> uint32_t {
+    return (isRefSet(Info) ? PRS_READS : 0) | (isModSet(Info) ? PRS_WRITES : 0);
+  };
+  if (auto *Call = dyn_cast<CallBase>(&I)) {
+    if (!Call->doesNotThrow() && !isa<InvokeInst>(Call) && !A->F.doesNotThrow())
+      return PRS_ANYTHING;
+    if (Call->doesNotAccessMemory())
+      return 0;
+    ModRefInfo Info = A->AA.getModRefInfo(Call, Location);
+    auto *Memory = dyn_cast<AnyMemIntrinsic>(Call);
+    bool Synchronises = Memory ? Memory->isVolatile() || !isa<MemIntrinsic>(Memory)
+                               : !Call->hasFnAttr(Attribute::NoSync) && !Call->onlyAccessesInaccessibleMemory();
+    // Memory that no other thread knows needs no order.
+    bool Private = isa<AllocaInst>(Object) || isNoAliasCall(Object);
+    if (Synchronises && !(Private && isNoModRef(Info)))
+      return PRS_ANYTHING;
+    return Bits(Info);
+  }
+  if (!I.mayReadOrWriteMemory())
+    return 0;
+  if (I.isVolatile() || (I.isAtomic() && !isUnorderedAccess(I)))
+    return PRS_ANYTHING;
+  return Bits(A->AA.getModRefInfo(&I, Location));
+}
+
+void prs_underlying_objects(LLVMValueRef P, void *Ctx, prs_pointer_sink Sink) {
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(unwrap(P), Objects, /*LI=*/nullptr, /*MaxLookup=*/0);
+  for (const Value *Object : Objects)
+    Sink(Ctx, wrap(const_cast<Value *>(Object)));
+}
+
+// Its activations end in returns and unwinding only, each once.
+bool prs_leaves_plainly(LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  if (F.callsFunctionThatReturnsTwice())
+    return false;
+  for (Instruction &I : instructions(F))
+    if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->isMustTailCall())
+      return false;
+  return true;
 }
 
 bool prs_can_speculate(Analyses *A, LLVMValueRef Inst, LLVMValueRef Before) {

@@ -60,6 +60,8 @@ enum prs_scev_kind : uint32_t {
 
 enum prs_scev_flag : uint32_t { PRS_FLAG_NUW = 1, PRS_FLAG_NSW = 2, PRS_FLAG_POINTER = 4 };
 
+enum prs_effect : uint32_t { PRS_READS = 1, PRS_WRITES = 2, PRS_ANYTHING = 4 };
+
 struct prs_scev_record {
   uint32_t kind, bits, flags, reserved;
   size_t loop_id;

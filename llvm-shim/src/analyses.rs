@@ -44,6 +44,15 @@ pub struct RegionData {
     pub blocks: Vec<LLVMBasicBlockRef>,
 }
 
+/// What an instruction may do to an object's memory.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryEffect {
+    pub reads: bool,
+    pub writes: bool,
+    /// Anything at all, also to order this thread's accesses with another's or to leave the function.
+    pub anything: bool,
+}
+
 /// See the module documentation.
 pub struct Analyses<'s> {
     raw: *mut sys::RawAnalyses,
@@ -159,6 +168,26 @@ impl Analyses<'_> {
         let raw = |access: Option<LLVMValueRef>| access.unwrap_or(std::ptr::null_mut());
         // SAFETY: live analyses, pointers and instructions; null means no access.
         unsafe { sys::prs_may_alias(self.raw, p.0, raw(p.1), q.0, raw(q.1)) }
+    }
+
+    /// What one execution of `inst` may do to memory reached from `object` by any offset. `object` must have one value during an
+    /// activation of the function; the instruction's own operands may change.
+    pub fn memory_effect(&self, inst: LLVMValueRef, object: LLVMValueRef) -> MemoryEffect {
+        // SAFETY: live analyses, instruction and value.
+        let bits = unsafe { sys::prs_memory_effect(self.raw, inst, object) };
+        MemoryEffect { reads: bits & 1 != 0, writes: bits & 2 != 0, anything: bits & 4 != 0 }
+    }
+
+    /// All values that `p` may be an offset from: `p` itself where nothing more is known.
+    pub fn underlying_objects(&self, p: LLVMValueRef) -> Vec<LLVMValueRef> {
+        // SAFETY: a live pointer; the sink gets the context of `collect_pointers`.
+        sys::collect_pointers(|ctx| unsafe { sys::prs_underlying_objects(p, ctx, sys::push_pointer) })
+    }
+
+    /// An activation of the function ends once, at a `ret` or by unwinding: no `setjmp`, no `musttail` calls.
+    pub fn leaves_plainly(&self) -> bool {
+        // SAFETY: a live function.
+        unsafe { sys::prs_leaves_plainly(self.function) }
     }
 
     /// Whether `inst` (a load, say) can be executed before the instruction `before` without a new trap.

@@ -31,7 +31,7 @@ mod source;
 mod sys;
 mod version;
 
-pub use analyses::{Analyses, LoopData, LoopId, RegionData};
+pub use analyses::{Analyses, LoopData, LoopId, MemoryEffect, RegionData};
 pub use error::ShimError;
 pub use inkwell::llvm_sys::prelude::{
     LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,

@@ -173,6 +173,9 @@ unsafe extern "C" {
         q: LLVMValueRef,
         q_access: LLVMValueRef,
     ) -> bool;
+    pub fn prs_memory_effect(a: *mut RawAnalyses, inst: LLVMValueRef, object: LLVMValueRef) -> u32;
+    pub fn prs_underlying_objects(p: LLVMValueRef, ctx: *mut c_void, sink: PointerSink);
+    pub fn prs_leaves_plainly(f: LLVMValueRef) -> bool;
     pub fn prs_can_speculate(a: *mut RawAnalyses, inst: LLVMValueRef, before: LLVMValueRef) -> bool;
     pub fn prs_can_expand(a: *mut RawAnalyses, scev: usize, before: LLVMValueRef) -> bool;
     pub fn prs_expand(a: *mut RawAnalyses, scev: usize, before: LLVMValueRef) -> LLVMValueRef;

@@ -2,6 +2,7 @@
 //! the original body's place.
 
 use crate::PluginError;
+use crate::holds;
 use crate::options::{CubinMode, Options};
 use crate::remarks;
 use crate::timing::{Phase, Timer};
@@ -64,19 +65,26 @@ pub fn images(
     Ok(images)
 }
 
-/// Rewrites `clone` and makes it the body of `f`, with at most `budget` isl operations a SCoP. On an error `f` is untouched and the
-/// clone still there.
+/// What a rewrite needs beside the SCoPs.
+pub struct Rewrite<'a> {
+    pub session: &'a Session,
+    pub options: &'a Options,
+    pub timer: &'a Timer,
+    /// isl operations a SCoP.
+    pub budget: u64,
+    pub holds: Option<&'a holds::Plan>,
+}
+
+/// Rewrites `clone` and makes it the body of `f`. On an error `f` is untouched and the clone still there.
 pub fn rewrite(
-    session: &Session,
+    with: &Rewrite<'_>,
     f: LLVMValueRef,
     clone: LLVMValueRef,
     compiled: &mut [Compiled],
-    options: &Options,
-    budget: u64,
-    timer: &Timer,
 ) -> Result<(), PluginError> {
+    let Rewrite { session, timer, .. } = *with;
     let mut added = Vec::new();
-    let result = rewrite_clone(session, clone, compiled, options, budget, timer, &mut added);
+    let result = rewrite_clone(with, clone, compiled, &mut added);
     if let Err(e) = result {
         for kernel in added {
             // SAFETY: internal kernels that only the clone's descriptors refer to.
@@ -97,15 +105,15 @@ pub fn rewrite(
 }
 
 fn rewrite_clone(
-    session: &Session,
+    with: &Rewrite<'_>,
     clone: LLVMValueRef,
     compiled: &mut [Compiled],
-    options: &Options,
-    budget: u64,
-    timer: &Timer,
     added: &mut Vec<LLVMValueRef>,
 ) -> Result<(), PluginError> {
-    for c in compiled.iter_mut() {
+    let Rewrite { session, options, timer, budget, holds } = *with;
+    // SAFETY: the working copy, whose analyses are gone.
+    let slot = holds.map(|_| unsafe { codegen::hold_slot(clone) });
+    for (i, c) in compiled.iter_mut().enumerate() {
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
             let lower = || unsafe { codegen::lower_emulated(&c.kernels, session.module()) };
@@ -130,10 +138,15 @@ fn rewrite_clone(
             footprints: &c.footprints,
             work: &c.work,
             fused: c.kernels.fused(),
+            held: holds.zip(slot).map(|(holds, slot)| codegen::Held { slot, masks: &holds.masks[i] }),
         };
         let _budget = c.scop.ctx.budget(budget);
         // SAFETY: the working copy holds the region that detection found in it.
         timer.time(Phase::Host, || unsafe { codegen::emit(clone, &plan, &entry) })?;
+    }
+    if let (Some(holds), Some(slot)) = (holds, slot) {
+        // SAFETY: the plan's instructions are outside of the regions that were rewritten.
+        unsafe { codegen::emit_releases(clone, slot, &holds.releases) };
     }
     session.weaken_attributes(clone);
     session.invalidate(clone)?;

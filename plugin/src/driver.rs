@@ -9,6 +9,7 @@
 
 use crate::budget::{self, Budgets};
 use crate::commit::{self, Compiled};
+use crate::holds;
 use crate::options::{Options, Strategy};
 use crate::prepare;
 use crate::remarks;
@@ -97,7 +98,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
 fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, PluginError> {
     let Run { session, stage, options, timer, .. } = *run;
     timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
-    let mut compiled = Vec::new();
+    let (mut compiled, mut held) = (Vec::new(), None);
     {
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
         let detect_options = detect_options(run);
@@ -129,13 +130,19 @@ fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, 
         if compiled.is_empty() {
             return Ok(false);
         }
+        if options.hold {
+            let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
+            held = timer.time(Phase::Host, || holds::plan(&analyses, &scops));
+        }
         for c in &mut compiled {
             c.prepare(&analyses)?;
         }
     }
     session.invalidate(clone)?;
     let before: u64 = compiled.iter().map(|c| c.scop.ctx.operations()).sum();
-    commit::rewrite(session, f, clone, &mut compiled, options, run.budgets.host(), timer)?;
+    let budget = run.budgets.host();
+    let with = commit::Rewrite { session, options, timer, budget, holds: held.as_ref() };
+    commit::rewrite(&with, f, clone, &mut compiled)?;
     run.budgets.spend(compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>() - before);
     if stage == Stage::Host {
         eprint!("{}", function_text(f));

@@ -18,6 +18,7 @@ mod budget;
 mod commit;
 mod driver;
 mod error;
+mod holds;
 mod options;
 mod prepare;
 mod remarks;

@@ -60,10 +60,12 @@ pub struct Options {
     pub time: bool,
     /// Instructions of the largest callee that is inlined into loops.
     pub max_inline: u32,
+    /// Arrays may stay on the device between the SCoPs of a function.
+    pub hold: bool,
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "targets",
     "arch",
     "cubin",
@@ -77,6 +79,7 @@ const NAMES: [&str; 13] = [
     "module-budget",
     "time",
     "max-inline",
+    "hold",
 ];
 
 impl Default for Options {
@@ -98,6 +101,7 @@ impl Default for Options {
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
             // so admits 45, doubled once more for bodies not simplified yet.
             max_inline: 200,
+            hold: true,
         }
     }
 }
@@ -161,6 +165,7 @@ impl Options {
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
             "time" => self.time = flag(value)?,
+            "hold" => self.hold = flag(value)?,
             "max-inline" => self.max_inline = number(value)?,
             _ => return Err(format!("unknown; there are {}", NAMES.join(", "))),
         }

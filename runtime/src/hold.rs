@@ -174,7 +174,13 @@ impl Hold {
 
     /// An execution would stay on the host because of its transfers, `moves` for each array: whether with all that was missed since
     /// the program last touched the arrays they would have paid. Without transfers `gain` seconds are gained.
-    pub fn worth_moving(&mut self, gain: f64, arrays: &[Array], moves: &[Moves], copy_threads: usize) -> bool {
+    pub fn worth_moving(
+        &mut self,
+        gain: f64,
+        arrays: &[Array],
+        moves: &[Moves],
+        copy_threads: usize,
+    ) -> bool {
         let held = || arrays.iter().zip(moves).filter(|(array, _)| array.held());
         let seconds = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| cost::transfer(bytes, copy_threads));
         let back: f64 = held().map(|(_, moves)| seconds(moves.to_host)).sum();
@@ -205,9 +211,8 @@ impl Hold {
         let near: Vec<usize> =
             (0..self.entries.len()).filter(|&i| overlaps(self.entries[i].host, host)).collect();
         // Written ranges don't overlap others' ranges: arrays of one execution may share an entry.
-        let fits = |entry: &Entry| {
-            holds(entry.host, host) && (!needs_snapshot(array) || !entry.before.is_empty())
-        };
+        let fits =
+            |entry: &Entry| holds(entry.host, host) && (!needs_snapshot(array) || !entry.before.is_empty());
         if let Some(&i) = near.iter().find(|&&i| self.entries[i].in_use) {
             if array.held() && near.len() == 1 && fits(&self.entries[i]) {
                 return Ok(Some(self.held(i, array)));
@@ -233,9 +238,9 @@ impl Hold {
             self.entries[i].in_use = true;
             return Ok(Some(self.held(i, array)));
         }
-        let hull = near.iter().fold(host, |hull, &i| {
-            (hull.0.min(self.entries[i].host.0), hull.1.max(self.entries[i].host.1))
-        });
+        let hull = near
+            .iter()
+            .fold(host, |hull, &i| (hull.0.min(self.entries[i].host.0), hull.1.max(self.entries[i].host.1)));
         // SAFETY: the caller's promise.
         unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }?;
         let before = if needs_snapshot(array) { snapshot(hull)? } else { Vec::new() };
@@ -412,8 +417,7 @@ impl Hold {
             let span = (result.start, result.start + result.bytes);
             for &i in near {
                 let valid = std::mem::take(&mut self.entries[i].valid);
-                self.entries[i].valid =
-                    valid.into_iter().flat_map(|part| without(part, &[span])).collect();
+                self.entries[i].valid = valid.into_iter().flat_map(|part| without(part, &[span])).collect();
             }
         }
         // SAFETY: the caller's promise.

@@ -15,8 +15,8 @@ use crate::device::{ALIGNMENT, Adopted, Queue, Store, buffer, padding};
 use crate::driver::Handle;
 use crate::error::{Error, Result};
 use crate::pool::Block;
-use crate::resident::Kept;
 use crate::registry::State;
+use crate::resident::Kept;
 use crate::ring;
 
 /// Smaller blocks serve any smaller request.

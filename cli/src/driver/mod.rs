@@ -14,10 +14,11 @@
 
 mod command;
 mod inputs;
-mod install;
+pub mod install;
 mod options;
 mod response;
 
+pub use command::Compiler;
 use install::Install;
 use std::ffi::OsString;
 use std::io;
@@ -132,7 +133,8 @@ fn execute(line: &command::CommandLine) -> Result<u8, DriverError> {
     Ok(exit_byte(status))
 }
 
-fn exit_byte(status: std::process::ExitStatus) -> u8 {
+/// As shells have it: 128 + signal for a killed process.
+pub fn exit_byte(status: std::process::ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => u8::try_from(code).unwrap_or(1),

@@ -2,5 +2,6 @@
 
 mod cuda;
 mod emulated;
+mod held;
 mod layout;
 mod support;

@@ -377,6 +377,148 @@ static void run_parts(int64_t rows) {
   free(A), free(B), free(expected_A), free(expected_B);
 }
 
+/* One execution of plain(X, Y) in a hold, and of what it computes on copies. `bits` are the objects of X and Y. */
+static void held_step(void **hold, int64_t n, double *X, double *Y, const double *eX, double *eY, const int bits[2], int quiet) {
+  int64_t lo = 5, hi = n - 5;
+  float s = 0.125f;
+  for (int64_t i = lo; i < hi; i++)
+    eY[i] = 0.5 * eY[i] + s * eX[i - 1] + eY[hi + i % 3];
+  uint32_t x = POLLYRS_ARRAY_HELD | (uint32_t)bits[0] << POLLYRS_ARRAY_MASK_SHIFT;
+  uint32_t y = POLLYRS_ARRAY_HELD | (uint32_t)bits[1] << POLLYRS_ARRAY_MASK_SHIFT;
+  PollyrsArray arrays[] = {
+      {X, n * 8, 0, 0, 0, POLLYRS_ARRAY_COPY_IN | x, 8},
+      {Y, n * 8, 0, lo * 8, (hi - lo) * 8, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT | y, 8},
+  };
+  uint64_t scalars[] = {lo, hi, 0};
+  memcpy(&scalars[2], &s, sizeof s);
+  void *run = pollyrs_rt_begin_held(hold, &plain_scop, work, arrays, 2);
+  if (run)
+    pollyrs_rt_launch(run, 0, blocks(hi - lo), scalars);
+  if (!finish(run, quiet)) {
+    void *host = pollyrs_rt_host_begin_held(hold, &plain_scop, POLLYRS_REASON_RUNTIME);
+    for (int64_t i = lo; i < hi; i++)
+      Y[i] = 0.5 * Y[i] + s * X[i - 1] + Y[hi + i % 3];
+    pollyrs_rt_host_end(host);
+  }
+}
+
+/* Twenty SCoPs in a loop; every tenth time round A is read, every 25th a byte of B written. */
+static void run_held(int64_t n, int rounds, int writes, int quiet) {
+  double *A = numbers(n, 1), *B = numbers(n, 2), *eA = copy_of(A, n), *eB = copy_of(B, n);
+  void *hold = 0;
+  static const int ab[] = {1, 2}, ba[] = {2, 1};
+  for (int r = 0; r < rounds; r++) {
+    for (int s = 0; s < 10; s++) {
+      held_step(&hold, n, A, B, eA, eB, ab, quiet);
+      held_step(&hold, n, B, A, eB, eA, ba, quiet);
+    }
+    if (r % 10 == 9) {
+      pollyrs_rt_release(&hold, 1, 0);
+      compare(A, eA, n);
+    }
+    if (writes && r % 25 == 24) {
+      pollyrs_rt_release(&hold, 0, 2);
+      compare(B, eB, n);
+      B[n / 2] = eB[n / 2] = r;
+    }
+  }
+  pollyrs_rt_leave(&hold);
+  if (hold)
+    right = 0;
+  compare(A, eA, n);
+  compare(B, eB, n);
+  free(A), free(B), free(eA), free(eB);
+}
+
+/* As run_parts, twice and with a late return; what the device does not write changes meanwhile, as another thread may do. */
+static void run_held_parts(int64_t rows) {
+  int64_t n = 1000 * rows;
+  double *A = numbers(n, 1), *B = numbers(n, 2), *eA, *eB;
+  for (int64_t i = 0; i < n; i += 3)
+    B[i] = 0;
+  eA = copy_of(A, n), eB = copy_of(B, n);
+  uint32_t flags = POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT | POLLYRS_ARRAY_HELD;
+  void *hold = 0;
+  for (int step = 0; step < 4; step++) {
+    for (int64_t i = 0; i < n; i++) {
+      if (i % 1000 >= 7 && i % 1000 <= 900)
+        eA[i] += 1;
+      if (i % 3) /* the others are another thread's by now */
+        eB[i] *= 2;
+    }
+    PollyrsArray arrays[] = {
+        {.start = A, .bytes = n * 8, .out_offset = 56, .out_bytes = (n - 1000 + 894) * 8,
+         .flags = flags | POLLYRS_ARRAY_ROWS | 1 << POLLYRS_ARRAY_MASK_SHIFT, .element_bytes = 8, .row_bytes = 894 * 8,
+         .row_count = {1, 1, rows}, .row_stride = {0, 0, 8000}},
+        {.start = B, .bytes = n * 8, .out_bytes = n * 8, .flags = flags | POLLYRS_ARRAY_CHANGED | 2 << POLLYRS_ARRAY_MASK_SHIFT,
+         .element_bytes = 8},
+    };
+    uint64_t scalars[] = {n};
+    void *run = pollyrs_rt_begin_held(&hold, &both_scop, work, arrays, 2);
+    if (run)
+      pollyrs_rt_launch(run, 0, blocks(n), scalars);
+    if (!finish(run, 0))
+      abort();
+    if (step == 2) {
+      pollyrs_rt_release(&hold, 2, 0);
+      compare(B, eB, n);
+    }
+    for (int64_t i = 0; i < n; i++) {
+      if (i % 1000 < 7 || i % 1000 > 900)
+        A[i] = eA[i] = i + step;
+      if (step == 0 && i % 3 == 0)
+        B[i] = eB[i] = 0.5 * i; /* nobody else reads or writes these before the end */
+    }
+  }
+  pollyrs_rt_leave(&hold);
+  compare(A, eA, n);
+  for (int64_t i = 0; i < n; i++) /* what the second copy in after step 2 made of the other thread's is its own business */
+    if (i % 3)
+      right &= B[i] == eB[i];
+  free(A), free(B), free(eA), free(eB);
+}
+
+/* A hold in which other arrays overlap the held ones: in one allocation, not held, growing, freed. */
+static void run_held_overlap(int64_t n) {
+  double *A = numbers(4 * n, 1), *eA = copy_of(A, 4 * n);
+  void *hold = 0;
+  static const int one[] = {1, 1}, none[] = {0, 0};
+  for (int r = 0; r < 6; r++) {
+    held_step(&hold, n, A, A + n, eA, eA + n, one, 0);
+    held_step(&hold, n, A + n, A + 2 * n, eA + n, eA + 2 * n, one, 0);
+    held_step(&hold, 2 * n, A + 2 * n, A, eA + 2 * n, eA, one, 0);
+    held_step(&hold, n / 2, A + n / 2, A + 3 * n, eA + n / 2, eA + 3 * n, one, 0);
+    { /* an array that is not held lies across two that are */
+      PollyrsArray arrays[] = {
+          {A + n / 2, n * 8, 0, 0, n * 8, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8},
+          {A + 3 * n, n * 8, 0, 0, n * 8, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT | POLLYRS_ARRAY_HELD | 256, 8},
+      };
+      uint64_t scalars[] = {n};
+      for (int64_t i = 0; i < n; i++)
+        eA[n / 2 + i] += 1, eA[3 * n + i] *= 2;
+      void *run = pollyrs_rt_begin_held(&hold, &both_scop, work, arrays, 2);
+      if (run)
+        pollyrs_rt_launch(run, 0, blocks(n), scalars);
+      if (!finish(run, 0)) {
+        void *host = pollyrs_rt_host_begin_held(&hold, &both_scop, POLLYRS_REASON_RUNTIME);
+        for (int64_t i = 0; i < n; i++)
+          A[n / 2 + i] += 1, A[3 * n + i] *= 2;
+        pollyrs_rt_host_end(host);
+      }
+      compare(A + n / 2, eA + n / 2, n);
+    }
+    (void)none;
+  }
+  pollyrs_rt_leave(&hold);
+  compare(A, eA, 4 * n);
+  free(A), free(eA);
+}
+
+static void *held_thread_main(void *unused) {
+  run_held(3000, 12, 1, 1);
+  return unused;
+}
+
 static void nap(double seconds) {
   struct timespec time = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
   nanosleep(&time, 0);
@@ -456,7 +598,21 @@ int main(int argc, char **argv) {
       run_both((9 << 18) + 3, 0); /* a little more than 18 MiB each */
     else if (IS("parts"))
       run_parts(argc > 3 ? atoi(argv[3]) : 2000);
-    else if (IS("steps"))
+    else if (IS("held"))
+      run_held(argc > 3 ? atoi(argv[3]) : 20000, argc > 4 ? atoi(argv[4]) : 100, argc > 5, 1);
+    else if (IS("held_few"))
+      run_held(2000, 1, 1, 1);
+    else if (IS("held_parts"))
+      run_held_parts(argc > 3 ? atoi(argv[3]) : 100);
+    else if (IS("held_overlap"))
+      run_held_overlap(1000);
+    else if (IS("held_threads")) {
+      pthread_t threads[4];
+      for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], 0, held_thread_main, 0);
+      for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    } else if (IS("steps"))
       run_steps(200000, 6, argv[3]);
     else if (IS("timed"))
       run_timed(1, atof(argv[3]), atof(argv[4]));

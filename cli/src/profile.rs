@@ -1,0 +1,338 @@
+//! `pollyrs profile`: runs a program and shows where its loop nests ran, and what took how long.
+//!
+//! The run-time library writes one JSON line an execution (`POLLYRS_RT_PROFILE`). From these come a table, and a page with a timeline that
+//! needs no other file: an SVG picture whose parts tell their sizes and rates under the mouse.
+//!
+//! The library measures when an execution began, and how long its setup, its kernels and all of it took. The rest went into transfers
+//! and waiting; the page shows it before and after the kernels in proportion to the bytes each way.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The program and its arguments.
+#[derive(Debug, clap::Args)]
+pub struct ProfileArgs {
+    /// Write the timeline to this file
+    #[arg(short, long, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+    /// Only show a profile that POLLYRS_RT_PROFILE has written: no program is run
+    #[arg(long, value_name = "FILE", conflicts_with = "program")]
+    read: Option<PathBuf>,
+    /// The program, and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required_unless_present = "read")]
+    program: Vec<OsString>,
+}
+
+/// What stops a profile.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// Files.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The program did not start.
+    #[error("cannot run '{program}': {source}")]
+    Spawn {
+        /// The program.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// One line of the library.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Line {
+    scop: String,
+    at: String,
+    device: String,
+    kernels: u64,
+    kernel_ms: f64,
+    setup_ms: f64,
+    total_ms: f64,
+    bytes_to_device: u64,
+    bytes_to_host: u64,
+    start_us: u64,
+    process: u32,
+    thread: u64,
+    release: bool,
+    reason: Option<String>,
+}
+
+impl Line {
+    fn on_host(&self) -> bool {
+        self.device == "host"
+    }
+
+    fn transfer_ms(&self) -> f64 {
+        (self.total_ms - self.setup_ms - self.kernel_ms).max(0.0)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes_to_device + self.bytes_to_host
+    }
+}
+
+/// Runs the program, or reads a profile; the result is the program's exit status.
+pub fn run(args: &ProfileArgs) -> Result<u8, ProfileError> {
+    let file = tempfile::NamedTempFile::new()?;
+    let (path, status) = match (&args.read, args.program.split_first()) {
+        (Some(path), _) => (path.clone(), 0),
+        (None, Some((program, words))) => {
+            let status =
+                Command::new(program).args(words).env("POLLYRS_RT_PROFILE", file.path()).status().map_err(
+                    |source| ProfileError::Spawn { program: program.to_string_lossy().into_owned(), source },
+                )?;
+            (file.path().to_owned(), crate::driver::exit_byte(status))
+        }
+        (None, None) => return Ok(2),
+    };
+    let lines = read(&std::fs::read_to_string(path)?);
+    eprint!("{}", table(&lines));
+    if let Some(output) = &args.output {
+        std::fs::write(output, page(&lines))?;
+        eprintln!("timeline: {}", output.display());
+    }
+    Ok(status)
+}
+
+/// The lines that are whole: a program that was killed may leave half of one.
+fn read(text: &str) -> Vec<Line> {
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Sums over the executions of one SCoP on one device.
+#[derive(Default)]
+struct Total {
+    at: String,
+    runs: u64,
+    launches: u64,
+    kernel_ms: f64,
+    transfer_ms: f64,
+    setup_ms: f64,
+    total_ms: f64,
+    bytes_in: u64,
+    bytes_out: u64,
+    reasons: BTreeMap<String, u64>,
+}
+
+fn totals(lines: &[Line]) -> Vec<((String, String), Total)> {
+    let mut totals: BTreeMap<(String, String), Total> = BTreeMap::new();
+    for line in lines {
+        let total = totals.entry((line.scop.clone(), line.device.clone())).or_default();
+        total.at.clone_from(&line.at);
+        total.runs += u64::from(!line.release);
+        total.launches += line.kernels;
+        total.kernel_ms += line.kernel_ms;
+        total.transfer_ms += if line.on_host() { 0.0 } else { line.transfer_ms() };
+        total.setup_ms += line.setup_ms;
+        total.total_ms += line.total_ms;
+        total.bytes_in += line.bytes_to_device;
+        total.bytes_out += line.bytes_to_host;
+        if let Some(reason) = &line.reason {
+            // Numbers differ from one execution to the next.
+            let reason = reason.split(':').next().unwrap_or(reason);
+            *total.reasons.entry(reason.to_owned()).or_default() += 1;
+        }
+    }
+    let mut totals: Vec<_> = totals.into_iter().collect();
+    totals.sort_by(|a, b| b.1.total_ms.total_cmp(&a.1.total_ms));
+    totals
+}
+
+fn table(lines: &[Line]) -> String {
+    if lines.is_empty() {
+        return "pollyrs: no loop nest of the program was reached that could be offloaded (pollyrs report FILE tells why)\n".to_owned();
+    }
+    let totals = totals(lines);
+    let width = totals.iter().map(|((scop, _), _)| scop.chars().count()).max().unwrap_or(0).max(9);
+    let mut text = format!(
+        "{:width$}  {:8} {:>7} {:>8} {:>11} {:>11} {:>10} {:>11} {:>9} {:>9} {:>7}  place\n",
+        "loop nest",
+        "where",
+        "runs",
+        "launches",
+        "kernels ms",
+        "transf. ms",
+        "setup ms",
+        "total ms",
+        "MB in",
+        "MB out",
+        "GB/s"
+    );
+    for ((scop, device), t) in &totals {
+        let bytes = t.bytes_in + t.bytes_out;
+        let rate = if bytes > 0 && t.transfer_ms > 0.0 { bytes as f64 / t.transfer_ms / 1e6 } else { 0.0 };
+        let _ = writeln!(
+            text,
+            "{scop:width$}  {device:8} {:>7} {:>8} {:>11.3} {:>11.3} {:>10.3} {:>11.3} {:>9.1} {:>9.1} {rate:>7.2}  {}",
+            t.runs,
+            t.launches,
+            t.kernel_ms,
+            t.transfer_ms,
+            t.setup_ms,
+            t.total_ms,
+            t.bytes_in as f64 / 1e6,
+            t.bytes_out as f64 / 1e6,
+            t.at
+        );
+        for (reason, count) in &t.reasons {
+            let _ = writeln!(text, "{:width$}    {count} × {reason}", "");
+        }
+    }
+    text
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// What a stretch of time was spent on: name and colour.
+const HOST: (&str, &str) = ("original loop", "#8a8f98");
+const SETUP: (&str, &str) = ("setup", "#d9a441");
+const TO_DEVICE: (&str, &str) = ("to the device", "#4a90d9");
+const KERNELS: (&str, &str) = ("kernels", "#3fa45b");
+const TO_HOST: (&str, &str) = ("to the host", "#9a5fc9");
+/// Pixels of the picture; the browser scales it.
+const WIDTH: f64 = 1600.0;
+const LANE: f64 = 34.0;
+/// Executions drawn one by one; of more, the longest.
+const MAX_DRAWN: usize = 20_000;
+
+/// The page: a table of the executions' sums and a lane a thread.
+fn page(lines: &[Line]) -> String {
+    let first = lines.iter().map(|l| l.start_us).min().unwrap_or(0);
+    let end = |l: &Line| (l.start_us - first) as f64 / 1e3 + l.total_ms;
+    let span = lines.iter().map(end).fold(0.0, f64::max).max(1e-3);
+    let mut lanes: Vec<(u32, u64)> = lines.iter().map(|l| (l.process, l.thread)).collect();
+    lanes.sort_unstable();
+    lanes.dedup();
+    let mut drawn: Vec<&Line> = lines.iter().collect();
+    drawn.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
+    drawn.truncate(MAX_DRAWN);
+    drawn.sort_by_key(|l| l.start_us);
+    let height = 40.0 + LANE * lanes.len() as f64;
+    let mut svg = String::new();
+    for i in 0..=10 {
+        let x = WIDTH * f64::from(i) / 10.0;
+        let _ = write!(
+            svg,
+            "<line x1=\"{x}\" y1=\"18\" x2=\"{x}\" y2=\"{height}\" stroke=\"#ddd\"/><text x=\"{x}\" y=\"12\">{:.3} ms</text>",
+            span * f64::from(i) / 10.0
+        );
+    }
+    for line in &drawn {
+        let lane = lanes.binary_search(&(line.process, line.thread)).unwrap_or(0);
+        let y = 24.0 + LANE * lane as f64;
+        let mut at = (line.start_us - first) as f64 / 1e3;
+        for (what, ms, bytes) in stretches(line) {
+            let (x, width) = (at / span * WIDTH, (ms / span * WIDTH).max(0.5));
+            let rate = if bytes > 0 && ms > 0.0 {
+                format!(", {:.2} GB/s", bytes as f64 / ms / 1e6)
+            } else {
+                String::new()
+            };
+            let size = if bytes > 0 { format!(", {bytes} bytes{rate}") } else { String::new() };
+            let launches =
+                if what == KERNELS { format!(", {} launches", line.kernels) } else { String::new() };
+            let why = line.reason.as_deref().map_or(String::new(), |r| format!("\n{r}"));
+            let title = format!(
+                "{} ({}): {}\n{ms:.3} ms from {at:.3} ms{size}{launches}{why}",
+                line.scop, line.at, what.0
+            );
+            let _ = write!(
+                svg,
+                "<rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>",
+                LANE - 8.0,
+                what.1,
+                escape(&title)
+            );
+            at += ms;
+        }
+    }
+    let legend: String = [HOST, SETUP, TO_DEVICE, KERNELS, TO_HOST]
+        .iter()
+        .map(|(name, colour)| {
+            format!("<span style=\"background:{colour}\">&nbsp;&nbsp;&nbsp;</span> {name} &nbsp; ")
+        })
+        .collect();
+    let left_out = lines.len() - drawn.len();
+    let note = if left_out > 0 {
+        format!("<p>{left_out} shorter executions are not drawn.</p>")
+    } else {
+        String::new()
+    };
+    format!(
+        "<!DOCTYPE html><html><head><meta charset=\"utf-8\"><title>pollyrs profile</title><style>body{{font:14px sans-serif;margin:2em}}\
+         svg{{width:100%;border:1px solid #ccc}} text{{font:10px sans-serif;fill:#666}} rect:hover{{stroke:#000}}</style></head><body>\
+         <h1>pollyrs profile</h1><p>{legend}</p>\
+         <svg viewBox=\"0 0 {WIDTH} {height}\" preserveAspectRatio=\"none\" xmlns=\"http://www.w3.org/2000/svg\">{svg}</svg>{note}\
+         <p>One lane for each thread, in the order of their first executions. Hover for sizes and rates.</p><pre>{}</pre></body></html>\n",
+        escape(&table(lines))
+    )
+}
+
+/// The parts of an execution, in their order, with milliseconds and bytes.
+fn stretches(line: &Line) -> Vec<((&'static str, &'static str), f64, u64)> {
+    if line.on_host() {
+        return vec![(HOST, line.total_ms, 0)];
+    }
+    let share = if line.bytes() > 0 { line.bytes_to_device as f64 / line.bytes() as f64 } else { 0.0 };
+    let transfers = line.transfer_ms();
+    let parts = [
+        (SETUP, line.setup_ms, 0),
+        (TO_DEVICE, transfers * share, line.bytes_to_device),
+        (KERNELS, line.kernel_ms, 0),
+        (TO_HOST, transfers * (1.0 - share), line.bytes_to_host),
+    ];
+    parts.into_iter().filter(|(_, ms, _)| *ms > 0.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: &str = r#"{"scop":"gemm#0","at":"a<b>.c:3","device":"cuda","kernels":2,"kernel_ms":1.0,"setup_ms":2.0,"total_ms":6.0,"bytes_to_device":3000000,"bytes_to_host":1000000,"start_us":1000,"process":1,"thread":1}
+{"scop":"gemm#0","at":"a<b>.c:3","device":"cuda","kernels":0,"kernel_ms":0,"setup_ms":0,"total_ms":1.0,"bytes_to_device":0,"bytes_to_host":1000000,"start_us":9000,"process":1,"thread":1,"release":true}
+{"scop":"init#0","at":"","device":"host","kernels":0,"kernel_ms":0,"setup_ms":0,"total_ms":0.5,"bytes_to_device":0,"bytes_to_host":0,"start_us":8000,"process":1,"thread":2,"reason":"not worth a transfer: x"}
+{"scop":"half"#;
+
+    #[test]
+    fn sums_by_scop_and_device() {
+        let lines = read(LINES);
+        assert_eq!(lines.len(), 3);
+        let totals = totals(&lines);
+        let (key, gemm) = &totals[0];
+        assert_eq!((key.0.as_str(), key.1.as_str()), ("gemm#0", "cuda"));
+        assert_eq!((gemm.runs, gemm.launches, gemm.bytes_in, gemm.bytes_out), (1, 2, 3_000_000, 2_000_000));
+        assert!((gemm.transfer_ms - 4.0).abs() < 1e-9);
+        let text = table(&lines);
+        assert!(text.contains("1 × not worth a transfer\n") && !text.contains("half"), "{text}");
+    }
+
+    #[test]
+    fn stretches_fill_the_execution() {
+        let lines = read(LINES);
+        let parts = stretches(&lines[0]);
+        assert_eq!(
+            parts.iter().map(|p| p.0.0).collect::<Vec<_>>(),
+            ["setup", "to the device", "kernels", "to the host"]
+        );
+        assert!((parts.iter().map(|p| p.1).sum::<f64>() - 6.0).abs() < 1e-9);
+        assert!((parts[1].1 - 2.25).abs() < 1e-9);
+        assert_eq!(stretches(&lines[2]), [(HOST, 0.5, 0)]);
+    }
+
+    #[test]
+    fn the_page_is_whole_and_escaped() {
+        let page = page(&read(LINES));
+        assert!(page.matches("<rect").count() == 6 && page.matches("<title>").count() == 7, "{page}");
+        assert!(page.contains("a&lt;b&gt;.c:3") && !page.contains("a<b>"), "{page}");
+        assert!(!page.contains("http://") || page.matches("http").count() == 1, "only the name space");
+        assert!(table(&[]).contains("no loop nest"));
+    }
+}

@@ -1,0 +1,46 @@
+// A SCoP in a host loop has a hold: arrays are held, what the host touches is released before, calls of unknown functions and returns
+// leave. In a function with one SCoP that is not in a loop there is no hold.
+//
+// RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: %opt -passes='print<pollyrs-host>,verify' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: %opt -passes='pollyrs<hold=false>' %t.ll -S | FileCheck --check-prefix=OFF %s
+
+int more(void);
+
+void alone(int n, float *restrict A) {
+  for (int i = 0; i < n; i++)
+    A[i] = A[i] * 2;
+}
+
+// CHECK-LABEL: define {{.*}}@alone(
+// CHECK-NOT: pollyrs_rt_begin_held
+// CHECK: call ptr @pollyrs_rt_begin(
+
+float loop(int n, float *restrict A, float *restrict B, float *restrict C) {
+  float sum = 0, eps = 1;
+  do {
+    for (int i = 0; i < n; i++)
+      A[i] = A[i] * 0.5f + B[i];
+    for (int i = 0; i < n; i++)
+      B[i] = A[i] + C[i];
+    sum += B[n / 2];
+    eps *= 0.5f;
+    C[0] = sum;
+  } while (sum > eps);
+  return sum + (more() ? A[1] : 0);
+}
+
+// The load of B (bit 1) reads, the store to C (bit 2) writes; restrict keeps both apart from A. One release for the block.
+// CHECK-LABEL: define {{.*}}@loop(
+// CHECK: %pollyrs.hold = alloca ptr
+// CHECK: store ptr null, ptr %pollyrs.hold
+// CHECK: call ptr @pollyrs_rt_begin_held(ptr %pollyrs.hold, ptr @pollyrs.scop
+// CHECK: call ptr @pollyrs_rt_host_begin_held(ptr %pollyrs.hold, ptr @pollyrs.scop
+// CHECK: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 2, i32 4)
+// CHECK-NEXT: load float
+// CHECK: call void @pollyrs_rt_leave(ptr %pollyrs.hold)
+// CHECK-NEXT: call i32 @more()
+
+// OFF-NOT: _held
+// OFF: define {{.*}}@loop(
+// OFF-NOT: _held
