@@ -71,8 +71,18 @@ pub fn run(args: &ReportArgs) -> Result<u8, ReportError> {
         return Err(ReportError::Compiler);
     }
     let remarks = parse(&std::fs::read_to_string(record.path())?);
-    print!("{}", render(&remarks, &|file| std::fs::read_to_string(Path::new(file)).ok()));
+    print!("{}", render(&remarks, &|file| source_of(file, &args.args)));
     Ok(0)
+}
+
+/// The text of a file that a remark names: as the compiler saw it, so perhaps relative to an input's folder.
+fn source_of(file: &str, inputs: &[OsString]) -> Option<String> {
+    let inputs = inputs.iter().map(Path::new);
+    let beside =
+        inputs.map(|input| if input.ends_with(file) { input.to_owned() } else { input.with_file_name(file) });
+    std::iter::once(Path::new(file).to_owned())
+        .chain(beside)
+        .find_map(|path| std::fs::read_to_string(path).ok())
 }
 
 /// Reads LLVM's YAML record: documents of `Key: value` lines, and a list of arguments whose values make up the text.

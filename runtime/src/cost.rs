@@ -8,8 +8,9 @@
 //!
 //! `work` counts statement instances, of which a launch-bound or branchy kernel makes a hundred times fewer a second than a
 //! matrix product. So each SCoP keeps what it learnt ([`Learned`]): its launches, and for each side the factor between
-//! measured and estimated time, 1 until the first measurement, then a running geometric mean. A wrong side is left after one or
-//! two executions. Only executions whose host side is estimated at [`MEASURED`] or more are timed on the host, so that short
+//! measured and estimated time, 1 until the first measurement, then a running geometric mean; one factor for each size of the work
+//! (caches, launches and vector loops make it depend on that), or that of the nearest known size. A wrong side is left after one or
+//! two executions: a first execution on the device that is slower than expected may have been a cold one, and gets a second try. Only executions whose host side is estimated at [`MEASURED`] or more are timed on the host, so that short
 //! loops pay nothing for it.
 //!
 //! Starting the driver takes [`STARTUP`], loading a SCoP's code about [`module_seconds`]. Nobody knows how often a SCoP will
@@ -63,6 +64,8 @@ const MAX_CHANGE: f64 = 64.0;
 pub struct Estimate {
     pub device: f64,
     pub host: f64,
+    /// Statement instances.
+    pub work: f64,
     /// Of the device's, what doesn't depend on the launches, before it is scaled.
     unscaled: f64,
     /// Of the device's, what the transfers take.
@@ -138,11 +141,51 @@ impl Figure {
     }
 }
 
+/// Sizes of work that have a scale of their own: powers of 8 from 2^6 to 2^42 instances.
+const CLASSES: usize = 13;
+
+/// The factors between measured and estimated time, by the size of the work.
+#[derive(Debug, Default)]
+struct Scales {
+    classes: [Figure; CLASSES],
+    /// Measurements, also by size.
+    counts: [AtomicU64; CLASSES],
+}
+
+impl Scales {
+    fn class(work: f64) -> usize {
+        // Rounds to the nearest; NaN and anything below the first class give the first.
+        ((work.max(1.0).log2() - 6.0) / 3.0).round().clamp(0.0, (CLASSES - 1) as f64) as usize
+    }
+
+    /// The scale of the class, or of the nearest one that has any; the smaller one of two.
+    fn get(&self, work: f64) -> Option<f64> {
+        let own = Scales::class(work);
+        let known = |class: usize| self.classes.get(class).and_then(Figure::get);
+        (0..CLASSES).find_map(|d| own.checked_sub(d).and_then(known).or_else(|| known(own + d)))
+    }
+
+    /// How often the class was measured.
+    fn count(&self, work: f64) -> u64 {
+        self.counts[Scales::class(work)].load(Ordering::Relaxed)
+    }
+
+    /// An execution took `measured` where `unscaled` would be without any scale. The first `cold` ones replace what was before.
+    fn correct(&self, work: f64, measured: f64, unscaled: f64, cold: u64) {
+        let class = Scales::class(work);
+        if self.counts[class].fetch_add(1, Ordering::Relaxed) < cold {
+            self.classes[class].set(0.0);
+        }
+        let scale = self.classes[class].get().unwrap_or(1.0);
+        self.classes[class].correct(measured, unscaled * scale);
+    }
+}
+
 /// What the executions of a SCoP have shown.
 #[derive(Debug, Default)]
 pub struct Learned {
-    device_scale: Figure,
-    host_scale: Figure,
+    device_scale: Scales,
+    host_scale: Scales,
     launches: Figure,
     /// Gains missed while the code was not loaded.
     missed: Figure,
@@ -165,15 +208,21 @@ impl Learned {
         let copies = moves.into_iter().flat_map(|moves| [moves.to_device, moves.to_host]).flatten();
         let moved: f64 = copies.map(|bytes| transfer(bytes, copy_threads)).sum();
         let launches = self.launches.get().unwrap_or(kernels as f64);
-        let scale = self.device_scale.get().unwrap_or(1.0);
+        let scale = self.device_scale(work);
         let unscaled = OVERHEAD + moved + work * DEVICE_INSTANCE;
         Estimate {
+            work,
             unscaled,
             transfers: moved * scale,
             device: (unscaled + launches * LAUNCH) * scale,
-            host: work * HOST_INSTANCE * self.host_scale.get().unwrap_or(1.0),
+            host: work * HOST_INSTANCE * self.host_scale.get(work).unwrap_or(1.0),
             leave: 0.0,
         }
+    }
+
+    fn device_scale(&self, work: f64) -> f64 {
+        let scale = self.device_scale.get(work).unwrap_or(1.0);
+        if self.device_scale.count(work) == 1 { scale.min(1.0) } else { scale }
     }
 
     /// Whether an execution on the device was measured.
@@ -183,9 +232,11 @@ impl Learned {
 
     /// An execution on the device took `seconds` from its first copy to its last.
     pub fn device_took(&self, seconds: f64, estimate: Estimate, launches: u64) {
-        let scale = self.device_scale.get().unwrap_or(1.0);
         // The launches are known now: only the rest of the difference is the scale's.
-        self.device_scale.correct(seconds, (estimate.unscaled + launches as f64 * LAUNCH) * scale);
+        let unscaled = estimate.unscaled + launches as f64 * LAUNCH;
+        if seconds > 0.0 && seconds.is_finite() {
+            self.device_scale.correct(estimate.work, seconds, unscaled, 2);
+        }
         self.launches.set(launches as f64);
     }
 
@@ -193,13 +244,16 @@ impl Learned {
     pub fn given_up(&self, seconds: f64, estimate: Estimate, launches: u64) {
         // The next estimate is at least as long; at once, for the next attempt would cost as much again.
         let scale = seconds / (estimate.unscaled + launches as f64 * LAUNCH);
-        self.device_scale.set(scale.max(self.device_scale.get().unwrap_or(1.0)));
+        let class = Scales::class(estimate.work);
+        let former = self.device_scale.classes[class].get().unwrap_or(1.0);
+        self.device_scale.classes[class].set(scale.max(former));
+        self.device_scale.counts[class].fetch_add(2, Ordering::Relaxed);
         self.launches.set(launches as f64);
     }
 
-    /// The original loop took `seconds`.
-    pub fn host_took(&self, seconds: f64, estimated: f64) {
-        self.host_scale.correct(seconds, estimated);
+    /// The original loop took `seconds` for so many statement instances.
+    pub fn host_took(&self, seconds: f64, work: f64) {
+        self.host_scale.correct(work, seconds, work * HOST_INSTANCE, 1);
     }
 
     /// Counts a gain that is missed if the answer is no: whether the code is worth loading.
@@ -296,9 +350,10 @@ mod tests {
         assert!(estimate().gain() > 0.0);
         // Launch-bound: thousands of launches, 40 ms in all.
         learned.device_took(40e-3, estimate(), 10_000);
+        learned.device_took(40e-3, estimate(), 10_000);
         assert!(estimate().gain() < 0.0, "{:?}", estimate());
         // The host turns out to be much slower still.
-        learned.host_took(5.0, estimate().host);
+        learned.host_took(5.0, estimate().work);
         assert!(estimate().gain() > 0.0, "{:?}", estimate());
         // Now and then a bad measurement changes nothing for long.
         for _ in 0..20 {
@@ -309,6 +364,31 @@ mod tests {
             learned.device_took(undefined, estimate(), 10_000);
             assert!((estimate().device - 41e-3).abs() < 1e-4, "{undefined}: {:?}", estimate());
         }
+    }
+
+    #[test]
+    fn sizes_learn_apart() {
+        let learned = Learned::default();
+        let estimate = |work: f64| learned.estimate(work, [], 1, 8);
+        // Small ones are slower on the device than thought, and much faster on the host.
+        for _ in 0..2 {
+            learned.device_took(1e-4, estimate(1e5), 1);
+        }
+        learned.host_took(2e-5, 1e5);
+        assert!(estimate(1e5).gain() < 0.0, "{:?}", estimate(1e5));
+        for _ in 0..2 {
+            learned.device_took(5e-3, estimate(1e9), 1);
+        }
+        learned.host_took(0.5, 1e9);
+        assert!(estimate(1e9).gain() > 0.4 && estimate(1e5).gain() < 0.0, "{:?}", estimate(1e9));
+        // Between them the nearer one counts; a cold first execution is forgotten.
+        assert!(estimate(2e8).gain() > 0.05, "{:?}", estimate(2e8));
+        let cold = Learned::default();
+        let estimate = || cold.estimate(1e7, [], 1, 8);
+        cold.device_took(1.0, estimate(), 1);
+        assert!(estimate().gain() > 0.0, "{:?}", estimate());
+        cold.device_took(1e-4, estimate(), 1);
+        assert!((estimate().device - 1e-4).abs() < 1e-6, "{:?}", estimate());
     }
 
     #[test]

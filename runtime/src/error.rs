@@ -16,15 +16,15 @@ pub enum Error {
     #[error("offloading is switched off (POLLYRS_RT_OFFLOAD=never)")]
     Never,
     #[error("not worth a transfer: estimated {device_ms:.3} ms on the device, {host_ms:.3} ms on the host")]
-    NotWorthIt { device_ms: f64, host_ms: f64 },
+    NotWorthIt { device_ms: f64, host_ms: f64, work: f64 },
     #[error(
         "not yet worth starting the driver, some {price_ms:.0} ms: estimated gains so far, this one included, {gains_ms:.3} ms"
     )]
-    NotYetStarted { gains_ms: f64, price_ms: f64, host_ms: f64 },
+    NotYetStarted { gains_ms: f64, price_ms: f64, host_ms: f64, work: f64 },
     #[error("not yet worth loading the code: estimated gain {gain_ms:.3} ms")]
-    NotYetLoaded { gain_ms: f64, host_ms: f64 },
+    NotYetLoaded { gain_ms: f64, host_ms: f64, work: f64 },
     #[error("given up on the device after {after_ms:.3} ms: estimated {host_ms:.3} ms on the host")]
-    GivenUp { after_ms: f64, host_ms: f64 },
+    GivenUp { after_ms: f64, host_ms: f64, work: f64 },
     #[error("{0}")]
     Config(Arc<str>),
     #[error(
@@ -64,20 +64,20 @@ thread_local! {
 }
 
 impl Error {
-    /// What the original loop is estimated to take, where that was the reason.
-    pub fn host_seconds(&self) -> Option<f64> {
+    /// What the original loop is estimated to take, and for how many statement instances, where that was the reason.
+    pub fn host_seconds(&self) -> Option<(f64, f64)> {
         match self {
-            Error::NotWorthIt { host_ms, .. }
-            | Error::NotYetStarted { host_ms, .. }
-            | Error::NotYetLoaded { host_ms, .. }
-            | Error::GivenUp { host_ms, .. } => Some(host_ms * 1e-3),
+            Error::NotWorthIt { host_ms, work, .. }
+            | Error::NotYetStarted { host_ms, work, .. }
+            | Error::NotYetLoaded { host_ms, work, .. }
+            | Error::GivenUp { host_ms, work, .. } => Some((host_ms * 1e-3, *work)),
             _ => None,
         }
     }
 }
 
 /// [`Error::host_seconds`] of this thread's last error.
-pub fn last_host_seconds() -> Option<f64> {
+pub fn last_host_seconds() -> Option<(f64, f64)> {
     LAST.try_with(|last| last.borrow().as_ref().and_then(Error::host_seconds)).ok().flatten()
 }
 

@@ -214,7 +214,7 @@ fn choose(
     if gain <= 0.0 {
         let resident = estimate.gain_without_transfers();
         if !hold.is_some_and(|hold| hold.get().worth_moving(resident, arrays, &moves, threads)) {
-            return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms });
+            return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms, work });
         }
         gain = resident;
     }
@@ -224,9 +224,9 @@ fn choose(
         && let Err(gains) = cost::worth_starting(gain)
     {
         let (gains_ms, price_ms) = (gains * 1e3, cost::STARTUP * 1e3);
-        return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms });
+        return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms, work });
     }
-    if loading { Ok(Some(estimate)) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms }) }
+    if loading { Ok(Some(estimate)) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, work }) }
 }
 
 /// A queue on the device that the settings choose.
@@ -359,7 +359,8 @@ impl Run {
         }
         let seconds = taken.as_secs_f64();
         chosen.state.learned.given_up(seconds, chosen.estimate, self.launches);
-        Err(Error::GivenUp { after_ms: seconds * 1e3, host_ms: chosen.estimate.host * 1e3 })
+        let Estimate { host, work, .. } = chosen.estimate;
+        Err(Error::GivenUp { after_ms: seconds * 1e3, host_ms: host * 1e3, work })
     }
 
     /// Keeps the first error.

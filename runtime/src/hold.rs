@@ -141,6 +141,21 @@ impl Entry {
         if array.copied_in() { without(range(array), &self.valid) } else { Vec::new() }
     }
 
+    /// What comes back.
+    fn results(&self) -> impl Iterator<Item = Returning<'_>> {
+        self.dirty.iter().map(|result| {
+            let offset = result.start - self.host.0;
+            let range = offset as usize..(offset + result.bytes) as usize;
+            Returning {
+                from: self.device + offset,
+                to: std::ptr::with_exposed_provenance_mut(result.start as usize),
+                bytes: result.bytes,
+                shape: result.shape.clone(),
+                before: self.before.get(range).unwrap_or_default(),
+            }
+        })
+    }
+
     fn is_dirty_with(&self, result: &Dirty) -> bool {
         self.dirty.contains(result)
     }
@@ -231,7 +246,7 @@ impl Hold {
         {
             if needs_snapshot(array) && self.entries[i].before.is_empty() {
                 // SAFETY: the caller's promise.
-                unsafe { self.bring_back(config, queue, i) }?;
+                unsafe { self.bring_back(config, queue, |other| other == i) }?;
                 self.entries[i].valid.clear();
                 self.entries[i].before = snapshot(self.entries[i].host)?;
             }
@@ -344,7 +359,11 @@ impl Hold {
         entry.dirty.retain(|old| !within(old));
         entry.dirty.push(result);
         // SAFETY: the caller's promise.
-        if entry.dirty.len() > MAX_DIRTY { unsafe { self.bring_back(config, queue, at) } } else { Ok(()) }
+        if entry.dirty.len() > MAX_DIRTY {
+            unsafe { self.bring_back(config, queue, |i| i == at) }
+        } else {
+            Ok(())
+        }
     }
 
     /// An execution ended; `failed`: what the device has of the arrays that it writes is worth nothing.
@@ -364,36 +383,31 @@ impl Hold {
         });
     }
 
-    /// The results of an entry go to the program's memory.
+    /// The results of some entries go to the program's memory, with one wait for all.
     ///
     /// # Safety
     /// They are writable.
-    unsafe fn bring_back(&mut self, config: &'static Config, queue: &mut dyn Queue, at: usize) -> Result<()> {
+    unsafe fn bring_back(
+        &mut self,
+        config: &'static Config,
+        queue: &mut dyn Queue,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<()> {
         let start = Instant::now();
-        let entry = &mut self.entries[at];
-        let (Some(scop), false) = (entry.writer, entry.dirty.is_empty()) else { return Ok(()) };
-        let results: Vec<Returning<'_>> = entry
-            .dirty
-            .iter()
-            .map(|result| {
-                let offset = result.start - entry.host.0;
-                let range = offset as usize..(offset + result.bytes) as usize;
-                Returning {
-                    from: entry.device + offset,
-                    to: std::ptr::with_exposed_provenance_mut(result.start as usize),
-                    bytes: result.bytes,
-                    shape: result.shape.clone(),
-                    before: entry.before.get(range).unwrap_or_default(),
-                }
-            })
-            .collect();
+        let dirty: Vec<usize> =
+            (0..self.entries.len()).filter(|&i| wanted(i) && !self.entries[i].dirty.is_empty()).collect();
+        let Some(scop) = dirty.first().and_then(|&i| self.entries[i].writer) else { return Ok(()) };
+        let results: Vec<Returning<'_>> = dirty.iter().flat_map(|&i| self.entries[i].results()).collect();
         // SAFETY: the caller's promise; shapes were checked when the executions began.
         let bytes = unsafe { Back { config, scop, queue: &mut *queue }.bring(&results) }?;
-        entry.dirty.clear();
         self.copying = false;
-        if !entry.before.is_empty() {
-            entry.before = Vec::new();
-            entry.valid.clear();
+        for i in dirty {
+            let entry = &mut self.entries[i];
+            entry.dirty.clear();
+            if !entry.before.is_empty() {
+                entry.before = Vec::new();
+                entry.valid.clear();
+            }
         }
         if config.reports() {
             profile::report(config, &Line::returned(scop, queue.label(), start, bytes));
@@ -432,13 +446,10 @@ impl Hold {
         queue: &mut dyn Queue,
         wanted: impl Fn(usize) -> bool,
     ) -> Result<()> {
-        let chosen: Vec<usize> = (0..self.entries.len()).filter(|&i| wanted(i)).collect();
-        for &i in &chosen {
-            // SAFETY: the caller's promise.
-            unsafe { self.bring_back(config, queue, i) }?;
-        }
-        for &i in chosen.iter().rev() {
-            if !self.entries[i].in_use {
+        // SAFETY: the caller's promise.
+        unsafe { self.bring_back(config, queue, &wanted) }?;
+        for i in (0..self.entries.len()).rev() {
+            if wanted(i) && !self.entries[i].in_use {
                 let entry = self.entries.swap_remove(i);
                 queue.give_back(entry.device);
             }
@@ -466,13 +477,9 @@ impl Hold {
     /// What is dirty is writable.
     pub unsafe fn let_go(&mut self, config: &'static Config, read: u32, write: u32) {
         let Some(mut queue) = self.queue.take() else { return };
-        let mut ended = Ok(());
-        for i in 0..self.entries.len() {
-            if ended.is_ok() && self.entries[i].mask & (read | write) != 0 {
-                // SAFETY: the caller's promise.
-                ended = unsafe { self.bring_back(config, &mut *queue, i) };
-            }
-        }
+        let masks: Vec<u32> = self.entries.iter().map(|entry| entry.mask).collect();
+        // SAFETY: the caller's promise.
+        let mut ended = unsafe { self.bring_back(config, &mut *queue, |i| masks[i] & (read | write) != 0) };
         if ended.is_ok() && self.copying && write != 0 {
             // The driver may still read what the program is about to write.
             ended = queue.synchronize();

@@ -222,7 +222,7 @@ struct Host {
     scop: &'static Scop,
     /// For the profile.
     reason: Option<String>,
-    /// What the loop is estimated to take, to learn from.
+    /// The statement instances of a loop whose time is to be learnt from.
     estimated: Option<f64>,
     start: Instant,
 }
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         // SAFETY: a descriptor lives as long as the program.
         let Some(scop) = (unsafe { scop.as_ref() }) else { return Ok(None) };
         let estimated = if reason == REASON_RUNTIME { error::last_host_seconds() } else { None };
-        let estimated = estimated.filter(|&seconds| seconds >= cost::MEASURED);
+        let estimated = estimated.filter(|&(seconds, _)| seconds >= cost::MEASURED).map(|(_, work)| work);
         let reports = registry::config().reports();
         if !reports && estimated.is_none() {
             return Ok(None);
@@ -286,10 +286,10 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
         let host = unsafe { Box::from_raw(host.cast::<Host>()) };
         let seconds = host.start.elapsed().as_secs_f64();
         // An estimate comes from a refusal of this version's.
-        if let Some(estimated) = host.estimated
+        if let Some(work) = host.estimated
             && let Some(state) = registry::state(host.scop)
         {
-            state.learned.host_took(seconds, estimated);
+            state.learned.host_took(seconds, work);
         }
         if let Some(reason) = host.reason {
             profile::report(registry::config(), &Line::host(host.scop, host.start, reason));

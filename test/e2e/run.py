@@ -248,6 +248,95 @@ def driver(_full):
     return result
 
 
+MAKEFILE = """CC = clang-22
+CFLAGS = -O3 -mllvm -pollyrs-targets=emulated $(shell pkg-config --cflags pollyrs)
+LDLIBS = $(shell pkg-config --libs pollyrs)
+"""
+CMAKE = """cmake_minimum_required(VERSION 3.16)
+project(example C CXX)
+find_package(pollyrs 0.1 REQUIRED)
+add_executable(gemver gemver.c)
+target_compile_options(gemver PRIVATE "SHELL:-mllvm -pollyrs-targets=emulated")
+target_link_libraries(gemver PRIVATE pollyrs::pollyrs)
+"""
+
+
+def installed(_full):
+    """An installed tree, moved: the driver, Make with pkg-config, CMake where there is one."""
+    result = Result("installed")
+    work = WORK / "installed"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    prefix, words = work / "prefix", ["40"]
+    source, plain = toolchain.EXAMPLES / "gemver.c", work / "plain"
+    shutil.copy(source, work / "gemver.c")
+    shutil.copy(toolchain.EXAMPLES / "example.h", work / "example.h")
+    (work / "Makefile").write_text(MAKEFILE, encoding="utf-8")
+    (work / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
+    toolchain.run(toolchain.plain_command(source, plain), env=toolchain.environment())
+    expected = toolchain.run([plain, *words], env=toolchain.environment())
+    install = toolchain.run([toolchain.ROOT / "scripts" / "install", work / "first"],
+                            env=toolchain.environment(POLLYRS_BUILD=toolchain.BUILD))
+    if not result.check(install.code == 0 and expected.code == 0, lambda: report("scripts/install fails", install, "scripts/install")):
+        return result
+    (work / "first").rename(prefix)
+    ways = {
+        "driver": [[prefix / "bin" / "pollyrs", "cc", "-O3", "--pollyrs-targets=emulated", work / "gemver.c", "-o", work / "driver"]],
+        "make": [["make", "-C", work, "gemver"], ["mv", work / "gemver", work / "make"]],
+    }
+    if shutil.which("cmake"):
+        ways["cmake"] = [["cmake", "-S", work, "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_C_COMPILER=clang-22",
+                          "-DCMAKE_CXX_COMPILER=clang++-22", "-DCMAKE_BUILD_TYPE=Release"],
+                         ["cmake", "--build", work / "build"], ["mv", work / "build" / "gemver", work / "cmake"]]
+    else:
+        result.note = "no cmake here"
+    settings = {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always"}
+    for name, commands in ways.items():
+        failed = False
+        for command in commands:
+            done = toolchain.run(command, env=toolchain.environment(PKG_CONFIG_PATH=prefix / "lib" / "pkgconfig"), timeout=600)
+            failed |= not result.check(done.code == 0, lambda: report(f"{name}: {done.why()}", done, toolchain.shell(command)))
+        if failed:
+            continue
+        profile = work / f"{name}.jsonl"
+        got = toolchain.run([work / name, *words], env=toolchain.environment(**settings, POLLYRS_RT_PROFILE=profile))
+        result.check((got.code, got.stdout) == (expected.code, expected.stdout), f"{name}: another output")
+        result.check(any(line["device"] == "emulated" for line in toolchain.read_profile(profile)), f"{name}: nothing on the device")
+    return result
+
+
+def tools(_full):
+    """pollyrs report for three languages, profile of a program, doctor."""
+    result = Result("report, profile, doctor")
+    work = WORK / "tools"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    (work / "a.c").write_text("void f(int n, double *a, const int *p) {\n  for (int i = 0; i < n; i++)\n\ta[p[i]] = 0;\n"
+                              "  for (int i = 0; i < n; i++)\n    a[i] *= 2;\n}\n", encoding="utf-8")
+    for source, texts in {
+        work / "a.c": ["2 loop nests looked at, 1 offloaded", "not offloaded", "    3 | \ta[p[i]] = 0;", "| \t        ^", "= help: "],
+        toolchain.ROOT / "test" / "programs" / "templates.cpp": ["offloaded"],
+        toolchain.EXAMPLES / "heat.f90": ["heat.f90:10", "offloaded"],
+    }.items():
+        command = [toolchain.DRIVER, "report", source, "-I", toolchain.EXAMPLES]
+        done = toolchain.run(command, env=toolchain.environment())
+        text = done.stdout.decode(errors="replace")
+        missing = [t for t in texts if t not in text]
+        result.check(done.code == 0 and not missing, lambda: report(f"missing {missing} in:\n{text}", done, toolchain.shell(command)))
+    program, page = work / "program", work / "page.html"
+    command = toolchain.plugin_command(toolchain.EXAMPLES / "gemver.c", program)
+    toolchain.run(command, env=toolchain.environment())
+    command = [toolchain.DRIVER, "profile", "-o", page, program, "50"]
+    done = toolchain.run(command, env=toolchain.environment(POLLYRS_RT_DEVICE="emulated", POLLYRS_RT_OFFLOAD="always"))
+    text = done.stderr.decode(errors="replace")
+    result.check(done.code == 0 and "emulated" in text and "gemver" in text, lambda: report(text, done, toolchain.shell(command)))
+    result.check(page.exists() and page.read_text(encoding="utf-8").count("<rect") > 0, "no timeline")
+    done = toolchain.run([toolchain.DRIVER, "doctor"], env=toolchain.environment())
+    text = done.stdout.decode(errors="replace")
+    result.check(all(word in text for word in ("ptxas", "driver", "installation", "kernel")), lambda: report(text, done, "doctor"))
+    return result
+
+
 def deterministic(_full):
     """The same input gives the same object file, byte for byte."""
     result = Result("the same object twice")
@@ -299,7 +388,8 @@ def main():
         programs = [dataclasses.replace(p, arguments=tuple(dict.fromkeys([p.arguments[0], p.arguments[-1]])))
                     for p in programs if p.element != "float"]
     units = [(p.name, lambda full, p=p: run_program(p, full)) for p in programs]
-    units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic)]
+    units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic),
+              ("installed", installed), ("tools", tools)]
     if options.full:
         # First, since it takes longest.
         units.insert(0, ("10,000 lines", large_file))

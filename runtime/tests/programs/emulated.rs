@@ -76,6 +76,9 @@ fn profile_lines() {
         "total_ms",
         "bytes_to_device",
         "bytes_to_host",
+        "start_us",
+        "process",
+        "thread",
     ];
     expected.sort_unstable();
     assert_eq!(keys, expected, "{outcome}");
@@ -194,11 +197,15 @@ fn the_shared_library_links_and_exports_the_interface_only() {
     names.sort_unstable();
     let expected = [
         "pollyrs_rt_begin",
+        "pollyrs_rt_begin_held",
         "pollyrs_rt_emu_barrier",
         "pollyrs_rt_end",
         "pollyrs_rt_host_begin",
+        "pollyrs_rt_host_begin_held",
         "pollyrs_rt_host_end",
         "pollyrs_rt_launch",
+        "pollyrs_rt_leave",
+        "pollyrs_rt_release",
     ];
     assert_eq!(names, expected);
 }

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""How well the run-time library chooses between device and host: bench/mixed.c on each side and with the choice left to the library.
+
+  regret.py PROGRAM        PROGRAM is bench/mixed.c compiled with 'pollyrs cc -O3'; on a machine with a GPU
+
+Prints a table and the worst and mean regret: how much slower the choice was than the better side. Differences below 5 microseconds
+are noise and count as none."""
+
+import os
+import subprocess
+import sys
+
+NOISE_MS = 5e-3
+
+
+def times(program, mode):
+    """Milliseconds by kernel and size."""
+    environment = {**os.environ, "POLLYRS_RT_OFFLOAD": mode}
+    lines = subprocess.run([program], env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
+    return {(name, int(n)): float(ms) for name, n, ms in map(str.split, lines)}
+
+
+def main():
+    """Runs the modes one after the other."""
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    device, host, auto = (times(sys.argv[1], mode) for mode in ("always", "never", "auto"))
+    print(f"{'kernel':12} {'n':>6} {'device ms':>11} {'host ms':>11} {'auto ms':>11} {'regret':>8}")
+    regrets = []
+    for key in device:
+        best = min(device[key], host[key])
+        regret = auto[key] / best - 1 if auto[key] - best > NOISE_MS else 0
+        regrets.append(regret)
+        print(f"{key[0]:12} {key[1]:6} {device[key]:11.4f} {host[key]:11.4f} {auto[key]:11.4f} {100 * regret:7.1f}%")
+    print(f"worst regret {100 * max(regrets):.1f}%, mean {100 * sum(regrets) / len(regrets):.1f}%")
+
+
+if __name__ == "__main__":
+    main()
