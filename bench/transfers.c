@@ -3,7 +3,7 @@
  *   transfers [MB ...]        default: 1 16 64 256
  *
  * Compile with the driver and run on a machine with a GPU; POLLYRS_RT_OFFLOAD=always. Three loops: one reads a large array (every
- * 64th element, so that nothing else counts) and writes a small one, one writes a large array, one does nothing to speak of: its
+ * 1024th element, so that nothing else counts) and writes a small one, one writes a large array, one does nothing to speak of: its
  * time is the overhead of an execution, and is not taken off. Each figure is the median of 9 after a warm-up, in GB/s. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define RUNS 9
-#define STEP 64
+#define STEP 1024
 
 static double now(void) {
   struct timespec t;

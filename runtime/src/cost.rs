@@ -27,7 +27,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::abi::{Array, IMAGE_PTX, Scop};
+use crate::abi::{Array, IMAGE_CUBIN, IMAGE_PTX, Scop};
 
 /// Seconds from begin to end of an execution that moves nothing (8 µs measured, a wait included).
 const OVERHEAD: f64 = 10e-6;
@@ -50,6 +50,8 @@ const HOST_INSTANCE: f64 = 1e-9;
 pub const STARTUP: f64 = 0.22;
 /// Seconds a byte of PTX to compile, where the driver's own cache doesn't have it.
 const PTX_BYTE: f64 = 0.5e-6;
+/// Seconds to load assembled code.
+const CUBIN: f64 = 0.5e-3;
 /// Host executions estimated to be shorter than this are not timed.
 pub const MEASURED: f64 = 20e-6;
 /// How many times the host's estimated time an execution may take on the device before it is given up.
@@ -278,8 +280,12 @@ fn transfer_seconds(bytes: u64, copy_threads: usize) -> f64 {
     bytes as f64 / rate + (bytes as f64).min(SLOW_BYTES) / SLOW_RATE
 }
 
-/// What loading the code of a SCoP takes at most.
+/// What loading the code of a SCoP takes at most. Whether the device takes a cubin is known when it is there only; one that it refuses
+/// costs a compilation at the wrong time, once.
 fn module_seconds(scop: &Scop) -> f64 {
+    if scop.images().iter().any(|image| image.kind == IMAGE_CUBIN) {
+        return CUBIN;
+    }
     let ptx = scop.images().iter().filter(|image| image.kind == IMAGE_PTX).map(|image| image.bytes).max();
     ptx.unwrap_or(0) as f64 * PTX_BYTE
 }

@@ -56,6 +56,12 @@ pub trait Queue {
     /// All results are in place.
     fn returned(&mut self) {}
 
+    /// Copies between allocations of this queue, which don't overlap.
+    ///
+    /// # Safety
+    /// Both ranges lie in allocations of this queue.
+    unsafe fn copy_within(&mut self, to: u64, from: u64, bytes: u64) -> Result<()>;
+
     /// Copies to the device.
     ///
     /// # Safety
@@ -133,6 +139,10 @@ impl Queue for NoQueue {
     fn give_back(&mut self, _device: u64) {}
 
     fn aim(&mut self, _scop: &'static Scop, _state: &'static State) -> Result<()> {
+        self.refuse()
+    }
+
+    unsafe fn copy_within(&mut self, _to: u64, _from: u64, _bytes: u64) -> Result<()> {
         self.refuse()
     }
 

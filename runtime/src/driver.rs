@@ -119,6 +119,7 @@ driver_api! {
     host_free = "cuMemFreeHost" (memory: *mut c_void);
     copy_to_device = "cuMemcpyHtoDAsync_v2" (to: Address, from: *const c_void, bytes: usize, stream: Handle);
     copy_to_host = "cuMemcpyDtoHAsync_v2" (to: *mut c_void, from: Address, bytes: usize, stream: Handle);
+    copy_on_device = "cuMemcpyDtoDAsync_v2" (to: Address, from: Address, bytes: usize, stream: Handle);
     stream_create = "cuStreamCreate" (stream: *mut Handle, flags: c_uint);
     stream_synchronize = "cuStreamSynchronize" (stream: Handle);
     launch = "cuLaunchKernel" (

@@ -137,6 +137,12 @@ impl Queue for EmulatedQueue {
         Ok(())
     }
 
+    unsafe fn copy_within(&mut self, to: u64, from: u64, bytes: u64) -> Result<()> {
+        // SAFETY: the caller's promise; device memory is host memory.
+        unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes as usize) };
+        Ok(())
+    }
+
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         // SAFETY: the caller's promise; device memory is host memory.
         unsafe { std::ptr::copy_nonoverlapping(from, to as *mut u8, bytes as usize) };

@@ -248,26 +248,49 @@ impl Hold {
                 // SAFETY: the caller's promise.
                 unsafe { self.bring_back(config, queue, |other| other == i) }?;
                 self.entries[i].valid.clear();
-                self.entries[i].before = snapshot(self.entries[i].host)?;
+                let host = self.entries[i].host;
+                self.entries[i].before = buffer(host.1 - host.0)?;
             }
             self.entries[i].in_use = true;
             return Ok(Some(self.held(i, array)));
         }
-        let hull = near
-            .iter()
-            .fold(host, |hull, &i| (hull.0.min(self.entries[i].host.0), hull.1.max(self.entries[i].host.1)));
         // SAFETY: the caller's promise.
-        unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }?;
-        let before = if needs_snapshot(array) { snapshot(hull)? } else { Vec::new() };
+        unsafe { self.grow(config, queue, &near, array) }?;
+        Ok(Some(self.held(self.entries.len() - 1, array)))
+    }
+
+    /// Makes the last entry one that holds the array and what the entries `near` hold, which it replaces.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    unsafe fn grow(
+        &mut self,
+        config: &'static Config,
+        queue: &mut dyn Queue,
+        near: &[usize],
+        array: &Array,
+    ) -> Result<()> {
+        let hull = near.iter().fold(range(array), |hull, &i| {
+            (hull.0.min(self.entries[i].host.0), hull.1.max(self.entries[i].host.1))
+        });
+        let mut replaced: Vec<Span> = near.iter().map(|&i| self.entries[i].host).collect();
+        // With snapshots it would take more than one copy: the host has it all then.
+        if needs_snapshot(array) || near.iter().any(|&i| !self.entries[i].before.is_empty()) {
+            // SAFETY: the caller's promise.
+            unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }?;
+            replaced.clear();
+        }
+        let before = if needs_snapshot(array) { buffer(hull.1 - hull.0)? } else { Vec::new() };
         let device = match queue.allocate(hull.1 - hull.0, hull.0) {
             Err(Error::OutOfMemory { .. }) => {
                 // SAFETY: the caller's promise.
                 unsafe { self.drop_entries(config, queue, |_| true) }?;
+                replaced.clear();
                 queue.allocate(hull.1 - hull.0, hull.0)?
             }
             allocated => allocated?,
         };
-        self.entries.push(Entry {
+        let mut grown = Entry {
             host: hull,
             device,
             mask: 0,
@@ -276,8 +299,28 @@ impl Hold {
             before,
             in_use: true,
             writer: None,
-        });
-        Ok(Some(self.held(self.entries.len() - 1, array)))
+        };
+        // A failing copy leaves the old entries as they are.
+        for entry in self.entries.iter().filter(|entry| replaced.contains(&entry.host)) {
+            for &(start, end) in &entry.valid {
+                let (to, from) = (device + (start - hull.0), entry.device + (start - entry.host.0));
+                // SAFETY: parts of the two entries' allocations.
+                unsafe { queue.copy_within(to, from, end - start) }?;
+            }
+        }
+        for i in (0..self.entries.len()).rev() {
+            if !replaced.contains(&self.entries[i].host) {
+                continue;
+            }
+            let old = self.entries.swap_remove(i);
+            queue.give_back(old.device);
+            grown.mask |= old.mask;
+            old.valid.into_iter().for_each(|part| unite(&mut grown.valid, part));
+            grown.dirty.extend(old.dirty);
+            grown.writer = grown.writer.or(old.writer);
+        }
+        self.entries.push(grown);
+        Ok(())
     }
 
     fn held(&mut self, i: usize, array: &Array) -> Held {
@@ -503,11 +546,6 @@ impl Hold {
             self.queue = Some(queue);
         }
     }
-}
-
-/// Room for what is copied in of a range.
-fn snapshot(host: Span) -> Result<Vec<u8>> {
-    buffer(host.1 - host.0)
 }
 
 #[cfg(test)]

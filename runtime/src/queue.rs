@@ -184,6 +184,14 @@ impl Queue for CudaQueue {
         }
     }
 
+    unsafe fn copy_within(&mut self, to: u64, from: u64, bytes: u64) -> Result<()> {
+        let _current = self.device.current()?;
+        self.pending = true;
+        // SAFETY: the caller's promise.
+        let copied = unsafe { self.device.api().copy_on_device(to, from, bytes as usize, self.stream) };
+        self.device.note(copied)
+    }
+
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         let _current = self.device.current()?;
         self.pending = true;

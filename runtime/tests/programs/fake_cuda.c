@@ -247,6 +247,15 @@ API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, struct Str
   pthread_mutex_unlock(&mutex);
   return code;
 }
+API cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct Stream *stream) {
+  ENTER_CONTEXT(" %zu", bytes)
+  if (!stream || !inside((char *)to, bytes) || !inside((char *)from, bytes))
+    return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  int code = queue_copy(stream, (void *)to, (void *)from, bytes);
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
 API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct Stream *stream) {
   ENTER_CONTEXT(" %zu", bytes)
   if (!stream || !inside((char *)from, bytes))
