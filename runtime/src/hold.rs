@@ -401,12 +401,11 @@ impl Hold {
         };
         entry.dirty.retain(|old| !within(old));
         entry.dirty.push(result);
-        // SAFETY: the caller's promise.
-        if entry.dirty.len() > MAX_DIRTY {
-            unsafe { self.bring_back(config, queue, |i| i == at) }
-        } else {
-            Ok(())
+        if entry.dirty.len() <= MAX_DIRTY {
+            return Ok(());
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.bring_back(config, queue, |i| i == at) }
     }
 
     /// An execution ended; `failed`: what the device has of the arrays that it writes is worth nothing.

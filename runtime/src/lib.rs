@@ -144,7 +144,11 @@ unsafe fn with_hold(slot: *mut *mut c_void, body: impl FnOnce(&mut Hold)) {
     // SAFETY: NULL or made by `pollyrs_rt_begin_held`, and used by one thread.
     let hold = unsafe { slot.as_ref().and_then(|hold| hold.cast::<Hold>().as_mut()) };
     let Some(hold) = hold else { return };
-    if let Err(error) = guarded(|| Ok(body(hold))) {
+    let done = guarded(|| {
+        body(hold);
+        Ok(())
+    });
+    if let Err(error) = done {
         fatal(&format!("while results came back: {error}"));
     }
 }
