@@ -2,6 +2,7 @@
 //! the original body's place.
 
 use crate::PluginError;
+use crate::budget;
 use crate::holds;
 use crate::options::{CubinMode, Options};
 use crate::remarks;
@@ -16,6 +17,10 @@ use pollyrs_scop::Scop;
 
 /// Cubins are made for this architecture unless told otherwise: Hopper, where the project measures.
 const DEFAULT_CUBIN_ARCH: u32 = 90;
+
+/// Instructions of the checks and launches of one SCoP, at most. The checks are one block, and what LLVM does with a block takes more than
+/// linear time: three seconds for the overlaps of 60 arrays, half a minute where ranges have many cases.
+const MAX_HOST_CODE: u64 = 32_000;
 
 /// A SCoP that went through all stages.
 pub struct Compiled {
@@ -141,8 +146,12 @@ fn rewrite_clone(
             held: holds.zip(slot).map(|(holds, slot)| codegen::Held { slot, masks: &holds.masks[i] }),
         };
         let _budget = c.scop.ctx.budget(budget);
+        let before = budget::instructions(clone);
         // SAFETY: the working copy holds the region that detection found in it.
         timer.time(Phase::Host, || unsafe { codegen::emit(clone, &plan, &entry) })?;
+        if budget::instructions(clone).saturating_sub(before) > MAX_HOST_CODE {
+            return Err(codegen::CodegenError::Isl(pollyrs_isl::Error::Quota).into());
+        }
     }
     if let (Some(holds), Some(slot)) = (holds, slot) {
         // SAFETY: the plan's instructions are outside of the regions that were rewritten.
