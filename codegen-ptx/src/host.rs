@@ -69,6 +69,7 @@ const COPY_OUT: u32 = 2;
 pub(crate) const SCRATCH: u32 = 4;
 const ROWS: u32 = 8;
 const CHANGED: u32 = 16;
+const GUARDED: u32 = 64;
 
 /// Dimensions of rows that `PollyrsArray` has room for.
 const ROW_DIMS: usize = 3;
@@ -489,6 +490,9 @@ fn memory_range(
         element_bytes: eb,
         rows: None,
     };
+    if !f.certain {
+        range.flags |= GUARDED;
+    }
     let mut fits = touched.fits;
     if let Some((min, max)) = &f.written {
         let written = byte_range(ir, expr, scop, id, (min, max), &f.written_nonempty)?;

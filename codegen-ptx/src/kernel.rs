@@ -43,7 +43,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{MappedKernel, MappedScop, Placement};
-use pollyrs_scop::{AccessKind, ArrayId, ElemType, Scop, StmtId};
+use pollyrs_scop::{AccessKind, ArrayId, ElemType, Scop, Statement, StmtId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -685,8 +685,11 @@ fn finish(
             block = next;
         }
     }
-    for a in ["nounwind", "mustprogress"] {
-        add_enum_attribute(context, function, FUNCTION, a, 0);
+    add_enum_attribute(context, function, FUNCTION, "nounwind", 0);
+    // A loop on data may be one that the program runs for ever.
+    let loops = |s: &Statement| s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty());
+    if !k.plans.keys().any(|id| loops(&k.scop.statements[id.0])) {
+        add_enum_attribute(context, function, FUNCTION, "mustprogress", 0);
     }
     if k.tiled.is_some() {
         // At most 128 registers a thread of 256: a second block hides the latency of copies.

@@ -25,6 +25,7 @@ mod math;
 mod ptx;
 mod statement;
 mod stencil;
+mod subregion;
 #[doc(hidden)]
 pub mod testing;
 mod tiled;

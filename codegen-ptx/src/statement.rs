@@ -1,7 +1,7 @@
 //! One statement instance: its body cloned from the host, its memory accesses rebuilt from the access relations.
 //!
 //! # Invariants
-//! - The order is: cells of scalars and PHIs are read, the body runs in program order, cells are written.
+//! - The order is: cells of scalars and PHIs are read, the body runs in program order, its subregion last, cells are written.
 //! - Nothing of the clone refers to the host module. Metadata is dropped (it talks about the host's memory and profile);
 //!   `nsw`, `nuw`, `exact` and fast-math flags stay (they are the program's semantics), attributes of calls do not.
 //! - What the device cannot run is refused before anything is cloned.
@@ -11,6 +11,7 @@ use crate::error::{Result, internal, unsupported};
 use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem, type_kind};
 use crate::llvm::*;
 use crate::math::{Callee, classify};
+use crate::subregion;
 use crate::tiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
@@ -19,14 +20,14 @@ use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use pollyrs_isl as isl;
 use pollyrs_schedule::Placement;
-use pollyrs_scop::{Access, AccessKind, AccessValue, Statement, StmtId};
+use pollyrs_scop::{Access, AccessKind, AccessValue, Statement, StmtId, Within};
 use std::collections::BTreeMap;
 
 /// The expressions of a statement, over the parameters and `_i0`, `_i1`, ...; made once a kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     dims: usize,
-    /// The subscripts of each access.
+    /// The subscripts of each access; those of a subregion over the counters of its loops, too.
     subscripts: Vec<Vec<isl::AstExpr>>,
     /// By host value.
     synthesized: BTreeMap<usize, isl::AstExpr>,
@@ -39,7 +40,14 @@ impl Plan {
         let known = parameterize_set(&executed)?.intersect(context)?;
         let mut subscripts = Vec::new();
         for a in &s.accesses {
-            let function = isl::PwMultiAff::from_map(a.relation.clone().intersect_domain(executed.clone())?)?;
+            let relation = match &a.within {
+                Some(Within { counters, relation }) => {
+                    let more = executed.clone().add_dims(isl::DimType::Set, counters.len() as u32)?;
+                    relation.clone().intersect_domain(more.set_tuple_name(&s.name)?)?
+                }
+                None => a.relation.clone().intersect_domain(executed.clone())?,
+            };
+            let function = isl::PwMultiAff::from_map(relation)?;
             let dims = k.scop.array(a.array).dims();
             let private = is_private(k, a);
             subscripts.push(
@@ -62,11 +70,13 @@ fn is_private(k: &KernelBuilder<'_>, a: &Access) -> bool {
 }
 
 /// The values of one instance.
-struct Instance<'p> {
+pub(crate) struct Instance<'p> {
     plan: Plan,
     emit: ExprEmitter<'p>,
     /// Values read, cloned and computed so far, by host value.
-    values: BTreeMap<usize, LLVMValueRef>,
+    pub values: BTreeMap<usize, LLVMValueRef>,
+    /// Of the loops of the subregion that are being emitted, by index.
+    pub counters: BTreeMap<usize, LLVMValueRef>,
     /// Instructions of a regrouped reduction: a partial sum may wrap where the program's sums do not.
     wraps: Vec<usize>,
 }
@@ -96,15 +106,22 @@ pub(crate) fn emit_statement(
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }
-    let mut instance = Instance { plan, emit, values: BTreeMap::new(), wraps: wraps(statement) };
+    let mut instance = Instance { plan, emit, values: BTreeMap::new(), counters: BTreeMap::new(), wraps: wraps(statement) };
     for (i, a) in statement.accesses.iter().enumerate() {
         if let AccessValue::ScalarRead(v) = a.value {
             let read = read_cell(k, &mut instance, i, a, v.0)?;
             instance.values.insert(v.0, read);
         }
     }
-    for i in &statement.body {
+    let within = |i: usize| match &statement.subregion {
+        Some(r) => r.blocks.iter().any(|b| b.0 == subregion::block_of(i)),
+        None => false,
+    };
+    for i in statement.body.iter().filter(|i| !within(i.0)) {
         emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+    }
+    if let Some(r) = &statement.subregion {
+        subregion::emit(k, &mut instance, statement, r)?;
     }
     let mut writes = Vec::new();
     for (i, a) in statement.accesses.iter().enumerate() {
@@ -130,12 +147,15 @@ pub(crate) fn emit_stored(
     use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMStore, LLVMUDiv, LLVMURem};
     let scop = k.scop;
     let statement = &scop.statements[id.0];
+    if statement.subregion.is_some() {
+        return unsupported("control flow on data at points that the program does not compute");
+    }
     let plan = plan(k, id, statement)?;
     let mut emit = emit.clone();
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }
-    let mut instance = Instance { plan, emit, values: given, wraps: wraps(statement) };
+    let mut instance = Instance { plan, emit, values: given, counters: BTreeMap::new(), wraps: wraps(statement) };
     for i in &statement.body {
         let value = i.0 as LLVMValueRef;
         if instance.values.contains_key(&i.0) {
@@ -197,6 +217,11 @@ fn address(
     if subscripts.is_empty() {
         return Ok(base);
     }
+    let counters = a.within.iter().flat_map(|w| &w.counters);
+    for (d, c) in counters.enumerate() {
+        let Some(v) = n.counters.get(c) else { return internal("a subscript needs a loop that is not around it") };
+        n.emit.names.insert(iterator_name((n.plan.dims + d) as u32), *v);
+    }
     // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2.
     let mut offset = n.emit.emit_int(&subscripts[0])?;
     for (d, s) in subscripts.iter().enumerate().skip(1) {
@@ -207,7 +232,7 @@ fn address(
     Ok(k.ir.element(elem, base, offset))
 }
 
-fn type_of(v: LLVMValueRef) -> LLVMTypeRef {
+pub(crate) fn type_of(v: LLVMValueRef) -> LLVMTypeRef {
     // SAFETY: a live value.
     unsafe { LLVMTypeOf(v) }
 }
@@ -291,7 +316,7 @@ fn write_cell(
 }
 
 /// What a host value is in this instance.
-fn resolve(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, v: LLVMValueRef) -> Result<LLVMValueRef> {
+pub(crate) fn resolve(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, v: LLVMValueRef) -> Result<LLVMValueRef> {
     let handle = v as usize;
     if let Some(v) = n.values.get(&handle) {
         return Ok(*v);
@@ -328,12 +353,12 @@ fn resolve(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, v: LLVMValueRef) -> 
     internal(format!("{} is neither in the statement nor invariant", text_of(v)))
 }
 
-fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
+pub(crate) fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
     // SAFETY: the callers ask for operands that the instruction has.
     unsafe { LLVMGetOperand(i, n) }
 }
 
-fn emit_instruction(
+pub(crate) fn emit_instruction(
     k: &mut KernelBuilder<'_>,
     n: &mut Instance<'_>,
     s: &Statement,

@@ -308,6 +308,8 @@ isl_methods! { Set
         fn from_params() -> Set = isl_set_from_params;
         fn flatten() -> Set = isl_set_flatten;
         fn lex_lt_set(o: Set) -> Map = isl_set_lex_lt_set;
+        fn lex_le_set(o: Set) -> Map = isl_set_lex_le_set;
+        fn lex_ge_set(o: Set) -> Map = isl_set_lex_ge_set;
         fn indicator_function() -> PwAff = isl_set_indicator_function;
     }
 }

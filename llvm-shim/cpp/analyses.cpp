@@ -263,6 +263,11 @@ size_t prs_backedge_taken_count(Analyses *A, size_t Id) {
   return L ? handleOf(A->SE.getBackedgeTakenCount(L)) : 0;
 }
 
+size_t prs_backedge_taken_bound(Analyses *A, size_t Id) {
+  Loop *L = loopAt(*A, Id);
+  return L ? handleOf(A->SE.getSymbolicMaxBackedgeTakenCount(L)) : 0;
+}
+
 void prs_scev_node(Analyses *A, size_t Handle, prs_scev_record *Out) {
   const SCEV *Expr = scevOf(Handle);
   *Out = {kindOf(Expr), 0, 0, 0, None, nullptr, 0, 0};

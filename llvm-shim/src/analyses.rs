@@ -131,6 +131,13 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// An upper bound of the number of times the back edge is taken: the least of those of the exits that have one.
+    pub fn backedge_taken_bound(&self, l: LoopId) -> ScevExpr {
+        // SAFETY: live analyses; an unknown loop number is rejected there.
+        let handle = unsafe { sys::prs_backedge_taken_bound(self.raw, l.0) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// `scev` with the counter of each of `loops` at its last value; `CouldNotCompute` where it is not made of sums, products and
     /// affine recurrences, or a number of iterations depends on one of the loops. Arithmetic wraps as in the type.
     pub fn at_last_iteration(&self, scev: ScevHandleRaw, loops: &[LoopId]) -> ScevExpr {

@@ -162,6 +162,7 @@ unsafe extern "C" {
     /// 0 stands for "could not compute".
     pub fn prs_scev(a: *mut RawAnalyses, v: LLVMValueRef, scope: usize) -> usize;
     pub fn prs_backedge_taken_count(a: *mut RawAnalyses, id: usize) -> usize;
+    pub fn prs_backedge_taken_bound(a: *mut RawAnalyses, id: usize) -> usize;
     pub fn prs_scev_node(a: *mut RawAnalyses, scev: usize, out: *mut ScevRecord);
     pub fn prs_scev_operands(a: *mut RawAnalyses, scev: usize, ctx: *mut c_void, sink: PointerSink);
     pub fn prs_scev_non_negative(a: *mut RawAnalyses, scev: usize) -> bool;

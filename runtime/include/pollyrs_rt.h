@@ -129,6 +129,8 @@ typedef struct PollyrsScop {
 #define POLLYRS_ARRAY_MASK_SHIFT 8
 /* All objects, also those that no bit stands for: the function's thread may do anything next, also synchronise with others. */
 #define POLLYRS_ALL 0xffffffffu
+/* The program may not access all of the range: where a part of it is not readable, the original loop runs. */
+#define POLLYRS_ARRAY_GUARDED 64u
 
 /* An array of one execution: the touched range of host memory. Each array gets device memory of its own, so the written range of
  * one must not overlap the range of another; ranges that are only read may overlap. */

@@ -41,6 +41,8 @@ pub const ARRAY_HELD: u32 = 32;
 pub const ARRAY_MASK_SHIFT: u32 = 8;
 /// `POLLYRS_ALL`.
 pub const ALL: u32 = u32::MAX;
+/// `POLLYRS_ARRAY_GUARDED`.
+pub const ARRAY_GUARDED: u32 = 64;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 
@@ -249,15 +251,20 @@ impl Array {
         self.flags & (ARRAY_COPY_IN | ARRAY_SCRATCH) == ARRAY_COPY_IN && self.bytes > 0
     }
 
+    /// Whether parts of the range may not be readable.
+    pub fn is_guarded(&self) -> bool {
+        self.flags & ARRAY_GUARDED != 0
+    }
+
     /// The range to copy back, relative to `start`; None if nothing comes back.
     pub fn out_range(&self) -> Option<(u64, u64)> {
         let out = self.flags & (ARRAY_COPY_OUT | ARRAY_SCRATCH) == ARRAY_COPY_OUT && self.out_bytes > 0;
         out.then_some((self.out_offset, self.out_bytes))
     }
 
-    /// May stay on the device until a release.
+    /// May stay on the device until a release. (What may not be readable is copied each time, with care.)
     pub fn held(&self) -> bool {
-        self.flags & (ARRAY_HELD | ARRAY_SCRATCH) == ARRAY_HELD && self.bytes > 0
+        self.flags & (ARRAY_HELD | ARRAY_SCRATCH | ARRAY_GUARDED) == ARRAY_HELD && self.bytes > 0
     }
 
     /// Which of its function's objects it may belong to.

@@ -51,6 +51,8 @@ pub enum Error {
     OutOfMemory { bytes: u64 },
     #[error("kernel {kernel} can't be launched: {cause}")]
     Launch { kernel: String, cause: &'static str },
+    #[error("memory that the loop may not access is not readable")]
+    Unreadable,
     #[error("injected fault: {operation} {count}")]
     Injected { operation: Operation, count: u64 },
     #[error("internal error of the run-time library: {0}")]

@@ -22,6 +22,7 @@ use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue, buffer};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
+use crate::guarded;
 use crate::hold::Hold;
 use crate::profile::{self, Line};
 use crate::queue::CudaQueue;
@@ -263,7 +264,8 @@ impl Run {
         if !placed.held {
             // What other threads may write in between can't be told from what the device left unchanged. What stays in a hold
             // gets ordinary memory; residents in its way have to know.
-            let whole = self.hold.is_none() && (host.out_range().is_none() || host.shape() == Shape::Dense);
+            let whole =
+                self.hold.is_none() && !host.is_guarded() && (host.out_range().is_none() || host.shape() == Shape::Dense);
             match if scratch { None } else { self.queue.adopt(&host, whole)? } {
                 Some(Adopted { device, stale }) => (placed.device, placed.stale) = (device, Some(stale)),
                 None => {
@@ -295,7 +297,12 @@ impl Run {
             return Ok(());
         }
         let mut from = host.start.cast::<u8>().cast_const();
-        if host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. }) {
+        if host.is_guarded() {
+            let mut before = buffer(host.bytes)?;
+            guarded::copy(&mut before, from)?;
+            from = before.as_ptr();
+            self.arrays[index].before = before;
+        } else if host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. }) {
             let mut before = buffer(host.bytes)?;
             // SAFETY: the caller's promise; the buffer has the range's size.
             unsafe { self.queue.deliver(before.as_mut_ptr(), from, host.bytes) };
@@ -437,7 +444,7 @@ impl Run {
     unsafe fn check_unwritten(&mut self) -> Result<()> {
         for (index, &Placed { host, device, held, .. }) in self.arrays.iter().enumerate() {
             // Of a held array the host may be behind.
-            if held || !host.copied_in() {
+            if held || !host.copied_in() || host.is_guarded() {
                 continue;
             }
             let mut after = buffer(host.bytes)?;

@@ -27,6 +27,7 @@ pub mod driver;
 pub mod emulated;
 pub mod error;
 pub mod execution;
+mod guarded;
 pub mod hold;
 pub mod pool;
 pub mod profile;

@@ -16,6 +16,10 @@ pub struct WorkEstimate {
     pub terms: Vec<Vec<isl::PwAff>>,
 }
 
+/// What a loop that depends on data counts for: its number of iterations is not known before it runs. A guess; the run-time library
+/// learns what an execution takes.
+const UNKNOWN_ITERATIONS: i64 = 16;
+
 /// The work of a SCoP: for each statement the box around its domain.
 pub fn work(scop: &Scop) -> Result<WorkEstimate> {
     budgeted(&scop.ctx, "work estimate", crate::DEFAULT_BUDGET, || {
@@ -36,6 +40,9 @@ pub fn work(scop: &Scop) -> Result<WorkEstimate> {
                 // makes it total again.
                 let extent = extent.gist(runs.clone())?.union_max(zero.clone())?;
                 factors.push(extent.gist_params(known.clone())?.coalesce()?);
+            }
+            if s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty()) {
+                factors.push(isl::PwAff::constant_on(scop.param_space()?, UNKNOWN_ITERATIONS)?);
             }
             terms.push(factors);
         }
@@ -62,6 +69,9 @@ pub struct Footprint {
     /// The corners are those of a box around the elements, not elements themselves: the exact ones were too costly. They are inside
     /// the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses are.
     pub boxed: bool,
+    /// Every touched element is, or lies between, elements that the program accesses in any case: then it is there. Otherwise control flow
+    /// that depends on data decides, and parts of the range may not be readable.
+    pub certain: bool,
 }
 
 /// The shape of the elements that are surely written, among those between the first and the last written one.
@@ -146,7 +156,22 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
         must_read_before_write: copy_in,
         returned,
         boxed,
+        certain: is_certain(scop, id, &touched, &known)?,
     })
+}
+
+/// Whether every element of `touched` lies between two that are accessed in any case.
+fn is_certain(scop: &Scop, id: ArrayId, touched: &isl::Set, known: &isl::Set) -> Result<bool> {
+    let mut accesses = scop.statements.iter().flat_map(|s| &s.accesses).filter(|a| a.array == id);
+    // (A store in place of a conditional one stands beside a load of the same element.)
+    if accesses.all(|a| a.within.is_none() || a.certain) {
+        return Ok(true);
+    }
+    let surely = scop.accesses(|_, a| a.array == id && a.certain)?.range()?.intersect_params(known.clone())?;
+    let Some(surely) = surely.sets()?.into_iter().next() else { return Ok(touched.is_empty()?) };
+    let behind = touched.clone().lex_ge_set(surely.clone())?.domain()?;
+    let before = touched.clone().lex_le_set(surely)?.domain()?;
+    Ok(touched.is_subset(&behind)? && touched.is_subset(&before)?)
 }
 
 /// First and last element of a set, and whether they are the box's.

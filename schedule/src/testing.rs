@@ -188,7 +188,7 @@ impl Parser<'_> {
                 (false, AccessKind::Read) => AccessValue::ScalarRead(handle),
                 (false, _) => AccessValue::ScalarWrite(handle),
             };
-            accesses.push(Access { kind, array: ArrayId(array), relation, value });
+            accesses.push(Access::new(kind, ArrayId(array), relation, value));
         }
         let stmt = Statement {
             name: name.into(),
@@ -197,6 +197,7 @@ impl Parser<'_> {
             body: vec![],
             synthesized: vec![],
             reduction: None,
+            subregion: None,
             location: None,
         };
         self.statements.push((tuple, its, stmt));

@@ -11,11 +11,12 @@
 use crate::builder::{Builder, Fail, Place, Stop};
 use crate::cfg::program_order;
 use crate::ir::{self, Block, Op, Pred, Value};
+use crate::subregions::Subregion;
 use isl::{DimType, PwAff, Set, Space, Val};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known of control flow in the region.
 pub(crate) struct Flow {
@@ -28,6 +29,9 @@ pub(crate) struct Flow {
     pub entered: BTreeMap<LoopId, (Set, PwAff)>,
     /// The side of a conditional branch where it is taken: (block, successor) to the iterations.
     edges: BTreeMap<(Block, Block), Set>,
+    pub subregions: Vec<Subregion>,
+    /// The subregion that a block is in. Such blocks are not in `order`; their domain and loops are those of the head.
+    pub within: BTreeMap<Block, usize>,
 }
 
 /// Domains of more pieces than this are given up.
@@ -47,17 +51,33 @@ impl Builder<'_> {
             domains: BTreeMap::new(),
             entered: BTreeMap::new(),
             edges: BTreeMap::new(),
+            subregions: Vec::new(),
+            within: BTreeMap::new(),
         };
         for b in order {
-            let d = self.block_domain(&mut flow, b)?;
-            if d.n_basic_set()? > MAX_PIECES {
-                return Err(Fail::new(RejectReason::Budget { stage: "domains".into() }, b));
+            if flow.within.contains_key(&b) {
+                continue;
             }
-            flow.domains.insert(b, d);
-            self.checks(&flow, b)?;
-            self.split(&mut flow, b)?;
+            let before = (self.assumed.clone(), self.assumptions.clone());
+            if let Err(why) = self.visit(&mut flow, b) {
+                // What was assumed for it is of no use.
+                (self.assumed, self.assumptions) = before;
+                self.subregion(&mut flow, b, &why)?.ok_or(why)?;
+            }
         }
+        let within = &flow.within;
+        flow.order.retain(|b| !within.contains_key(b));
         Ok(flow)
+    }
+
+    fn visit(&mut self, flow: &mut Flow, b: Block) -> Result<(), Fail> {
+        let d = self.block_domain(flow, b)?;
+        if d.n_basic_set()? > MAX_PIECES {
+            return Err(Fail::new(RejectReason::Budget { stage: "domains".into() }, b));
+        }
+        flow.domains.insert(b, d);
+        self.checks(flow, b)?;
+        self.split(flow, b)
     }
 
     pub fn place(&self, flow: &Flow, b: Block, inst: Option<Value>) -> Result<Place, Fail> {
@@ -86,7 +106,9 @@ impl Builder<'_> {
             // `b` runs whenever its dominator does.
             return Ok(flow.domains[&d].clone());
         }
-        for p in self.cfg.predecessors(b) {
+        let preds: Vec<Block> = self.cfg.predecessors(b).into_iter().map(|p| flow.representative(p)).collect();
+        let mut seen = BTreeSet::new();
+        for p in preds.into_iter().filter(|p| seen.insert(*p)) {
             let back = headed.is_some_and(|l| self.an.loops()[l.0].blocks.contains(&p));
             if !self.contains(p) || back {
                 continue;

@@ -28,6 +28,8 @@ pub(crate) enum Out {
     Store(Value),
     /// A value to a cell (index into [`Effects::cells`]).
     Cell(Value, usize),
+    /// The stores of a subregion (index into [`Flow::subregions`]), and the cells of [`Effect::outs`].
+    Subregion(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -36,6 +38,8 @@ pub(crate) struct Effect {
     /// Order within the block.
     pub at: usize,
     pub out: Out,
+    /// Values of a subregion that are written to cells when it has run.
+    pub outs: Vec<(Value, usize)>,
     pub loops: Vec<LoopId>,
     /// Unnamed; one dimension for each of `loops`.
     pub domain: Set,
@@ -77,6 +81,7 @@ impl Builder<'_> {
     pub fn effects(&mut self, flow: &Flow) -> Result<Effects, Fail> {
         let mut fx = Effects::default();
         let mut stores = Vec::new();
+        let mut within = Vec::new();
         for b in &flow.order {
             for v in ir::instructions(*b) {
                 if ir::opcode(v) == Some(Op::LLVMStore) {
@@ -85,6 +90,25 @@ impl Builder<'_> {
                     fx.written.insert(base);
                 }
             }
+        }
+        for (k, s) in flow.subregions.iter().enumerate() {
+            let mut stores = Vec::new();
+            for v in s.blocks.iter().flat_map(|b| ir::instructions(*b)) {
+                if ir::opcode(v) == Some(Op::LLVMStore) {
+                    stores.push(v);
+                    let base = base_of(self, v)?;
+                    fx.written.insert(base);
+                }
+            }
+            within.push((k, stores));
+        }
+        for (k, stores) in within.into_iter().filter(|(_, s)| !s.is_empty()) {
+            let mut e = self.subregion_effect(flow, &mut fx, k)?;
+            for v in stores {
+                e.tree.insert(self.cfg.position(v), v);
+                self.resolve(flow, &mut fx, &mut e, ir::operand(v, 0))?;
+            }
+            fx.effects.push(e);
         }
         for v in stores {
             let block = ir::parent(v).unwrap_or(self.region.entry);
@@ -137,6 +161,13 @@ impl Builder<'_> {
     fn write_cell(&mut self, flow: &Flow, fx: &mut Effects, index: usize) -> Result<(), Fail> {
         let cell = fx.cells[index].clone();
         let block = ir::parent(cell.value).unwrap_or(self.region.entry);
+        if let Some(k) = flow.within.get(&block).copied() {
+            let mut e = self.subregion_effect(flow, fx, k)?;
+            self.resolve(flow, fx, &mut e, cell.value)?;
+            e.outs.push((cell.value, index));
+            fx.effects.push(e);
+            return Ok(());
+        }
         if cell.kind == CellKind::Scalar {
             let place = self.place(flow, block, Some(cell.value))?;
             let whole = cell.loops.len() == place.loops.len();
@@ -150,8 +181,16 @@ impl Builder<'_> {
         }
         let headed = self.headed_loop(flow, block);
         let mut initial: Option<Value> = None;
+        let mut done = BTreeSet::new();
         for (value, from) in ir::incoming(cell.value) {
-            let value = self.origin(value);
+            if let Some(k) = flow.subregion_edge(from, block) {
+                // The subregion chooses among its edges.
+                if done.insert(k) {
+                    self.subregion_out(flow, fx, k, cell.value, index)?;
+                }
+                continue;
+            }
+            let value = self.origin(flow, value);
             if !self.contains(from) {
                 // Only the first block is entered from outside; one value comes in, or the region is no good.
                 if headed.is_none() || initial.is_some_and(|i| i != value) {
@@ -222,7 +261,7 @@ impl Builder<'_> {
         }
         let at = match &e.out {
             Out::Store(s) => *s,
-            Out::Cell(..) => v,
+            Out::Cell(..) | Out::Subregion(_) => v,
         };
         if ir::is_pointer(v) {
             let opcode = "store of a pointer".to_string();
@@ -238,6 +277,15 @@ impl Builder<'_> {
             }
             return Ok(());
         };
+        if let Some(k) = flow.within.get(&block) {
+            if matches!(e.out, Out::Subregion(own) if own == *k) {
+                return self.execute_within(flow, fx, e, v);
+            }
+            let depth = common(&flow.loops[&block], &e.loops);
+            let cell = self.cell(flow, fx, CellKind::Scalar, v, depth)?;
+            e.reads.push((v, cell));
+            return Ok(());
+        }
         if let Some(scev) = self.affine_value(flow, v, e.block, &e.domain)? {
             e.synthesized.push((v, scev));
             return Ok(());
@@ -257,7 +305,7 @@ impl Builder<'_> {
     /// The cell that holds `v` when `e` runs.
     fn cell_of(&mut self, flow: &Flow, fx: &mut Effects, e: &Effect, v: Value) -> Result<usize, Fail> {
         // A PHI that only hands a value on is that value, where it comes from a finished loop.
-        let origin = self.origin(v);
+        let origin = self.origin(flow, v);
         let source = ir::parent(origin).and_then(|b| flow.loops.get(&b)).cloned();
         let depth = |l: &[LoopId]| common(l, &e.loops);
         if let Some(own) = source.filter(|l| depth(l) < l.len()) {
@@ -271,7 +319,7 @@ impl Builder<'_> {
                     .take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
                 for p in phis.filter(|p| ir::elem_type(ir::type_of(*p)).is_some()) {
                     let last = ir::incoming(p).into_iter().find(|(_, b)| Some(*b) == data.latch);
-                    if rotated && origin != p && last.is_some_and(|(x, _)| self.origin(x) == origin) {
+                    if rotated && origin != p && last.is_some_and(|(x, _)| self.origin(flow, x) == origin) {
                         return self.cell(flow, fx, CellKind::Phi, p, depth(&own));
                     }
                 }
@@ -293,11 +341,12 @@ impl Builder<'_> {
     }
 
     /// What PHIs of a single value (those that keep loops closed, for one) hand on.
-    fn origin(&self, mut v: Value) -> Value {
+    fn origin(&self, flow: &Flow, mut v: Value) -> Value {
         while let (Some(Op::LLVMPHI), true) = (ir::opcode(v), self.defined_inside(v)) {
             let mut values = ir::incoming(v).into_iter().map(|(x, _)| x);
             match values.next() {
-                Some(x) if x != v && values.all(|y| y == x) => v = x,
+                // A subregion's values leave it through the PHIs behind it.
+                Some(x) if x != v && values.all(|y| y == x) && !is_within(flow, x) => v = x,
                 _ => break,
             }
         }
@@ -310,6 +359,56 @@ impl Builder<'_> {
         for o in inputs(v) {
             self.resolve(flow, fx, e, o)?;
         }
+        Ok(())
+    }
+
+    /// An instruction of the subregion that `e` is.
+    fn execute_within(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
+        let phi = ir::opcode(v) == Some(Op::LLVMPHI);
+        if !phi {
+            check_body(v)?;
+        } else if !ir::computable(v) {
+            return Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::type_of(v)) }, v));
+        }
+        e.tree.insert(self.cfg.position(v), v);
+        let from = if phi { ir::incoming(v).into_iter().map(|(x, _)| x).collect() } else { inputs(v) };
+        for o in from {
+            self.resolve(flow, fx, e, o)?;
+        }
+        Ok(())
+    }
+
+    /// The effect of a subregion, taken out of `fx`, or a new one with what steers it.
+    fn subregion_effect(&mut self, flow: &Flow, fx: &mut Effects, k: usize) -> Result<Effect, Fail> {
+        let is = |e: &Effect| matches!(e.out, Out::Subregion(own) if own == k);
+        if let Some(at) = fx.effects.iter().position(is) {
+            return Ok(fx.effects.remove(at));
+        }
+        let s = &flow.subregions[k];
+        let place = self.place(flow, s.head, None)?;
+        let at = ir::terminator(s.head).map_or(0, |t| self.cfg.position(t).1);
+        let mut e = new_effect(s.head, at, Out::Subregion(k), &place, true);
+        let conditions = s.head_condition().into_iter();
+        for c in conditions.chain(s.blocks.iter().filter_map(|b| ir::branch_condition(*b))) {
+            self.resolve(flow, fx, &mut e, c)?;
+        }
+        Ok(e)
+    }
+
+    /// Lets a subregion write the value that its edges give the PHI `p` behind it.
+    fn subregion_out(&mut self, flow: &Flow, fx: &mut Effects, k: usize, p: Value, cell: usize) -> Result<(), Fail> {
+        let block = ir::parent(p).unwrap_or(self.region.entry);
+        if block != flow.subregions[k].exit {
+            return Err(Fail::new(RejectReason::ControlFlow, block));
+        }
+        let mut e = self.subregion_effect(flow, fx, k)?;
+        for (value, from) in ir::incoming(p) {
+            if flow.subregion_edge(from, block) == Some(k) {
+                self.resolve(flow, fx, &mut e, value)?;
+            }
+        }
+        e.outs.push((p, cell));
+        fx.effects.push(e);
         Ok(())
     }
 
@@ -353,11 +452,16 @@ impl Builder<'_> {
     }
 }
 
+fn is_within(flow: &Flow, v: Value) -> bool {
+    ir::parent(v).is_some_and(|b| flow.within.contains_key(&b))
+}
+
 fn new_effect(block: Block, at: usize, out: Out, place: &Place, whole: bool) -> Effect {
     Effect {
         block,
         at,
         out,
+        outs: Vec::new(),
         loops: place.loops.clone(),
         domain: place.domain.clone(),
         whole,

@@ -38,7 +38,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn fails(&mut self, fine: isl::Set, place: &Place) -> Result<(), Stop> {
+    pub fn fails(&mut self, fine: isl::Set, place: &Place) -> Result<(), Stop> {
         let bad = place.domain.clone().subtract(fine)?;
         self.assume(AssumptionKind::ErrorBlock, bad, place, NOTE)
     }

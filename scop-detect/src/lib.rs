@@ -10,6 +10,7 @@
 //! candidates   regions to try, largest first
 //!   domains      control flow      → iteration domains
 //!   effects      stores, cells     → what is computed, where values come from   (scalars: the cells)
+//!   subregions   control flow on data → parts of statements
 //!   statements   effects           → statements, the finished Scop              (accesses, schedule)
 //! scev_affine  scalar evolution    → affine functions and polynomials, assumptions
 //! ```
@@ -39,6 +40,7 @@ mod scev_affine;
 mod schedule;
 mod selects;
 mod statements;
+mod subregions;
 
 use builder::{Builder, Candidate, Fail};
 use candidates::Search;

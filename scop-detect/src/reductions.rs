@@ -25,6 +25,9 @@ use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ElemType, Reduction, 
 
 /// The update that the statement is, if it is one.
 pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<Reduction>> {
+    if s.subregion.is_some() {
+        return Ok(None);
+    }
     for (write, w) in s.accesses.iter().enumerate().filter(|(_, a)| a.kind == AccessKind::MustWrite) {
         let own: Vec<_> = s.accesses.iter().enumerate().filter(|(_, a)| a.array == w.array).collect();
         let [(p, a), (q, b)] = own.as_slice() else { continue };

@@ -25,6 +25,16 @@ struct Group {
     init: bool,
 }
 
+impl Group {
+    /// The subregion among the effects; there is one at most, as each has a head of its own.
+    fn subregion(&self) -> Option<usize> {
+        self.effects.iter().find_map(|e| match e.out {
+            Out::Subregion(k) => Some(k),
+            _ => None,
+        })
+    }
+}
+
 /// A statement while it is put together.
 pub(crate) struct Draft {
     pub name: String,
@@ -44,9 +54,9 @@ impl Builder<'_> {
         let mut arrays = Vec::new();
         let mut drafts = Vec::new();
         for (n, g) in groups.iter().enumerate() {
-            drafts.push(self.draft(format!("S{n}"), g)?);
+            drafts.push(self.draft(&flow, format!("S{n}"), g)?);
         }
-        self.memory(&groups, &mut drafts, &mut arrays)?;
+        self.memory(&flow, &groups, &mut drafts, &mut arrays)?;
         let cells = self.cells(&flow, &fx, &mut arrays)?;
         self.cell_accesses(&groups, &cells, &arrays, &mut drafts)?;
         if drafts.is_empty() {
@@ -100,21 +110,31 @@ impl Builder<'_> {
 
     /// Whether `late`, run after `early`, would read something that `early` overwrites.
     fn disturbs(&self, early: &Effect, late: &Effect) -> Result<bool, Fail> {
-        match &early.out {
-            Out::Cell(_, c) => Ok(late.reads.iter().any(|(_, r)| r == c)),
-            Out::Store(s) => {
-                let (base, at) = (base_of(self, *s)?, self.cfg.position(*s));
-                for (p, v) in &late.tree {
-                    if ir::opcode(*v) == Some(Op::LLVMLoad) && *p < at && base_of(self, *v)? == base {
-                        return Ok(true);
-                    }
+        let written = |c: &usize| {
+            matches!(early.out, Out::Cell(_, own) if own == *c) || early.outs.iter().any(|(_, own)| own == c)
+        };
+        if late.reads.iter().any(|(_, c)| written(c)) {
+            return Ok(true);
+        }
+        let stores: Vec<Value> = match early.out {
+            Out::Store(s) => vec![s],
+            Out::Cell(..) => Vec::new(),
+            Out::Subregion(_) => {
+                early.tree.values().copied().filter(|v| ir::opcode(*v) == Some(Op::LLVMStore)).collect()
+            }
+        };
+        for s in stores {
+            let (base, at) = (base_of(self, s)?, self.cfg.position(s));
+            for (p, v) in &late.tree {
+                if ir::opcode(*v) == Some(Op::LLVMLoad) && *p < at && base_of(self, *v)? == base {
+                    return Ok(true);
                 }
-                Ok(false)
             }
         }
+        Ok(false)
     }
 
-    fn draft(&mut self, name: String, g: &Group) -> Result<Draft, Fail> {
+    fn draft(&mut self, flow: &Flow, name: String, g: &Group) -> Result<Draft, Fail> {
         let e = &g.effects[0];
         let place = Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: None };
         let mut tree: BTreeMap<(usize, usize), Value> = BTreeMap::new();
@@ -143,6 +163,7 @@ impl Builder<'_> {
             body: tree.values().map(|v| handle(*v)).collect(),
             synthesized,
             reduction: None,
+            subregion: g.subregion().map(|k| flow.subregions[k].describe(self)),
             location: anchor.or_else(|| crate::builder::block_location(e.block)),
             name: name.clone(),
         };
@@ -164,6 +185,7 @@ impl Builder<'_> {
     /// Adds memory arrays and the accesses to them.
     fn memory(
         &mut self,
+        flow: &Flow,
         groups: &[Group],
         drafts: &mut [Draft],
         arrays: &mut Vec<Array>,
@@ -176,7 +198,10 @@ impl Builder<'_> {
             let body: Vec<Value> = drafts[n].statement.body.iter().map(|h| h.0 as Value).collect();
             for v in body.into_iter().filter(|v| ir::address(*v).is_some()) {
                 let base = base_of(self, v)?;
-                let place = Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: Some(v) };
+                let place = match g.subregion().and_then(|k| flow.subregions[k].place(v)) {
+                    Some(within) => within,
+                    None => Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: Some(v) },
+                };
                 let raw = self.raw_access(v, base, place)?;
                 let k = bases.iter().position(|b| *b == base).unwrap_or_else(|| {
                     bases.push(base);
@@ -201,13 +226,22 @@ impl Builder<'_> {
             });
             for ((owner, raw), subs) in owners.into_iter().zip(&raws).zip(shaped.subscripts) {
                 let store = ir::opcode(raw.inst) == Some(Op::LLVMStore);
-                let relation = self.relation(&drafts[owner].name, &raw.place, subs, &name)?;
-                drafts[owner].statement.accesses.push(Access {
-                    kind: if store { AccessKind::MustWrite } else { AccessKind::Read },
-                    array: id,
-                    relation,
-                    value: AccessValue::Instruction(handle(raw.inst)),
-                });
+                let kind = if store { AccessKind::MustWrite } else { AccessKind::Read };
+                let draft = &mut drafts[owner];
+                let relation = self.relation(&draft.name, &raw.place, subs, &name)?;
+                let value = AccessValue::Instruction(handle(raw.inst));
+                let mut access = Access::new(kind, id, relation, value);
+                if let Some(k) = groups[owner].subregion()
+                    && flow.subregions[k].place(raw.inst).is_some()
+                {
+                    access = may_access(access, draft, &flow.subregions[k].loops, &raw.place)?;
+                }
+                draft.statement.accesses.push(access);
+            }
+        }
+        for (d, g) in drafts.iter_mut().zip(groups) {
+            if let Some(k) = g.subregion() {
+                self.find_certain(&flow.subregions[k], &mut d.statement)?;
             }
         }
         // Program order within each statement, whatever array comes first.
@@ -278,6 +312,7 @@ impl Builder<'_> {
                 if let Out::Cell(v, c) = e.out {
                     writes.push((v, c));
                 }
+                writes.extend(&e.outs);
             }
             let tagged =
                 reads.into_iter().map(|(v, c)| (AccessKind::Read, AccessValue::ScalarRead(handle(v)), c));
@@ -294,7 +329,7 @@ impl Builder<'_> {
                     subs.push(PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, d as u32)?)?);
                 }
                 let relation = self.relation(&drafts[n].name, &place, subs, &array.name)?;
-                drafts[n].statement.accesses.push(Access { kind, array: ids[c], relation, value });
+                drafts[n].statement.accesses.push(Access::new(kind, ids[c], relation, value));
             }
         }
         Ok(())
@@ -323,12 +358,15 @@ impl Builder<'_> {
             for a in &mut s.accesses {
                 a.relation = tidy_map(a.relation.clone(), &space)?;
                 // Pieces for iterations that are never executed.
-                if a.relation.n_basic_map()? > 1 {
+                if a.within.is_none() && a.relation.n_basic_map()? > 1 {
                     let inside = a.relation.clone().intersect_domain(s.domain.clone())?;
                     let inside = inside.coalesce()?.gist_domain(s.domain.clone())?;
                     if inside.is_single_valued()? {
                         a.relation = inside;
                     }
+                }
+                if let Some(w) = &mut a.within {
+                    w.relation = tidy_map(w.relation.clone(), &space)?;
                 }
             }
             for f in &mut s.synthesized {
@@ -477,9 +515,10 @@ impl Builder<'_> {
                 for f in &s.synthesized {
                     used |= in_pwa(&f.function)?;
                 }
-                for a in &s.accesses {
-                    let at = a.relation.find_dim_by_id(DimType::Param, &id)?;
-                    used |= at >= 0 && a.relation.involves_dims(DimType::Param, at as u32, 1)?;
+                for relation in s.accesses.iter().flat_map(|a| [Some(&a.relation), a.within.as_ref().map(|w| &w.relation)]) {
+                    let Some(relation) = relation else { continue };
+                    let at = relation.find_dim_by_id(DimType::Param, &id)?;
+                    used |= at >= 0 && relation.involves_dims(DimType::Param, at as u32, 1)?;
                 }
             }
             if used {
@@ -500,6 +539,23 @@ impl Builder<'_> {
         self.params = kept;
         Ok(())
     }
+}
+
+/// The access of a subregion that touches what `access` does in the iterations of `place`, where control gets there.
+fn may_access(access: Access, draft: &Draft, loops: &[LoopId], place: &Place) -> Result<Access, Fail> {
+    let outer = draft.loops.len();
+    let inner = &place.loops[outer..];
+    let counters = inner.iter().filter_map(|l| loops.iter().position(|o| o == l)).collect();
+    let reached = place.domain.clone().set_tuple_name(&draft.name)?;
+    let touched = access.relation.clone().intersect_domain(reached)?;
+    let touched = touched.project_out(DimType::In, outer as u32, inner.len() as u32)?;
+    Ok(Access {
+        kind: if access.kind == AccessKind::Read { AccessKind::Read } else { AccessKind::MayWrite },
+        relation: touched.coalesce()?.set_tuple_name(DimType::In, &draft.name)?,
+        certain: false,
+        within: Some(Within { counters, relation: access.relation }),
+        ..access
+    })
 }
 
 /// Drops the parameters that `space` lacks (nothing depends on them) and orders the rest as in `space`.

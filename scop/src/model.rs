@@ -171,6 +171,51 @@ pub struct Access {
     /// subscripts are.
     pub relation: isl::Map,
     pub value: AccessValue,
+    /// Every instance of the statement touches its elements. Not so where control flow inside the statement decides.
+    pub certain: bool,
+    /// For accesses of the statement's [`Subregion`]: which element one execution of the instruction touches. `relation` holds all
+    /// that the instance may touch and need not be single-valued nor total.
+    pub within: Option<Within>,
+}
+
+impl Access {
+    /// An access of straight-line code.
+    pub fn new(kind: AccessKind, array: ArrayId, relation: isl::Map, value: AccessValue) -> Access {
+        Access { kind, array, relation, value, certain: kind != AccessKind::MayWrite, within: None }
+    }
+}
+
+/// The element that an instruction of a subregion touches in one iteration of the subregion's loops around it.
+#[derive(Clone, Debug)]
+pub struct Within {
+    /// Indices into [`Subregion::loops`], outermost first; each counts from 0 by 1.
+    pub counters: Vec<usize>,
+    /// `[params] -> { Stmt[i..., counters...] -> Array[subscripts...] }`, single-valued and total.
+    pub relation: isl::Map,
+}
+
+/// Control flow inside a statement that depends on data: a part of the host's control-flow graph with one way in and one way out,
+/// executed as a whole (Polly's non-affine subregion).
+///
+/// ```text
+/// head:  its instructions in the body run first; its branch leads into `blocks`, or past them to `exit`
+/// blocks ... exit     PHIs of `exit` that the statement writes to cells are values of the statement
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subregion {
+    pub head: ValueHandle,
+    /// Every definition before its uses outside of PHIs.
+    pub blocks: Vec<ValueHandle>,
+    pub exit: ValueHandle,
+    pub loops: Vec<SubregionLoop>,
+}
+
+/// A loop of a subregion. How often it runs is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubregionLoop {
+    pub header: ValueHandle,
+    /// The header included.
+    pub blocks: Vec<ValueHandle>,
 }
 
 /// An integer SSA value that is an affine function of the iteration and the parameters; code generation computes it instead of
@@ -214,6 +259,8 @@ pub struct Statement {
     pub body: Vec<ValueHandle>,
     pub synthesized: Vec<Synthesized>,
     pub reduction: Option<Reduction>,
+    /// Control flow that depends on data. Instructions of its blocks are in `body`, behind all others.
+    pub subregion: Option<Subregion>,
     pub location: Option<Location>,
 }
 

@@ -40,8 +40,12 @@ impl fmt::Display for Scop {
         for s in &self.statements {
             writeln!(f, "  statement {}", s.name)?;
             writeln!(f, "    domain {}", s.domain)?;
+            if let Some(r) = &s.subregion {
+                writeln!(f, "    subregion of {} blocks and {} loops", r.blocks.len(), r.loops.len())?;
+            }
             for a in &s.accesses {
                 let kind = match a.kind {
+                    AccessKind::Read if !a.certain => "may-read",
                     AccessKind::Read => "read",
                     AccessKind::MustWrite => "must-write",
                     AccessKind::MayWrite => "may-write",

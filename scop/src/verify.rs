@@ -76,8 +76,20 @@ fn verify_access(scop: &Scop, s: &Statement, a: &Access) -> Result<(), VerifyErr
         });
     }
     let domain = s.domain.clone().intersect_params(scop.context.clone())?;
-    let total = domain.is_subset(&a.relation.clone().domain()?)?;
-    if !total || !a.relation.is_single_valued()? {
+    let function = |relation: &isl::Map, domain: &isl::Set| -> isl::Result<bool> {
+        Ok(domain.is_subset(&relation.clone().domain()?)? && relation.is_single_valued()?)
+    };
+    let fine = match &a.within {
+        // The element of one execution is a function; what the instance may touch is any set.
+        Some(w) => {
+            let more = w.counters.len() as u32;
+            let id = domain.tuple_id()?;
+            let domain = domain.clone().add_dims(isl::DimType::Set, more)?.set_tuple_id(id)?;
+            function(&w.relation, &domain)?
+        }
+        None => function(&a.relation, &domain)?,
+    };
+    if !fine {
         return Err(VerifyError::Relation { stmt: s.name.clone(), array: array.name.clone() });
     }
     Ok(())

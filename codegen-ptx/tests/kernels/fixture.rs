@@ -116,12 +116,8 @@ impl<'c> Fixture<'c> {
     ) {
         let ctx = self.scop.ctx.clone();
         let domain = isl::Set::read(&ctx, domain).unwrap();
-        let access = |(kind, array, text, value): &(AccessKind, ArrayId, &str, AccessValue)| Access {
-            kind: *kind,
-            array: *array,
-            relation: isl::Map::read(&ctx, text).unwrap(),
-            value: *value,
-        };
+        let access = |(kind, array, text, value): &(AccessKind, ArrayId, &str, AccessValue)| 
+            Access::new(*kind, *array, isl::Map::read(&ctx, text).unwrap(), *value);
         let statement = Statement {
             name: domain.tuple_name().unwrap().unwrap(),
             domain,
@@ -135,6 +131,7 @@ impl<'c> Fixture<'c> {
                 })
                 .collect(),
             reduction: None,
+            subregion: None,
             location: None,
         };
         self.scop.statements.push(statement);

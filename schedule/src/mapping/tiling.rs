@@ -213,6 +213,10 @@ fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Vec<Sh
             statements += 1;
             let name = set.tuple_name()?.unwrap_or_default();
             let Some((_, s)) = scop.statement_named(&name) else { return Ok(None) };
+            // The points of a thread advance together; control flow on data would keep them apart.
+            if s.subregion.is_some() {
+                return Ok(None);
+            }
             let Some(point) = functions(&site.members, &set)? else { return Ok(None) };
             for a in &s.accesses {
                 let array = scop.array(a.array);

@@ -84,6 +84,7 @@ impl Check<'_> {
             }
             let same = a.name == b.name
                 && a.reduction == b.reduction
+                && a.subregion == b.subregion
                 && a.body == b.body
                 && a.accesses.len() == b.accesses.len()
                 && a.synthesized.len() == b.synthesized.len()
@@ -106,6 +107,16 @@ impl Check<'_> {
 
     /// Whether `y` is the access `x`, or that of a new array whose last subscripts are those of `x`.
     fn same_element(&self, x: &Access, y: &Access) -> Result<bool> {
+        match (&x.within, &y.within) {
+            (None, None) => {}
+            // Control flow inside of a statement stays with its array.
+            (Some(v), Some(w)) if x.array == y.array && x.certain == y.certain && v.counters == w.counters => {
+                if !v.relation.is_equal(&w.relation)? {
+                    return Ok(false);
+                }
+            }
+            _ => return Ok(false),
+        }
         if x.array == y.array {
             return Ok(x.relation.is_equal(&y.relation)?);
         }

@@ -29,13 +29,14 @@ pub fn expand(scop: &Scop, deps: &Dependences) -> Result<Option<Scop>> {
     Ok(any.then_some(new))
 }
 
-/// Whether all writes are certain and every read sees one.
+/// Whether all writes are certain and every read sees one, in straight-line code.
 fn candidate(scop: &Scop, deps: &Dependences, id: ArrayId) -> Result<bool> {
     let of = |kind| {
         let all = scop.statements.iter().flat_map(|s| &s.accesses);
         all.filter(|a| a.array == id && a.kind == kind).count()
     };
-    if of(AccessKind::MayWrite) > 0 || of(AccessKind::MustWrite) == 0 || of(AccessKind::Read) == 0 {
+    let within = scop.statements.iter().flat_map(|s| &s.accesses).any(|a| a.array == id && a.within.is_some());
+    if within || of(AccessKind::MayWrite) > 0 || of(AccessKind::MustWrite) == 0 || of(AccessKind::Read) == 0 {
         return Ok(false);
     }
     let name = &scop.array(id).name;

@@ -25,6 +25,7 @@ pub fn initial(scop: &Scop, deps: &Dependences) -> Result<Option<Scop>> {
             for (a, access) in statement.accesses.iter().enumerate() {
                 if access.array == id
                     && access.kind == AccessKind::Read
+                    && access.within.is_none()
                     && matches!(access.value, AccessValue::Instruction(_))
                     && gains(scop, deps, &known, statement, access)?
                 {

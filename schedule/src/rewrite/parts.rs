@@ -78,18 +78,8 @@ pub(super) fn copy(
     (to_array, to): (ArrayId, isl::Map),
     value: ValueHandle,
 ) -> Statement {
-    let read = Access {
-        kind: AccessKind::Read,
-        array: from_array,
-        relation: from,
-        value: AccessValue::ScalarRead(value),
-    };
-    let write = Access {
-        kind: AccessKind::MustWrite,
-        array: to_array,
-        relation: to,
-        value: AccessValue::ScalarWrite(value),
-    };
+    let read = Access::new(AccessKind::Read, from_array, from, AccessValue::ScalarRead(value));
+    let write = Access::new(AccessKind::MustWrite, to_array, to, AccessValue::ScalarWrite(value));
     Statement {
         name: name.into(),
         domain,
@@ -97,6 +87,7 @@ pub(super) fn copy(
         body: vec![],
         synthesized: vec![],
         reduction: None,
+        subregion: None,
         location: None,
     }
 }

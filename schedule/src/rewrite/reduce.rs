@@ -211,12 +211,8 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
             r.regrouped = true;
         }
     }
-    let first = Access {
-        kind: AccessKind::MustWrite,
-        array: partial,
-        relation: cell_from(&start)?,
-        value: AccessValue::ScalarWrite(r.identity),
-    };
+    let value = AccessValue::ScalarWrite(r.identity);
+    let first = Access::new(AccessKind::MustWrite, partial, cell_from(&start)?, value);
     new.statements.push(Statement {
         name: start.clone(),
         domain: named(&start)?,
@@ -224,6 +220,7 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
         body: vec![],
         synthesized: vec![],
         reduction: None,
+        subregion: None,
         location: s.location.clone(),
     });
     // { R[o, p] -> S[o, ...] }: all instances of the part. The cell depends on o only.
@@ -234,12 +231,7 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
             members.clone().intersect_range(s.domain.clone())?.apply_range(s.accesses[i].relation.clone())?;
         Ok(Access { relation: relation.coalesce()?, ..s.accesses[i].clone() })
     };
-    let value = Access {
-        kind: AccessKind::Read,
-        array: partial,
-        relation: cell_from(&rest)?,
-        value: AccessValue::ScalarRead(r.value),
-    };
+    let value = Access::new(AccessKind::Read, partial, cell_from(&rest)?, AccessValue::ScalarRead(r.value));
     new.statements.push(Statement {
         name: rest.clone(),
         domain: named(&rest)?,
@@ -247,6 +239,7 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
         body: r.update.clone(),
         synthesized: vec![],
         reduction: Some(Reduction { read: 0, write: 1, regrouped: true, ..r.clone() }),
+        subregion: None,
         location: s.location.clone(),
     });
 

@@ -58,6 +58,9 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
             return Ok(Err(NotStencil::Scalars));
         }
         let mut writes = s.accesses.iter().filter(|a| a.kind != AccessKind::Read);
+        if s.subregion.is_some() {
+            return Ok(Err(NotStencil::Shape));
+        }
         if !matches!((writes.next(), writes.next()), (Some(w), None) if w.kind == AccessKind::MustWrite) {
             return Ok(Err(NotStencil::Writes));
         }

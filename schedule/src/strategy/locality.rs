@@ -45,7 +45,9 @@ pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff])
         }
         let mut accesses = Vec::new();
         for a in &stmt.accesses {
-            if model.scop.array(a.array).is_memory() {
+            // (What an instance touches in a loop of its own is no function.)
+            let function = a.within.as_ref().is_none_or(|w| w.counters.is_empty());
+            if function && model.scop.array(a.array).is_memory() {
                 let map = a.relation.clone().intersect_domain(stmt.domain.clone())?;
                 accesses.push(linear(&map)?);
             }
