@@ -101,31 +101,43 @@ fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, 
     let (mut compiled, mut held) = (Vec::new(), None);
     {
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
-        let detect_options = detect_options(run);
-        let detection = timer.time(Phase::Detection, || detect::detect(&analyses, &detect_options));
-        run.budgets.spend(detection.operations);
-        if stage == Stage::Detect {
-            eprint!("{detection}");
-        }
-        for rejection in &detection.rejections {
-            remarks::rejected(f, clone, rejection);
-        }
-        for scop in detection.scops {
-            let (function, location) = (scop.function.clone(), scop.location.clone());
-            let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
-            let result = {
-                let _budget = ctx.budget(run.budgets.scop());
-                compile(run, scop)
-            };
-            run.budgets.spend(ctx.operations() - before);
-            match result {
-                Ok(Some(c)) => compiled.push(c),
-                Ok(None) => {}
-                Err(reason) => {
-                    let loop_location = location.clone();
-                    remarks::rejected(f, clone, &Rejection { reason, function, location, loop_location });
+        let mut detect_options = detect_options(run);
+        let rejections = loop {
+            let detection = timer.time(Phase::Detection, || detect::detect(&analyses, &detect_options));
+            run.budgets.spend(detection.operations);
+            if stage == Stage::Detect {
+                eprint!("{detection}");
+            }
+            let mut rejections = detection.rejections;
+            let mut again = false;
+            compiled.clear();
+            for scop in detection.scops {
+                let (function, location) = (scop.function.clone(), scop.location.clone());
+                let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
+                let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
+                let result = {
+                    let _budget = ctx.budget(run.budgets.scop());
+                    compile(run, scop)
+                };
+                run.budgets.spend(ctx.operations() - before);
+                match result {
+                    Ok(Some(c)) => compiled.push(c),
+                    Ok(None) => {}
+                    Err(reason) => {
+                        again |= hidden && reason == RejectReason::NoParallelism;
+                        let loop_location = location.clone();
+                        rejections.push(Rejection { reason, function, location, loop_location });
+                    }
                 }
             }
+            if !again {
+                break rejections;
+            }
+            // What was parallel may have become part of a statement.
+            detect_options.counted_stores = false;
+        };
+        for rejection in &rejections {
+            remarks::rejected(f, clone, rejection);
         }
         if compiled.is_empty() {
             return Ok(false);

@@ -132,6 +132,8 @@ pub(crate) struct Builder<'a> {
     pub tied: BTreeSet<usize>,
     /// For loops around the region: the parameter that counts its iterations, and what to subtract from it.
     pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
+    /// [`crate::DetectOptions::counted_stores`].
+    pub counted_stores: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -140,6 +142,7 @@ impl<'a> Builder<'a> {
         cfg: &'a Cfg,
         ctx: isl::Context,
         region: &'a Candidate,
+        counted_stores: bool,
     ) -> Result<Self, Fail> {
         let universe = Set::universe(Space::unit(&ctx)?)?;
         Ok(Builder {
@@ -154,6 +157,7 @@ impl<'a> Builder<'a> {
             strict: false,
             tied: BTreeSet::new(),
             outer_counters: BTreeMap::new(),
+            counted_stores,
             ctx,
         })
     }

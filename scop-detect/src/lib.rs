@@ -58,12 +58,15 @@ pub struct DetectOptions {
     pub all_operations: u64,
     /// Regions tried in a function.
     pub max_attempts: usize,
+    /// A loop with a known number of iterations that stores under a branch on data becomes part of a statement. It is not parallel any
+    /// more: try again without where that leaves nothing parallel ([`Scop::stores_in_subregion_loop`]).
+    pub counted_stores: bool,
 }
 
 impl Default for DetectOptions {
     fn default() -> Self {
         // A five-point stencil under a time loop takes 60 thousand operations, PolyBench's largest kernel some millions.
-        DetectOptions { isl_operations: 10_000_000, all_operations: 20_000_000, max_attempts: 512 }
+        DetectOptions { isl_operations: 10_000_000, all_operations: 20_000_000, max_attempts: 512, counted_stores: true }
     }
 }
 
@@ -90,7 +93,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         let name = format!("{function}.{}", count + 1);
         let left = options.all_operations.saturating_sub(operations).max(1);
         let scop = ctx.with_budget(options.isl_operations.min(left), || {
-            Builder::new(analyses, &cfg, ctx.clone(), c)?.build(name, function.clone())
+            Builder::new(analyses, &cfg, ctx.clone(), c, options.counted_stores)?.build(name, function.clone())
         });
         operations += ctx.operations();
         count += usize::from(scop.is_ok());

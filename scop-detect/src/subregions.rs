@@ -10,8 +10,10 @@
 //! outside. Projected on the iterations of the statement this is the access relation. An address that depends on a counter
 //! without bound, or on data, is refused.
 //!
-//! **Invariants.** Subregions are disjoint and contain no head. No loop of a subregion stores to memory: whatever is parallel
-//! in it stays visible to the scheduler as loops of the model, and a convergence loop around a stencil is no statement.
+//! **Invariants.** Subregions are disjoint and contain no head. No loop of a subregion whose iterations can be counted stores to
+//! memory, but for a single one beneath a branch: what may be parallel stays visible to the scheduler as loops of the model, and a
+//! convergence loop around a stencil is no statement. If the single one was the parallel loop, the caller tries again without
+//! ([`crate::DetectOptions::counted_stores`]).
 //!
 //! **Example.** `for (i) { x = B[i]; k = 0; while (k < n && x > 1) { x *= C[k]; k++; } A[i] = k; }` is
 //! ```text
@@ -178,11 +180,15 @@ impl Builder<'_> {
             && !flow.within.contains_key(&s.exit);
         let whole = s.loops.iter().all(|l| self.an.loops()[l.0].blocks.iter().all(|b| s.blocks.contains(b)));
         let block = |b: &Block| {
-            let inner = self.loops_of(*b).len() > around.len();
+            let inner = self.loops_of(*b).split_off(around.len());
             let stores = ir::instructions(*b).iter().any(|i| ir::opcode(*i) == Some(Op::LLVMStore));
             let branch = ir::terminator(*b).and_then(ir::opcode) == Some(Op::LLVMBr);
             let back = self.cfg.successors(*b).contains(&s.head);
-            branch && !back && !(inner && stores) && self.contains(*b) && !flow.within.contains_key(b)
+            // Such a loop may be parallel. One of them beneath a branch is likely to be the short loop over the parts of an element.
+            let counted = |l: &LoopId| self.an.backedge_taken_count(*l).kind != ScevKind::CouldNotCompute;
+            let counted = inner.last().is_some_and(counted);
+            let short = s.branches && inner.len() == 1 && self.counted_stores;
+            branch && !back && !(counted && stores && !short) && self.contains(*b) && !flow.within.contains_key(b)
         };
         (fine && whole && s.blocks.iter().all(block)).then_some(s)
     }

@@ -388,6 +388,12 @@ impl Scop {
         u.intersect_params(self.facts()?)
     }
 
+    /// Whether a loop that became part of a statement stores to memory.
+    pub fn stores_in_subregion_loop(&self) -> bool {
+        let stores = |a: &Access| a.kind != AccessKind::Read && a.within.as_ref().is_some_and(|w| !w.counters.is_empty());
+        self.statements.iter().flat_map(|s| &s.accesses).any(stores)
+    }
+
     /// The conjunction of all assumptions, simplified under the context: `[params] -> { : ... }`.
     pub fn assumed(&self) -> isl::Result<isl::Set> {
         let mut set = isl::Set::universe(self.param_space()?)?;
