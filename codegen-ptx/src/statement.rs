@@ -106,7 +106,8 @@ pub(crate) fn emit_statement(
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }
-    let mut instance = Instance { plan, emit, values: BTreeMap::new(), counters: BTreeMap::new(), wraps: wraps(statement) };
+    let mut instance =
+        Instance { plan, emit, values: BTreeMap::new(), counters: BTreeMap::new(), wraps: wraps(statement) };
     for (i, a) in statement.accesses.iter().enumerate() {
         if let AccessValue::ScalarRead(v) = a.value {
             let read = read_cell(k, &mut instance, i, a, v.0)?;
@@ -155,7 +156,8 @@ pub(crate) fn emit_stored(
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }
-    let mut instance = Instance { plan, emit, values: given, counters: BTreeMap::new(), wraps: wraps(statement) };
+    let mut instance =
+        Instance { plan, emit, values: given, counters: BTreeMap::new(), wraps: wraps(statement) };
     for i in &statement.body {
         let value = i.0 as LLVMValueRef;
         if instance.values.contains_key(&i.0) {
@@ -219,7 +221,9 @@ fn address(
     }
     let counters = a.within.iter().flat_map(|w| &w.counters);
     for (d, c) in counters.enumerate() {
-        let Some(v) = n.counters.get(c) else { return internal("a subscript needs a loop that is not around it") };
+        let Some(v) = n.counters.get(c) else {
+            return internal("a subscript needs a loop that is not around it");
+        };
         n.emit.names.insert(iterator_name((n.plan.dims + d) as u32), *v);
     }
     // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2.
@@ -316,7 +320,11 @@ fn write_cell(
 }
 
 /// What a host value is in this instance.
-pub(crate) fn resolve(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, v: LLVMValueRef) -> Result<LLVMValueRef> {
+pub(crate) fn resolve(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    v: LLVMValueRef,
+) -> Result<LLVMValueRef> {
     let handle = v as usize;
     if let Some(v) = n.values.get(&handle) {
         return Ok(*v);

@@ -27,7 +27,12 @@ use std::collections::{BTreeMap, BTreeSet};
 type Copied = (LLVMValueRef, LLVMValueRef);
 
 /// Emits the subregion behind the straight-line part of the body; the builder is behind it afterwards.
-pub(crate) fn emit(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, s: &Statement, r: &Subregion) -> Result<()> {
+pub(crate) fn emit(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    r: &Subregion,
+) -> Result<()> {
     let ir = k.ir;
     let body = by_block(s, r);
     operands_in_front(k, n, s, r, &body)?;
@@ -81,7 +86,8 @@ pub(crate) fn emit(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, s: &Statemen
         let AccessValue::ScalarWrite(v) = a.value else { continue };
         let phi = v.0 as LLVMValueRef;
         // SAFETY: a live value; the parent is asked of an instruction.
-        let leaves = unsafe { !LLVMIsAPHINode(phi).is_null() && LLVMGetInstructionParent(phi) as usize == r.exit.0 };
+        let leaves =
+            unsafe { !LLVMIsAPHINode(phi).is_null() && LLVMGetInstructionParent(phi) as usize == r.exit.0 };
         if leaves && !n.values.contains_key(&v.0) {
             let copy = ir.phi(type_of(phi), &[]);
             n.values.insert(v.0, copy);
@@ -150,7 +156,9 @@ fn operands_in_front(
             LLVMOpcode::LLVMStore => used.push(operand(i, 0)),
             // The callee is an operand, too.
             // SAFETY: a call.
-            LLVMOpcode::LLVMCall => used.extend((0..unsafe { LLVMGetNumArgOperands(i) }).map(|a| operand(i, a))),
+            LLVMOpcode::LLVMCall => {
+                used.extend((0..unsafe { LLVMGetNumArgOperands(i) }).map(|a| operand(i, a)))
+            }
             // SAFETY: a live instruction.
             _ => used.extend((0..unsafe { LLVMGetNumOperands(i) } as u32).map(|o| operand(i, o))),
         }
@@ -164,7 +172,9 @@ fn operands_in_front(
             && block_of(v.0) == r.exit.0
         {
             let inside = |b: usize| b == r.head.0 || r.blocks.iter().any(|o| o.0 == b);
-            used.extend(incoming(v.0 as LLVMValueRef).into_iter().filter(|(_, b)| inside(*b)).map(|(v, _)| v));
+            used.extend(
+                incoming(v.0 as LLVMValueRef).into_iter().filter(|(_, b)| inside(*b)).map(|(v, _)| v),
+            );
         }
     }
     for v in used {
@@ -190,7 +200,10 @@ fn incoming(phi: LLVMValueRef) -> Vec<(LLVMValueRef, usize)> {
 fn condition(block: usize) -> Option<LLVMValueRef> {
     let t = terminator(block as LLVMBasicBlockRef)?;
     // SAFETY: a branch (detection lets in nothing else).
-    unsafe { (LLVMGetInstructionOpcode(t) == LLVMOpcode::LLVMBr && LLVMIsConditional(t) != 0).then(|| LLVMGetCondition(t)) }
+    unsafe {
+        (LLVMGetInstructionOpcode(t) == LLVMOpcode::LLVMBr && LLVMIsConditional(t) != 0)
+            .then(|| LLVMGetCondition(t))
+    }
 }
 
 /// Copies the branch that ends `block`.
@@ -200,7 +213,9 @@ fn branch(
     block: usize,
     blocks: &BTreeMap<usize, LLVMBasicBlockRef>,
 ) -> Result<()> {
-    let Some(t) = terminator(block as LLVMBasicBlockRef) else { return internal("a block without a terminator") };
+    let Some(t) = terminator(block as LLVMBasicBlockRef) else {
+        return internal("a block without a terminator");
+    };
     // SAFETY: a live terminator; index in range.
     let successors: Vec<usize> =
         unsafe { (0..LLVMGetNumSuccessors(t)).map(|i| LLVMGetSuccessor(t, i) as usize).collect() };

@@ -167,7 +167,8 @@ fn is_certain(scop: &Scop, id: ArrayId, touched: &isl::Set, known: &isl::Set) ->
     if accesses.all(|a| a.within.is_none() || a.certain) {
         return Ok(true);
     }
-    let surely = scop.accesses(|_, a| a.array == id && a.certain)?.range()?.intersect_params(known.clone())?;
+    let surely =
+        scop.accesses(|_, a| a.array == id && a.certain)?.range()?.intersect_params(known.clone())?;
     let Some(surely) = surely.sets()?.into_iter().next() else { return Ok(touched.is_empty()?) };
     let behind = touched.clone().lex_ge_set(surely.clone())?.domain()?;
     let before = touched.clone().lex_le_set(surely)?.domain()?;

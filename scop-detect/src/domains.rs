@@ -106,7 +106,8 @@ impl Builder<'_> {
             // `b` runs whenever its dominator does.
             return Ok(flow.domains[&d].clone());
         }
-        let preds: Vec<Block> = self.cfg.predecessors(b).into_iter().map(|p| flow.representative(p)).collect();
+        let preds: Vec<Block> =
+            self.cfg.predecessors(b).into_iter().map(|p| flow.representative(p)).collect();
         let mut seen = BTreeSet::new();
         for p in preds.into_iter().filter(|p| seen.insert(*p)) {
             let back = headed.is_some_and(|l| self.an.loops()[l.0].blocks.contains(&p));

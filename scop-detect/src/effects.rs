@@ -363,7 +363,13 @@ impl Builder<'_> {
     }
 
     /// An instruction of the subregion that `e` is.
-    fn execute_within(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
+    fn execute_within(
+        &mut self,
+        flow: &Flow,
+        fx: &mut Effects,
+        e: &mut Effect,
+        v: Value,
+    ) -> Result<(), Fail> {
         let phi = ir::opcode(v) == Some(Op::LLVMPHI);
         if !phi {
             check_body(v)?;
@@ -396,7 +402,14 @@ impl Builder<'_> {
     }
 
     /// Lets a subregion write the value that its edges give the PHI `p` behind it.
-    fn subregion_out(&mut self, flow: &Flow, fx: &mut Effects, k: usize, p: Value, cell: usize) -> Result<(), Fail> {
+    fn subregion_out(
+        &mut self,
+        flow: &Flow,
+        fx: &mut Effects,
+        k: usize,
+        p: Value,
+        cell: usize,
+    ) -> Result<(), Fail> {
         let block = ir::parent(p).unwrap_or(self.region.entry);
         if block != flow.subregions[k].exit {
             return Err(Fail::new(RejectReason::ControlFlow, block));

@@ -53,7 +53,8 @@ impl Builder<'_> {
     pub fn new_cell(&self, flow: &Flow, kind: CellKind, value: Value, depth: usize) -> Result<Cell, Fail> {
         let ty = || RejectReason::Type { ty: ir::type_text(ir::type_of(value)) };
         // Odd integers, truth values among them, lie in the next wider cell.
-        let wide = || ir::int_bits(value).filter(|b| *b <= 64).map(|b| ElemType::Int(b.next_power_of_two().max(8)));
+        let wide =
+            || ir::int_bits(value).filter(|b| *b <= 64).map(|b| ElemType::Int(b.next_power_of_two().max(8)));
         let elem = ir::elem_type(ir::type_of(value)).or_else(wide).ok_or_else(|| Fail::at(ty(), value))?;
         let block = ir::parent(value).ok_or_else(|| Fail::at(ty(), value))?;
         let loops = flow.loops.get(&block).map(|l| l[..depth.min(l.len())].to_vec()).unwrap_or_default();

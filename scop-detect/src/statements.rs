@@ -515,7 +515,11 @@ impl Builder<'_> {
                 for f in &s.synthesized {
                     used |= in_pwa(&f.function)?;
                 }
-                for relation in s.accesses.iter().flat_map(|a| [Some(&a.relation), a.within.as_ref().map(|w| &w.relation)]) {
+                for relation in s
+                    .accesses
+                    .iter()
+                    .flat_map(|a| [Some(&a.relation), a.within.as_ref().map(|w| &w.relation)])
+                {
                     let Some(relation) = relation else { continue };
                     let at = relation.find_dim_by_id(DimType::Param, &id)?;
                     used |= at >= 0 && relation.involves_dims(DimType::Param, at as u32, 1)?;

@@ -105,10 +105,15 @@ impl Builder<'_> {
     pub fn subregion(&mut self, flow: &mut Flow, block: Block, why: &Fail) -> Result<Option<()>, Fail> {
         let header = match &why.reason {
             RejectReason::Condition { .. } if flow.domains.contains_key(&block) => false,
-            RejectReason::LoopBound { .. } | RejectReason::LoopExits if !flow.domains.contains_key(&block) => true,
+            RejectReason::LoopBound { .. } | RejectReason::LoopExits
+                if !flow.domains.contains_key(&block) =>
+            {
+                true
+            }
             _ => return Ok(None),
         };
-        let Some(found) = (if header { self.around_loop(flow, block) } else { self.behind_branch(flow, block) })
+        let Some(found) =
+            (if header { self.around_loop(flow, block) } else { self.behind_branch(flow, block) })
         else {
             return Ok(None);
         };
@@ -129,8 +134,7 @@ impl Builder<'_> {
     fn around_loop(&self, flow: &Flow, header: Block) -> Option<Subregion> {
         let l = self.an.innermost_loop(header)?;
         let data = &self.an.loops()[l.0];
-        let mut entries =
-            self.cfg.predecessors(header).into_iter().filter(|p| !data.blocks.contains(p));
+        let mut entries = self.cfg.predecessors(header).into_iter().filter(|p| !data.blocks.contains(p));
         let (Some(head), None) = (entries.next(), entries.next()) else { return None };
         // A loop behind another subregion or at the region's entry has no block of the model in front.
         if self.cfg.successors(head) != [header] || !self.contains(head) || flow.within.contains_key(&head) {
@@ -151,7 +155,13 @@ impl Builder<'_> {
         self.new_subregion(head, exit, true, blocks)
     }
 
-    fn new_subregion(&self, head: Block, exit: Block, branches: bool, blocks: BTreeSet<Block>) -> Option<Subregion> {
+    fn new_subregion(
+        &self,
+        head: Block,
+        exit: Block,
+        branches: bool,
+        blocks: BTreeSet<Block>,
+    ) -> Option<Subregion> {
         let mut blocks: Vec<Block> = blocks.into_iter().collect();
         blocks.sort_by_key(|b| self.cfg.id(*b));
         let around = self.loops_of(head);
@@ -188,7 +198,11 @@ impl Builder<'_> {
             let counted = |l: &LoopId| self.an.backedge_taken_count(*l).kind != ScevKind::CouldNotCompute;
             let counted = inner.last().is_some_and(counted);
             let short = s.branches && inner.len() == 1 && self.counted_stores;
-            branch && !back && !(counted && stores && !short) && self.contains(*b) && !flow.within.contains_key(b)
+            branch
+                && !back
+                && !(counted && stores && !short)
+                && self.contains(*b)
+                && !flow.within.contains_key(b)
         };
         (fine && whole && s.blocks.iter().all(block)).then_some(s)
     }
@@ -239,7 +253,8 @@ impl Builder<'_> {
                 let domain = place.domain.add_dims(DimType::Set, 1)?;
                 let ls = isl::LocalSpace::from_space(domain.space()?)?;
                 let i = PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, dim as u32)?)?;
-                place.domain = domain.intersect(i.clone().nonneg_set()?)?.intersect(i.le_set(lift(count, 1)?)?)?;
+                place.domain =
+                    domain.intersect(i.clone().nonneg_set()?)?.intersect(i.le_set(lift(count, 1)?)?)?;
                 place.loops.push(l);
             }
             s.places.insert(b, place);
@@ -290,7 +305,8 @@ impl Builder<'_> {
             _ => None,
         };
         if let Some((a, b, and)) = parts.filter(|_| depth > 0) {
-            let (a, b) = (self.may_hold(a, value, place, depth - 1)?, self.may_hold(b, value, place, depth - 1)?);
+            let (a, b) =
+                (self.may_hold(a, value, place, depth - 1)?, self.may_hold(b, value, place, depth - 1)?);
             return Ok(if and == value { a.intersect(b)? } else { a.union(b)? });
         }
         match self.strictly(|me| me.condition(condition, place)) {
@@ -310,7 +326,8 @@ impl Builder<'_> {
                 if self.an.innermost_loop(*b) != place.loops.last().copied() {
                     return Err(Fail::at(blocker(), call));
                 }
-                let assumed = self.condition(ir::operand(call, 0), &place).and_then(|fine| self.fails(fine, &place));
+                let assumed =
+                    self.condition(ir::operand(call, 0), &place).and_then(|fine| self.fails(fine, &place));
                 assumed.map_err(|s| s.fail(call, |blocker| RejectReason::Condition { blocker }))?;
             }
         }

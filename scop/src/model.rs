@@ -390,7 +390,9 @@ impl Scop {
 
     /// Whether a loop that became part of a statement stores to memory.
     pub fn stores_in_subregion_loop(&self) -> bool {
-        let stores = |a: &Access| a.kind != AccessKind::Read && a.within.as_ref().is_some_and(|w| !w.counters.is_empty());
+        let stores = |a: &Access| {
+            a.kind != AccessKind::Read && a.within.as_ref().is_some_and(|w| !w.counters.is_empty())
+        };
         self.statements.iter().flat_map(|s| &s.accesses).any(stores)
     }
 

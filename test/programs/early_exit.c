@@ -1,10 +1,10 @@
-// A loop that ends when data say so.
+// A loop that ends when data say so: one thread for each row.
 // ARGS: 33 17
 // ARGS: 0 0
 // ARGS: 1 1
 // ARGS: 2 3
 // ARGS: 31 65
-// OFFLOAD: no
+// OFFLOAD: yes
 #include "example.h"
 
 __attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {

@@ -109,6 +109,21 @@ __attribute__((noinline)) static void twice(int n, TYPE *A, const TYPE *B) {
   }
 }
 
+/* Rows that are scaled, or not; and steps that are done, or not: the loops inside are sequential here and parallel there. */
+__attribute__((noinline)) static void rows(int n, int m, TYPE A[n][m], const TYPE *bound) {
+  for (int i = 0; i < n; ++i)
+    if (bound[i] > 0)
+      for (int j = 0; j < m; ++j)
+        A[i][j] = A[i][j] * 2 - bound[i];
+}
+
+__attribute__((noinline)) static void steps_of_all(int n, int m, TYPE A[n][m], const TYPE *bound) {
+  for (int t = 0; t < n; ++t)
+    if (bound[t] > 0)
+      for (int j = 0; j < m; ++j)
+        A[0][j] = A[0][j] / 2 + bound[t];
+}
+
 static void integers(const char *name, const int *a, size_t count) {
   printf("%s %016llx\n", name, (unsigned long long)example_hash(a, count * sizeof(int)));
 }
@@ -138,6 +153,11 @@ int main(int argc, char **argv) {
   example_print("until", A, size);
   some_rows(n, m, (TYPE(*)[m])A, bound, sum);
   example_print("some rows", sum, n);
+  rows(n, m, (TYPE(*)[m])A, bound);
+  example_print("rows", A, size);
+  if (size)
+    steps_of_all(n, m, (TYPE(*)[m])A, bound);
+  example_print("steps", A, size);
   twice(n, sum, bound);
   example_print("twice", sum, n);
   return 0;

@@ -116,8 +116,9 @@ impl<'c> Fixture<'c> {
     ) {
         let ctx = self.scop.ctx.clone();
         let domain = isl::Set::read(&ctx, domain).unwrap();
-        let access = |(kind, array, text, value): &(AccessKind, ArrayId, &str, AccessValue)| 
-            Access::new(*kind, *array, isl::Map::read(&ctx, text).unwrap(), *value);
+        let access = |(kind, array, text, value): &(AccessKind, ArrayId, &str, AccessValue)| {
+            Access::new(*kind, *array, isl::Map::read(&ctx, text).unwrap(), *value)
+        };
         let statement = Statement {
             name: domain.tuple_name().unwrap().unwrap(),
             domain,

@@ -110,7 +110,9 @@ impl Check<'_> {
         match (&x.within, &y.within) {
             (None, None) => {}
             // Control flow inside of a statement stays with its array.
-            (Some(v), Some(w)) if x.array == y.array && x.certain == y.certain && v.counters == w.counters => {
+            (Some(v), Some(w))
+                if x.array == y.array && x.certain == y.certain && v.counters == w.counters =>
+            {
                 if !v.relation.is_equal(&w.relation)? {
                     return Ok(false);
                 }

@@ -35,7 +35,8 @@ fn candidate(scop: &Scop, deps: &Dependences, id: ArrayId) -> Result<bool> {
         let all = scop.statements.iter().flat_map(|s| &s.accesses);
         all.filter(|a| a.array == id && a.kind == kind).count()
     };
-    let within = scop.statements.iter().flat_map(|s| &s.accesses).any(|a| a.array == id && a.within.is_some());
+    let within =
+        scop.statements.iter().flat_map(|s| &s.accesses).any(|a| a.array == id && a.within.is_some());
     if within || of(AccessKind::MayWrite) > 0 || of(AccessKind::MustWrite) == 0 || of(AccessKind::Read) == 0 {
         return Ok(false);
     }

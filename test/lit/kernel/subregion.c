@@ -17,11 +17,13 @@ void f(int n, int m, const double *restrict B, const double *restrict C, double 
 }
 
 // CHECK: define void @f_K0({{.*}}) [[ATTRIBUTES:#[0-9]+]]
-// CHECK: within:
+// CHECK: br i1 {{.*}}, label %behind, label %within
+// CHECK: within1:
 // CHECK: phi double
-// CHECK: [[COUNTER:%[0-9]+]] = phi i64 [ 0, {{.*}} ], [ [[NEXT:%[0-9]+]], {{.*}} ]
-// CHECK: fcmp olt double
-// CHECK: getelementptr inbounds double, ptr %C, i64 [[COUNTER]]
+// CHECK-NEXT: [[COUNTER:%[0-9]+]] = phi i64 [ 0, %within ], [ [[NEXT:%[0-9]+]], %within1 ]
+// CHECK-NEXT: getelementptr double, ptr {{.*}}, i64 [[COUNTER]]
 // CHECK: [[NEXT]] = add i64 [[COUNTER]], 1
+// CHECK-NEXT: br i1 {{.*}}, label %within2, label %within1
 // CHECK: behind:
-// CHECK-NOT: mustprogress
+// CHECK-NEXT: phi double
+// CHECK: attributes [[ATTRIBUTES]] = { nounwind }

@@ -17,7 +17,7 @@ void f(int n, int m, const double *restrict B, const double *restrict C, double 
 }
 
 // CHECK: subregion of {{[0-9]+}} blocks and 1 loops
-// CHECK: may-read [{{.*}}] -> { S{{[0-9]}}[i0] -> C[o0] : 0 <= i0 < n and 0 <= o0 < m }
+// CHECK: may-read [n, m] -> { S{{[0-9]}}[i0] -> C[o0] : n > 0 and m > 0 and 0 <= i0 < n and 0 <= o0 < m }
 // CHECK: may-read [{{.*}}] -> { S{{[0-9]}}[i0] -> C[-1 + i0] : 0 < i0 < n }
 // CHECK: must-write [{{.*}}] -> { S{{[0-9]}}[i0] -> A[i0] }
 // CHECK: schedule

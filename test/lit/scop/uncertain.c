@@ -18,6 +18,6 @@ void f(int n, double *restrict A, double *restrict B) {
 // CHECK-NEXT: read [n] -> { S0[i0] -> A[i0] }
 // CHECK-NEXT: may-write [n] -> { S0[i0] -> B[i0] : 0 <= i0 < n }
 
-// A is copied in (1); of B, which may not be readable (64), what changed (16) comes back (2).
-// HOST-DAG: store i32 1,
-// HOST-DAG: store i32 83,
+// In one word with the size of the elements: A is copied in (1); of B, which may not be readable (64), what changed (16) comes back (2).
+// HOST-DAG: store i64 [[#%u, 1 + 34359738368]],
+// HOST-DAG: store i64 [[#%u, 83 + 34359738368]],

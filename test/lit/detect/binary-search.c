@@ -1,4 +1,4 @@
-// Subscript: what a binary search reads has no bound that could be seen.
+// LoopBound: what a binary search reads has no bound that could be seen.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-detect>" -disable-output %t.ll 2>&1 | FileCheck %s
@@ -18,4 +18,4 @@ void f(int n, int m, double T[n][m], const double *key, int *at) {
 }
 
 // CHECK-NOT: scop
-// CHECK: rejected
+// CHECK: rejected LoopBound at {{.*}}binary-search.c:
