@@ -220,8 +220,8 @@ pub struct Loop {
 pub enum Node {
     Loop(Loop),
     If(Cond, Vec<Node>, Vec<Node>),
-    /// On data; only the generator's bounds take it as always true.
-    IfData(Cmp, Data, Data, Vec<Node>),
+    /// On data; the generator's bounds take both ways.
+    IfData(Cmp, Data, Data, Vec<Node>, Vec<Node>),
     Continue(Cond),
     /// `op` None: plain assignment.
     Assign(Target, Option<DataOp>, Data),

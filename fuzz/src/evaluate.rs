@@ -110,9 +110,10 @@ impl Run<'_> {
                 let taken = if self.cond(cond)? { then } else { other };
                 return self.nodes(taken);
             }
-            Node::IfData(_, a, b, then) => {
+            Node::IfData(_, a, b, then, other) => {
                 self.data(a)?;
                 self.data(b)?;
+                self.nodes(other)?;
                 return self.nodes(then);
             }
             Node::Continue(cond) => {

@@ -378,9 +378,23 @@ impl<'r> Gen<'r> {
             let cond = self.cond();
             let other = if self.rng.chance(30) { vec![self.assign(target)] } else { Vec::new() };
             Node::If(cond, vec![statement], other)
-        } else if self.rng.chance(4) {
+        } else if self.rng.chance(8) {
+            // Arms may store to different elements and arrays, and load what the other does not.
             let (a, b) = (self.written(target), Data::Const(self.rng.range(-300, 300).abs()));
-            Node::IfData(*self.rng.pick(&[Cmp::Lt, Cmp::Gt]), Data::Load(a), b, vec![statement])
+            let mut then = vec![statement];
+            if self.rng.chance(25) {
+                let more = self.rng.below(self.program.arrays.len());
+                then.push(self.assign(more));
+            }
+            let other = match self.rng.weighted(&[40, 35, 25]) {
+                0 => Vec::new(),
+                1 => vec![self.assign(target)],
+                _ => {
+                    let array = self.rng.below(self.program.arrays.len());
+                    vec![self.assign(array)]
+                }
+            };
+            Node::IfData(*self.rng.pick(&[Cmp::Lt, Cmp::Gt]), Data::Load(a), b, then, other)
         } else {
             statement
         }

@@ -125,11 +125,15 @@ fn node(out: &mut String, program: &Program, one: &Node, depth: usize) {
             }
             writeln!(out, "{pad}}}")
         }
-        Node::IfData(cmp, a, b, then) => {
+        Node::IfData(cmp, a, b, then, other) => {
             let ty = data_type(program, a);
             let (a, b) = (data(program, a, ty), data(program, b, ty));
             let _ = writeln!(out, "{pad}if ({a} {} {b}) {{", cmp.text());
             nodes(out, program, then, depth + 1);
+            if !other.is_empty() {
+                let _ = writeln!(out, "{pad}}} else {{");
+                nodes(out, program, other, depth + 1);
+            }
             writeln!(out, "{pad}}}")
         }
         Node::Continue(c) => writeln!(out, "{pad}if ({})\n{pad}  continue;", cond(program, c)),

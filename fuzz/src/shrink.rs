@@ -186,15 +186,20 @@ impl Edit {
                     self.nodes(then);
                     self.nodes(other);
                 }
-                Node::IfData(_, a, b, then) => {
+                Node::IfData(_, a, b, then, other) => {
                     if self.turn() {
                         let body = std::mem::take(then);
                         nodes.splice(at..=at, body);
                         return;
                     }
+                    if !other.is_empty() && self.turn() {
+                        other.clear();
+                        return;
+                    }
                     self.data(a);
                     self.data(b);
                     self.nodes(then);
+                    self.nodes(other);
                 }
                 Node::Assign(target, op, value) => {
                     if op.is_some() && self.turn() {
