@@ -345,6 +345,15 @@ size_t prs_scev_upper(Analyses *A, size_t Handle, const size_t *Ids, size_t Coun
 
 bool prs_scev_non_negative(Analyses *A, size_t Handle) { return Handle && A->SE.isKnownNonNegative(scevOf(Handle)); }
 
+size_t prs_scev_udiv(Analyses *A, size_t Handle, uint64_t Divisor) {
+  if (!Handle || !Divisor)
+    return 0;
+  const SCEV *S = scevOf(Handle);
+  if (!S->getType()->isIntegerTy())
+    return 0;
+  return handleOf(A->SE.getUDivExpr(S, A->SE.getConstant(S->getType(), Divisor)));
+}
+
 bool prs_scev_loop_invariant(Analyses *A, size_t Handle, size_t Id) {
   Loop *L = loopAt(*A, Id);
   return Handle && L && A->SE.isLoopInvariant(scevOf(Handle), L);

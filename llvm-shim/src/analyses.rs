@@ -147,6 +147,13 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// `scev / divisor`, rounded down, both unsigned; `CouldNotCompute` for a pointer or a divisor of 0.
+    pub fn quotient(&self, scev: ScevHandleRaw, divisor: u64) -> ScevExpr {
+        // SAFETY: `scev` is a handle of these analyses or 0.
+        let handle = unsafe { sys::prs_scev_udiv(self.raw, scev, divisor) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// Provably `>= 0` as a signed number wherever it is defined.
     pub fn known_non_negative(&self, scev: ScevHandleRaw) -> bool {
         // SAFETY: `scev` is a handle of these analyses or 0.

@@ -9,10 +9,11 @@
 use crate::builder::{Builder, Fail, Place};
 use crate::ir::{self, Value};
 use isl::{DimType, Map, MultiPwAff, PwAff, PwMultiAff, Set};
-use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, delinearize};
+use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, Symbol, delinearize};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, ElemType, RejectReason};
+use std::collections::BTreeMap;
 
 /// One access, ready for delinearisation.
 pub(crate) struct Raw {
@@ -144,11 +145,13 @@ impl Builder<'_> {
         if let Some(k) = types.iter().position(|t| t.bytes() != elem.bytes()) {
             return Err(Fail::at(RejectReason::ElementType { array }, raws[k].inst));
         }
+        let mut offsets: Vec<Polynomial> = raws.iter().map(|r| r.offset.clone()).collect();
+        self.pitches_in_elements(&mut offsets, u64::from(elem.bytes()), first)?;
         let mut accesses = Vec::new();
-        for r in raws {
+        for (r, offset) in raws.iter().zip(offsets) {
             let hint = ir::address(r.inst).and_then(ir::constant_sizes);
             accesses.push(AccessPoly {
-                offset: r.offset.clone(),
+                offset,
                 domain: self.extended_domain(r)?,
                 size_hint: hint.filter(|h| h.iter().all(|s| *s > 0)),
             });
@@ -178,6 +181,56 @@ impl Builder<'_> {
             subscripts.push(all);
         }
         Ok(Shaped { elem, sizes, subscripts })
+    }
+
+    /// Replaces parameters that count bytes (the strides in a Fortran descriptor, the pitch of an image) by parameters that count
+    /// elements: `p = 8 * q`, which is checked at run time, with `q` the quotient.
+    fn pitches_in_elements(
+        &mut self,
+        offsets: &mut [Polynomial],
+        bytes: u64,
+        first: Value,
+    ) -> Result<(), Fail> {
+        let bytes = i128::from(bytes);
+        let mut pitches: BTreeMap<usize, i128> = BTreeMap::new();
+        for (m, c) in offsets.iter().flat_map(Polynomial::terms).filter(|(_, c)| c % bytes != 0) {
+            let params: Vec<usize> = m
+                .factors()
+                .filter_map(|(s, n)| match s {
+                    Symbol::Param(i) if n == 1 => Some(i),
+                    _ => None,
+                })
+                .collect();
+            // With two of them it is not known which one counts bytes.
+            let [p] = params[..] else { continue };
+            let factor = pitches.entry(p).or_insert(1);
+            *factor = (*factor).max(bytes / gcd(c.abs(), bytes));
+        }
+        for (p, factor) in pitches {
+            let (entry, divisor) = (self.params[p].clone(), factor as u64);
+            let quotient = self.an.quotient(entry.scev.handle, divisor);
+            let Ok(q) = self.param(&quotient) else { continue };
+            let note = format!("{} is a multiple of {factor} bytes", entry.display);
+            let space = isl::Space::unit(&self.ctx)?;
+            let place = Place { loops: Vec::new(), domain: Set::universe(space)?.from_params()?, inst: None };
+            let stop = |s: crate::builder::Stop| {
+                s.fail(first, |blocker| RejectReason::Subscript { array: "an array".into(), blocker })
+            };
+            let elements =
+                self.param_aff(q, place.space()?)?.scale(isl::Val::int(&self.ctx, factor as i64)?)?;
+            let same = self.param_aff(p, place.space()?)?.eq_set(elements)?.params()?;
+            self.assume_params(AssumptionKind::Delinearization, same, Some(first), &note).map_err(stop)?;
+            for o in offsets.iter_mut() {
+                let mut whole = Polynomial::zero();
+                for (n, coefficient) in o.powers_of(Symbol::Param(p)) {
+                    let pitch = Polynomial::param(q).scale(factor);
+                    let power = (0..n).fold(coefficient, |product, _| &product * &pitch);
+                    whole = &whole + &power;
+                }
+                *o = whole;
+            }
+        }
+        Ok(())
     }
 
     /// Refuses to join loops that take an array for a flat one with loops that take it for one of several dimensions.
@@ -262,6 +315,10 @@ impl Builder<'_> {
             Some(m) => r.place.domain.clone().apply(Map::from_pw_multi_aff(m)?)?,
         })
     }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Whether `e` is the product of two values that are not constants, with constants added.

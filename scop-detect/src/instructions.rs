@@ -21,7 +21,7 @@ const IGNORED: [&str; 9] = [
 ];
 
 /// Intrinsics that kernels compute, without the type suffix.
-const MATH_INTRINSICS: [&str; 40] = [
+const MATH_INTRINSICS: &[&str] = &[
     "fma",
     "fmuladd",
     "sqrt",
@@ -62,6 +62,20 @@ const MATH_INTRINSICS: [&str; 40] = [
     "canonicalize",
     "exp10",
     "tanh",
+    "sadd.sat",
+    "ssub.sat",
+    "uadd.sat",
+    "usub.sat",
+    "sshl.sat",
+    "ushl.sat",
+    "bitreverse",
+    "scmp",
+    "ucmp",
+    "fptosi.sat",
+    "fptoui.sat",
+    "is.fpclass",
+    "maximumnum",
+    "minimumnum",
 ];
 
 /// Functions of the C library that kernels compute; with the suffix `f` for float.
@@ -87,8 +101,11 @@ fn is_math(call: Value) -> bool {
     let Some(f) = ir::callee(call) else { return false };
     let name = ir::name(f);
     if ir::is_intrinsic(call) {
-        let stem = name.trim_start_matches("llvm.").split('.').next().unwrap_or_default();
-        return MATH_INTRINSICS.contains(&stem);
+        let stem = name.trim_start_matches("llvm.");
+        let typed = |base: &&str| {
+            stem.strip_prefix(*base).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        return MATH_INTRINSICS.iter().any(|base| typed(&base));
     }
     is_math_function(&name) && ir::accesses_no_memory(call)
 }
