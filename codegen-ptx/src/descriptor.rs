@@ -54,7 +54,7 @@ pub fn build(
             g.string(&k.name),
             emulated,
             ir.int32(flags),
-            ir.int32(k.shared_bytes),
+            ir.int32(k.shared_bytes + k.exchange_bytes),
             block[0],
             block[1],
             block[2],

@@ -18,6 +18,7 @@ use crate::error::{CodegenError, Result, internal};
 use crate::ir::{Ir, c_string};
 use crate::kernel::{BARRIER, BLOCK_ID, KernelModule, OPAQUE, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
+use crate::tiled;
 use crate::ptx::{find_function, replace_calls};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
@@ -64,6 +65,8 @@ pub unsafe fn lower_emulated(km: &KernelModule, host_module: LLVMModuleRef) -> R
         }
         names.push(name);
     }
+    let info = |name: &str| names.iter().position(|n| n == name).map(|at| &km.kernels[at]);
+    tiled::product::to_host(module.0, info)?;
     lower_abstract(module.0)?;
     verify(module.0)?;
     // SAFETY: both modules live in one context; linking consumes the source.
@@ -142,6 +145,7 @@ fn thread_of(call: LLVMValueRef) -> LLVMValueRef {
 }
 
 fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
+    tiled::lower::to_host(module)?;
     if let Some(f) = find_function(module, BLOCK_ID) {
         replace_calls(module, f, |ir, call| {
             Ok(ir.load(ir.i64_type(), ir.byte_offset(thread_of(call), ir.int(BLOCK_OFFSET))))

@@ -29,7 +29,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim as shim;
-use pollyrs_schedule::{Footprint, MappedScop, Placement, Returned, WorkEstimate};
+use pollyrs_schedule::{Choice, Footprint, MappedScop, Placement, Returned, WorkEstimate};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -284,6 +284,10 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
         let first = stencil::emit_fused(&ir, &expr, &l, count, &range_of)?;
         expr.names.insert(FIRST_TIME.into(), first);
         host = from_first_time(scop, &host)?;
+    }
+    for c in &plan.mapped.choices {
+        let fastest = emit_choice(&ir, &mut expr, plan, c)?;
+        expr.names.insert(c.param.clone(), fastest);
     }
     let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
     walk::emit_ast(&ir, function, &mut expr, &ast, &mut |expr, name, args| {
@@ -690,6 +694,36 @@ fn emit_work(ir: &Ir, expr: &mut ExprEmitter<'_>, work: &WorkEstimate) -> Result
         sum = ir.binary(LLVMOpcode::LLVMFAdd, sum, product);
     }
     Ok(sum)
+}
+
+/// The number of the alternative whose blocks, spread over the multiprocessors, take the least time.
+fn emit_choice(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    plan: &HostPlan<'_>,
+    choice: &Choice,
+) -> Result<LLVMValueRef, CodegenError> {
+    let mut best: Option<(LLVMValueRef, LLVMValueRef)> = None;
+    for (number, (k, weight)) in choice.kernels.iter().enumerate() {
+        let mut blocks = ir.int(1);
+        for g in &plan.mapped.kernels[*k].grid {
+            let count = expr.emit_pw_aff(&g.count)?;
+            blocks = ir.mul(blocks, ir.smax(count, ir.int(0)));
+        }
+        // A product that wraps makes a bad choice, never a wrong one.
+        let multiprocessors = i64::from(choice.multiprocessors.max(1));
+        let rounds = ir.udiv(ir.add(blocks, ir.int(multiprocessors - 1)), ir.int(multiprocessors));
+        let time = ir.mul(rounds, ir.int((*weight).into()));
+        let number = ir.int(number as i64);
+        best = Some(match best {
+            None => (time, number),
+            Some((least, other)) => {
+                let better = ir.icmp(LLVMIntULT, time, least);
+                (ir.select(better, time, least), ir.select(better, number, other))
+            }
+        });
+    }
+    best.map(|b| b.1).ok_or_else(|| CodegenError::Internal("a choice among no kernels".into()))
 }
 
 /// One launch: evaluates the grid and stores the scalar arguments.

@@ -76,6 +76,8 @@ pub struct KernelInfo {
     pub has_barrier: bool,
     /// Static shared memory a block.
     pub shared_bytes: u32,
+    /// Shared memory behind it that only the emulated device needs.
+    pub exchange_bytes: u32,
 }
 
 /// The kernels of a SCoP. It lives in the host module's LLVM context and must be dropped before that.
@@ -580,6 +582,10 @@ fn coordinates(
             out.push((g.param.clone(), ir.add(index, lower)));
         }
     }
+    if let Some(t) = &k.kernel.tiling {
+        out.extend(tiled::threads(k, t)?);
+        return Ok(out);
+    }
     for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block) {
         let id = match axis {
             Some(axis) => ir.zext(k.abstract_call(THREAD_ID[axis], ir.int_type(32)), ir.i64_type()),
@@ -644,7 +650,12 @@ fn finish(
         block: [1; 3],
         has_barrier: k.has_barrier,
         shared_bytes: k.tiled.as_ref().map_or(0, |t| t.shared_bytes),
+        exchange_bytes: 0,
     };
+    if k.tiled.as_ref().is_some_and(|t| t.products) {
+        let threads: u32 = k.kernel.block.iter().map(|b| b.size).product();
+        info.exchange_bytes = threads * tiled::product::EXCHANGE_BYTES;
+    }
     for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block) {
         if let Some(axis) = axis {
             info.block[axis] = b.size;
@@ -691,9 +702,8 @@ fn finish(
     if !k.plans.keys().any(|id| loops(&k.scop.statements[id.0])) {
         add_enum_attribute(context, function, FUNCTION, "mustprogress", 0);
     }
-    if k.tiled.is_some() {
-        // At most 128 registers a thread of 256: a second block hides the latency of copies.
-        add_string_attribute(context, function, "nvvm.minctasm", "2");
+    if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.residents > 1) {
+        add_string_attribute(context, function, "nvvm.minctasm", &t.residents.to_string());
     }
     if k.has_barrier {
         add_enum_attribute(context, function, FUNCTION, "convergent", 0);

@@ -39,3 +39,4 @@ pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, prepare};
 pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
 pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx};
 pub use stencil::{FusedKernels, fuse};
+pub use tiled::products;

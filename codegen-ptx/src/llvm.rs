@@ -85,6 +85,34 @@ impl Ir {
         unsafe { LLVMBuildGEP2(self.raw(), elem, base, index.as_mut_ptr(), 1, EMPTY) }
     }
 
+    pub fn vector_type(&self, elem: LLVMTypeRef, width: u32) -> LLVMTypeRef {
+        // SAFETY: a live type that can be a vector's element.
+        unsafe { LLVMVectorType(elem, width) }
+    }
+
+    pub fn float_type(&self) -> LLVMTypeRef {
+        // SAFETY: live context (module invariant).
+        unsafe { LLVMFloatTypeInContext(self.ctx) }
+    }
+
+    /// A field of a structure.
+    pub fn field(&self, structure: LLVMValueRef, at: u32) -> LLVMValueRef {
+        // SAFETY: a live value of a structure type with more fields.
+        unsafe { LLVMBuildExtractValue(self.raw(), structure, at, EMPTY) }
+    }
+
+    /// A vector of these values of type `elem`.
+    pub fn vector(&self, elem: LLVMTypeRef, values: &[LLVMValueRef]) -> LLVMValueRef {
+        // SAFETY: live values of one type.
+        unsafe {
+            let mut v = LLVMGetPoison(self.vector_type(elem, values.len() as u32));
+            for (i, x) in values.iter().enumerate() {
+                v = LLVMBuildInsertElement(self.raw(), v, *x, self.int32(i as u32), EMPTY);
+            }
+            v
+        }
+    }
+
     pub fn load_aligned(&self, ty: LLVMTypeRef, from: LLVMValueRef, align: u32) -> LLVMValueRef {
         let v = self.load(ty, from);
         // SAFETY: a load.

@@ -15,6 +15,7 @@ use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
 use crate::kernel::{BARRIER, BLOCK_ID, KernelInfo, KernelModule, OPAQUE, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
+use crate::tiled;
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
 };
@@ -84,6 +85,7 @@ pub fn lower_ptx(km: &KernelModule, options: &PtxOptions) -> Result<String> {
         }
     }
     lower_shared(module.0, km)?;
+    tiled::product::to_ptx(module.0, options.arch)?;
     lower_abstract(module.0)?;
     lower_math(module.0, options, &machine)?;
     internalize(module.0, km);
@@ -312,6 +314,7 @@ fn lower_shared(module: LLVMModuleRef, km: &KernelModule) -> Result<()> {
 }
 
 fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
+    tiled::lower::to_ptx(module)?;
     if let Some(f) = find_function(module, BLOCK_ID) {
         replace_calls(module, f, |ir, _| {
             let ty = function_type(ir.i32_type(), &[]);

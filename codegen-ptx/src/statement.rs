@@ -136,6 +136,36 @@ pub(crate) fn emit_statement(
     Ok(())
 }
 
+/// Emits what one instance of a statement needs for the value `v` of its body, and gives this value.
+pub(crate) fn emit_operand(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    id: StmtId,
+    iterators: &[LLVMValueRef],
+    v: LLVMValueRef,
+) -> Result<LLVMValueRef> {
+    let scop = k.scop;
+    let statement = &scop.statements[id.0];
+    let plan = plan(k, id, statement)?;
+    let mut emit = emit.clone();
+    for (d, v) in iterators.iter().enumerate() {
+        emit.names.insert(iterator_name(d as u32), *v);
+    }
+    let mut needed = vec![v as usize];
+    for i in statement.body.iter().rev() {
+        if needed.contains(&i.0) {
+            // SAFETY: an instruction of the host.
+            let count = unsafe { LLVMGetNumOperands(i.0 as LLVMValueRef) } as u32;
+            needed.extend((0..count).map(|o| operand(i.0 as LLVMValueRef, o) as usize));
+        }
+    }
+    let mut instance = Instance { plan, emit, values: BTreeMap::new() };
+    for i in statement.body.iter().filter(|i| needed.contains(&i.0)) {
+        emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+    }
+    resolve(k, &mut instance, v)
+}
+
 /// Emits one instance of the statement `name` without its store, and gives the value that it would store. `given` are the values
 /// of loads, by host value; the other loads read memory. Whatever is given, nothing traps.
 pub(crate) fn emit_stored(
@@ -182,24 +212,6 @@ fn plan(k: &mut KernelBuilder<'_>, id: StmtId, s: &Statement) -> Result<Plan> {
     let p = Plan::new(k, s)?;
     k.plans.insert(id, p.clone());
     Ok(p)
-}
-
-/// The address of the element that access number `index` touches, and its alignment, at least `align`.
-fn aligned_address(
-    k: &mut KernelBuilder<'_>,
-    n: &mut Instance<'_>,
-    id: StmtId,
-    index: usize,
-    a: &Access,
-    align: u32,
-) -> Result<(LLVMValueRef, u32)> {
-    if a.kind == AccessKind::Read {
-        let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[index][d]);
-        if let Some((address, own)) = tiled::shared(k, id, index, subscript)? {
-            return Ok((address, own.max(align)));
-        }
-    }
-    Ok((address(k, n, index, a)?, align))
 }
 
 /// The address of the element that access number `index` touches.
@@ -465,7 +477,11 @@ fn emit_access(
         let Some((id, _)) = k.scop.statement_named(&s.name) else {
             return internal(format!("unknown statement {}", s.name));
         };
-        let (from, align) = aligned_address(k, n, id, at, access, align)?;
+        let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
+        if let Some(v) = tiled::shared(k, id, at, ty, subscript)? {
+            return Ok(Some(v));
+        }
+        let from = address(k, n, at, access)?;
         return Ok(Some(k.ir.load_aligned(ty, from, align)));
     }
     let v = resolve(k, n, operand(i, 0))?;

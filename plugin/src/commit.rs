@@ -53,16 +53,26 @@ pub fn images(
     if !options.targets.cuda {
         return Ok(images);
     }
-    let ptx_options = codegen::PtxOptions { arch: options.arch, ..Default::default() };
-    let ptx = timer.time(Phase::Ptx, || codegen::lower_ptx(kernels, &ptx_options))?;
+    let ptx_for = |arch: u32| {
+        let ptx_options = codegen::PtxOptions { arch, ..Default::default() };
+        timer.time(Phase::Ptx, || codegen::lower_ptx(kernels, &ptx_options))
+    };
+    let ptx = ptx_for(options.arch)?;
     let cubin_arch = match options.cubin {
         CubinMode::Off => None,
         CubinMode::Auto => tools::ptxas().map(|p| (p, DEFAULT_CUBIN_ARCH.max(options.arch))),
         CubinMode::Arch(a) => tools::ptxas().map(|p| (p, a)),
     };
     if let Some((ptxas, arch)) = cubin_arch {
+        let own;
+        let ptx = if kernels.has_products() && arch != options.arch {
+            own = ptx_for(arch)?;
+            &own
+        } else {
+            &ptx
+        };
         // Without the cubin the driver compiles the PTX; a failing ptxas is no reason to give up.
-        if let Ok(data) = timer.time(Phase::Ptxas, || codegen::assemble(&ptx, &ptxas, arch)) {
+        if let Ok(data) = timer.time(Phase::Ptxas, || codegen::assemble(ptx, &ptxas, arch)) {
             images.push(codegen::Image { kind: codegen::ImageKind::Cubin, arch, data });
         }
     }

@@ -189,7 +189,12 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
         return Ok(None);
     }
     let mapped = timer
-        .time(Phase::Mapping, || schedule::map(&scop, &dependences, &tree, &map_options(options, budget)))
+        .time(Phase::Mapping, || {
+            let mut wish = map_options(options, budget);
+            // SAFETY: detection's handles are live as long as the working copy.
+            wish.products = unsafe { codegen::products(&scop) };
+            schedule::map(&scop, &dependences, &tree, &wish)
+        })
         .map_err(reject_reason)?;
     if stage == Stage::Mapping {
         eprintln!("{mapped}");

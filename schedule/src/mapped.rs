@@ -74,6 +74,12 @@ pub struct MappedKernel {
 pub struct Tiling {
     /// One for each dimension of the grid.
     pub dims: Vec<TiledDim>,
+    /// Threads of a warp along each dimension, 32 in all: thread indices are digits of the linear index by these, then by warps.
+    pub lanes: Vec<u32>,
+    /// Blocks that should fit a multiprocessor at once.
+    pub residents: u32,
+    /// Whether all that runs in loops fuses products of doubles into sums ([`crate::MapOptions::products`]).
+    pub products: bool,
     /// `[params, _h*] -> { S[i] -> [v] }`: the point of an instance.
     pub member_map: isl::UnionMap,
     /// `[params, _h*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of a panel.
@@ -170,4 +176,18 @@ pub struct MappedScop {
     pub host: isl::Schedule,
     /// By `ArrayId`.
     pub placement: Vec<Placement>,
+    /// The parameters of `host` that are not the SCoP's.
+    pub choices: Vec<Choice>,
+}
+
+/// Kernels with the same instances, of which one is launched. The value of `param` may be any integer: whatever it is, exactly one of them
+/// runs, which the checker proves. Generated code takes the one with the smallest
+/// `ceil(blocks / multiprocessors) * weight`.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// A parameter of `MappedScop::host` (`_c0`).
+    pub param: String,
+    /// For the values 0, 1, ... of `param`: the kernel's index, and the time of one of its blocks in any unit.
+    pub kernels: Vec<(usize, u32)>,
+    pub multiprocessors: u32,
 }

@@ -89,6 +89,13 @@ impl fmt::Display for MappedScop {
             };
             writeln!(f, "array {i} {p}")?;
         }
+        for c in &self.choices {
+            write!(f, "choice {}", c.param)?;
+            for (k, weight) in &c.kernels {
+                write!(f, " {} weight {weight}", self.kernels[*k].name)?;
+            }
+            writeln!(f, " on {}", c.multiprocessors)?;
+        }
         Ok(())
     }
 }
@@ -125,6 +132,7 @@ impl fmt::Display for MappedKernel {
 
 impl fmt::Display for Tiling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  lanes {:?} residents {} products {}", self.lanes, self.residents, self.products)?;
         for d in &self.dims {
             writeln!(f, "  point {} of {} by {} from {} to {}", d.param, d.points, d.vector, d.min, d.max)?;
         }

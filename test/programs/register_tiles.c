@@ -4,6 +4,7 @@
 // ARGS: 640 512 1
 // ARGS: 3 530 17
 // ARGS: 600 600 0
+// ARGS: 1850 1910 11
 // OFFLOAD: any
 #include "example.h"
 

@@ -272,6 +272,7 @@ fn build(
             block: [plan.config.threads[1], plan.config.threads[0], 1],
             has_barrier: true,
             shared_bytes,
+            exchange_bytes: 0,
         }),
         Err(e) => {
             // SAFETY: a function without uses; its blocks go with it.

@@ -13,6 +13,9 @@ pub(super) fn host_domain(site: &Site, known: &isl::Set) -> Result<isl::UnionSet
     let text = format!("[{}] -> {{ {} }}", site.host_params().join(","), tuple_bound(site));
     let tuple = isl::UnionSet::read(known.context(), &text)?;
     let mut domain = tuple.intersect_params(launch_domain(site)?.params()?)?;
+    if let Some(a) = &site.alternative {
+        domain = domain.intersect_params(isl::Set::read(known.context(), &a.condition())?)?;
+    }
     for p in site.host_params() {
         let Some(pos) = domain.space()?.find_dim_by_name(isl::DimType::Param, &p)? else { continue };
         domain = domain.project_out(isl::DimType::Param, pos, 1)?;
@@ -112,8 +115,8 @@ pub(super) fn build(
     let mut dims = Vec::new();
     for (d, m) in site.members.iter().enumerate() {
         let values = values(&domain, m)?;
-        let (tile, threads, vector) = match &site.shape {
-            Some(shape) => shape[d].sizes(),
+        let (tile, threads, vector) = match &site.tile {
+            Some(tile) => tile.dims[d].sizes(),
             None if site.members.len() == 1 && site.inner.depth() > 0 => (options.looped, options.looped, 1),
             None => {
                 let (tile, threads) = options.sizes(site.members.len(), d);
@@ -130,7 +133,7 @@ pub(super) fn build(
             max: bound(values.dim_max(0)?)?,
         });
     }
-    if site.shape.is_none() {
+    if site.tile.is_none() {
         shrink(&mut dims)?;
     }
     if dims.iter().map(|d| d.threads as u64).product::<u64>() > 1024 {
@@ -156,7 +159,7 @@ pub(super) fn build(
         context = context.intersect(last.ge_set(d.min.clone())?)?.intersect(first.le_set(d.max.clone())?)?;
         context = context.intersect(isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?)?;
 
-        if site.shape.is_none() {
+        if site.tile.is_none() {
             let point = if tile == size {
                 format!("[{b},{t}] -> {{ [v] : v = {tile} * {b} + {t} }}")
             } else {
@@ -182,10 +185,10 @@ pub(super) fn build(
     let inner = site.inner.clone().under(cyclic);
     let tile_map = product(tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
     let thread_map = product(threads)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
-    let (schedule, tiling) = match &site.shape {
-        Some(shape) => {
+    let (schedule, tiling) = match &site.tile {
+        Some(tile) => {
             let bounds: Vec<_> = dims.iter().map(|d| (d.min.clone(), d.max.clone())).collect();
-            let t = tiling::build(scop, site, &domain, &around, shape, &bounds, options, private)?;
+            let t = tiling::build(scop, site, &domain, &around, tile, &bounds, private)?;
             let t = t.ok_or(ScheduleError::Unsupported("a tiling that fits only a larger launch"))?;
             (t.schedule.clone(), Some(t))
         }

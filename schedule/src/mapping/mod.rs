@@ -27,14 +27,14 @@ mod kernel;
 mod placement;
 mod tiling;
 
-pub use tiling::TilingOptions;
+pub use tiling::{TileShape, TilingOptions};
 
-use crate::mapped::{MappedKernel, MappedScop, Placement};
+use crate::mapped::{Choice, MappedKernel, MappedScop, Placement};
 use crate::strategy::{KERNEL, SERIAL, place};
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{ArrayId, Scop};
+use pollyrs_scop::{ArrayId, Scop, StmtId};
 
 /// Sizes of tiles and blocks, and the budget.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub struct MapOptions {
     pub points: [Vec<u32>; 3],
     /// Kernels with reuse along two dimensions compute several points a thread; `None`: never.
     pub tiling: Option<TilingOptions>,
+    /// Statements that do nothing but fuse a product of doubles into a sum: `c = fma(a, b, c)`.
+    pub products: Vec<StmtId>,
     /// isl operations.
     pub budget: u64,
 }
@@ -62,6 +64,7 @@ impl Default for MapOptions {
             looped: 32,
             points: [vec![1], vec![1, 1], vec![1, 1, 1]],
             tiling: Some(TilingOptions::default()),
+            products: Vec::new(),
             budget: crate::DEFAULT_BUDGET,
         }
     }
@@ -89,8 +92,10 @@ struct Site {
     members: Vec<isl::UnionPwAff>,
     /// What a thread runs.
     inner: Tree,
-    /// Sizes by which each member is tiled, if several points run side by side in a thread.
-    shape: Option<Vec<tiling::Shape>>,
+    /// How the members are tiled, if several points run side by side in a thread.
+    tile: Option<tiling::Tile>,
+    /// Set if one of several sites is launched.
+    alternative: Option<Alternative>,
 }
 
 /// Maps `tree` (placing it first if it has no marks).
@@ -142,7 +147,49 @@ fn map_marked(
         None => return Err(ScheduleError::NoParallelism),
     };
     let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
-    Ok(MappedScop { kernels, host, placement })
+    let choices = choices(&sites, options);
+    Ok(MappedScop { kernels, host, placement, choices })
+}
+
+/// One of several sites with the same instances: the parameter of the choice (named after the first site) says which is launched.
+#[derive(Clone, Copy)]
+struct Alternative {
+    /// Index of the first site.
+    choice: usize,
+    at: usize,
+    of: usize,
+}
+
+impl Alternative {
+    fn param(self) -> String {
+        format!("_c{}", self.choice)
+    }
+
+    /// `[_c0] -> { : ... }`: the conditions of all alternatives are a partition of the integers.
+    fn condition(self) -> String {
+        let p = self.param();
+        let condition = match self.at {
+            0 => format!("{p} <= 0"),
+            at if at + 1 == self.of => format!("{p} >= {at}"),
+            at => format!("{p} = {at}"),
+        };
+        format!("[{p}] -> {{ : {condition} }}")
+    }
+}
+
+/// The choices among tiled sites.
+fn choices(sites: &[Site], options: &MapOptions) -> Vec<Choice> {
+    let multiprocessors = options.tiling.as_ref().map_or(1, |t| t.multiprocessors);
+    let mut out: Vec<Choice> = Vec::new();
+    for (kernel, site) in sites.iter().enumerate() {
+        let (Some(a), Some(tile)) = (site.alternative, &site.tile) else { continue };
+        let param = a.param();
+        match out.iter_mut().find(|c| c.param == param) {
+            Some(c) => c.kernels.push((kernel, tile.weight)),
+            None => out.push(Choice { param, kernels: vec![(kernel, tile.weight)], multiprocessors }),
+        }
+    }
+    out
 }
 
 /// The host's loops and sequences.
@@ -166,7 +213,7 @@ fn collect(
     let mut site = |members: Vec<isl::UnionPwAff>, inner: &Tree, host: &[isl::UnionPwAff]| {
         let name = format!("K{}", sites.len());
         let domain = domain.clone();
-        sites.push(Site { name, host: host.to_vec(), domain, members, inner: inner.clone(), shape: None });
+        sites.push(Site { name, host: host.to_vec(), domain, members, inner: inner.clone(), tile: None, alternative: None });
         Ok(Some(Host::Launch(sites.len() - 1)))
     };
     match tree {

@@ -19,20 +19,20 @@
 
 use crate::ast_expr::ExprEmitter;
 use crate::error::{Result, internal};
-use crate::kernel::{BARRIER, KernelBuilder, SHARED, llvm_elem};
+use crate::kernel::{KernelBuilder, SHARED, THREAD_ID, axes, llvm_elem};
 use crate::llvm::*;
-use crate::statement::emit_statement;
-use crate::walk::last_value;
-use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
+use crate::statement::type_of;
+use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
-use pollyrs_schedule::{Panel, RegisterCell, SharedGroup, Tiling};
+use pollyrs_schedule::{RegisterCell, Tiling};
 use pollyrs_scop::{ArrayId, StmtId};
 use std::collections::BTreeMap;
 
 /// Alignment that vector accesses of shared memory need.
 const VECTOR_BYTES: u32 = 16;
+const WARP: u32 = 32;
 
 /// One dimension of the points of a thread, by number.
 struct Coordinate {
@@ -44,6 +44,19 @@ struct Coordinate {
     inside: Vec<LLVMValueRef>,
 }
 
+/// A buffer in force.
+struct Buffer {
+    panel: usize,
+    group: usize,
+    /// Where it starts in shared memory, in bytes.
+    start: LLVMValueRef,
+    /// The smallest subscripts in it.
+    lower: Vec<LLVMValueRef>,
+}
+
+/// An element of a buffer, as a key: the block of the load, the buffer, and by dimension the number of a point or a value.
+type Element = (usize, usize, Vec<(bool, usize)>);
+
 /// The state while the points of a thread are emitted.
 pub(crate) struct Tiled<'a> {
     tiling: &'a Tiling,
@@ -52,9 +65,12 @@ pub(crate) struct Tiled<'a> {
     cells: BTreeMap<ArrayId, LLVMValueRef>,
     /// The number of the point along each dimension.
     point: Vec<usize>,
-    /// The buffers in force: panel, and for each group its byte offset and smallest subscripts.
-    buffers: Vec<(usize, usize, u32, Vec<LLVMValueRef>)>,
+    buffers: Vec<Buffer>,
+    /// What was loaded from the buffers in force, so that all points that use an element share one load.
+    loaded: BTreeMap<Element, LLVMValueRef>,
     pub shared_bytes: u32,
+    /// Whether operations of warps are in the code.
+    pub products: bool,
 }
 
 /// The AST of the tiling, whose loops and conditions are the same in all threads and points.
@@ -113,6 +129,13 @@ fn free_of_points(e: &AstExpr) -> Result<bool> {
     })
 }
 
+mod copy;
+pub(crate) mod lower;
+pub(crate) mod product;
+mod walk;
+
+pub use product::products;
+
 const COPY: &str = "_copy";
 
 /// Emits the kernel's body in front of its return.
@@ -146,13 +169,15 @@ pub(crate) fn emit<'a>(
         cells,
         point: vec![0; tiling.dims.len()],
         buffers: Vec::new(),
+        loaded: BTreeMap::new(),
         shared_bytes: 0,
+        products: false,
     });
     for r in &tiling.registers {
         transfer(k, function, r, true)?;
     }
     let mut names = k.emit.clone();
-    walk(k, function, &mut names, tree)?;
+    walk::walk(k, function, &mut names, tree)?;
     // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
     let again = self::coordinates(k, tiling, true)?;
     state(k)?.coordinates = again;
@@ -331,306 +356,93 @@ pub(crate) fn register(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Option<LLVM
     Ok(Some(k.ir.element(ty, *base, k.ir.int(number as i64))))
 }
 
-/// The address in shared memory that an access of the current point reads, and its alignment; `None` if it reads the array. `subscript` gives
-/// the value of a subscript.
+/// The value in shared memory that an access of the current point reads; `None` if it reads the array. `subscript` gives the value of a
+/// subscript.
 pub(crate) fn shared(
-    k: &KernelBuilder<'_>,
+    k: &mut KernelBuilder<'_>,
     statement: StmtId,
     access: usize,
+    ty: LLVMTypeRef,
     subscript: impl Fn(usize) -> Result<LLVMValueRef>,
-) -> Result<Option<(LLVMValueRef, u32)>> {
+) -> Result<Option<LLVMValueRef>> {
     let Some(t) = &k.tiled else { return Ok(None) };
-    for (panel, group, bytes, lower) in &t.buffers {
-        let g = &t.tiling.panels[*panel].groups[*group];
-        if !g.accesses.contains(&(statement, access)) {
-            continue;
-        }
-        let ir = k.ir;
-        let elem = k.scop.array(g.array).elem;
-        let mut offset = ir.int(0);
-        for (d, stride) in g.strides().into_iter().enumerate() {
-            let local = match g.along[d] {
-                Some(m) => t.coordinates[m].local[t.point[m]],
-                None => ir.sub(subscript(d)?, lower[d]),
-            };
-            offset = ir.add(offset, ir.mul(local, ir.int(stride.into())));
-        }
-        // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes.
-        let mut align = elem.bytes();
-        if let Some(fast) = g.order.last()
-            && let Some(m) = g.along[*fast]
-            && t.tiling.dims[m].vector * elem.bytes() >= VECTOR_BYTES
-            && ((g.size[*fast] + g.padding) * elem.bytes()).is_multiple_of(VECTOR_BYTES)
-            && (t.point[m] as u32 * elem.bytes()).is_multiple_of(VECTOR_BYTES)
-        {
-            align = VECTOR_BYTES;
-        }
-        let base = ir.byte_offset(k.abstract_call(SHARED, ir.ptr_type()), ir.int((*bytes).into()));
-        return Ok(Some((ir.element(llvm_elem(ir, elem), base, offset), align)));
-    }
-    Ok(None)
-}
-
-fn walk<'a>(
-    k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
-    emit: &mut ExprEmitter<'a>,
-    node: &AstNode,
-) -> Result<()> {
-    let ir = k.ir;
-    match node.node_type()? {
-        AstNodeType::Block => {
-            for child in node.block_children()?.to_vec()? {
-                walk(k, function, emit, &child)?;
-            }
-            Ok(())
-        }
-        AstNodeType::Mark => walk(k, function, emit, &node.mark_node()?),
-        AstNodeType::If => {
-            let (then, after) = (ir.append_block(function, "then"), ir.append_block(function, "endif"));
-            let other = if node.if_has_else()? { ir.append_block(function, "else") } else { after };
-            ir.cond_br(emit.emit_bool(&node.if_cond()?)?, then, other);
-            ir.at_end(then);
-            walk(k, function, emit, &node.if_then()?)?;
-            ir.br(after);
-            if node.if_has_else()? {
-                ir.at_end(other);
-                walk(k, function, emit, &node.if_else()?)?;
-                ir.br(after);
-            }
-            ir.at_end(after);
-            Ok(())
-        }
-        AstNodeType::For => walk_for(k, function, emit, node),
-        AstNodeType::User => {
-            let call = node.user_expr()?;
-            let name = call.arg(0)?.id()?.name();
-            let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
-            let tiling = state(k)?.tiling;
-            if let Some(at) = tiling.panels.iter().position(|p| p.name == name) {
-                let args = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
-                return copy(k, function, emit, at, &tiling.panels[at], &args);
-            }
-            for point in points(tiling) {
-                let emit = at_point(k, emit, &point)?;
-                let iterators = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
-                emit_statement(k, &emit, &name, &iterators)?;
-            }
-            Ok(())
-        }
-    }
-}
-
-/// Whether only instances of statements are beneath a node.
-fn straight(node: &AstNode) -> Result<bool> {
-    Ok(match node.node_type()? {
-        AstNodeType::Block => {
-            for child in node.block_children()?.to_vec()? {
-                if !straight(&child)? {
-                    return Ok(false);
-                }
-            }
-            true
-        }
-        AstNodeType::Mark => straight(&node.mark_node()?)?,
-        AstNodeType::User => !node.user_expr()?.arg(0)?.id()?.name().starts_with(COPY),
-        AstNodeType::If | AstNodeType::For => false,
-    })
-}
-
-fn walk_for<'a>(
-    k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
-    emit: &mut ExprEmitter<'a>,
-    node: &AstNode,
-) -> Result<()> {
-    let ir = k.ir;
-    let name = node.for_iterator()?.id()?.name();
-    let init = emit.emit_int(&node.for_init()?)?;
-    let body_node = node.for_body()?;
-    let run = |k: &mut KernelBuilder<'a>, emit: &mut ExprEmitter<'a>, value: LLVMValueRef| -> Result<()> {
-        let outer = emit.names.insert(name.clone(), value);
-        walk(k, function, emit, &body_node)?;
-        match outer {
-            Some(v) => emit.names.insert(name.clone(), v),
-            None => emit.names.remove(&name),
-        };
-        Ok(())
+    let groups = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
+    let Some(at) = groups.into_iter().position(|g| g.accesses.contains(&(statement, access))) else {
+        return Ok(None);
     };
-    if node.for_is_degenerate()? {
-        return run(k, emit, init);
-    }
-    let step = match node.for_inc()? {
-        e if e.expr_type()? == AstExprType::Int => e.int()?.to_i64().unwrap_or(0),
-        _ => 0,
-    };
-    if step < 1 {
-        return internal("a loop whose step is not a positive constant");
-    }
-    let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
-    let after = ir.append_block(function, "endloop");
-    // A whole strip is unrolled: its buffers are read at constant distances.
-    let t = state(k)?;
-    let strip = t.buffers.last().map(|b| t.tiling.panels[b.0].strip);
-    if let Some(strip) = strip
-        && step == 1
-        && straight(&node.for_body()?)?
-    {
-        let (whole, part) = (ir.append_block(function, "strip"), ir.append_block(function, "rest"));
-        ir.cond_br(ir.icmp(LLVMIntEQ, ir.sub(last, init), ir.int(i64::from(strip) - 1)), whole, part);
-        ir.at_end(whole);
-        for i in 0..strip {
-            run(k, emit, ir.add(init, ir.int(i.into())))?;
-        }
-        ir.br(after);
-        ir.at_end(part);
-    }
-    let end = if step == 1 { last } else { ir.udiv(ir.sub(last, init), ir.int(step)) };
-    let body = ir.append_block(function, "loop");
-    let before = ir.block();
-    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), body, after);
-    ir.at_end(body);
-    let counter = ir.phi(ir.i64_type(), &[]);
-    let (start, value) =
-        if step == 1 { (init, counter) } else { (ir.int(0), ir.add(init, ir.mul(counter, ir.int(step)))) };
-    run(k, emit, value)?;
-    ir.add_incoming(counter, start, before);
-    ir.add_incoming(counter, ir.add(counter, ir.int(1)), ir.block());
-    ir.cond_br(ir.icmp(LLVMIntEQ, counter, end), after, body);
-    ir.at_end(after);
-    Ok(())
-}
-
-/// Fills the buffers of a panel: all threads load, then wait until the buffers are free, store, and wait for each other.
-fn copy(
-    k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
-    emit: &ExprEmitter<'_>,
-    at: usize,
-    panel: &Panel,
-    args: &[LLVMValueRef],
-) -> Result<()> {
+    let b = &t.buffers[at];
+    let g = &t.tiling.panels[b.panel].groups[b.group];
     let ir = k.ir;
-    let threads: u32 = k.kernel.block.iter().map(|b| b.size).product();
-    let thread = k.at_entry(|| {
-        let mut thread = ir.int(0);
-        for b in &k.kernel.block {
-            let Some(t) = k.emit.names.get(&b.param) else { return internal("a thread without coordinates") };
-            thread = ir.add(ir.mul(thread, ir.int(b.size.into())), *t);
-        }
-        Ok(thread)
-    })?;
-    let mut buffers = Vec::new();
-    let mut bytes = 0_u32;
-    let mut stores = Vec::new();
-    for (number, g) in panel.groups.iter().enumerate() {
-        let elem = k.scop.array(g.array).elem;
-        bytes = bytes.next_multiple_of(VECTOR_BYTES);
-        let lower = lower(emit, g, args)?;
-        let align = alignment(k, g.array);
-        let elements: u32 = g.size.iter().product();
-        for round in 0..elements.div_ceil(threads) {
-            let element = ir.add(thread, ir.int((round * threads).into()));
-            let partial = (round + 1) * threads > elements;
-            let moved = move_element(
-                k,
-                emit,
-                g,
-                &lower,
-                element,
-                bytes,
-                align,
-                partial.then_some((function, elements)),
-            )?;
-            stores.push((moved, elem.bytes(), partial.then_some((element, elements))));
-        }
-        buffers.push((at, number, bytes, lower));
-        bytes += g.elements() * elem.bytes();
+    let subscripts = (0..g.size.len())
+        .map(|d| if g.along[d].is_some() { Ok(None) } else { subscript(d).map(Some) })
+        .collect::<Result<Vec<_>>>()?;
+    let place = g.along.iter().zip(&subscripts).map(|(m, s)| match (m, s) {
+        (Some(m), _) => (true, t.point[*m]),
+        (None, s) => (false, s.map_or(0, |s| s as usize)),
+    });
+    let key = (ir.block() as usize, at, place.collect());
+    if let Some(v) = t.loaded.get(&key).filter(|v| type_of(**v) == ty) {
+        return Ok(Some(*v));
     }
-    let barrier = |k: &mut KernelBuilder<'_>| {
-        k.has_barrier = true;
-        k.abstract_call(BARRIER, k.ir.void_type());
-    };
-    barrier(k);
-    for ((value, to), align, partial) in stores {
-        match partial {
-            None => ir.store_aligned(value, to, align),
-            Some((element, elements)) => {
-                let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
-                ir.cond_br(ir.icmp(LLVMIntULT, element, ir.int(elements.into())), own, next);
-                ir.at_end(own);
-                ir.store_aligned(value, to, align);
-                ir.br(next);
-                ir.at_end(next);
-            }
-        }
-    }
-    barrier(k);
-    let t = state(k)?;
-    t.buffers = buffers;
-    t.shared_bytes = t.shared_bytes.max(bytes);
-    Ok(())
-}
-
-/// The smallest subscripts of a buffer.
-fn lower(emit: &ExprEmitter<'_>, g: &SharedGroup, args: &[LLVMValueRef]) -> Result<Vec<LLVMValueRef>> {
-    let mut emit = emit.clone();
-    for (d, v) in args.iter().enumerate() {
-        emit.names.insert(crate::ast_expr::iterator_name(d as u32), *v);
-    }
-    g.lower
-        .iter()
-        .map(|f| emit.emit_int(&crate::ast_expr::pw_aff_expr(&crate::ast_expr::parameterize(f)?, None)?))
-        .collect()
-}
-
-/// Loads one element of a buffer from the array: the value and where it goes. The last element stands in for those beyond the buffer.
-#[allow(clippy::too_many_arguments)]
-fn move_element(
-    k: &mut KernelBuilder<'_>,
-    emit: &ExprEmitter<'_>,
-    g: &SharedGroup,
-    lower: &[LLVMValueRef],
-    element: LLVMValueRef,
-    offset: u32,
-    align: u32,
-    partial: Option<(LLVMValueRef, u32)>,
-) -> Result<(LLVMValueRef, LLVMValueRef)> {
-    let ir = k.ir;
-    let mut rest = element;
-    if let Some((_, elements)) = partial {
-        let last = ir.int(i64::from(elements) - 1);
-        rest = ir.select(ir.icmp(LLVMIntSLE, rest, last), rest, last);
-    }
-    // Neighbouring threads load neighbouring elements of the array.
-    let mut local = vec![ir.int(0); g.size.len()];
-    for (d, size) in g.size.iter().enumerate().rev() {
-        local[d] = ir.urem(rest, ir.int((*size).into()));
-        rest = ir.udiv(rest, ir.int((*size).into()));
-    }
-    let mut from = ir.int(0);
-    let mut to = ir.int(0);
+    let bytes = k.scop.array(g.array).elem.bytes();
+    let mut offset = ir.int(0);
     for (d, stride) in g.strides().into_iter().enumerate() {
-        let (min, max) = &g.bounds[d];
-        let context = k.kernel.context.clone().params()?;
-        let (min, max) = (
-            crate::ast_expr::pw_aff_expr(min, Some(&context))?,
-            crate::ast_expr::pw_aff_expr(max, Some(&context))?,
-        );
-        let (min, max) = k.at_entry(|| Ok((k.emit.emit_int(&min)?, k.emit.emit_int(&max)?)))?;
-        let s = ir.add(lower[d], local[d]);
-        let s = ir.select(ir.icmp(LLVMIntSLE, s, max), s, max);
-        let s = ir.select(ir.icmp(LLVMIntSLE, s, min), min, s);
-        if d > 0 {
-            from = ir.mul(from, k.size(g.array, d)?);
-        }
-        from = ir.add(from, s);
-        to = ir.add(to, ir.mul(local[d], ir.int(stride.into())));
+        let local = match (g.along[d], subscripts[d]) {
+            (Some(m), _) => t.coordinates[m].local[t.point[m]],
+            (None, Some(s)) => ir.sub(s, b.lower[d]),
+            (None, None) => return internal("a subscript that nothing gives"),
+        };
+        offset = ir.add(offset, ir.mul(local, ir.int(stride.into())));
     }
-    let _ = emit;
-    let Some(base) = k.arrays.get(&g.array).copied() else { return internal("a buffer without an array") };
-    let ty = llvm_elem(ir, k.scop.array(g.array).elem);
-    let value = ir.load_aligned(ty, ir.element(ty, base, from), align);
-    let start = ir.byte_offset(k.abstract_call(SHARED, ir.ptr_type()), ir.int(offset.into()));
-    Ok((value, ir.element(ty, start, to)))
+    // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes.
+    let mut align = bytes;
+    if let Some(fast) = g.order.last()
+        && let Some(m) = g.along[*fast]
+        && t.tiling.dims[m].vector * bytes >= VECTOR_BYTES
+        && ((g.size[*fast] + g.padding) * bytes).is_multiple_of(VECTOR_BYTES)
+        && (t.point[m] as u32 * bytes).is_multiple_of(VECTOR_BYTES)
+    {
+        align = VECTOR_BYTES;
+    }
+    let base = ir.byte_offset(k.abstract_call(SHARED, ir.ptr_type()), b.start);
+    let v = ir.load_aligned(ty, ir.element(llvm_elem(ir, k.scop.array(g.array).elem), base, offset), align);
+    state(k)?.loaded.insert(key, v);
+    Ok(Some(v))
+}
+
+/// The linear index of the thread in its block, an `i32`: neighbours in it are neighbours in a warp.
+fn linear_thread(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
+    let ir = k.ir;
+    let (mut linear, mut scale) = (ir.int32(0), 1);
+    for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block).rev() {
+        let Some(axis) = axis else { continue };
+        let id = k.abstract_call(THREAD_ID[axis], ir.int_type(32));
+        linear = ir.add(linear, ir.mul(id, ir.int32(scale)));
+        scale *= b.size;
+    }
+    Ok(linear)
+}
+
+/// The thread's coordinates: lanes of a warp are digits of the linear index by the tiling's lanes, the rest by warps.
+pub(crate) fn threads(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Vec<(String, LLVMValueRef)>> {
+    let ir = k.ir;
+    let sizes: Vec<u32> = k.kernel.block.iter().map(|b| b.size).collect();
+    let fits = tiling.lanes.len() == sizes.len()
+        && tiling.lanes.iter().product::<u32>() == WARP
+        && tiling.lanes.iter().zip(&sizes).all(|(l, s)| *l > 0 && s.is_multiple_of(*l));
+    if !fits {
+        return internal("a block that its warps do not divide");
+    }
+    let constant = |v: u32| ir.int32(v);
+    let linear = linear_thread(k)?;
+    let (mut lane, mut warp) = (ir.urem(linear, constant(WARP)), ir.udiv(linear, constant(WARP)));
+    let mut out = Vec::new();
+    for ((b, lanes), size) in k.kernel.block.iter().zip(&tiling.lanes).zip(&sizes).rev() {
+        let (lanes, warps) = (constant(*lanes), constant(size / lanes));
+        let low = ir.urem(lane, lanes);
+        let high = ir.mul(ir.urem(warp, warps), lanes);
+        out.push((b.param.clone(), ir.zext(ir.add(low, high), ir.i64_type())));
+        (lane, warp) = (ir.udiv(lane, lanes), ir.udiv(warp, warps));
+    }
+    Ok(out)
 }

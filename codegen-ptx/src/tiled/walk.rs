@@ -1,0 +1,359 @@
+//! The code of a tiling's AST: statements once for each point of the thread, copies once for the block, loops over strips with two sets of
+//! buffers.
+
+use super::product::{self, Fragments};
+use super::{Buffer, COPY, at_point, copy, points, state};
+use crate::ast_expr::ExprEmitter;
+use crate::error::{Result, internal};
+use crate::kernel::{BARRIER, KernelBuilder};
+use crate::statement::{emit_statement, type_of};
+use crate::walk::last_value;
+use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
+
+pub(super) fn walk<'a>(
+    k: &mut KernelBuilder<'a>,
+    function: LLVMValueRef,
+    emit: &mut ExprEmitter<'a>,
+    node: &AstNode,
+) -> Result<()> {
+    let ir = k.ir;
+    match node.node_type()? {
+        AstNodeType::Block => {
+            for child in node.block_children()?.to_vec()? {
+                walk(k, function, emit, &child)?;
+            }
+            Ok(())
+        }
+        AstNodeType::Mark => walk(k, function, emit, &node.mark_node()?),
+        AstNodeType::If => {
+            let (then, after) = (ir.append_block(function, "then"), ir.append_block(function, "endif"));
+            let other = if node.if_has_else()? { ir.append_block(function, "else") } else { after };
+            ir.cond_br(emit.emit_bool(&node.if_cond()?)?, then, other);
+            ir.at_end(then);
+            walk(k, function, emit, &node.if_then()?)?;
+            ir.br(after);
+            if node.if_has_else()? {
+                ir.at_end(other);
+                walk(k, function, emit, &node.if_else()?)?;
+                ir.br(after);
+            }
+            ir.at_end(after);
+            Ok(())
+        }
+        AstNodeType::For => walk_for(k, function, emit, node),
+        AstNodeType::User => {
+            let call = node.user_expr()?;
+            let name = call.arg(0)?.id()?.name();
+            let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
+            let tiling = state(k)?.tiling;
+            if let Some(at) = tiling.panels.iter().position(|p| p.name == name) {
+                return fill(k, function, emit, at, &args);
+            }
+            for point in points(tiling) {
+                let emit = at_point(k, emit, &point)?;
+                let iterators = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
+                emit_statement(k, &emit, &name, &iterators)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Fills the buffers of a panel: all threads load, then wait until the buffers are free, store, and wait for each other.
+fn fill(
+    k: &mut KernelBuilder<'_>,
+    function: LLVMValueRef,
+    emit: &ExprEmitter<'_>,
+    at: usize,
+    args: &[AstExpr],
+) -> Result<()> {
+    let panel = &state(k)?.tiling.panels[at];
+    let args = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
+    let values = copy::load(k, function, emit, panel, &args)?;
+    barrier(k);
+    let first = k.ir.int(0);
+    copy::store(k, function, panel, &values, first)?;
+    barrier(k);
+    enter(k, emit, at, &args, first, 1)
+}
+
+/// Makes the buffers that start `offset` bytes into shared memory those in force; there are `copies` of them.
+fn enter(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    at: usize,
+    args: &[LLVMValueRef],
+    offset: LLVMValueRef,
+    copies: u32,
+) -> Result<()> {
+    let panel = &state(k)?.tiling.panels[at];
+    let (starts, bytes) = copy::layout(k, panel);
+    let mut buffers = Vec::new();
+    for (group, (g, start)) in panel.groups.iter().zip(starts).enumerate() {
+        let start = k.ir.add(offset, k.ir.int(start.into()));
+        buffers.push(Buffer { panel: at, group, start, lower: copy::smallest(emit, g, args)? });
+    }
+    let t = state(k)?;
+    t.buffers = buffers;
+    t.loaded.clear();
+    t.shared_bytes = t.shared_bytes.max(copies * bytes);
+    Ok(())
+}
+
+fn barrier(k: &mut KernelBuilder<'_>) {
+    k.has_barrier = true;
+    k.abstract_call(BARRIER, k.ir.void_type());
+}
+
+/// The body of a loop over strips: a copy, and what reads its buffers.
+struct Strips {
+    panel: usize,
+    args: Vec<AstExpr>,
+    rest: Vec<AstNode>,
+}
+
+impl Strips {
+    fn find(k: &mut KernelBuilder<'_>, body: &AstNode) -> Result<Option<Strips>> {
+        if body.node_type()? != AstNodeType::Block {
+            return Ok(None);
+        }
+        let mut children = body.block_children()?.to_vec()?.into_iter();
+        let Some(first) = children.next().filter(|c| matches!(c.node_type(), Ok(AstNodeType::User))) else {
+            return Ok(None);
+        };
+        let call = first.user_expr()?;
+        let name = call.arg(0)?.id()?.name();
+        let Some(panel) = state(k)?.tiling.panels.iter().position(|p| p.name == name) else {
+            return Ok(None);
+        };
+        let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
+        let rest: Vec<_> = children.collect();
+        for node in &rest {
+            if copies(node)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Strips { panel, args, rest }))
+    }
+}
+
+/// Whether a copy is beneath a node.
+fn copies(node: &AstNode) -> Result<bool> {
+    Ok(match node.node_type()? {
+        AstNodeType::Block => {
+            for child in node.block_children()?.to_vec()? {
+                if copies(&child)? {
+                    return Ok(true);
+                }
+            }
+            false
+        }
+        AstNodeType::Mark => copies(&node.mark_node()?)?,
+        AstNodeType::If => copies(&node.if_then()?)? || (node.if_has_else()? && copies(&node.if_else()?)?),
+        AstNodeType::For => copies(&node.for_body()?)?,
+        AstNodeType::User => node.user_expr()?.arg(0)?.id()?.name().starts_with(COPY),
+    })
+}
+
+/// A loop over strips with two sets of buffers: the next strip's operands are loaded into registers before a strip is computed, and stored
+/// behind it into the buffers that the strip did not read.
+/// ```text
+/// load strip 0; barrier; store to buffers 0; barrier
+/// for each strip
+///   if there is a next one: load it
+///   compute
+///   if there is a next one: store it to the other buffers
+///   barrier
+/// ```
+/// **Argument.** The arrays are not written in this launch, so that a load may come as early as it likes. A store meets no read of its
+/// buffers: they were read in the strip before, and a barrier is between. A strip reads its buffers after the barrier that ends the
+/// strip in which they were filled.
+fn pipeline<'a>(
+    k: &mut KernelBuilder<'a>,
+    function: LLVMValueRef,
+    emit: &mut ExprEmitter<'a>,
+    node: &AstNode,
+    strips: &Strips,
+) -> Result<()> {
+    let ir = k.ir;
+    let name = node.for_iterator()?.id()?.name();
+    let init = emit.emit_int(&node.for_init()?)?;
+    let step = constant_step(node)?;
+    let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
+    let panel = &state(k)?.tiling.panels[strips.panel];
+    let (_, bytes) = copy::layout(k, panel);
+    let block = |name: &str| ir.append_block(function, name);
+    let (first, body, after) = (block("firststrip"), block("strip"), block("endstrips"));
+    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), first, after);
+
+    let outer = emit.names.get(&name).copied();
+    let at = |emit: &mut ExprEmitter<'a>, value: LLVMValueRef| -> Result<Vec<LLVMValueRef>> {
+        emit.names.insert(name.clone(), value);
+        strips.args.iter().map(|a| emit.emit_int(a)).collect()
+    };
+    ir.at_end(first);
+    let args = at(emit, init)?;
+    let values = copy::load(k, function, emit, panel, &args)?;
+    // Other strips may still be reading.
+    barrier(k);
+    copy::store(k, function, panel, &values, ir.int(0))?;
+    barrier(k);
+    let before = ir.block();
+    ir.br(body);
+
+    ir.at_end(body);
+    let (value, offset) = (ir.phi(ir.i64_type(), &[]), ir.phi(ir.i64_type(), &[]));
+    let next = ir.add(value, ir.int(step));
+    let more = ir.icmp(LLVMIntSLE, next, last);
+    let (fetch, compute) = (block("fetch"), block("compute"));
+    ir.cond_br(more, fetch, compute);
+    ir.at_end(fetch);
+    let args = at(emit, next)?;
+    let fetched = copy::load(k, function, emit, panel, &args)?;
+    let fetched_in = ir.block();
+    ir.br(compute);
+    ir.at_end(compute);
+    let mut values = Vec::new();
+    for v in fetched {
+        let ty = type_of(v);
+        values.push(ir.phi(ty, &[(copy::poison(ty), body), (v, fetched_in)]));
+    }
+    let args = at(emit, value)?;
+    enter(k, emit, strips.panel, &args, offset, 2)?;
+    for node in &strips.rest {
+        walk(k, function, emit, node)?;
+    }
+    let other = ir.sub(ir.int(bytes.into()), offset);
+    let (put, end) = (block("put"), block("endstrip"));
+    ir.cond_br(more, put, end);
+    ir.at_end(put);
+    copy::store(k, function, panel, &values, other)?;
+    ir.br(end);
+    ir.at_end(end);
+    barrier(k);
+    state(k)?.loaded.clear();
+    for (phi, start, again) in [(value, init, next), (offset, ir.int(0), other)] {
+        ir.add_incoming(phi, start, before);
+        ir.add_incoming(phi, again, ir.block());
+    }
+    ir.cond_br(more, body, after);
+    ir.at_end(after);
+    match outer {
+        Some(v) => emit.names.insert(name.clone(), v),
+        None => emit.names.remove(&name),
+    };
+    Ok(())
+}
+
+/// The statement that is all of a loop's body, and its arguments.
+fn only_statement(node: &AstNode) -> Result<Option<(String, Vec<AstExpr>)>> {
+    if node.node_type()? != AstNodeType::User {
+        return Ok(None);
+    }
+    let call = node.user_expr()?;
+    let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
+    Ok(Some((call.arg(0)?.id()?.name(), args)))
+}
+
+/// The constant step of a loop.
+fn constant_step(node: &AstNode) -> Result<i64> {
+    let step = match node.for_inc()? {
+        e if e.expr_type()? == AstExprType::Int => e.int()?.to_i64().unwrap_or(0),
+        _ => 0,
+    };
+    if step < 1 {
+        return internal("a loop whose step is not a positive constant");
+    }
+    Ok(step)
+}
+
+/// Whether only instances of statements are beneath a node.
+fn straight(node: &AstNode) -> Result<bool> {
+    Ok(match node.node_type()? {
+        AstNodeType::Block => {
+            for child in node.block_children()?.to_vec()? {
+                if !straight(&child)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        AstNodeType::Mark => straight(&node.mark_node()?)?,
+        AstNodeType::User => !node.user_expr()?.arg(0)?.id()?.name().starts_with(COPY),
+        AstNodeType::If | AstNodeType::For => false,
+    })
+}
+
+fn walk_for<'a>(
+    k: &mut KernelBuilder<'a>,
+    function: LLVMValueRef,
+    emit: &mut ExprEmitter<'a>,
+    node: &AstNode,
+) -> Result<()> {
+    let ir = k.ir;
+    let name = node.for_iterator()?.id()?.name();
+    let init = emit.emit_int(&node.for_init()?)?;
+    let body_node = node.for_body()?;
+    let run = |k: &mut KernelBuilder<'a>, emit: &mut ExprEmitter<'a>, value: LLVMValueRef| -> Result<()> {
+        let outer = emit.names.insert(name.clone(), value);
+        walk(k, function, emit, &body_node)?;
+        match outer {
+            Some(v) => emit.names.insert(name.clone(), v),
+            None => emit.names.remove(&name),
+        };
+        Ok(())
+    };
+    if node.for_is_degenerate()? {
+        return run(k, emit, init);
+    }
+    if let Some(strips) = Strips::find(k, &body_node)? {
+        return pipeline(k, function, emit, node, &strips);
+    }
+    let step = constant_step(node)?;
+    let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
+    let after = ir.append_block(function, "endloop");
+    // A whole strip is unrolled: its buffers are read at constant distances.
+    let t = state(k)?;
+    let strip = t.buffers.last().map(|b| t.tiling.panels[b.panel].strip);
+    if let Some(strip) = strip
+        && step == 1
+        && straight(&node.for_body()?)?
+    {
+        let (whole, part) = (ir.append_block(function, "strip"), ir.append_block(function, "rest"));
+        ir.cond_br(ir.icmp(LLVMIntEQ, ir.sub(last, init), ir.int(i64::from(strip) - 1)), whole, part);
+        ir.at_end(whole);
+        // As operations of a warp, where the target has them.
+        if strip == product::DEPTH
+            && let Some((statement, args)) = only_statement(&body_node)?
+            && let Some(f) = Fragments::new(k, &statement, &args)?
+        {
+            let (warp, alone) = (ir.append_block(function, "fragments"), ir.append_block(function, "points"));
+            ir.cond_br(product::available(k), warp, alone);
+            ir.at_end(warp);
+            product::emit_strip(k, emit, &f, &name, init)?;
+            ir.br(after);
+            ir.at_end(alone);
+        }
+        for i in 0..strip {
+            run(k, emit, ir.add(init, ir.int(i.into())))?;
+        }
+        ir.br(after);
+        ir.at_end(part);
+    }
+    let end = if step == 1 { last } else { ir.udiv(ir.sub(last, init), ir.int(step)) };
+    let body = ir.append_block(function, "loop");
+    let before = ir.block();
+    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), body, after);
+    ir.at_end(body);
+    let counter = ir.phi(ir.i64_type(), &[]);
+    let (start, value) =
+        if step == 1 { (init, counter) } else { (ir.int(0), ir.add(init, ir.mul(counter, ir.int(step)))) };
+    run(k, emit, value)?;
+    ir.add_incoming(counter, start, before);
+    ir.add_incoming(counter, ir.add(counter, ir.int(1)), ir.block());
+    ir.cond_br(ir.icmp(LLVMIntEQ, counter, end), after, body);
+    ir.at_end(after);
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! Register tiling and shared memory: which kernels compute several points a thread, and how.
+//!
+//! A kernel qualifies if
+//! 1. two of its members have *reuse*: some read beneath a sequential loop does not depend on the one, another one not on the other;
+//! 2. its points are a box, and the loops beneath are the same at every point;
+//! 3. every array that it writes is private, or each point owns one cell of it and no other point uses that cell.
+//!
+//! Then the loops beneath run once for all points of a thread (members are coincident, so no dependence joins two points), the cells of (3)
+//! live in registers, and reads of arrays that the launch does not write go through shared memory where a strip of the innermost sequential
+//! loop touches a box of constant size (reference groups after Verdoolaege et al., "Polyhedral parallel code generation for
+//! CUDA", TACO 2013, section 5; here a group is the references with one and the same function).
+//!
+//! Small problems would waste such tiles: the launch is split by a condition on the sizes, tiles for boxes of at least half a small tile
+//! along each tiled member (eight tiles if no other member is parallel), a plain kernel for the others. Which of several shapes of tiles
+//! runs is decided at the launch, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
+//!
+//! # Example
+//! `C[i,j] += A[i,k] * B[k,j]` with 16 × 16 threads of 8 × 16 points and strips of 8: register `C[i,j]`, buffers of 128 × 8 elements of
+//! A, fastest along `i`, and of 8 × 256 elements of B.
+
+mod affine;
+mod panels;
+mod region;
+mod shape;
+
+pub use shape::{TileShape, TilingOptions};
+pub(super) use shape::Tile;
+
+use super::kernel::{launch_domain, thread_schedule, values};
+use super::{Alternative, Host, MapOptions, Site};
+use crate::mapped::{TiledDim, Tiling};
+use crate::tree::member_map;
+use crate::Result;
+use pollyrs_isl as isl;
+use pollyrs_scop::{ArrayId, Scop};
+use panels::Panels;
+use region::{Region, registers};
+use shape::{fastest, shapes};
+
+/// Tiles along each dimension that a launch of two dimensions needs: some fifty blocks of small tiles do what the plain kernel does with all
+/// multiprocessors (5.7 TFLOP/s on an H200, gemm fp32).
+const ALONE: u32 = 8;
+
+/// Marks the sites that are tiled: each becomes one site for every shape of tiles, of which one is launched, and a plain one for small
+/// boxes.
+pub(super) fn choose(
+    scop: &Scop,
+    known: &isl::Set,
+    options: &MapOptions,
+    private: &[ArrayId],
+    host: Host,
+    sites: &mut Vec<Site>,
+) -> Result<Host> {
+    Ok(match host {
+        Host::Loops(n, child) => {
+            Host::Loops(n, Box::new(choose(scop, known, options, private, *child, sites)?))
+        }
+        Host::Sequence(children) => Host::Sequence(
+            children
+                .into_iter()
+                .map(|c| choose(scop, known, options, private, c, sites))
+                .collect::<Result<_>>()?,
+        ),
+        Host::Launch(k) => {
+            let mut new = split(scop, known, options, private, &sites[k])?.into_iter();
+            let Some(first) = new.next() else { return Ok(Host::Launch(k)) };
+            sites[k] = first;
+            let mut launches = vec![Host::Launch(k)];
+            let choice = k;
+            for site in new {
+                let alternative = site.alternative.map(|a| Alternative { choice, ..a });
+                sites.push(Site { name: format!("K{}", sites.len()), alternative, ..site });
+                launches.push(Host::Launch(sites.len() - 1));
+            }
+            sites[k].alternative = sites[k].alternative.map(|a| Alternative { choice, ..a });
+            if launches.len() == 1 { Host::Launch(k) } else { Host::Sequence(launches) }
+        }
+    })
+}
+
+/// The tiled sites for large boxes and the plain one for others; none if tiling does not pay or is not possible.
+fn split(
+    scop: &Scop,
+    known: &isl::Set,
+    options: &MapOptions,
+    private: &[ArrayId],
+    site: &Site,
+) -> Result<Vec<Site>> {
+    let Some(sizes) = &options.tiling else { return Ok(vec![]) };
+    let mut tiles = shapes(scop, options, site)?;
+    let Some(small) = tiles.last() else { return Ok(vec![]) };
+    let domain = launch_domain(site)?;
+    let around = domain.clone().params()?.intersect(known.clone())?;
+    let mut bounds = Vec::new();
+    for m in &site.members {
+        let v = values(&domain, m)?;
+        bounds.push((v.clone().dim_min(0)?.coalesce()?, v.dim_max(0)?.coalesce()?));
+    }
+    let Some(region) = Region::new(scop, site, &domain, &around, &bounds)? else { return Ok(vec![]) };
+    if registers(scop, &domain, &region, private)?.is_none() {
+        return Ok(vec![]);
+    }
+    let mut large = isl::Set::universe(around.space()?)?;
+    let alone = small.dims.iter().all(|s| s.points > 1);
+    for (s, (min, max)) in small.dims.iter().zip(&bounds) {
+        if s.points > 1 {
+            let least = if alone { ALONE * s.tile() } else { s.tile() / 2 };
+            let least = isl::Val::int(&scop.ctx, (least - 1).into())?;
+            large = large.intersect(min.clone().add_constant(least)?.le_set(max.clone())?)?;
+        }
+    }
+    let large = at_host(site, large)?;
+    let inside = site.domain.clone().intersect(large.clone())?.coalesce()?;
+    let outside = site.domain.clone().subtract(large)?.coalesce()?;
+    if inside.is_empty()? {
+        return Ok(vec![]);
+    }
+    // Sizes that change from launch to launch are those of small panels; known ones need no choice at run time.
+    let best = match fastest(&tiles, &bounds, sizes.multiprocessors)? {
+        _ if !site.host.is_empty() => Some(tiles.len() - 1),
+        known => known,
+    };
+    if let Some(best) = best {
+        tiles = vec![tiles.swap_remove(best)];
+    }
+    let copy = |domain, tile, alternative| Site {
+        name: site.name.clone(),
+        host: site.host.clone(),
+        members: site.members.clone(),
+        inner: site.inner.clone(),
+        domain,
+        tile,
+        alternative,
+    };
+    let of = tiles.len();
+    let mut out = Vec::new();
+    for (at, tile) in tiles.into_iter().enumerate() {
+        let alternative = (of > 1).then_some(Alternative { choice: 0, at, of });
+        out.push(copy(inside.clone(), Some(tile), alternative));
+    }
+    if !outside.is_empty()? {
+        out.push(copy(outside, None, None));
+    }
+    Ok(out)
+}
+
+/// The instances in whose launch a condition `[params, _h*] -> { : ... }` holds.
+fn at_host(site: &Site, condition: isl::Set) -> Result<isl::UnionSet> {
+    let universe = site.domain.clone().universe()?;
+    let mut inside = universe.intersect_params(condition)?;
+    for (m, p) in site.host.iter().zip(site.host_params()) {
+        let value = isl::UnionSet::read(inside.context(), &format!("[{p}] -> {{ [v] : v = {p} }}"))?;
+        inside = inside.intersect(member_map(m)?.intersect_range(value)?.domain()?)?;
+    }
+    for p in site.host_params() {
+        if let Some(pos) = inside.space()?.find_dim_by_name(isl::DimType::Param, &p)? {
+            inside = inside.project_out(isl::DimType::Param, pos, 1)?;
+        }
+    }
+    Ok(inside)
+}
+
+/// The tiling of a launch; `None` if some array stands against it.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn build(
+    scop: &Scop,
+    site: &Site,
+    domain: &isl::UnionSet,
+    around: &isl::Set,
+    tile: &Tile,
+    bounds: &[(isl::PwAff, isl::PwAff)],
+    private: &[ArrayId],
+) -> Result<Option<Tiling>> {
+    let Some(region) = Region::new(scop, site, domain, around, bounds)? else { return Ok(None) };
+    let Some(registers) = registers(scop, domain, &region, private)? else { return Ok(None) };
+
+    let mut context = around.clone();
+    let mut point_domain = domain.clone();
+    let mut dims = Vec::new();
+    for (d, ((min, max), s)) in bounds.iter().zip(&tile.dims).enumerate() {
+        let param = format!("_v{d}");
+        let v = isl::PwAff::read(&scop.ctx, &format!("[{param}] -> {{ [({param})] }}"))?;
+        context = context.intersect(v.clone().ge_set(min.clone())?)?.intersect(v.le_set(max.clone())?)?;
+        let at = isl::UnionSet::read(&scop.ctx, &format!("[{param}] -> {{ [v] : v = {param} }}"))?;
+        point_domain =
+            point_domain.intersect(member_map(&site.members[d])?.intersect_range(at)?.domain()?)?;
+        dims.push(TiledDim { param, points: s.points, vector: s.vector, min: min.clone(), max: max.clone() });
+    }
+    let context = context.coalesce()?;
+    let mut panels = Panels { scop, site, tile, region: &region, domain, bounds, list: Vec::new() };
+    let (inner, copies) = panels.insert(&site.inner, domain, &mut vec![])?;
+    let panels = panels.list;
+    let schedule = thread_schedule(point_domain.union(copies)?, &context, inner)?;
+    let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
+    let host: Vec<_> = scop.params.iter().map(|p| p.name.clone()).chain(site.host_params()).collect();
+    let all: Vec<_> = host.iter().cloned().chain(names("_v", dims.len())).collect();
+    let space = isl::Space::params_named(&scop.ctx, all.iter().map(|s| s.as_str()))?;
+    Ok(Some(Tiling {
+        lanes: tile.dims.iter().map(|d| d.lanes).collect(),
+        residents: tile.residents,
+        products: tile.products,
+        dims,
+        member_map: region.member_map.clone(),
+        schedule: schedule.align_params(space.clone())?,
+        context: context.align_params(space)?,
+        registers,
+        panels,
+    }))
+}

@@ -1,0 +1,273 @@
+//! Shared memory: which reads of a strip of the innermost sequential loop go through buffers, and where the copies run.
+//!
+//! A buffer holds the elements that all points of a block read in one strip: a box of constant size, for references with one and the same
+//! function of point and loops.
+
+use super::super::Site;
+use super::super::kernel::product;
+use super::affine::{Row, box_of, functions, linear};
+use super::region::{Region, written};
+use super::shape::Tile;
+use crate::mapped::{Panel, SharedGroup};
+use crate::tree::{Band, Tree, member_map};
+use crate::{Result, ScheduleError};
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, ArrayId, Scop, StmtId};
+use std::collections::BTreeMap;
+
+/// Shared memory of a panel in bytes: half of what every device has for a block, for two panels are in memory at once.
+const SHARED_BYTES: u32 = 24 * 1024;
+
+/// Strips innermost sequential loops and puts copies in front of the strips.
+pub(super) struct Panels<'a> {
+    pub scop: &'a Scop,
+    pub site: &'a Site,
+    pub tile: &'a Tile,
+    pub region: &'a Region,
+    pub domain: &'a isl::UnionSet,
+    pub bounds: &'a [(isl::PwAff, isl::PwAff)],
+    pub list: Vec<Panel>,
+}
+
+impl Panels<'_> {
+    /// The tree with copies, and the instances of the copies in it.
+    pub fn insert(
+        &mut self,
+        tree: &Tree,
+        domain: &isl::UnionSet,
+        path: &mut Vec<isl::UnionPwAff>,
+    ) -> Result<(Tree, isl::UnionSet)> {
+        let none = isl::UnionSet::empty(&self.scop.ctx)?;
+        Ok(match tree {
+            Tree::Leaf => (Tree::Leaf, none),
+            Tree::Mark(_, child) => self.insert(child, domain, path)?,
+            Tree::Band(b) if b.members.len() > 1 => {
+                let mut child = (*b.child).clone();
+                for m in b.members.iter().rev() {
+                    child = child.under(vec![m.clone()]);
+                }
+                self.insert(&child, domain, path)?
+            }
+            Tree::Band(b) => {
+                let [member] = b.members.as_slice() else {
+                    return Err(ScheduleError::Unsupported("a band without members"));
+                };
+                if let Some(found) = self.panel(b, member, domain, path)? {
+                    return Ok(found);
+                }
+                path.push(member.clone());
+                let (child, copies) = self.insert(&b.child, domain, path)?;
+                path.pop();
+                (child.under(vec![extended(member, &copies, path.len())?]), copies)
+            }
+            Tree::Sequence(children) => {
+                let (mut out, mut all) = (Vec::new(), none);
+                for (filter, child) in children {
+                    let inside = domain.clone().intersect(filter.clone())?;
+                    let (child, copies) = self.insert(child, &inside, path)?;
+                    out.push((filter.clone().union(copies.clone().universe()?)?, child));
+                    all = all.union(copies)?;
+                }
+                (Tree::Sequence(out), all)
+            }
+        })
+    }
+
+    /// The strips of the loop `member` above leaves, if something is worth a copy.
+    fn panel(
+        &mut self,
+        band: &Band,
+        member: &isl::UnionPwAff,
+        domain: &isl::UnionSet,
+        path: &[isl::UnionPwAff],
+    ) -> Result<Option<(Tree, isl::UnionSet)>> {
+        if self.tile.strip == 0 || band.child.depth() > 0 {
+            return Ok(None);
+        }
+        let strip = i64::from(self.tile.strip);
+        let name = format!("_copy{}", self.list.len());
+        let name = name.as_str();
+        let groups = self.groups(member, domain, path, strip, name)?;
+        if groups.is_empty() {
+            return Ok(None);
+        }
+        let val = |v: i64| isl::Val::int(&self.scop.ctx, v);
+        let start = member.clone().scale_down(val(strip)?)?.floor()?.scale(val(strip)?)?;
+        let members: Vec<_> = path.iter().cloned().chain([start.clone()]).collect();
+        let maps = members.iter().map(member_map).collect::<Result<Vec<_>>>()?;
+        let dims: Vec<_> = (0..members.len()).map(|d| format!("c{d}")).collect();
+        let tuple = dims.join(",");
+        let rename = isl::UnionMap::read(&self.scop.ctx, &format!("{{ [{tuple}] -> {name}[{tuple}] }}"))?;
+        let reads = product(maps)?.intersect_domain(domain.clone())?.apply_range(rename)?;
+        let copies = reads.clone().range()?.coalesce()?;
+        let inner = (*band.child).clone().under(vec![member.clone()]);
+        let strip_member = extended(&start, &copies, path.len())?;
+        let child = Tree::Sequence(vec![
+            (copies.clone().universe()?, Tree::Leaf),
+            (domain.clone().universe()?, inner),
+        ]);
+        self.list.push(Panel { name: name.to_string(), reads, strip: self.tile.strip, groups });
+        Ok(Some((child.under(vec![strip_member]), copies)))
+    }
+
+    fn groups(
+        &self,
+        member: &isl::UnionPwAff,
+        domain: &isl::UnionSet,
+        path: &[isl::UnionPwAff],
+        strip: i64,
+        name: &str,
+    ) -> Result<Vec<SharedGroup>> {
+        let written = written(self.scop, self.domain)?;
+        /// An array, its subscripts, and the accesses with them.
+        type Found = (ArrayId, Vec<Row>, Vec<(StmtId, usize)>);
+        let mut found: Vec<Found> = Vec::new();
+        for set in domain.sets()? {
+            let Some((id, s)) = self.scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
+                continue;
+            };
+            let members: Vec<_> = self.site.members.iter().chain(path).chain([member]).cloned().collect();
+            let Some(time) = functions(&members, &set)? else { continue };
+            for (i, a) in s.accesses.iter().enumerate() {
+                let array = self.scop.array(a.array);
+                if a.kind != AccessKind::Read
+                    || !array.is_memory()
+                    || array.dims() == 0
+                    || written.contains(&a.array)
+                {
+                    continue;
+                }
+                let Some(rows) = linear(&time, &a.relation)? else { continue };
+                match found.iter_mut().find(|f| f.0 == a.array && f.1 == rows) {
+                    Some(f) => f.2.push((id, i)),
+                    None => found.push((a.array, rows, vec![(id, i)])),
+                }
+            }
+        }
+        let mut out = Vec::new();
+        let mut bytes = 0;
+        for (array, rows, accesses) in found {
+            if let Some(g) = self.group(array, &rows, accesses, strip, name, path.len())? {
+                let more = g.elements() * self.scop.array(array).elem.bytes();
+                if bytes + more <= SHARED_BYTES {
+                    bytes += more;
+                    out.push(g);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// The buffer of references with the subscripts `rows` of (v, o, k).
+    fn group(
+        &self,
+        array: ArrayId,
+        rows: &[Row],
+        accesses: Vec<(StmtId, usize)>,
+        strip: i64,
+        name: &str,
+        outer: usize,
+    ) -> Result<Option<SharedGroup>> {
+        let n = self.tile.dims.len();
+        let tiles: Vec<i64> = self.tile.dims.iter().map(|s| i64::from(s.tile())).collect();
+        // Reused by several points, and another element in each iteration.
+        let reused = (0..n).any(|m| tiles[m] > 1 && rows.iter().all(|r| r.inputs[m] == 0));
+        let moves = rows.iter().any(|r| r.inputs[n + outer] != 0);
+        if !reused || !moves {
+            return Ok(None);
+        }
+        let copy: Vec<_> = (0..=outer).map(|d| format!("c{d}")).collect();
+        let blocks: Vec<_> = (0..n).map(|d| format!("_b{d}")).collect();
+        let (mut lower, mut size) = (Vec::new(), Vec::new());
+        let mut along = vec![None; rows.len()];
+        for (d, r) in rows.iter().enumerate() {
+            let (mut text, mut extent) = (format!("{}", r.constant), 1);
+            for (p, c) in &r.params {
+                text += &format!(" + {c} * {p}");
+            }
+            for (m, (c, tile)) in r.inputs.iter().zip(&tiles[..n]).enumerate() {
+                text += &format!(" + {} * _b{m} + {}", c * tile, if *c < 0 { c * (tile - 1) } else { 0 });
+                extent += c.abs() * (tile - 1);
+            }
+            for (o, c) in copy.iter().zip(&r.inputs[n..]) {
+                text += &format!(" + {c} * {o}");
+            }
+            let c = r.inputs[n + outer];
+            text += &format!(" + {}", if c < 0 { c * (strip - 1) } else { 0 });
+            extent += c.abs() * (strip - 1);
+            // A subscript that moves with the point has to follow it alone: then keeping the point in its box and keeping the subscript
+            // in its bounds is the same.
+            let moving: Vec<_> = (0..n).filter(|m| r.inputs[*m] != 0 && tiles[*m] > 1).collect();
+            match moving.as_slice() {
+                [] => {}
+                [m] if r.inputs[*m] == 1
+                    && r.params.is_empty()
+                    && r.constant == 0
+                    && r.inputs.iter().enumerate().all(|(i, c)| i == *m || *c == 0) =>
+                {
+                    along[d] = Some(*m);
+                }
+                _ => return Ok(None),
+            }
+            let mut params: Vec<_> = r.params.iter().map(|p| p.0.clone()).collect();
+            params.extend(blocks.iter().cloned());
+            let text = format!("[{}] -> {{ {name}[{}] -> [({text})] }}", params.join(","), copy.join(","));
+            lower.push(isl::PwAff::read(&self.scop.ctx, &text)?);
+            size.push(u32::try_from(extent).map_err(|_| ScheduleError::Unsupported("a large buffer"))?);
+        }
+        if size.iter().map(|s| u64::from(*s)).product::<u64>() > u64::from(SHARED_BYTES) {
+            return Ok(None);
+        }
+        // The elements of the launch: a box.
+        let read =
+            self.scop.accesses(|_, a| a.array == array)?.intersect_domain(self.domain.clone())?.range()?;
+        let read = isl::Set::from_union_set(read)?.coalesce()?;
+        let mut bounds = Vec::new();
+        for d in 0..size.len() as i32 {
+            bounds.push((read.clone().dim_min(d)?.coalesce()?, read.clone().dim_max(d)?.coalesce()?));
+        }
+        let hull = box_of(&self.scop.ctx, &bounds)?.set_tuple_name(&self.scop.array(array).name)?;
+        // Subscripts that follow the point stay in the point's box.
+        for (d, m) in along.iter().enumerate() {
+            if let Some(m) = m {
+                bounds[d] = self.bounds[*m].clone();
+            }
+        }
+        let around = self.region.points.clone().params()?.intersect(read.clone().params()?)?;
+        if !hull.intersect_params(around.clone())?.is_equal(&read.intersect_params(around)?)? {
+            return Ok(None);
+        }
+        // The fastest dimension of the buffer is one along which threads differ.
+        let fast = along.iter().rposition(|a| a.is_some()).unwrap_or(size.len() - 1);
+        let mut order: Vec<usize> = (0..size.len()).filter(|d| *d != fast).collect();
+        order.push(fast);
+        // Rows start at multiples of 16 bytes; fragments of four iterations hit different banks with twice as much.
+        let padding = if self.tile.products { 32 } else { 16_u32 };
+        let bytes = self.scop.array(array).elem.bytes().max(1);
+        Ok(Some(SharedGroup {
+            array,
+            accesses,
+            lower,
+            size,
+            order,
+            padding: padding.div_ceil(bytes),
+            along,
+            bounds,
+        }))
+    }
+}
+
+/// A member that is also defined on copies, whose coordinate `at` it is.
+fn extended(member: &isl::UnionPwAff, copies: &isl::UnionSet, at: usize) -> Result<isl::UnionPwAff> {
+    let mut out = member.clone();
+    let mut names = BTreeMap::new();
+    for set in copies.sets()? {
+        names.insert(set.tuple_name()?.unwrap_or_default(), set.dim(isl::DimType::Set)?);
+    }
+    for (name, n) in names {
+        let dims: Vec<_> = (0..n).map(|d| format!("c{d}")).collect();
+        let text = format!("{{ {name}[{}] -> [(c{at})] }}", dims.join(","));
+        out = out.union_add(isl::UnionPwAff::read(member.context(), &text)?)?;
+    }
+    Ok(out)
+}

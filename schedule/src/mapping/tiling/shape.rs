@@ -1,0 +1,210 @@
+//! Shapes of register tiles: which members are tiled, by what, and which of several shapes runs.
+
+use super::super::{MapOptions, Site};
+use super::affine::{functions, linear};
+use super::region::leaves;
+use crate::Result;
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, ElemType, Scop};
+
+/// A shape of tiles for two members, the outer one first, then x.
+#[derive(Clone, Debug)]
+pub struct TileShape {
+    /// Threads along the two.
+    pub threads: [u32; 2],
+    /// Threads of a warp along the two: 32 in all, and each divides the threads.
+    pub lanes: [u32; 2],
+    /// Points of a thread.
+    pub points: [u32; 2],
+    /// Consecutive points of a thread at most, each a divisor of the points.
+    pub vector: [u32; 2],
+    /// Iterations of the sequential loop whose operands are in shared memory at a time; 0: no shared memory.
+    pub strip: u32,
+    /// Blocks on a multiprocessor at once: bounds the registers.
+    pub residents: u32,
+    /// Multiplications and additions per time with all multiprocessors busy, in any unit that all shapes share.
+    pub rate: u32,
+}
+
+/// The shapes to choose from, for each kind of kernel, largest tiles first.
+#[derive(Clone, Debug)]
+pub struct TilingOptions {
+    /// Elements of at most four bytes.
+    pub narrow: Vec<TileShape>,
+    /// Larger ones.
+    pub wide: Vec<TileShape>,
+    /// Kernels of `MapOptions::products`.
+    pub products: Vec<TileShape>,
+    /// Blocks (of one resident) that run at once.
+    pub multiprocessors: u32,
+}
+
+impl Default for TilingOptions {
+    /// Accumulators, two sets of operands, a strip on its way and addresses have to fit the registers: 255 of a thread, 65536 of a
+    /// multiprocessor. Rates are TFLOP/s on an H200 (gemm at 4096 and, for the small ones, at 1024).
+    fn default() -> Self {
+        let shape = |threads, points, residents, rate| TileShape {
+            threads,
+            lanes: [4, 8],
+            points,
+            vector: [4, 4],
+            strip: 8,
+            residents,
+            rate,
+        };
+        let fragments = |shape| TileShape { lanes: [8, 4], vector: [1, 2], ..shape };
+        TilingOptions {
+            narrow: vec![shape([16, 16], [8, 16], 1, 49), shape([8, 8], [8, 8], 6, 38)],
+            wide: vec![shape([16, 16], [8, 4], 2, 20), shape([8, 8], [8, 4], 6, 18)],
+            products: vec![
+                fragments(shape([16, 16], [8, 8], 1, 50)),
+                fragments(shape([16, 8], [4, 8], 3, 38)),
+            ],
+            multiprocessors: 132,
+        }
+    }
+}
+
+/// How one member is tiled.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Shape {
+    pub threads: u32,
+    pub lanes: u32,
+    pub points: u32,
+    pub vector: u32,
+}
+
+impl Shape {
+    const ONE: Shape = Shape { threads: 1, lanes: 1, points: 1, vector: 1 };
+
+    /// Tile, threads and consecutive points.
+    pub fn sizes(self) -> (u32, u32, u32) {
+        (self.tile(), self.threads, self.vector)
+    }
+
+    pub fn tile(self) -> u32 {
+        self.threads * self.points
+    }
+}
+
+/// How all members are tiled.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Tile {
+    pub dims: Vec<Shape>,
+    pub strip: u32,
+    pub residents: u32,
+    /// Whether all its points fuse a product into a sum of doubles.
+    pub products: bool,
+    /// Time of a block, as good as one multiprocessor's share.
+    pub weight: u32,
+}
+
+/// A kernel with more unrolled instances in a loop is not tiled: compile time.
+const MAX_INSTANCES: usize = 256;
+/// The same, of instances outside of loops.
+const MAX_SINGLE: usize = 512;
+
+/// The tiles to choose from, largest first; x and the other member with reuse are tiled. None if there is no reuse.
+pub(super) fn shapes(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> {
+    let Some(sizes) = &options.tiling else { return Ok(vec![]) };
+    if site.members.len() < 2 {
+        return Ok(vec![]);
+    }
+    let mut found = Vec::new();
+    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+    // For each member, the reads that do not depend on it.
+    let mut reuse: Vec<Vec<usize>> = vec![Vec::new(); site.members.len()];
+    let (mut reads, mut bytes, mut looped, mut single) = (0, 4, 0, 0);
+    let mut products = true;
+    for leaf in &found {
+        for set in leaf.domain.sets()? {
+            if set.is_empty()? {
+                continue;
+            }
+            *(if leaf.path.is_empty() { &mut single } else { &mut looped }) += 1;
+            let name = set.tuple_name()?.unwrap_or_default();
+            let Some((id, s)) = scop.statement_named(&name) else { return Ok(vec![]) };
+            // The points of a thread advance together; control flow on data would keep them apart.
+            if s.subregion.is_some() {
+                return Ok(vec![]);
+            }
+            let Some(point) = functions(&site.members, &set)? else { return Ok(vec![]) };
+            products &= leaf.path.is_empty() || options.products.contains(&id);
+            for a in &s.accesses {
+                let array = scop.array(a.array);
+                bytes = bytes.max(array.elem.bytes());
+                products &= leaf.path.is_empty() || array.elem == ElemType::F64;
+                if a.kind != AccessKind::Read
+                    || !array.is_memory()
+                    || leaf.path.is_empty()
+                    || array.dims() == 0
+                {
+                    continue;
+                }
+                let Some(at) = functions(&leaf.path, &set)? else { return Ok(vec![]) };
+                let time = point.clone().flat_range_product(at)?;
+                let Some(f) = linear(&time, &a.relation)? else { continue };
+                for (m, list) in reuse.iter_mut().enumerate() {
+                    if f.iter().all(|row| row.inputs[m] == 0) {
+                        list.push(reads);
+                    }
+                }
+                reads += 1;
+            }
+        }
+    }
+    let x = site.members.len() - 1;
+    let along = |m: usize| reuse[m].iter().any(|r| !reuse[x].contains(r));
+    let Some(y) = (0..x).rev().find(|m| along(*m)) else { return Ok(vec![]) };
+    if !reuse[x].iter().any(|r| !reuse[y].contains(r)) {
+        return Ok(vec![]);
+    }
+    let products = products && looped == 1;
+    let list = match (products, bytes) {
+        (true, _) => &sizes.products,
+        (false, 0..=4) => &sizes.narrow,
+        (false, _) => &sizes.wide,
+    };
+    let mut out = Vec::new();
+    for s in list {
+        let points = (s.points[0] * s.points[1]) as usize;
+        if points * looped > MAX_INSTANCES || points * single > MAX_SINGLE {
+            continue;
+        }
+        let dim = |d: usize| {
+            let vector = |v: &u32| *v <= s.vector[d] && s.points[d].is_multiple_of(*v) && v * bytes <= 16;
+            let vector = [4, 2, 1].into_iter().find(vector).unwrap_or(1);
+            Shape { threads: s.threads[d], lanes: s.lanes[d], points: s.points[d], vector }
+        };
+        let mut dims = vec![Shape::ONE; site.members.len()];
+        (dims[y], dims[x]) = (dim(0), dim(1));
+        let weight = dims.iter().map(|d| d.tile()).product::<u32>() * 64 / s.rate.max(1);
+        out.push(Tile { dims, strip: s.strip, residents: s.residents, products, weight });
+    }
+    Ok(out)
+}
+
+/// Of tiles for boxes of a known size, the one that takes the least time.
+pub(super) fn fastest(
+    tiles: &[Tile],
+    bounds: &[(isl::PwAff, isl::PwAff)],
+    multiprocessors: u32,
+) -> Result<Option<usize>> {
+    let mut extents = Vec::new();
+    for (min, max) in bounds {
+        let extent = max.clone().sub(min.clone())?.coalesce()?;
+        if extent.n_piece()? != 1 || !extent.is_cst()? {
+            return Ok(None);
+        }
+        let Some(e) = extent.max_value()?.to_i64().and_then(|e| u64::try_from(e + 1).ok()) else {
+            return Ok(None);
+        };
+        extents.push(e);
+    }
+    let time = |t: &Tile| {
+        let tiles = t.dims.iter().zip(&extents).map(|(d, e)| e.div_ceil(d.tile().into()));
+        let blocks = tiles.fold(1_u64, u64::saturating_mul);
+        blocks.div_ceil(multiprocessors.max(1).into()).saturating_mul(t.weight.into())
+    };
+    Ok((0..tiles.len()).min_by_key(|i| time(&tiles[*i])))
+}
