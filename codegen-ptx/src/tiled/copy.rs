@@ -1,9 +1,9 @@
 //! The copies that fill the buffers of a panel: all threads load into registers, and store to shared memory later.
 //!
 //! Each thread moves vectors of up to 16 bytes along the array's last dimension, neighbouring threads neighbouring ones. Loads come in
-//! three forms, chosen by conditions that are the same in all threads of the block:
-//! - the box of the buffer is inside the elements that the launch reads and its rows are aligned: one access a vector;
-//! - it is inside: elements one by one;
+//! three forms, chosen by conditions that are the same in all threads of the block ([`Stream`]):
+//! - the boxes of the buffers are inside the elements that the launch reads and their rows are aligned: one access a vector;
+//! - they are inside: elements one by one;
 //! - else every subscript is clamped to the launch's elements. What a clamped load gets belongs to no point of the box.
 
 use super::lower;
@@ -14,8 +14,11 @@ use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use crate::statement::type_of;
+use pollyrs_isl::{AstExpr, AstExprType};
 use pollyrs_schedule::{Panel, SharedGroup};
 use pollyrs_scop::ElemType;
+use std::collections::BTreeSet;
 
 /// How the threads of a block share the vectors of a buffer.
 struct Share {
@@ -101,115 +104,242 @@ pub(super) fn smallest(
         .collect()
 }
 
-/// Loads what the thread moves of the copy `args`: for each group, round and element of a vector a value.
-pub(super) fn load(
+/// What the loads of a group need.
+struct Source {
+    share: Share,
+    elem: ElemType,
+    ty: LLVMTypeRef,
+    /// What every access of the program claims.
+    align: u32,
+    base: LLVMValueRef,
+    /// Sizes of the array's dimensions but the first.
+    sizes: Vec<LLVMValueRef>,
+}
+
+impl Source {
+    fn new(k: &mut KernelBuilder<'_>, g: &SharedGroup) -> Result<Source> {
+        let elem = k.scop.array(g.array).elem;
+        let Some(base) = k.arrays.get(&g.array).copied() else {
+            return internal("a buffer without an array");
+        };
+        let sizes = (1..g.size.len()).map(|d| k.size(g.array, d)).collect::<Result<Vec<_>>>()?;
+        let (ty, align) = (llvm_elem(k.ir, elem), alignment(k, g.array));
+        Ok(Source { share: Share::new(k, g), elem, ty, align, base, sizes })
+    }
+
+    /// Whether vectors are of 16 bytes.
+    fn whole(&self) -> bool {
+        let half = matches!(self.elem, ElemType::F16 | ElemType::BF16);
+        self.share.width * self.elem.bytes() == VECTOR_BYTES && !half
+    }
+
+    /// The linear offset of an element.
+    fn linear(&self, k: &KernelBuilder<'_>, at: &[LLVMValueRef]) -> LLVMValueRef {
+        let ir = k.ir;
+        let first = at.first().copied().unwrap_or(ir.int(0));
+        at.iter().skip(1).zip(&self.sizes).fold(first, |sum, (s, size)| ir.add(ir.mul(sum, *size), *s))
+    }
+}
+
+/// Loads what the thread moves of the copy `args`, every subscript clamped: for each group, round and element of a vector a value.
+pub(super) fn clamped(
     k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
     emit: &ExprEmitter<'_>,
     panel: &Panel,
     args: &[LLVMValueRef],
 ) -> Result<Vec<LLVMValueRef>> {
+    let ir = k.ir;
+    // Hidden, so that nothing of this path is computed outside of a loop and kept in registers there.
+    let thread = thread(k)?;
+    let thread = k.opaque(thread);
+    let args: Vec<_> = args.iter().map(|a| k.opaque(*a)).collect();
     let mut values = Vec::new();
     for g in &panel.groups {
-        let lower = smallest(emit, g, args)?;
-        values.extend(load_group(k, function, g, &lower)?);
+        let source = Source::new(k, g)?;
+        let bounds = bounds(k, g)?;
+        let emit = hidden(k, emit, bounds.iter().flat_map(|(a, b)| [a, b]))?;
+        let emitted = |e: &AstExpr| emit.emit_int(e);
+        let bounds = bounds
+            .iter()
+            .map(|(min, max)| Ok((emitted(min)?, emitted(max)?)))
+            .collect::<Result<Vec<_>>>()?;
+        let lower = smallest(&emit, g, &args)?;
+        for r in 0..source.share.rounds() {
+            let local = source.share.local(k, g, thread, r);
+            for i in 0..source.share.width {
+                let mut at = Vec::new();
+                for (d, (min, max)) in bounds.iter().enumerate() {
+                    let more = if d + 1 == g.size.len() { i } else { 0 };
+                    let s = ir.add(lower[d], ir.add(local[d], ir.int(more.into())));
+                    let s = ir.select(ir.icmp(LLVMIntSLE, s, *max), s, *max);
+                    at.push(ir.select(ir.icmp(LLVMIntSLE, s, *min), *min, s));
+                }
+                let address = ir.element(source.ty, source.base, source.linear(k, &at));
+                values.push(ir.load_aligned(source.ty, address, source.align));
+            }
+        }
     }
     Ok(values)
 }
 
-fn load_group(
-    k: &mut KernelBuilder<'_>,
-    function: LLVMValueRef,
-    g: &SharedGroup,
-    lower: &[LLVMValueRef],
-) -> Result<Vec<LLVMValueRef>> {
-    let ir = k.ir;
-    let share = Share::new(k, g);
-    let elem = k.scop.array(g.array).elem;
-    let (ty, bytes, align) = (llvm_elem(ir, elem), elem.bytes(), alignment(k, g.array));
-    let Some(base) = k.arrays.get(&g.array).copied() else { return internal("a buffer without an array") };
-    let thread = thread(k)?;
-    let sizes = (1..g.size.len()).map(|d| k.size(g.array, d)).collect::<Result<Vec<_>>>()?;
-    let linear = |at: &[LLVMValueRef]| {
-        let first = at.first().copied().unwrap_or(ir.int(0));
-        at.iter().skip(1).zip(&sizes).fold(first, |sum, (s, size)| ir.add(ir.mul(sum, *size), *s))
-    };
+/// The first and last subscripts that the launch reads, by dimension.
+fn bounds(k: &KernelBuilder<'_>, g: &SharedGroup) -> Result<Vec<(AstExpr, AstExpr)>> {
     let context = k.kernel.context.clone().params()?;
-    let mut bounds = Vec::new();
-    for (min, max) in &g.bounds {
-        let min = crate::ast_expr::pw_aff_expr(min, Some(&context))?;
-        let max = crate::ast_expr::pw_aff_expr(max, Some(&context))?;
-        bounds.push(k.at_entry(|| Ok((k.emit.emit_int(&min)?, k.emit.emit_int(&max)?)))?);
-    }
-    let mut inside = ir.bool(true);
-    for ((low, size), (min, max)) in lower.iter().zip(&g.size).zip(&bounds) {
-        let end = ir.add(*low, ir.int(i64::from(*size) - 1));
-        inside = ir.and(inside, ir.and(ir.icmp(LLVMIntSLE, *min, *low), ir.icmp(LLVMIntSLE, end, *max)));
-    }
-    let after = ir.append_block(function, "loaded");
-    let (within, clamped) = (ir.append_block(function, "within"), ir.append_block(function, "clamped"));
-    ir.cond_br(inside, within, clamped);
-    let mut arms: Vec<(LLVMBasicBlockRef, Vec<LLVMValueRef>)> = Vec::new();
-
-    ir.at_end(within);
-    let corner = ir.element(ty, base, linear(lower));
-    let addresses: Vec<_> = (0..share.rounds())
-        .map(|r| ir.element(ty, corner, linear(&share.local(k, g, thread, r))))
-        .collect();
-    if share.width * bytes == VECTOR_BYTES && !matches!(elem, ElemType::F16 | ElemType::BF16) {
-        let row = ir.mul(sizes.last().copied().unwrap_or(ir.int(0)), ir.int(bytes.into()));
-        let low = ir.and(ir.or(ir.ptr_to_int(corner), row), ir.int(i64::from(VECTOR_BYTES) - 1));
-        let (vector, single) = (ir.append_block(function, "vectors"), ir.append_block(function, "elements"));
-        ir.cond_br(ir.icmp(LLVMIntEQ, low, ir.int(0)), vector, single);
-        ir.at_end(vector);
-        let mut values = Vec::new();
-        for address in &addresses {
-            match lower::load_vector(k, elem, share.width, *address) {
-                Some(v) => values.extend(v),
-                None => return internal("a vector without a load"),
-            }
-        }
-        ir.br(after);
-        arms.push((vector, values));
-        ir.at_end(single);
-    }
-    let mut values = Vec::new();
-    for address in &addresses {
-        for i in 0..share.width {
-            values.push(ir.load_aligned(ty, ir.element(ty, *address, ir.int(i.into())), align));
-        }
-    }
-    arms.push((ir.block(), values));
-    ir.br(after);
-
-    ir.at_end(clamped);
-    // Hidden, so that nothing of this rare path is computed outside of the loop and kept in registers.
-    let thread = k.opaque(thread);
-    let mut values = Vec::new();
-    for r in 0..share.rounds() {
-        let local = share.local(k, g, thread, r);
-        for i in 0..share.width {
-            let mut at = Vec::new();
-            for (d, (min, max)) in bounds.iter().enumerate() {
-                let more = if d + 1 == g.size.len() { i } else { 0 };
-                let s = ir.add(lower[d], ir.add(local[d], ir.int(more.into())));
-                let s = ir.select(ir.icmp(LLVMIntSLE, s, *max), s, *max);
-                at.push(ir.select(ir.icmp(LLVMIntSLE, s, *min), *min, s));
-            }
-            values.push(ir.load_aligned(ty, ir.element(ty, base, linear(&at)), align));
-        }
-    }
-    ir.br(after);
-    arms.push((clamped, values));
-
-    ir.at_end(after);
-    let count = arms[0].1.len();
-    Ok((0..count)
-        .map(|i| ir.phi(ty, &arms.iter().map(|(block, values)| (values[i], *block)).collect::<Vec<_>>()))
-        .collect())
+    let expr = |f: &pollyrs_isl::PwAff| crate::ast_expr::pw_aff_expr(f, Some(&context));
+    g.bounds.iter().map(|(min, max)| Ok((expr(min)?, expr(max)?))).collect()
 }
 
-/// Stores what [`load`] gave to the buffers that start `offset` bytes into shared memory.
+/// `emit` with the names in some expressions, and the tile's coordinates, hidden from the optimizer.
+fn hidden<'e, 'x>(
+    k: &KernelBuilder<'_>,
+    emit: &ExprEmitter<'e>,
+    expressions: impl Iterator<Item = &'x AstExpr>,
+) -> Result<ExprEmitter<'e>> {
+    let mut names: BTreeSet<String> = k.kernel.grid.iter().map(|g| g.param.clone()).collect();
+    for e in expressions {
+        mentioned(e, &mut names)?;
+    }
+    let mut emit = emit.clone();
+    for name in names {
+        if let Some(v) = emit.names.get(&name).copied() {
+            emit.names.insert(name, k.opaque(v));
+        }
+    }
+    Ok(emit)
+}
+
+fn mentioned(e: &AstExpr, names: &mut BTreeSet<String>) -> Result<()> {
+    match e.expr_type()? {
+        AstExprType::Int => {}
+        AstExprType::Id => {
+            names.insert(e.id()?.name());
+        }
+        AstExprType::Op => {
+            for i in 0..e.n_arg()? as i32 {
+                mentioned(&e.arg(i)?, names)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The loads of a loop over strips. The smallest subscripts are affine in the strip, so addresses grow by constants, and what holds at the
+/// first and at the last strip holds in between.
+pub(super) struct Stream {
+    sources: Vec<Source>,
+    /// Of the first strip: for each group and round an address.
+    pub addresses: Vec<Vec<LLVMValueRef>>,
+    /// Bytes from one strip to the next, by group.
+    pub steps: Vec<LLVMValueRef>,
+    /// 0 if subscripts have to be clamped, 1 if all are inside, 2 if vectors are aligned as well.
+    form: LLVMValueRef,
+}
+
+impl Stream {
+    /// The stream of the copies from `first` to `last`, with `second` the one behind the first.
+    pub fn new(
+        k: &mut KernelBuilder<'_>,
+        emit: &ExprEmitter<'_>,
+        panel: &Panel,
+        [first, second, last]: [&[LLVMValueRef]; 3],
+    ) -> Result<Stream> {
+        let ir = k.ir;
+        let thread = thread(k)?;
+        let (mut sources, mut addresses, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut inside, mut low) = (ir.bool(true), ir.int(0));
+        for g in &panel.groups {
+            let source = Source::new(k, g)?;
+            let at = [smallest(emit, g, first)?, smallest(emit, g, second)?, smallest(emit, g, last)?];
+            for (d, (min, max)) in bounds(k, g)?.iter().enumerate() {
+                let (min, max) = (emit.emit_int(min)?, emit.emit_int(max)?);
+                for lower in [at[0][d], at[2][d]] {
+                    let end = ir.add(lower, ir.int(i64::from(g.size[d]) - 1));
+                    inside = ir.and(inside, ir.icmp(LLVMIntSLE, min, lower));
+                    inside = ir.and(inside, ir.icmp(LLVMIntSLE, end, max));
+                }
+            }
+            let bytes = ir.int(source.elem.bytes().into());
+            let (from, to) = (source.linear(k, &at[0]), source.linear(k, &at[1]));
+            let step = ir.mul(ir.sub(to, from), bytes);
+            let corner = ir.element(source.ty, source.base, from);
+            if source.whole() {
+                low = ir.or(low, ir.or(ir.ptr_to_int(corner), step));
+                if let Some(row) = source.sizes.last() {
+                    low = ir.or(low, ir.mul(*row, bytes));
+                }
+            }
+            let rounds = 0..source.share.rounds();
+            let address = |r| {
+                let local = source.share.local(k, g, thread, r);
+                ir.element(source.ty, corner, source.linear(k, &local))
+            };
+            addresses.push(rounds.map(address).collect());
+            steps.push(step);
+            sources.push(source);
+        }
+        let aligned = ir.icmp(LLVMIntEQ, ir.and(low, ir.int(i64::from(VECTOR_BYTES) - 1)), ir.int(0));
+        let form = ir.select(inside, ir.select(aligned, ir.int(2), ir.int(1)), ir.int(0));
+        // Hidden: else its conditions are tested in the loop, with all that they are made of.
+        let form = k.opaque(form);
+        Ok(Stream { sources, addresses, steps, form })
+    }
+
+    /// Loads the strip `args` from these addresses: for each group, round and element of a vector a value.
+    pub fn load(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        function: LLVMValueRef,
+        emit: &ExprEmitter<'_>,
+        panel: &Panel,
+        addresses: &[Vec<LLVMValueRef>],
+        args: &[LLVMValueRef],
+    ) -> Result<Vec<LLVMValueRef>> {
+        let ir = k.ir;
+        let block = |name: &str| ir.append_block(function, name);
+        let (vectors, other, elements, rest, after) =
+            (block("vectors"), block("unaligned"), block("elements"), block("clamped"), block("loaded"));
+        let mut arms: Vec<(LLVMBasicBlockRef, Vec<LLVMValueRef>)> = Vec::new();
+        ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(2)), vectors, other);
+        ir.at_end(other);
+        ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(1)), elements, rest);
+        for (arm, aligned) in [(vectors, true), (elements, false)] {
+            ir.at_end(arm);
+            let mut values = Vec::new();
+            for (source, addresses) in self.sources.iter().zip(addresses) {
+                for address in addresses {
+                    let width = source.share.width;
+                    if aligned && source.whole() {
+                        match lower::load_vector(k, source.elem, width, *address) {
+                            Some(v) => values.extend(v),
+                            None => return internal("a vector without a load"),
+                        }
+                        continue;
+                    }
+                    for i in 0..width {
+                        let address = ir.element(source.ty, *address, ir.int(i.into()));
+                        values.push(ir.load_aligned(source.ty, address, source.align));
+                    }
+                }
+            }
+            ir.br(after);
+            arms.push((arm, values));
+        }
+        ir.at_end(rest);
+        let values = clamped(k, emit, panel, args)?;
+        ir.br(after);
+        arms.push((rest, values));
+        ir.at_end(after);
+        let count = arms[0].1.len();
+        Ok((0..count)
+            .map(|i| {
+                let incoming: Vec<_> = arms.iter().map(|(block, values)| (values[i], *block)).collect();
+                ir.phi(type_of(arms[0].1[i]), &incoming)
+            })
+            .collect())
+    }
+}
+
+/// Stores what loads gave to the buffers that start `offset` bytes into shared memory.
 pub(super) fn store(
     k: &mut KernelBuilder<'_>,
     function: LLVMValueRef,

@@ -13,8 +13,8 @@
 //!
 //! # Invariants
 //! - Barriers are reached by all threads: nothing around them depends on the thread, see [`uniform`].
-//! - A point outside the box repeats a point of the box (`min`), in its own registers, and reads what that point reads: copies clamp the
-//!   subscripts that follow the point in the same way. Its registers are not stored.
+//! - A point outside the box computes with zeros, or repeats a point of the box where a division might trap, in its own registers, and reads
+//!   elements that the launch reads: copies clamp subscripts. Its registers are not stored.
 //! - The cells of a point are elements of small arrays with constant index, which the optimizer turns into registers.
 
 use crate::ast_expr::ExprEmitter;
@@ -38,10 +38,14 @@ const WARP: u32 = 32;
 struct Coordinate {
     /// Counted from the tile's start.
     local: Vec<LLVMValueRef>,
+    /// Of the point itself.
+    plain: Vec<LLVMValueRef>,
     /// In the box.
     value: Vec<LLVMValueRef>,
     /// Whether the point itself is in the box.
     inside: Vec<LLVMValueRef>,
+    /// Whether the whole tile is in the box.
+    full: LLVMValueRef,
 }
 
 /// A buffer in force.
@@ -205,7 +209,9 @@ fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<V
         let min = k
             .emit
             .emit_int(&crate::ast_expr::pw_aff_expr(&d.min, Some(&k.kernel.context.clone().params()?))?)?;
-        let mut c = Coordinate { local: vec![], value: vec![], inside: vec![] };
+        let end = ir.add(start, ir.int(tile - 1));
+        let full = ir.and(ir.icmp(LLVMIntSLE, min, start), ir.icmp(LLVMIntSLE, end, max));
+        let mut c = Coordinate { local: vec![], plain: vec![], value: vec![], inside: vec![], full };
         for p in 0..d.points {
             let step = p / d.vector * d.vector * b.size + p % d.vector;
             let local = ir.add(first, ir.int(step.into()));
@@ -213,6 +219,7 @@ fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<V
             let above = ir.icmp(LLVMIntSLE, min, v);
             let below = ir.icmp(LLVMIntSLE, v, max);
             c.local.push(local);
+            c.plain.push(v);
             c.value.push(ir.select(below, ir.select(above, v, min), max));
             c.inside.push(ir.and(above, below));
         }
@@ -278,43 +285,105 @@ fn transfer(k: &mut KernelBuilder<'_>, function: LLVMValueRef, r: &RegisterCell,
     ir.at_end(then);
     let elem = k.scop.array(r.array).elem;
     let ty = llvm_elem(ir, elem);
+    let cells = Cells { array: r.array, base, ty, elem, subscripts };
+    let (all, some, done) =
+        (ir.append_block(function, "alltile"), ir.append_block(function, "parttile"), ir.append_block(function, "donetile"));
+    let full = state(k)?.coordinates.iter().fold(ir.bool(true), |full, c| ir.and(full, c.full));
+    ir.cond_br(full, all, some);
+    ir.at_end(all);
     for point in points(tiling) {
-        let emit = at_point(k, &emit, &point)?;
+        cells.transfer(k, &emit, &point, |c| &c.plain, load)?;
+    }
+    ir.br(done);
+    ir.at_end(some);
+    if load && divides(k) {
+        // A point outside the box repeats one of the box, whose divisors are the program's.
+        for point in points(tiling) {
+            cells.transfer(k, &emit, &point, |c| &c.value, load)?;
+        }
+    } else {
+        for point in points(tiling) {
+            state(k)?.point = point.clone();
+            if load && let Some(register) = register(k, r.array)? {
+                // SAFETY: a live type.
+                ir.store_aligned(unsafe { LLVMConstNull(ty) }, register, elem.bytes());
+            }
+            let mut inside = ir.bool(true);
+            for (c, p) in state(k)?.coordinates.iter().zip(&point) {
+                inside = ir.and(inside, c.inside[*p]);
+            }
+            let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
+            ir.cond_br(inside, own, next);
+            ir.at_end(own);
+            cells.transfer(k, &emit, &point, |c| &c.plain, load)?;
+            ir.br(next);
+            ir.at_end(next);
+        }
+    }
+    ir.br(done);
+    ir.at_end(done);
+    ir.br(after);
+    ir.at_end(after);
+    Ok(())
+}
+
+/// The cells of the points in an array, for loads and stores.
+struct Cells {
+    array: ArrayId,
+    base: LLVMValueRef,
+    ty: LLVMTypeRef,
+    elem: pollyrs_scop::ElemType,
+    /// Over the coordinates.
+    subscripts: Vec<AstExpr>,
+}
+
+impl Cells {
+    fn transfer(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        emit: &ExprEmitter<'_>,
+        point: &[usize],
+        which: impl Fn(&Coordinate) -> &Vec<LLVMValueRef>,
+        load: bool,
+    ) -> Result<()> {
+        let ir = k.ir;
+        let mut emit = at_point(k, emit, point)?;
+        let t = state(k)?;
+        for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
+            emit.names.insert(d.param.clone(), which(c)[*p]);
+        }
         let mut offset = None;
-        for (d, s) in subscripts.iter().enumerate() {
+        for (d, s) in self.subscripts.iter().enumerate() {
             let s = emit.emit_int(s)?;
             offset = Some(match offset {
                 None => s,
                 Some(o) => {
-                    let size = k.size(r.array, d)?;
+                    let size = k.size(self.array, d)?;
                     ir.add(ir.mul(o, size), s)
                 }
             });
         }
-        let cell = match offset {
-            Some(o) => ir.element(ty, base, o),
-            None => base,
-        };
-        let Some(register) = register(k, r.array)? else { return internal("no register") };
-        if load {
-            ir.store_aligned(ir.load_aligned(ty, cell, 1.max(alignment(k, r.array))), register, elem.bytes());
-            continue;
-        }
-        let mut inside = ir.bool(true);
-        for (c, p) in state(k)?.coordinates.iter().zip(&point) {
-            inside = ir.and(inside, c.inside[*p]);
-        }
-        let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
-        ir.cond_br(inside, own, next);
-        ir.at_end(own);
-        let v = ir.load_aligned(ty, register, elem.bytes());
-        ir.store_aligned(v, cell, alignment(k, r.array));
-        ir.br(next);
-        ir.at_end(next);
+        let cell = offset.map_or(self.base, |o| ir.element(self.ty, self.base, o));
+        let align = alignment(k, self.array);
+        let Some(register) = register(k, self.array)? else { return internal("no register") };
+        let (from, to) = if load { (cell, register) } else { (register, cell) };
+        let (read, written) =
+            if load { (align.max(1), self.elem.bytes()) } else { (self.elem.bytes(), align) };
+        ir.store_aligned(ir.load_aligned(self.ty, from, read), to, written);
+        Ok(())
     }
-    ir.br(after);
-    ir.at_end(after);
-    Ok(())
+}
+
+/// Whether some statement divides integers: on a host that may trap.
+fn divides(k: &KernelBuilder<'_>) -> bool {
+    use inkwell::llvm_sys::LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
+    k.scop.statements.iter().flat_map(|s| &s.body).any(|i| {
+        // SAFETY: an instruction of the host.
+        matches!(
+            unsafe { LLVMGetInstructionOpcode(i.0 as LLVMValueRef) },
+            LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem
+        )
+    })
 }
 
 /// The alignment that all accesses of the program claim for an array's elements.

@@ -205,14 +205,16 @@ pub(super) fn emit_strip<'a>(
     let t = state(k)?;
     let own = std::mem::replace(
         &mut t.coordinates[x],
-        Coordinate { local: vec![], value: vec![], inside: vec![] },
+        Coordinate { local: vec![], plain: vec![], value: vec![], inside: vec![], full: lane },
     );
     let count = t.tiling.dims[x].points / POINTS;
     let at_column = |local: LLVMValueRef| ir.add(ir.sub(local, ir.mul(lane, ir.int(POINTS.into()))), column);
     let fragment = Coordinate {
         local: (0..count as usize).map(|j| at_column(own.local[j * POINTS as usize])).collect(),
+        plain: vec![],
         value: own.value.clone(),
         inside: vec![],
+        full: own.full,
     };
     let operand = |k: &mut KernelBuilder<'a>, v: LLVMValueRef, p: usize, q: usize, value: LLVMValueRef| {
         let mut point = vec![0; state(k)?.tiling.dims.len()];

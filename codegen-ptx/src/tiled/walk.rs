@@ -42,7 +42,7 @@ pub(super) fn walk<'a>(
             ir.at_end(after);
             Ok(())
         }
-        AstNodeType::For => walk_for(k, function, emit, node),
+        AstNodeType::For => walk_for(k, function, emit, node, false),
         AstNodeType::User => {
             let call = node.user_expr()?;
             let name = call.arg(0)?.id()?.name();
@@ -71,7 +71,7 @@ fn fill(
 ) -> Result<()> {
     let panel = &state(k)?.tiling.panels[at];
     let args = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
-    let values = copy::load(k, function, emit, panel, &args)?;
+    let values = copy::clamped(k, emit, panel, &args)?;
     barrier(k);
     let first = k.ir.int(0);
     copy::store(k, function, panel, &values, first)?;
@@ -107,65 +107,74 @@ fn barrier(k: &mut KernelBuilder<'_>) {
     k.abstract_call(BARRIER, k.ir.void_type());
 }
 
-/// The body of a loop over strips: a copy, and what reads its buffers.
+/// The body of a loop over strips: a copy, and a loop of statements that reads its buffers.
 struct Strips {
     panel: usize,
     args: Vec<AstExpr>,
-    rest: Vec<AstNode>,
+    inner: AstNode,
 }
 
 impl Strips {
-    fn find(k: &mut KernelBuilder<'_>, body: &AstNode) -> Result<Option<Strips>> {
+    fn find(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<Strips>> {
+        let body = node.for_body()?;
         if body.node_type()? != AstNodeType::Block {
             return Ok(None);
         }
-        let mut children = body.block_children()?.to_vec()?.into_iter();
-        let Some(first) = children.next().filter(|c| matches!(c.node_type(), Ok(AstNodeType::User))) else {
+        let children = body.block_children()?.to_vec()?;
+        let [copy, inner] = children.as_slice() else { return Ok(None) };
+        if copy.node_type()? != AstNodeType::User
+            || inner.node_type()? != AstNodeType::For
+            || inner.for_is_degenerate()?
+            || constant_step(inner)? != 1
+            || !straight(&inner.for_body()?)?
+        {
             return Ok(None);
-        };
-        let call = first.user_expr()?;
-        let name = call.arg(0)?.id()?.name();
-        let Some(panel) = state(k)?.tiling.panels.iter().position(|p| p.name == name) else {
-            return Ok(None);
-        };
-        let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
-        let rest: Vec<_> = children.collect();
-        for node in &rest {
-            if copies(node)? {
-                return Ok(None);
-            }
         }
-        Ok(Some(Strips { panel, args, rest }))
+        let call = copy.user_expr()?;
+        let name = call.arg(0)?.id()?.name();
+        let panels = &state(k)?.tiling.panels;
+        let Some(panel) = panels.iter().position(|p| p.name == name) else { return Ok(None) };
+        if i64::from(panels[panel].strip) != constant_step(node)? {
+            return Ok(None);
+        }
+        let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
+        Ok(Some(Strips { panel, args, inner: inner.clone() }))
+    }
+
+    /// The arguments of the copy where the loop's iterator `name` is `value`.
+    fn args_at(&self, emit: &mut ExprEmitter<'_>, name: &str, value: LLVMValueRef) -> Result<Vec<LLVMValueRef>> {
+        emit.names.insert(name.to_string(), value);
+        self.args.iter().map(|a| emit.emit_int(a)).collect()
+    }
+
+    /// The first iteration of the strip there, and whether the strip has all its iterations.
+    fn extent(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        emit: &mut ExprEmitter<'_>,
+        name: &str,
+        value: LLVMValueRef,
+    ) -> Result<(LLVMValueRef, LLVMValueRef)> {
+        let strip = state(k)?.tiling.panels[self.panel].strip;
+        emit.names.insert(name.to_string(), value);
+        let first = emit.emit_int(&self.inner.for_init()?)?;
+        let last = last_value(k.ir, emit, &self.inner.for_iterator()?, &self.inner.for_cond()?)?;
+        let whole = k.ir.icmp(LLVMIntEQ, k.ir.sub(last, first), k.ir.int(i64::from(strip) - 1));
+        Ok((first, whole))
     }
 }
 
-/// Whether a copy is beneath a node.
-fn copies(node: &AstNode) -> Result<bool> {
-    Ok(match node.node_type()? {
-        AstNodeType::Block => {
-            for child in node.block_children()?.to_vec()? {
-                if copies(&child)? {
-                    return Ok(true);
-                }
-            }
-            false
-        }
-        AstNodeType::Mark => copies(&node.mark_node()?)?,
-        AstNodeType::If => copies(&node.if_then()?)? || (node.if_has_else()? && copies(&node.if_else()?)?),
-        AstNodeType::For => copies(&node.for_body()?)?,
-        AstNodeType::User => node.user_expr()?.arg(0)?.id()?.name().starts_with(COPY),
-    })
-}
-
 /// A loop over strips with two sets of buffers: the next strip's operands are loaded into registers before a strip is computed, and stored
-/// behind it into the buffers that the strip did not read.
+/// behind it into the buffers that the strip did not read. From the first strip on that has not all its iterations, strips are filled and
+/// computed one after the other.
 /// ```text
 /// load strip 0; barrier; store to buffers 0; barrier
-/// for each strip
-///   if there is a next one: load it
+/// for each whole strip
+///   if the next one is whole: load it
 ///   compute
-///   if there is a next one: store it to the other buffers
+///   if the next one is whole: store it to the other buffers
 ///   barrier
+/// for each strip that is left: load; barrier; store to buffers 0; barrier; compute
 /// ```
 /// **Argument.** The arrays are not written in this launch, so that a load may come as early as it likes. A store meets no read of its
 /// buffers: they were read in the strip before, and a barrier is between. A strip reads its buffers after the barrier that ends the
@@ -179,24 +188,34 @@ fn pipeline<'a>(
 ) -> Result<()> {
     let ir = k.ir;
     let name = node.for_iterator()?.id()?.name();
+    let outer = emit.names.get(&name).copied();
     let init = emit.emit_int(&node.for_init()?)?;
     let step = constant_step(node)?;
     let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
     let panel = &state(k)?.tiling.panels[strips.panel];
     let (_, bytes) = copy::layout(k, panel);
     let block = |name: &str| ir.append_block(function, name);
-    let (first, body, after) = (block("firststrip"), block("strip"), block("endstrips"));
-    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), first, after);
+    let (some, first, body) = (block("strips"), block("firststrip"), block("strip"));
+    let (left, rest, after) = (block("left"), block("reststrip"), block("endstrips"));
+    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), some, after);
 
-    let outer = emit.names.get(&name).copied();
-    let at = |emit: &mut ExprEmitter<'a>, value: LLVMValueRef| -> Result<Vec<LLVMValueRef>> {
-        emit.names.insert(name.clone(), value);
-        strips.args.iter().map(|a| emit.emit_int(a)).collect()
-    };
+    ir.at_end(some);
+    let end = ir.add(init, ir.mul(ir.udiv(ir.sub(last, init), ir.int(step)), ir.int(step)));
+    let (_, whole) = strips.extent(k, emit, &name, end)?;
+    let end = ir.select(whole, end, ir.sub(end, ir.int(step)));
+    let (_, whole) = strips.extent(k, emit, &name, init)?;
+    let [at_first, at_second, at_end] = [
+        strips.args_at(emit, &name, init)?,
+        strips.args_at(emit, &name, ir.add(init, ir.int(step)))?,
+        strips.args_at(emit, &name, end)?,
+    ];
+    let stream = copy::Stream::new(k, emit, panel, [&at_first, &at_second, &at_end])?;
+    ir.cond_br(whole, first, left);
+    let skipped = ir.block();
+
     ir.at_end(first);
-    let args = at(emit, init)?;
-    let values = copy::load(k, function, emit, panel, &args)?;
-    // Other strips may still be reading.
+    let values = stream.load(k, function, emit, panel, &stream.addresses, &at_first)?;
+    // Others may still be reading the buffers for another loop.
     barrier(k);
     copy::store(k, function, panel, &values, ir.int(0))?;
     barrier(k);
@@ -205,13 +224,29 @@ fn pipeline<'a>(
 
     ir.at_end(body);
     let (value, offset) = (ir.phi(ir.i64_type(), &[]), ir.phi(ir.i64_type(), &[]));
+    let mut phis = vec![(value, init), (offset, ir.int(0))];
+    let mut addresses = Vec::new();
+    for (group, step) in stream.addresses.iter().zip(&stream.steps) {
+        let mut next = Vec::new();
+        for start in group {
+            let address = ir.phi(ir.ptr_type(), &[]);
+            phis.push((address, *start));
+            next.push((address, *step));
+        }
+        addresses.push(next);
+    }
     let next = ir.add(value, ir.int(step));
-    let more = ir.icmp(LLVMIntSLE, next, last);
+    let (_, whole) = strips.extent(k, emit, &name, next)?;
+    let more = ir.and(ir.icmp(LLVMIntSLE, next, last), whole);
+    let addresses: Vec<Vec<_>> = addresses
+        .into_iter()
+        .map(|g| g.into_iter().map(|(address, step)| ir.byte_offset(address, step)).collect())
+        .collect();
     let (fetch, compute) = (block("fetch"), block("compute"));
     ir.cond_br(more, fetch, compute);
     ir.at_end(fetch);
-    let args = at(emit, next)?;
-    let fetched = copy::load(k, function, emit, panel, &args)?;
+    let args = strips.args_at(emit, &name, next)?;
+    let fetched = stream.load(k, function, emit, panel, &addresses, &args)?;
     let fetched_in = ir.block();
     ir.br(compute);
     ir.at_end(compute);
@@ -220,41 +255,83 @@ fn pipeline<'a>(
         let ty = type_of(v);
         values.push(ir.phi(ty, &[(copy::poison(ty), body), (v, fetched_in)]));
     }
-    let args = at(emit, value)?;
+    let args = strips.args_at(emit, &name, value)?;
     enter(k, emit, strips.panel, &args, offset, 2)?;
-    for node in &strips.rest {
-        walk(k, function, emit, node)?;
-    }
+    let (start, _) = strips.extent(k, emit, &name, value)?;
+    whole_strip(k, function, emit, &strips.inner, panel.strip, start)?;
     let other = ir.sub(ir.int(bytes.into()), offset);
-    let (put, end) = (block("put"), block("endstrip"));
-    ir.cond_br(more, put, end);
+    let (put, done) = (block("put"), block("endstrip"));
+    ir.cond_br(more, put, done);
     ir.at_end(put);
     copy::store(k, function, panel, &values, other)?;
-    ir.br(end);
-    ir.at_end(end);
+    ir.br(done);
+    ir.at_end(done);
     barrier(k);
     state(k)?.loaded.clear();
-    for (phi, start, again) in [(value, init, next), (offset, ir.int(0), other)] {
+    let again = [next, other].into_iter().chain(addresses.into_iter().flatten());
+    for ((phi, start), again) in phis.into_iter().zip(again) {
         ir.add_incoming(phi, start, before);
-        ir.add_incoming(phi, again, ir.block());
+        ir.add_incoming(phi, again, done);
     }
-    ir.cond_br(more, body, after);
+    ir.cond_br(more, body, left);
+
+    ir.at_end(left);
+    let value = ir.phi(ir.i64_type(), &[(init, skipped), (next, done)]);
+    ir.cond_br(ir.icmp(LLVMIntSLE, value, last), rest, after);
+    ir.at_end(rest);
+    emit.names.insert(name.clone(), value);
+    fill(k, function, emit, strips.panel, &strips.args)?;
+    walk_for(k, function, emit, &strips.inner, true)?;
+    state(k)?.loaded.clear();
+    ir.add_incoming(value, ir.add(value, ir.int(step)), ir.block());
+    ir.br(left);
     ir.at_end(after);
     match outer {
-        Some(v) => emit.names.insert(name.clone(), v),
+        Some(v) => emit.names.insert(name, v),
         None => emit.names.remove(&name),
     };
     Ok(())
 }
 
-/// The statement that is all of a loop's body, and its arguments.
-fn only_statement(node: &AstNode) -> Result<Option<(String, Vec<AstExpr>)>> {
-    if node.node_type()? != AstNodeType::User {
-        return Ok(None);
+/// All iterations of a strip from `start` on, unrolled: its buffers are read at constant distances.
+fn whole_strip<'a>(
+    k: &mut KernelBuilder<'a>,
+    function: LLVMValueRef,
+    emit: &mut ExprEmitter<'a>,
+    inner: &AstNode,
+    strip: u32,
+    start: LLVMValueRef,
+) -> Result<()> {
+    let ir = k.ir;
+    let name = inner.for_iterator()?.id()?.name();
+    let body = inner.for_body()?;
+    let outer = emit.names.get(&name).copied();
+    let after = ir.append_block(function, "endwhole");
+    // As operations of a warp, where the target has them.
+    if strip.is_multiple_of(product::DEPTH)
+        && let Some((statement, args)) = only_statement(&body)?
+        && let Some(f) = Fragments::new(k, &statement, &args)?
+    {
+        let (warp, alone) = (ir.append_block(function, "fragments"), ir.append_block(function, "points"));
+        ir.cond_br(product::available(k), warp, alone);
+        ir.at_end(warp);
+        for i in (0..strip).step_by(product::DEPTH as usize) {
+            product::emit_strip(k, emit, &f, &name, ir.add(start, ir.int(i.into())))?;
+        }
+        ir.br(after);
+        ir.at_end(alone);
     }
-    let call = node.user_expr()?;
-    let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
-    Ok(Some((call.arg(0)?.id()?.name(), args)))
+    for i in 0..strip {
+        emit.names.insert(name.clone(), ir.add(start, ir.int(i.into())));
+        walk(k, function, emit, &body)?;
+    }
+    ir.br(after);
+    ir.at_end(after);
+    match outer {
+        Some(v) => emit.names.insert(name, v),
+        None => emit.names.remove(&name),
+    };
+    Ok(())
 }
 
 /// The constant step of a loop.
@@ -267,6 +344,16 @@ fn constant_step(node: &AstNode) -> Result<i64> {
         return internal("a loop whose step is not a positive constant");
     }
     Ok(step)
+}
+
+/// The statement that is all of a loop's body, and its arguments.
+fn only_statement(node: &AstNode) -> Result<Option<(String, Vec<AstExpr>)>> {
+    if node.node_type()? != AstNodeType::User {
+        return Ok(None);
+    }
+    let call = node.user_expr()?;
+    let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
+    Ok(Some((call.arg(0)?.id()?.name(), args)))
 }
 
 /// Whether only instances of statements are beneath a node.
@@ -286,11 +373,13 @@ fn straight(node: &AstNode) -> Result<bool> {
     })
 }
 
+/// A loop; `partial` if it is known to be a strip without all its iterations.
 fn walk_for<'a>(
     k: &mut KernelBuilder<'a>,
     function: LLVMValueRef,
     emit: &mut ExprEmitter<'a>,
     node: &AstNode,
+    partial: bool,
 ) -> Result<()> {
     let ir = k.ir;
     let name = node.for_iterator()?.id()?.name();
@@ -308,37 +397,24 @@ fn walk_for<'a>(
     if node.for_is_degenerate()? {
         return run(k, emit, init);
     }
-    if let Some(strips) = Strips::find(k, &body_node)? {
+    if let Some(strips) = Strips::find(k, node)? {
         return pipeline(k, function, emit, node, &strips);
     }
     let step = constant_step(node)?;
     let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
     let after = ir.append_block(function, "endloop");
-    // A whole strip is unrolled: its buffers are read at constant distances.
+    // A whole strip is unrolled.
     let t = state(k)?;
     let strip = t.buffers.last().map(|b| t.tiling.panels[b.panel].strip);
     if let Some(strip) = strip
+        && !partial
         && step == 1
         && straight(&node.for_body()?)?
     {
         let (whole, part) = (ir.append_block(function, "strip"), ir.append_block(function, "rest"));
         ir.cond_br(ir.icmp(LLVMIntEQ, ir.sub(last, init), ir.int(i64::from(strip) - 1)), whole, part);
         ir.at_end(whole);
-        // As operations of a warp, where the target has them.
-        if strip == product::DEPTH
-            && let Some((statement, args)) = only_statement(&body_node)?
-            && let Some(f) = Fragments::new(k, &statement, &args)?
-        {
-            let (warp, alone) = (ir.append_block(function, "fragments"), ir.append_block(function, "points"));
-            ir.cond_br(product::available(k), warp, alone);
-            ir.at_end(warp);
-            product::emit_strip(k, emit, &f, &name, init)?;
-            ir.br(after);
-            ir.at_end(alone);
-        }
-        for i in 0..strip {
-            run(k, emit, ir.add(init, ir.int(i.into())))?;
-        }
+        whole_strip(k, function, emit, node, strip, init)?;
         ir.br(after);
         ir.at_end(part);
     }

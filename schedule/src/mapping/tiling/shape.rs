@@ -53,6 +53,16 @@ impl Default for TilingOptions {
             rate,
         };
         let fragments = |shape| TileShape { lanes: [8, 4], vector: [1, 2], ..shape };
+        let env = |name: &str| -> Option<Vec<TileShape>> {
+            let text = std::env::var(name).ok()?;
+            Some(text.split(';').map(|t| {
+                let v: Vec<u32> = t.split(',').map(|x| x.parse().unwrap()).collect();
+                TileShape { threads: [v[0], v[1]], lanes: [v[2], v[3]], points: [v[4], v[5]], vector: [v[6], v[7]], strip: v[8], residents: v[9], rate: 40 }
+            }).collect())
+        };
+        if let Some(t) = env("TILES") {
+            return TilingOptions { narrow: t.clone(), wide: t.clone(), products: t, multiprocessors: 132 };
+        }
         TilingOptions {
             narrow: vec![shape([16, 16], [8, 16], 1, 49), shape([8, 8], [8, 8], 6, 38)],
             wide: vec![shape([16, 16], [8, 4], 2, 20), shape([8, 8], [8, 4], 6, 18)],
