@@ -61,7 +61,7 @@ pub fn build(
             ir.int32(indices.len() as u32),
             g.array(&indices, ir.i32_type()),
             ir.int32(k.scalars.len() as u32),
-            ir.int32(0),
+            ir.int32(k.dynamic_shared_bytes()),
         ]));
     }
     let images: Vec<LLVMValueRef> = plan

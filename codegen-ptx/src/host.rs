@@ -704,16 +704,22 @@ fn emit_choice(
     choice: &Choice,
 ) -> Result<LLVMValueRef, CodegenError> {
     let mut best: Option<(LLVMValueRef, LLVMValueRef)> = None;
-    for (number, (k, weight)) in choice.kernels.iter().enumerate() {
+    for (number, a) in choice.kernels.iter().enumerate() {
         let mut blocks = ir.int(1);
-        for g in &plan.mapped.kernels[*k].grid {
+        for g in &plan.mapped.kernels[a.kernel].grid {
             let count = expr.emit_pw_aff(&g.count)?;
             blocks = ir.mul(blocks, ir.smax(count, ir.int(0)));
         }
         // A product that wraps makes a bad choice, never a wrong one.
+        let rounds = |slots: i64| ir.udiv(ir.add(blocks, ir.int(slots - 1)), ir.int(slots));
+        let (weight, residents) = (i64::from(a.weight), i64::from(a.residents.max(1)));
         let multiprocessors = i64::from(choice.multiprocessors.max(1));
-        let rounds = ir.udiv(ir.add(blocks, ir.int(multiprocessors - 1)), ir.int(multiprocessors));
-        let time = ir.mul(rounds, ir.int((*weight).into()));
+        let waves = rounds(multiprocessors * residents);
+        let busy = rounds(multiprocessors);
+        let part = ir.udiv(ir.mul(busy, ir.int(2 * weight)), ir.int(3 * residents));
+        let one = ir.add(part, ir.int(weight / 3));
+        let several = ir.icmp(LLVMIntULT, ir.int(1), waves);
+        let time = ir.select(several, ir.mul(waves, ir.int(weight)), one);
         let number = ir.int(number as i64);
         best = Some(match best {
             None => (time, number),

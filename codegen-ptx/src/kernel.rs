@@ -74,10 +74,20 @@ pub struct KernelInfo {
     /// Threads in x, y, z.
     pub block: [u32; 3],
     pub has_barrier: bool,
-    /// Static shared memory a block.
+    /// Shared memory a block.
     pub shared_bytes: u32,
     /// Shared memory behind it that only the emulated device needs.
     pub exchange_bytes: u32,
+}
+
+/// The most shared memory that a block has without asking for it at the launch.
+const STATIC_SHARED_BYTES: u32 = 48 * 1024;
+
+impl KernelInfo {
+    /// What a launch on a GPU asks for: all or nothing.
+    pub fn dynamic_shared_bytes(&self) -> u32 {
+        if self.shared_bytes > STATIC_SHARED_BYTES { self.shared_bytes } else { 0 }
+    }
 }
 
 /// The kernels of a SCoP. It lives in the host module's LLVM context and must be dropped before that.

@@ -302,10 +302,14 @@ fn lower_shared(module: LLVMModuleRef, km: &KernelModule) -> Result<()> {
             let name = c_string(&format!("{kernel}_shared"));
             let mut variable = LLVMGetNamedGlobal(module, name.as_ptr());
             if variable.is_null() {
-                let ty = LLVMArrayType2(ir.i8_type(), u64::from(info.shared_bytes));
+                let size = if info.dynamic_shared_bytes() > 0 { 0 } else { info.shared_bytes };
+                let ty = LLVMArrayType2(ir.i8_type(), u64::from(size));
                 variable = LLVMAddGlobalInAddressSpace(module, ty, name.as_ptr(), SPACE);
-                LLVMSetInitializer(variable, LLVMGetUndef(ty));
-                LLVMSetLinkage(variable, LLVMLinkage::LLVMInternalLinkage);
+                // Without a size and a definition it is what the launch asks for.
+                if size > 0 {
+                    LLVMSetInitializer(variable, LLVMGetUndef(ty));
+                    LLVMSetLinkage(variable, LLVMLinkage::LLVMInternalLinkage);
+                }
                 LLVMSetAlignment(variable, 128);
             }
             Ok(ir.addrspace_cast(variable, ir.ptr_type()))

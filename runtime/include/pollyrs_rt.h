@@ -72,12 +72,12 @@ typedef struct PollyrsKernel {
   const char *name;            /* entry in the PTX or cubin images */
   PollyrsEmuKernel emulated;   /* NULL if not compiled for the emulated device */
   uint32_t flags;              /* POLLYRS_KERNEL_* */
-  uint32_t shared_bytes;       /* static shared memory a block, for the emulated device */
+  uint32_t shared_bytes;       /* shared memory a block, for the emulated device */
   uint32_t block[3];           /* threads a block in x, y, z; product 1 to 1024 */
   uint32_t n_arrays;
   const uint32_t *array_index; /* NULL if n_arrays is 0 */
   uint32_t n_scalars;
-  uint32_t reserved;
+  uint32_t dynamic_shared_bytes; /* shared memory that a launch on a GPU asks for */
 } PollyrsKernel;
 
 #define POLLYRS_IMAGE_PTX 1u

@@ -73,7 +73,7 @@ pub struct Kernel {
     pub n_arrays: u32,
     pub array_index: *const u32,
     pub n_scalars: u32,
-    pub reserved: u32,
+    pub dynamic_shared_bytes: u32,
 }
 
 /// `PollyrsImage`.

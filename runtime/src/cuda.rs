@@ -223,6 +223,13 @@ impl Device {
             let mut function = Handle::NULL;
             // SAFETY: a loaded module and a NUL-terminated name.
             let found = unsafe { self.api.module_function(&mut function, module, kernel.c_name().as_ptr()) };
+            let found = found.and_then(|()| match kernel.dynamic_shared_bytes {
+                0 => Ok(()),
+                // SAFETY: a function of the module; a device without so much memory refuses.
+                bytes => unsafe {
+                    self.api.function_attribute(function, driver::MAX_DYNAMIC_SHARED_BYTES, bytes as c_int)
+                },
+            });
             if let Err(error) = found {
                 // SAFETY: nothing refers to the module.
                 let _ = unsafe { self.api.module_unload(module) };

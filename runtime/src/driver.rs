@@ -113,6 +113,7 @@ driver_api! {
     );
     module_unload = "cuModuleUnload" (module: Handle);
     module_function = "cuModuleGetFunction" (function: *mut Handle, module: Handle, name: *const c_char);
+    function_attribute = "cuFuncSetAttribute" (function: Handle, attribute: c_int, value: c_int);
     memory_allocate = "cuMemAlloc_v2" (address: *mut Address, bytes: usize);
     memory_free = "cuMemFree_v2" (address: Address);
     host_allocate = "cuMemHostAlloc" (memory: *mut *mut c_void, bytes: usize, flags: c_uint);
@@ -141,6 +142,9 @@ driver_api! {
     event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
     event_destroy = "cuEventDestroy_v2" (event: Handle);
 }
+
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+pub const MAX_DYNAMIC_SHARED_BYTES: c_int = 8;
 
 impl Api {
     /// Loads `path`, or the system's driver.

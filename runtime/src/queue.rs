@@ -239,7 +239,7 @@ impl Queue for CudaQueue {
                 x,
                 y,
                 z,
-                0,
+                description.dynamic_shared_bytes,
                 self.stream,
                 self.pointers.as_mut_ptr(),
                 std::ptr::null_mut(),

@@ -180,14 +180,25 @@ pub struct MappedScop {
     pub choices: Vec<Choice>,
 }
 
+/// One of the kernels of a [`Choice`].
+#[derive(Clone, Copy, Debug)]
+pub struct Alternative {
+    /// Index of the kernel.
+    pub kernel: usize,
+    /// Time of a multiprocessor with as many blocks as fit it, in any unit.
+    pub weight: u32,
+    pub residents: u32,
+}
+
 /// Kernels with the same instances, of which one is launched. The value of `param` may be any integer: whatever it is, exactly one of them
-/// runs, which the checker proves. Generated code takes the one with the smallest
-/// `ceil(blocks / multiprocessors) * weight`.
+/// runs, which the checker proves. Generated code takes the one with the smallest time: `weight` for each wave of resident blocks; if there is
+/// only one, a third of that and the rest in proportion to the blocks of a multiprocessor (measured on an H200: two of six resident blocks
+/// take 0.57 of the time of six).
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// A parameter of `MappedScop::host` (`_c0`).
     pub param: String,
-    /// For the values 0, 1, ... of `param`: the kernel's index, and the time of one of its blocks in any unit.
-    pub kernels: Vec<(usize, u32)>,
+    /// For the values 0, 1, ... of `param`.
+    pub kernels: Vec<Alternative>,
     pub multiprocessors: u32,
 }

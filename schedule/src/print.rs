@@ -91,8 +91,9 @@ impl fmt::Display for MappedScop {
         }
         for c in &self.choices {
             write!(f, "choice {}", c.param)?;
-            for (k, weight) in &c.kernels {
-                write!(f, " {} weight {weight}", self.kernels[*k].name)?;
+            for a in &c.kernels {
+                let name = &self.kernels[a.kernel].name;
+                write!(f, " {name} weight {} residents {}", a.weight, a.residents)?;
             }
             writeln!(f, " on {}", c.multiprocessors)?;
         }

@@ -23,7 +23,7 @@ def entries(set_name):
         for program in cases.programs():
             yield program.source, {
                 "name": program.source.name, "set": set_name, "type": "-", "expectation": program.expectation,
-                "check": [list(a) for a in program.arguments], "must_offload": [],
+                "check": [list(a) for a in program.arguments], "must_offload": [], "flags": list(program.flags),
             }
         return
     for entry in table["programs"]:
@@ -33,7 +33,8 @@ def entries(set_name):
                 "name": entry["name"], "set": set_name, "type": element, "expectation": "yes", "check": check,
                 "must_offload": [a for a in check if min(a, default=0) > 2],
                 **{key: entry[key] for key in ("timing", "flops", "bytes") if key in entry},
-                **{key: table[key] for key in ("flags", "limit_s") if key in table},
+                **{key: table[key] for key in ("limit_s",) if key in table},
+                "flags": table.get("flags", []) + entry.get("flags", []),
                 **({"ppcg": entry["ppcg"].get(element)} if "ppcg" in entry else {}),
             }
 

@@ -31,6 +31,8 @@ class Program:
     expectation: str
     # Argument lists that must each execute something on the device.
     must_offload: frozenset
+    # For both compilers, behind -ffp-contract=off.
+    flags: tuple = ()
 
 
 def examples(full):
@@ -54,15 +56,17 @@ def programs():
     for source in sorted((HERE.parent / "programs").iterdir()):
         if source.suffix not in {".c", ".cpp", ".f90"}:
             continue
-        lists, expectation = [], None
+        lists, expectation, flags = [], None, ()
         for line in source.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"(?://|!) (ARGS|OFFLOAD):(.*)", line)
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS):(.*)", line)
             if not found:
                 continue
             if found[1] == "ARGS":
                 lists.append(tuple(found[2].split()))
+            elif found[1] == "FLAGS":
+                flags = tuple(found[2].split())
             else:
                 expectation = found[2].strip()
         if not lists or expectation not in EXPECTATIONS:
             raise ValueError(f"{source}: needs ARGS lines and an OFFLOAD line with one of {', '.join(EXPECTATIONS)}")
-        yield Program(f"programs/{source.name}", source, None, tuple(lists), expectation, frozenset())
+        yield Program(f"programs/{source.name}", source, None, tuple(lists), expectation, frozenset(), flags)

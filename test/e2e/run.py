@@ -71,8 +71,9 @@ def compile_both(result, program, work):
     """The two executables and the refusals' remarks, or None if one does not compile."""
     plain, offloaded, refusals = work / "plain", work / "offloaded", []
     for command in (
-        toolchain.plain_command(program.source, plain, element=program.element),
-        toolchain.plugin_command(program.source, offloaded, element=program.element, extra=["--pollyrs-remarks"]),
+        toolchain.plain_command(program.source, plain, element=program.element, flags=("-ffp-contract=off", *program.flags)),
+        toolchain.plugin_command(program.source, offloaded, element=program.element, flags=("-ffp-contract=off", *program.flags),
+                                 extra=["--pollyrs-remarks"]),
     ):
         done = toolchain.run(command, env=toolchain.environment(), timeout=600)
         result.seconds.append(done.seconds)

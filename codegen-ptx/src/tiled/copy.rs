@@ -52,6 +52,16 @@ impl Share {
         k.ir.add(thread, k.ir.int((round * self.threads).into()))
     }
 
+    /// For a buffer that is fastest along another dimension than the array: this dimension, and how many of its elements 16 banks of
+    /// four bytes hold.
+    fn transposed(&self, k: &KernelBuilder<'_>, g: &SharedGroup) -> Option<(usize, u32)> {
+        let last = g.size.len().checked_sub(1)?;
+        let rows = *g.order.last().filter(|d| **d != last)?;
+        let lines = 64 / k.scop.array(g.array).elem.bytes().max(1);
+        let fits = g.size[rows].is_multiple_of(lines) && g.size[last].is_multiple_of(4 * self.width);
+        fits.then_some((rows, lines))
+    }
+
     /// The place in the buffer of a vector's first element; the last vector stands in for those beyond the buffer.
     fn local(&self, k: &KernelBuilder<'_>, g: &SharedGroup, thread: LLVMValueRef, round: u32) -> Vec<LLVMValueRef> {
         let ir = k.ir;
@@ -61,6 +71,26 @@ impl Share {
             rest = ir.select(ir.icmp(LLVMIntULT, rest, last), rest, last);
         }
         let mut local = vec![ir.int(0); g.size.len()];
+        if let Some((rows, lines)) = self.transposed(k, g) {
+            // 32 bytes of a row, then rows, then the rest of the rows: stores of neighbours hit different banks.
+            let last = g.size.len() - 1;
+            let digits = g.size[last] / self.width;
+            let mut next = |size: u32| {
+                let size = ir.int(size.into());
+                let digit = ir.urem(rest, size);
+                rest = ir.udiv(rest, size);
+                digit
+            };
+            let (low, row, high) = (next(2), next(lines), next(digits / 2));
+            let more = next(g.size[rows] / lines);
+            let vector = ir.add(low, ir.mul(high, ir.int(2)));
+            local[last] = ir.mul(vector, ir.int(self.width.into()));
+            local[rows] = ir.add(row, ir.mul(more, ir.int(lines.into())));
+            for d in (0..last).rev().filter(|d| *d != rows) {
+                local[d] = next(g.size[d]);
+            }
+            return local;
+        }
         for (d, size) in g.size.iter().enumerate().rev() {
             let width = if d + 1 == g.size.len() { self.width } else { 1 };
             let digits = ir.int((size / width).into());

@@ -277,6 +277,11 @@ API cuStreamSynchronize(struct Stream *stream) {
   pthread_mutex_unlock(&mutex);
   return 0;
 }
+API cuFuncSetAttribute(void *function, int attribute, int value) {
+  (void)function, (void)attribute, (void)value;
+  return 0;
+}
+
 API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, struct Stream *stream, void **arguments, void **extra) {
   ENTER_CONTEXT(" grid %u %u %u block %u %u %u", gx, gy, gz, bx, by, bz)

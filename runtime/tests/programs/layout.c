@@ -20,7 +20,7 @@ int main(void) {
   FIELD(PollyrsKernel, n_arrays);
   FIELD(PollyrsKernel, array_index);
   FIELD(PollyrsKernel, n_scalars);
-  FIELD(PollyrsKernel, reserved);
+  FIELD(PollyrsKernel, dynamic_shared_bytes);
   SIZE(PollyrsImage);
   FIELD(PollyrsImage, kind);
   FIELD(PollyrsImage, arch);

@@ -18,7 +18,7 @@ fn header_and_mirror_have_the_same_layout() {
     }
     structure!("PollyrsEmuThread", EmuThread: block thread reserved shared scheduler);
     structure!("PollyrsKernel", Kernel:
-        name emulated flags shared_bytes block n_arrays array_index n_scalars reserved);
+        name emulated flags shared_bytes block n_arrays array_index n_scalars dynamic_shared_bytes);
     structure!("PollyrsImage", Image: kind arch data bytes);
     structure!("PollyrsScop", Scop: abi_version flags name at n_kernels n_images kernels images n_reasons n_arrays
         reasons array_names cache);

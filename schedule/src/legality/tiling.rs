@@ -6,6 +6,7 @@
 //!    schedule is rule 3 of the module above.)
 //! 3. *Registers.* Every array that the kernel writes is private or in registers; a point uses one cell of a register array and
 //!    no other point uses that cell. So what points outside the box do is not seen by anyone, and the order of points does not matter.
+//!    Alternatives (kernels of one choice) are proved each by itself, and rule 1 of the module above for every value of the choice.
 //! 4. *Shared.* A buffer holds elements of an array that the launch does not write; every access that reads it finds its element inside;
 //!    the copy that it reads is the last one before it; copies read only elements that the program reads.
 
@@ -45,7 +46,11 @@ impl Checker<'_> {
             covered =
                 covered.intersect(first.le_set(d.min.clone())?)?.intersect(end.gt_set(d.max.clone())?)?;
         }
-        let sizes_agree = t.dims.len() == k.grid.len()
+        // Thread indices are digits of the linear index by lanes and warps: each combination once.
+        let lanes_agree = t.lanes.len() == k.block.len()
+            && t.lanes.iter().zip(&k.block).all(|(l, b)| *l > 0 && b.size % l == 0);
+        let sizes_agree = lanes_agree
+            && t.dims.len() == k.grid.len()
             && t.dims.len() == k.block.len()
             && t.dims.iter().all(|d| d.vector > 0 && d.points % d.vector == 0);
         if !sizes_agree {

@@ -29,7 +29,7 @@ mod tiling;
 
 pub use tiling::{TileShape, TilingOptions};
 
-use crate::mapped::{Choice, MappedKernel, MappedScop, Placement};
+use crate::mapped::{Alternative, Choice, MappedKernel, MappedScop, Placement};
 use crate::strategy::{KERNEL, SERIAL, place};
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, known};
@@ -95,7 +95,7 @@ struct Site {
     /// How the members are tiled, if several points run side by side in a thread.
     tile: Option<tiling::Tile>,
     /// Set if one of several sites is launched.
-    alternative: Option<Alternative>,
+    alternative: Option<Variant>,
 }
 
 /// Maps `tree` (placing it first if it has no marks).
@@ -153,14 +153,14 @@ fn map_marked(
 
 /// One of several sites with the same instances: the parameter of the choice (named after the first site) says which is launched.
 #[derive(Clone, Copy)]
-struct Alternative {
+struct Variant {
     /// Index of the first site.
     choice: usize,
     at: usize,
     of: usize,
 }
 
-impl Alternative {
+impl Variant {
     fn param(self) -> String {
         format!("_c{}", self.choice)
     }
@@ -184,9 +184,11 @@ fn choices(sites: &[Site], options: &MapOptions) -> Vec<Choice> {
     for (kernel, site) in sites.iter().enumerate() {
         let (Some(a), Some(tile)) = (site.alternative, &site.tile) else { continue };
         let param = a.param();
+        let alternative =
+            Alternative { kernel, weight: tile.weight, residents: tile.residents };
         match out.iter_mut().find(|c| c.param == param) {
-            Some(c) => c.kernels.push((kernel, tile.weight)),
-            None => out.push(Choice { param, kernels: vec![(kernel, tile.weight)], multiprocessors }),
+            Some(c) => c.kernels.push(alternative),
+            None => out.push(Choice { param, kernels: vec![alternative], multiprocessors }),
         }
     }
     out

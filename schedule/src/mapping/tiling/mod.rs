@@ -27,7 +27,7 @@ pub use shape::{TileShape, TilingOptions};
 pub(super) use shape::Tile;
 
 use super::kernel::{launch_domain, thread_schedule, values};
-use super::{Alternative, Host, MapOptions, Site};
+use super::{Host, MapOptions, Site, Variant};
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::member_map;
 use crate::Result;
@@ -68,11 +68,11 @@ pub(super) fn choose(
             let mut launches = vec![Host::Launch(k)];
             let choice = k;
             for site in new {
-                let alternative = site.alternative.map(|a| Alternative { choice, ..a });
+                let alternative = site.alternative.map(|a| Variant { choice, ..a });
                 sites.push(Site { name: format!("K{}", sites.len()), alternative, ..site });
                 launches.push(Host::Launch(sites.len() - 1));
             }
-            sites[k].alternative = sites[k].alternative.map(|a| Alternative { choice, ..a });
+            sites[k].alternative = sites[k].alternative.map(|a| Variant { choice, ..a });
             if launches.len() == 1 { Host::Launch(k) } else { Host::Sequence(launches) }
         }
     })
@@ -135,7 +135,7 @@ fn split(
     let of = tiles.len();
     let mut out = Vec::new();
     for (at, tile) in tiles.into_iter().enumerate() {
-        let alternative = (of > 1).then_some(Alternative { choice: 0, at, of });
+        let alternative = (of > 1).then_some(Variant { choice: 0, at, of });
         out.push(copy(inside.clone(), Some(tile), alternative));
     }
     if !outside.is_empty()? {

@@ -15,9 +15,6 @@ use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop, StmtId};
 use std::collections::BTreeMap;
 
-/// Shared memory of a panel in bytes: half of what every device has for a block, for two panels are in memory at once.
-const SHARED_BYTES: u32 = 24 * 1024;
-
 /// Strips innermost sequential loops and puts copies in front of the strips.
 pub(super) struct Panels<'a> {
     pub scop: &'a Scop,
@@ -149,7 +146,7 @@ impl Panels<'_> {
         for (array, rows, accesses) in found {
             if let Some(g) = self.group(array, &rows, accesses, strip, name, path.len())? {
                 let more = g.elements() * self.scop.array(array).elem.bytes();
-                if bytes + more <= SHARED_BYTES {
+                if bytes + more <= self.tile.shared {
                     bytes += more;
                     out.push(g);
                 }
@@ -215,7 +212,7 @@ impl Panels<'_> {
             lower.push(isl::PwAff::read(&self.scop.ctx, &text)?);
             size.push(u32::try_from(extent).map_err(|_| ScheduleError::Unsupported("a large buffer"))?);
         }
-        if size.iter().map(|s| u64::from(*s)).product::<u64>() > u64::from(SHARED_BYTES) {
+        if size.iter().map(|s| u64::from(*s)).product::<u64>() > u64::from(self.tile.shared) {
             return Ok(None);
         }
         // The elements of the launch: a box.

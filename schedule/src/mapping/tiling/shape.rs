@@ -20,9 +20,11 @@ pub struct TileShape {
     pub vector: [u32; 2],
     /// Iterations of the sequential loop whose operands are in shared memory at a time; 0: no shared memory.
     pub strip: u32,
+    /// Bytes of the buffers of a strip at most; there are two sets of them. Every GPU has 48 KiB for a block, more on request.
+    pub shared: u32,
     /// Blocks on a multiprocessor at once: bounds the registers.
     pub residents: u32,
-    /// Multiplications and additions per time with all multiprocessors busy, in any unit that all shapes share.
+    /// Operations per time with all multiprocessors busy, in any unit that the shapes of a list share.
     pub rate: u32,
 }
 
@@ -41,7 +43,8 @@ pub struct TilingOptions {
 
 impl Default for TilingOptions {
     /// Accumulators, two sets of operands, a strip on its way and addresses have to fit the registers: 255 of a thread, 65536 of a
-    /// multiprocessor. Rates are TFLOP/s on an H200 (gemm at 4096 and, for the small ones, at 1024).
+    /// multiprocessor. Two blocks of 128 threads hide each other's barriers, with 8 × 16 points each keeps 24 operands for 128 fused
+    /// operations. Rates are TFLOP/s on an H200, gemm at 4096; longer strips, and tiles of 128 × 256 in one block, were slower.
     fn default() -> Self {
         let shape = |threads, points, residents, rate| TileShape {
             threads,
@@ -49,26 +52,17 @@ impl Default for TilingOptions {
             points,
             vector: [4, 4],
             strip: 8,
+            shared: 24 * 1024,
             residents,
             rate,
         };
         let fragments = |shape| TileShape { lanes: [8, 4], vector: [1, 2], ..shape };
-        let env = |name: &str| -> Option<Vec<TileShape>> {
-            let text = std::env::var(name).ok()?;
-            Some(text.split(';').map(|t| {
-                let v: Vec<u32> = t.split(',').map(|x| x.parse().unwrap()).collect();
-                TileShape { threads: [v[0], v[1]], lanes: [v[2], v[3]], points: [v[4], v[5]], vector: [v[6], v[7]], strip: v[8], residents: v[9], rate: 40 }
-            }).collect())
-        };
-        if let Some(t) = env("TILES") {
-            return TilingOptions { narrow: t.clone(), wide: t.clone(), products: t, multiprocessors: 132 };
-        }
         TilingOptions {
-            narrow: vec![shape([16, 16], [8, 16], 1, 49), shape([8, 8], [8, 8], 6, 38)],
-            wide: vec![shape([16, 16], [8, 4], 2, 20), shape([8, 8], [8, 4], 6, 18)],
+            narrow: vec![shape([8, 16], [16, 8], 2, 48), shape([8, 8], [8, 8], 6, 48)],
+            wide: vec![shape([16, 16], [8, 4], 1, 14), shape([8, 8], [8, 4], 4, 14)],
             products: vec![
-                fragments(shape([16, 16], [8, 8], 1, 50)),
-                fragments(shape([16, 8], [4, 8], 3, 38)),
+                fragments(shape([8, 16], [8, 8], 2, 44)),
+                fragments(shape([16, 8], [4, 8], 3, 34)),
             ],
             multiprocessors: 132,
         }
@@ -102,10 +96,11 @@ impl Shape {
 pub(in super::super) struct Tile {
     pub dims: Vec<Shape>,
     pub strip: u32,
+    pub shared: u32,
     pub residents: u32,
     /// Whether all its points fuse a product into a sum of doubles.
     pub products: bool,
-    /// Time of a block, as good as one multiprocessor's share.
+    /// Time of as many blocks as are resident.
     pub weight: u32,
 }
 
@@ -188,8 +183,8 @@ pub(super) fn shapes(scop: &Scop, options: &MapOptions, site: &Site) -> Result<V
         };
         let mut dims = vec![Shape::ONE; site.members.len()];
         (dims[y], dims[x]) = (dim(0), dim(1));
-        let weight = dims.iter().map(|d| d.tile()).product::<u32>() * 64 / s.rate.max(1);
-        out.push(Tile { dims, strip: s.strip, residents: s.residents, products, weight });
+        let weight = dims.iter().map(|d| d.tile()).product::<u32>() * s.residents * 16 / s.rate.max(1);
+        out.push(Tile { dims, strip: s.strip, shared: s.shared, residents: s.residents, products, weight });
     }
     Ok(out)
 }
@@ -211,10 +206,14 @@ pub(super) fn fastest(
         };
         extents.push(e);
     }
+    let multiprocessors = u64::from(multiprocessors.max(1));
     let time = |t: &Tile| {
         let tiles = t.dims.iter().zip(&extents).map(|(d, e)| e.div_ceil(d.tile().into()));
         let blocks = tiles.fold(1_u64, u64::saturating_mul);
-        blocks.div_ceil(multiprocessors.max(1).into()).saturating_mul(t.weight.into())
+        let (weight, residents) = (u64::from(t.weight), u64::from(t.residents.max(1)));
+        let waves = blocks.div_ceil(multiprocessors * residents).saturating_mul(weight);
+        let busy = blocks.div_ceil(multiprocessors).min(residents);
+        if waves > weight { waves } else { weight / 3 + 2 * weight * busy / (3 * residents) }
     };
     Ok((0..tiles.len()).min_by_key(|i| time(&tiles[*i])))
 }
