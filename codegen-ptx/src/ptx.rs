@@ -15,10 +15,10 @@ use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
 use crate::kernel::{BARRIER, BLOCK_ID, KernelInfo, KernelModule, OPAQUE, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
-use crate::tiled;
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
 };
+use crate::tiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;

@@ -11,10 +11,10 @@ use super::{VECTOR_BYTES, alignment, linear_thread};
 use crate::ast_expr::ExprEmitter;
 use crate::error::{Result, internal};
 use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
+use crate::statement::type_of;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use crate::statement::type_of;
 use pollyrs_isl::{AstExpr, AstExprType};
 use pollyrs_schedule::{Panel, SharedGroup};
 use pollyrs_scop::ElemType;
@@ -63,7 +63,13 @@ impl Share {
     }
 
     /// The place in the buffer of a vector's first element; the last vector stands in for those beyond the buffer.
-    fn local(&self, k: &KernelBuilder<'_>, g: &SharedGroup, thread: LLVMValueRef, round: u32) -> Vec<LLVMValueRef> {
+    fn local(
+        &self,
+        k: &KernelBuilder<'_>,
+        g: &SharedGroup,
+        thread: LLVMValueRef,
+        round: u32,
+    ) -> Vec<LLVMValueRef> {
         let ir = k.ir;
         let mut rest = self.number(k, thread, round);
         if self.partial(round) {
@@ -189,10 +195,8 @@ pub(super) fn clamped(
         let bounds = bounds(k, g)?;
         let emit = hidden(k, emit, bounds.iter().flat_map(|(a, b)| [a, b]))?;
         let emitted = |e: &AstExpr| emit.emit_int(e);
-        let bounds = bounds
-            .iter()
-            .map(|(min, max)| Ok((emitted(min)?, emitted(max)?)))
-            .collect::<Result<Vec<_>>>()?;
+        let bounds =
+            bounds.iter().map(|(min, max)| Ok((emitted(min)?, emitted(max)?))).collect::<Result<Vec<_>>>()?;
         let lower = smallest(&emit, g, &args)?;
         for r in 0..source.share.rounds() {
             let local = source.share.local(k, g, thread, r);

@@ -80,7 +80,8 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
     for v in &VECTORS {
         let Some(f) = find_function(module, &v.name()) else { continue };
         let results: Vec<_> = (0..v.width).map(|i| format!("${i}")).collect();
-        let text = format!("ld.global.nc.v{}.{} {{{}}}, [${}];", v.width, v.suffix, results.join(", "), v.width);
+        let text =
+            format!("ld.global.nc.v{}.{} {{{}}}, [${}];", v.width, v.suffix, results.join(", "), v.width);
         let outputs: Vec<_> = (0..v.width).map(|_| format!("={}", v.constraint)).collect();
         let constraints = format!("{},l", outputs.join(","));
         replace_calls(module, f, |ir, call| {

@@ -286,8 +286,11 @@ fn transfer(k: &mut KernelBuilder<'_>, function: LLVMValueRef, r: &RegisterCell,
     let elem = k.scop.array(r.array).elem;
     let ty = llvm_elem(ir, elem);
     let cells = Cells { array: r.array, base, ty, elem, subscripts };
-    let (all, some, done) =
-        (ir.append_block(function, "alltile"), ir.append_block(function, "parttile"), ir.append_block(function, "donetile"));
+    let (all, some, done) = (
+        ir.append_block(function, "alltile"),
+        ir.append_block(function, "parttile"),
+        ir.append_block(function, "donetile"),
+    );
     let full = state(k)?.coordinates.iter().fold(ir.bool(true), |full, c| ir.and(full, c.full));
     ir.cond_br(full, all, some);
     ir.at_end(all);

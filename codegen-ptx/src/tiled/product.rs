@@ -177,8 +177,9 @@ fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: LLVMValueRef, m:
                 at.and_then(|at| group.into_iter().find(|g| g.accesses.contains(&(id, at))))
                     .is_some_and(|g| !g.along.contains(&Some(m)))
             }
-            LLVMFMul | LLVMFAdd | LLVMFSub | LLVMFNeg | LLVMFPExt => (0..LLVMGetNumOperands(v) as u32)
-                .all(|o| free_of(k, id, s, LLVMGetOperand(v, o), m)),
+            LLVMFMul | LLVMFAdd | LLVMFSub | LLVMFNeg | LLVMFPExt => {
+                (0..LLVMGetNumOperands(v) as u32).all(|o| free_of(k, id, s, LLVMGetOperand(v, o), m))
+            }
             _ => false,
         }
     }

@@ -142,7 +142,12 @@ impl Strips {
     }
 
     /// The arguments of the copy where the loop's iterator `name` is `value`.
-    fn args_at(&self, emit: &mut ExprEmitter<'_>, name: &str, value: LLVMValueRef) -> Result<Vec<LLVMValueRef>> {
+    fn args_at(
+        &self,
+        emit: &mut ExprEmitter<'_>,
+        name: &str,
+        value: LLVMValueRef,
+    ) -> Result<Vec<LLVMValueRef>> {
         emit.names.insert(name.to_string(), value);
         self.args.iter().map(|a| emit.emit_int(a)).collect()
     }

@@ -171,7 +171,12 @@ impl<'c> Fixture<'c> {
 
     pub fn build(&self) -> Result<KernelModule> {
         let host = isl::Schedule::from_domain(isl::UnionSet::empty(&self.scop.ctx).unwrap()).unwrap();
-        let mapped = MappedScop { kernels: self.kernels.clone(), host, placement: self.placement.clone(), choices: vec![] };
+        let mapped = MappedScop {
+            kernels: self.kernels.clone(),
+            host,
+            placement: self.placement.clone(),
+            choices: vec![],
+        };
         // SAFETY: the fixture's module is live and its handles are of it.
         unsafe { build_kernels(self.module.as_mut_ptr(), &self.scop, &mapped) }
     }

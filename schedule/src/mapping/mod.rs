@@ -184,8 +184,7 @@ fn choices(sites: &[Site], options: &MapOptions) -> Vec<Choice> {
     for (kernel, site) in sites.iter().enumerate() {
         let (Some(a), Some(tile)) = (site.alternative, &site.tile) else { continue };
         let param = a.param();
-        let alternative =
-            Alternative { kernel, weight: tile.weight, residents: tile.residents };
+        let alternative = Alternative { kernel, weight: tile.weight, residents: tile.residents };
         match out.iter_mut().find(|c| c.param == param) {
             Some(c) => c.kernels.push(alternative),
             None => out.push(Choice { param, kernels: vec![alternative], multiprocessors }),
@@ -215,7 +214,15 @@ fn collect(
     let mut site = |members: Vec<isl::UnionPwAff>, inner: &Tree, host: &[isl::UnionPwAff]| {
         let name = format!("K{}", sites.len());
         let domain = domain.clone();
-        sites.push(Site { name, host: host.to_vec(), domain, members, inner: inner.clone(), tile: None, alternative: None });
+        sites.push(Site {
+            name,
+            host: host.to_vec(),
+            domain,
+            members,
+            inner: inner.clone(),
+            tile: None,
+            alternative: None,
+        });
         Ok(Some(Host::Launch(sites.len() - 1)))
     };
     match tree {

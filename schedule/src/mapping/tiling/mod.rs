@@ -23,17 +23,17 @@ mod panels;
 mod region;
 mod shape;
 
-pub use shape::{TileShape, TilingOptions};
 pub(super) use shape::Tile;
+pub use shape::{TileShape, TilingOptions};
 
 use super::kernel::{launch_domain, thread_schedule, values};
 use super::{Host, MapOptions, Site, Variant};
+use crate::Result;
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::member_map;
-use crate::Result;
+use panels::Panels;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
-use panels::Panels;
 use region::{Region, registers};
 use shape::{fastest, shapes};
 
