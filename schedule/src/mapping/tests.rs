@@ -319,12 +319,12 @@ fn register_tiles_and_panels() {
     assert_eq!(m.choices.len(), 1);
     assert_eq!(m.choices[0].kernels.len(), 2);
     let k = tiled[0];
-    assert_eq!(blocks(k), [8, 16]);
+    assert_eq!(blocks(k), [16, 16]);
     let t = k.tiling.as_ref().unwrap();
     assert_eq!(t.registers.len(), 1);
     assert_eq!(t.panels.len(), 1);
     let sizes: Vec<_> = t.panels[0].groups.iter().map(|g| (g.size.clone(), g.order.clone())).collect();
-    let (y, x) = (8 * t.dims[0].points, 16 * t.dims[1].points);
+    let (y, x) = (16 * t.dims[0].points, 16 * t.dims[1].points);
     assert_eq!(sizes, [(vec![y, 8], vec![1, 0]), (vec![8, x], vec![0, 1])]);
     let c = tiled_code(k);
     assert!(c.contains("_copy0(c0); for (int c1 = c0;") && c.ends_with("S1(_v0, c1, _v1); }"), "{c}");
