@@ -57,6 +57,9 @@ pub unsafe fn products(scop: &Scop) -> Vec<StmtId> {
 
 impl Product {
     fn of(scop: &Scop, s: &Statement) -> Option<Product> {
+        if s.subregion.is_some() {
+            return None;
+        }
         let mut writes = s.accesses.iter().filter(|a| a.kind != AccessKind::Read);
         let (write, None) = (writes.next()?, writes.next()) else { return None };
         if scop.array(write.array).elem != ElemType::F64 {
