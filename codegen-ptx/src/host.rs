@@ -245,8 +245,8 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     let fused =
         plan.fused.map(|f| Ok::<_, CodegenError>((f, stencil::count(&ir, &expr, plan, f)?))).transpose()?;
     let mut described = ranges.clone();
-    if let Some((f, count)) = fused {
-        described.extend(stencil::scratch_ranges(&ir, f, count, &range_of)?);
+    if let Some((f, counts)) = &fused {
+        described.extend(stencil::scratch_ranges(&ir, f, counts, &range_of)?);
     }
     for (i, r) in described.iter().enumerate() {
         store_array(&ir, slots.arrays, i as u64, r);
@@ -271,7 +271,7 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
         ir.void_type(),
         &[ir.ptr_type(), ir.i32_type(), ir.i64_type(), ir.ptr_type()],
     );
-    if let Some((f, count)) = fused {
+    if let Some((f, counts)) = &fused {
         let l = stencil::Launcher {
             function,
             plan,
@@ -281,7 +281,7 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
             launch,
             run,
         };
-        let first = stencil::emit_fused(&ir, &expr, &l, count, &range_of)?;
+        let first = stencil::emit_fused(&ir, &expr, &l, counts, &range_of)?;
         expr.names.insert(FIRST_TIME.into(), first);
         host = from_first_time(scop, &host)?;
     }

@@ -167,12 +167,13 @@ pub(crate) fn emit_operand(
     resolve(k, &mut instance, v)
 }
 
-/// Emits one instance of the statement `name` without its store, and gives the value that it would store. `given` are the values
-/// of loads, by host value; the other loads read memory. Whatever is given, nothing traps.
+/// Emits one instance of the statement without its stores, and gives the value that access number `write` would store. `given` are
+/// the values of loads, by host value; the other loads read memory. Whatever is given, nothing traps.
 pub(crate) fn emit_stored(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
     id: StmtId,
+    write: usize,
     iterators: &[LLVMValueRef],
     given: BTreeMap<usize, LLVMValueRef>,
 ) -> Result<LLVMValueRef> {
@@ -189,6 +190,7 @@ pub(crate) fn emit_stored(
     }
     let mut instance =
         Instance { plan, emit, values: given, counters: BTreeMap::new(), wraps: wraps(statement) };
+    let store = statement.accesses.get(write).map(|a| a.value);
     for i in &statement.body {
         let value = i.0 as LLVMValueRef;
         if instance.values.contains_key(&i.0) {
@@ -196,7 +198,10 @@ pub(crate) fn emit_stored(
         }
         // SAFETY: an instruction of the host.
         match unsafe { LLVMGetInstructionOpcode(value) } {
-            LLVMStore => return resolve(k, &mut instance, operand(value, 0)),
+            LLVMStore if store == Some(AccessValue::Instruction(*i)) => {
+                return resolve(k, &mut instance, operand(value, 0));
+            }
+            LLVMStore => {}
             LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => {
                 return unsupported("a division of integers at points that the program does not compute");
             }

@@ -31,6 +31,8 @@ pub struct Compiled {
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: Vec<Option<Footprint>>,
     pub work: WorkEstimate,
+    /// What was fused of the time steps of a stencil, or why nothing was; `None`: not tried.
+    pub fused: Option<Result<String, String>>,
     /// Set by [`Compiled::prepare`].
     pub entry: Option<codegen::Entry>,
 }

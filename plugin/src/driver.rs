@@ -216,8 +216,10 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     // SAFETY: the module outlives the kernels, which live in its context.
     let build = || unsafe { codegen::build_kernels(session.module(), &scop, &mapped) };
     let mut kernels = timer.time(Phase::Kernels, build).map_err(generated)?;
-    if options.strategy == Strategy::Streaming {
-        stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
+    let mut fused = None;
+    if matches!(options.strategy, Strategy::Auto | Strategy::Streaming) {
+        let fuse = || stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
+        fused = Some(timer.time(Phase::Kernels, fuse));
     }
     if stage == Stage::Kernel {
         eprintln!("{kernels}");
@@ -233,7 +235,7 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     let (footprints, work) = timer
         .time(Phase::Estimates, || Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?)))
         .map_err(reject_reason)?;
-    Ok(Some(Compiled { scop, mapped, kernels, images, footprints, work, entry: None }))
+    Ok(Some(Compiled { scop, mapped, kernels, images, footprints, work, fused, entry: None }))
 }
 
 /// By `ArrayId`; `None` for what is not memory.

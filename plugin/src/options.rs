@@ -50,6 +50,9 @@ pub struct Options {
     pub strategy: Strategy,
     /// Time iterations of a stencil in one launch; `None`: chosen by the plan.
     pub fuse_steps: Option<u32>,
+    /// Of a stencil: threads along y and x, columns of a thread along y and x, and 2 if no step waits for another of its
+    /// iteration (else 1); empty: chosen by the plan.
+    pub stencil_shape: Vec<u32>,
     /// Outermost first; empty: chosen by the mapping.
     pub tile: Vec<u32>,
     /// isl operations; `None`: the stages' default.
@@ -74,6 +77,7 @@ const NAMES: [&str; 14] = [
     "verbose",
     "strategy",
     "fuse-steps",
+    "stencil-shape",
     "tile",
     "budget",
     "module-budget",
@@ -94,6 +98,7 @@ impl Default for Options {
             verbose: false,
             strategy: Strategy::Auto,
             fuse_steps: None,
+            stencil_shape: Vec::new(),
             tile: Vec::new(),
             budget: None,
             module_budget: None,
@@ -161,6 +166,14 @@ impl Options {
                 }
             }
             "fuse-steps" => self.fuse_steps = Some(number(value)?),
+            "stencil-shape" => {
+                let n = value.split('x').map(number).collect::<Result<Vec<u32>, _>>()?;
+                let fits = |n: &[u32]| n.iter().all(|v| (1..=1024).contains(v)) && n[0] * n[1] <= 1024 && n[2] * n[3] <= 64;
+                if n.len() != 5 || !fits(&n) {
+                    return Err(format!("'{value}' is not TYxTXxCYxCXxL"));
+                }
+                self.stencil_shape = n;
+            }
             "tile" => self.tile = sizes(value)?,
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),

@@ -29,6 +29,11 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
         message.push_str(&format!(", {}", count(private, "private scalar")));
     }
     remark(f, RemarkKind::Passed, "Offloaded", at, &message);
+    match &c.fused {
+        Some(Ok(what)) => remark(f, RemarkKind::Passed, "FusedSteps", at, &format!("fuses steps: {what}")),
+        Some(Err(why)) => remark(f, RemarkKind::Analysis, "StepsNotFused", at, &format!("steps are not fused: {why}")),
+        None => {}
+    }
     for a in &scop.assumptions {
         remark(f, RemarkKind::Analysis, "Assumption", at, &format!("assumes {}: {}", a.kind, a.note));
     }

@@ -2,23 +2,27 @@
 
 use crate::options::Options;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_schedule::stencil;
+use pollyrs_schedule::stencil::{self, Wish};
 use pollyrs_schedule::{Dependences, MappedScop};
 use pollyrs_scop::Scop;
 
-/// Adds fused kernels to `kernels` if the SCoP is a stencil and its plan is proved.
+/// Adds fused kernels to `kernels` if the SCoP is a stencil and its plans are proved; the result says what was done, or why nothing
+/// was.
 pub fn fuse(
     scop: &Scop,
     deps: &Dependences,
     mapped: &MappedScop,
     kernels: &mut codegen::KernelModule,
     options: &Options,
-) {
-    match try_fuse(scop, deps, mapped, kernels, options) {
-        Ok(what) if options.verbose => eprintln!("pollyrs: {}: {what}", scop.name),
-        Err(why) if options.verbose => eprintln!("pollyrs: {}: steps are not fused: {why}", scop.name),
-        _ => {}
+) -> Result<String, String> {
+    let result = try_fuse(scop, deps, mapped, kernels, options);
+    if options.verbose {
+        match &result {
+            Ok(what) => eprintln!("pollyrs: {}: {what}", scop.name),
+            Err(why) => eprintln!("pollyrs: {}: steps are not fused: {why}", scop.name),
+        }
     }
+    result
 }
 
 fn try_fuse(
@@ -32,12 +36,25 @@ fn try_fuse(
     if !stencil::check::time_on_host(mapped).map_err(|e| e.to_string())? {
         return Err("the time loop does not run on the host".into());
     }
-    let fuse = options.fuse_steps.map(i64::from);
-    let plan = stencil::plan(scop, &found, fuse).map_err(|e| e.to_string())?;
-    if let Some(v) = stencil::check(&plan).map_err(|e| e.to_string())?.first() {
-        return Err(format!("internal error: the proof failed: {v}"));
+    let shape = match options.stencil_shape.as_slice() {
+        [ty, tx, cy, cx, apart] => Some(([*ty, *tx], [*cy, *cx], *apart == 2)),
+        _ => None,
+    };
+    let wish = Wish { fuse: options.fuse_steps.map(i64::from), shape };
+    let plans = stencil::plans(scop, &found, &wish).map_err(|e| e.to_string())?;
+    for plan in &plans {
+        if let Some(v) = stencil::check(plan).map_err(|e| e.to_string())?.first() {
+            return Err(format!("the proof failed: {v}"));
+        }
     }
-    codegen::fuse(kernels, scop, mapped, &plan).map_err(|e| e.to_string())?;
-    let steps = plan.config.fuse as usize / plan.stencil.period as usize * plan.stencil.steps.len();
-    Ok(format!("{steps} steps fused, {} time iterations a launch", plan.config.fuse))
+    codegen::fuse(kernels, scop, mapped, &plans).map_err(|e| e.to_string())?;
+    let depths: Vec<String> = plans.iter().map(|p| p.config.fuse.to_string()).collect();
+    let first = &plans[0];
+    let [ty, tx] = first.config.threads;
+    let [cy, cx] = first.config.cells;
+    Ok(format!(
+        "{} time iterations a launch; blocks of {ty} x {tx} threads, {cy} x {cx} columns each{}",
+        depths.join(" or "),
+        if first.config.apart { ", steps apart" } else { "" },
+    ))
 }

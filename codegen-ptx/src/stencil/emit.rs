@@ -89,43 +89,45 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
     };
     let shared = slots(&input);
     let mut t = Tile::new(k, input.function, plan, input.elements, given, src, dst, shared.0)?;
-    let full = t.is_inner();
-    let (inner, border) =
-        (ir.append_block(input.function, "inner"), ir.append_block(input.function, "border"));
-    ir.cond_br(full, inner, border);
-    for (block, is_inner) in [(inner, true), (border, false)] {
-        ir.at_end(block);
-        t.enter(is_inner)?;
-        if plan.stencil.dims == 1 {
-            straight(&mut t)?
-        } else {
-            rows(&mut t)?
+    if plan.stencil.dims == 1 {
+        let zero = t.number(0);
+        let full = t.is_inner(zero, zero);
+        let (inner, border) =
+            (ir.append_block(input.function, "inner"), ir.append_block(input.function, "border"));
+        ir.cond_br(full, inner, border);
+        for (block, is_inner) in [(inner, true), (border, false)] {
+            ir.at_end(block);
+            t.inner = is_inner;
+            straight(&mut t)?;
+            ir.ret_void();
         }
+    } else {
+        rows(&mut t)?;
         ir.ret_void();
     }
     Ok(shared.1 as u32)
 }
 
-/// Corners that are the same function for two buffers become one value, so that tests against them are, too.
+/// Corners that are the same function become one value, so that tests against them are, too.
 fn share_corners(plan: &StencilPlan, given: &mut BTreeMap<StencilScalar, LLVMValueRef>) -> Result<()> {
-    use StencilScalar::{Lower, OuterLower, OuterUpper, Upper};
-    let buffers = &plan.stencil.buffers;
-    for b in 1..buffers.len() {
-        for first in (0..b).rev() {
-            for d in 0..plan.stencil.dims {
-                let (x, y) = (&buffers[first], &buffers[b]);
-                let pairs = [
-                    (Lower(first, d), Lower(b, d), &x.lower[d], &y.lower[d]),
-                    (Upper(first, d), Upper(b, d), &x.upper[d], &y.upper[d]),
-                    (OuterLower(first, d), OuterLower(b, d), &x.outer_lower[d], &y.outer_lower[d]),
-                    (OuterUpper(first, d), OuterUpper(b, d), &x.outer_upper[d], &y.outer_upper[d]),
-                ];
-                for (from, to, f, g) in pairs {
-                    if let Some(v) = given.get(&from).copied()
-                        && f.is_equal(g)?
-                    {
-                        given.insert(to, v);
+    use StencilScalar::{Lower, OuterLower, OuterUpper, StepLower, StepUpper, Upper};
+    let s = &plan.stencil;
+    for d in 0..s.dims {
+        let mut corners = Vec::new();
+        for (b, x) in s.buffers.iter().enumerate() {
+            corners.extend([(Lower(b, d), &x.lower[d]), (Upper(b, d), &x.upper[d])]);
+            corners.extend([(OuterLower(b, d), &x.outer_lower[d]), (OuterUpper(b, d), &x.outer_upper[d])]);
+        }
+        for (k, x) in s.steps.iter().enumerate().filter(|(_, x)| x.partial) {
+            corners.extend([(StepLower(k, d), &x.lower[d]), (StepUpper(k, d), &x.upper[d])]);
+        }
+        for (i, (to, f)) in corners.iter().enumerate() {
+            for (from, g) in &corners[..i] {
+                if f.is_equal(g)? {
+                    if let Some(v) = given.get(from).copied() {
+                        given.insert(*to, v);
                     }
+                    break;
                 }
             }
         }
@@ -155,6 +157,7 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
     let mut current: Vec<Option<Values>> = vec![None; nodes];
     let zero = t.number(0);
     for it in 0..=t.plan.max_lag() {
+        t.begin_iteration();
         for i in t.plan.order.clone() {
             if t.plan.nodes[i].lag != it {
                 continue;
@@ -163,10 +166,8 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
                 t.load_input(i, zero)?
             } else {
                 let own = |node: usize, _age: usize, cell: usize| current[node].as_ref().map(|v| v[cell]);
-                {
-                    let border = if t.loads_border(i) { Some(t.load_border(i, zero)?) } else { None };
-                    t.compute(i, zero, it, &own, border.as_ref())?
-                }
+                let border = if t.loads_border(i) { Some(t.load_border(i, zero)?) } else { None };
+                t.compute(i, zero, it, &own, border.as_ref())?
             };
             t.publish(i, it, zero, &values)?;
             current[i] = Some(values);
@@ -178,105 +179,145 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The values that an iteration hands to the next.
+struct Carried {
+    /// Of each input node the row loaded ahead.
+    ahead: BTreeMap<usize, Values>,
+    /// `history[node][age - 1]`.
+    history: Vec<VecDeque<Values>>,
+}
+
+impl Carried {
+    /// All values, with the nodes they are of, in a fixed order.
+    fn values(&mut self) -> impl Iterator<Item = (usize, &mut LLVMValueRef)> {
+        let ahead = self.ahead.iter_mut().flat_map(|(i, v)| v.iter_mut().map(|v| (*i, v)));
+        let queues = self.history.iter_mut().enumerate();
+        ahead.chain(queues.flat_map(|(i, q)| q.iter_mut().flatten().map(move |v| (i, v))))
+    }
+
+    /// Each value as a phi in the current block.
+    fn phis(&self, t: &Tile<'_>, ahead: BTreeMap<usize, Values>, before: LLVMBasicBlockRef) -> Carried {
+        let mut phis = Carried { ahead, history: self.history.clone() };
+        for (i, v) in phis.values() {
+            *v = t.k.ir.phi(t.element(i), &[(*v, before)]);
+        }
+        phis
+    }
+}
+
 /// Two and three dimensions: the loop over rows, unrolled so that queues are renamed.
 ///
 /// ```text
 /// loop: it = phi; input rows loaded ahead = phi; queues = phi
-///       unrolled u = 0 .. U: load the inputs' row it+u+1; all nodes, in order; barrier
+///       if all rows of the iterations it .. it + U are inside for this warp: inner version, else border version; both:
+///         unrolled u = 0 .. U: load the inputs' row it+u+1; all nodes, in order; barrier
 /// ```
 fn rows(t: &mut Tile<'_>) -> Result<()> {
     let ir = t.k.ir;
     let plan = t.plan;
     let cells = t.cells();
-    let inputs: Vec<usize> = plan.order.iter().copied().filter(|i| plan.nodes[*i].step.is_none()).collect();
-    let mut ahead: BTreeMap<usize, Values> = BTreeMap::new();
+    let unroll = plan.unroll as i64;
     let first = t.begin;
-    for i in &inputs {
-        ahead.insert(*i, t.load_input(*i, first)?);
-    }
-    let borders: Vec<usize> = plan.order.iter().copied().filter(|i| t.loads_border(*i)).collect();
-    for i in &borders {
-        let row = ir.sub(first, t.number(plan.nodes[*i].lag));
-        ahead.insert(*i, t.load_border(*i, row)?);
+    t.inner = false;
+    let mut start = Carried { ahead: BTreeMap::new(), history: vec![VecDeque::new(); plan.nodes.len()] };
+    for i in &plan.order {
+        if plan.nodes[*i].step.is_none() {
+            start.ahead.insert(*i, t.load_input(*i, first)?);
+        }
+        // SAFETY: a scalar type. The value is never part of a result.
+        let nothing = unsafe { LLVMConstNull(t.element(*i)) };
+        start.history[*i] = vec![vec![nothing; cells]; plan.nodes[*i].window].into();
     }
     let before = ir.block();
-    let (head, after) = (ir.append_block(t.function, "rows"), ir.append_block(t.function, "done"));
+    let block = |name| ir.append_block(t.function, name);
+    let (head, inner, border) = (block("rows"), block("inner"), block("border"));
+    let (latch, after) = (block("next"), block("done"));
     ir.br(head);
     ir.at_end(head);
     let it = ir.phi(ir.i32_type(), &[(first, before)]);
-    let mut phis: Vec<(LLVMValueRef, usize, Option<usize>, usize)> = Vec::new();
-    let mut next: BTreeMap<usize, Values> = BTreeMap::new();
-    for i in inputs.iter().chain(&borders) {
-        let mut values = Vec::new();
-        for (cell, v) in ahead[i].iter().enumerate() {
-            let phi = ir.phi(t.element(*i), &[(*v, before)]);
-            phis.push((phi, *i, None, cell));
-            values.push(phi);
+    let ahead = start.ahead.clone();
+    let mut carried = start.phis(t, ahead, before);
+    // The row loaded ahead included.
+    let lowest = ir.sub(it, t.number(plan.max_lag()));
+    let full = t.is_inner(lowest, ir.add(it, t.number(unroll)));
+    ir.cond_br(full, inner, border);
+    let mut ends = Vec::new();
+    for (block, is_inner) in [(inner, true), (border, false)] {
+        ir.at_end(block);
+        t.inner = is_inner;
+        let mut c = Carried { ahead: carried.ahead.clone(), history: carried.history.clone() };
+        for u in 0..unroll {
+            iteration(t, ir.add(it, t.number(u)), u, &mut c)?;
         }
-        next.insert(*i, values);
+        ends.push((ir.block(), c));
+        ir.br(latch);
     }
-    // history[node][age - 1]
-    let mut history: Vec<VecDeque<Values>> = vec![VecDeque::new(); plan.nodes.len()];
-    for i in &plan.order {
-        for age in 0..plan.nodes[*i].window {
-            let mut values = Vec::new();
-            for cell in 0..cells {
-                let ty = t.element(*i);
-                // SAFETY: a scalar type. The value is never part of a result.
-                let phi = ir.phi(ty, &[(unsafe { LLVMConstNull(ty) }, before)]);
-                phis.push((phi, *i, Some(age), cell));
-                values.push(phi);
-            }
-            history[*i].push_back(values);
-        }
+    ir.at_end(latch);
+    let mut nexts = Vec::new();
+    for ((i, phi), ends) in carried.values().zip(columns(&mut ends)) {
+        nexts.push((*phi, ir.phi(t.element(i), &ends)));
     }
-    for u in 0..plan.unroll as i64 {
-        let now = ir.add(it, t.number(u));
-        let mut current: Vec<Option<Values>> = vec![None; plan.nodes.len()];
-        for i in &inputs {
-            let loaded = t.load_input(*i, ir.add(now, t.number(1)))?;
-            current[*i] = next.insert(*i, loaded);
-        }
-        let mut border = BTreeMap::new();
-        for i in &borders {
-            let row = ir.sub(ir.add(now, t.number(1)), t.number(plan.nodes[*i].lag));
-            let loaded = t.load_border(*i, row)?;
-            border.insert(*i, next.insert(*i, loaded));
-        }
-        for i in plan.order.clone() {
-            let row = ir.sub(now, t.number(plan.nodes[i].lag));
-            let values = match current[i].take() {
-                Some(v) => v,
-                None => {
-                    let own = |node: usize, age: usize, cell: usize| match age {
-                        0 => current[node].as_ref().map(|v: &Values| v[cell]),
-                        _ => history[node].get(age - 1).map(|v| v[cell]),
-                    };
-                    t.compute(i, row, u, &own, border.get(&i).and_then(Option::as_ref))?
-                }
-            };
-            t.publish(i, u, row, &values)?;
-            current[i] = Some(values);
-        }
-        for i in &plan.order {
-            if let Some(v) = current[*i].take() {
-                history[*i].push_front(v);
-                history[*i].truncate(plan.nodes[*i].window);
-            }
-        }
-        t.barrier();
+    for (phi, next) in nexts {
+        ir.add_incoming(phi, next, latch);
     }
-    let end = ir.block();
-    for (phi, node, age, cell) in phis {
-        let v = match age {
-            None => next[&node][cell],
-            Some(age) => history[node][age][cell],
-        };
-        ir.add_incoming(phi, v, end);
-    }
-    let following = ir.add(it, t.number(plan.unroll as i64));
-    ir.add_incoming(it, following, end);
+    let following = ir.add(it, t.number(unroll));
+    ir.add_incoming(it, following, latch);
     ir.cond_br(ir.icmp(LLVMIntSLE, following, t.end), head, after);
     ir.at_end(after);
+    Ok(())
+}
+
+/// For each carried value, what it is at the end of each version.
+fn columns(ends: &mut [(LLVMBasicBlockRef, Carried)]) -> Vec<Vec<(LLVMValueRef, LLVMBasicBlockRef)>> {
+    let mut out: Vec<Vec<(LLVMValueRef, LLVMBasicBlockRef)>> = Vec::new();
+    for (block, c) in ends {
+        for (at, (_, v)) in c.values().enumerate() {
+            if at == out.len() {
+                out.push(Vec::new());
+            }
+            out[at].push((*v, *block));
+        }
+    }
+    out
+}
+
+/// One row of every node; `u` is its number in the unrolled loop.
+fn iteration(t: &mut Tile<'_>, now: LLVMValueRef, u: i64, c: &mut Carried) -> Result<()> {
+    let ir = t.k.ir;
+    let plan = t.plan;
+    t.begin_iteration();
+    let mut current: Vec<Option<Values>> = vec![None; plan.nodes.len()];
+    let mut border = BTreeMap::new();
+    for i in &plan.order {
+        if plan.nodes[*i].step.is_none() {
+            let loaded = t.load_input(*i, ir.add(now, t.number(1)))?;
+            current[*i] = c.ahead.insert(*i, loaded);
+        } else if t.loads_border(*i) {
+            let row = ir.sub(now, t.number(plan.nodes[*i].lag));
+            border.insert(*i, t.load_border(*i, row)?);
+        }
+    }
+    for i in plan.order.iter().copied() {
+        let row = ir.sub(now, t.number(plan.nodes[i].lag));
+        let values = match current[i].take() {
+            Some(v) => v,
+            None => {
+                let own = |node: usize, age: usize, cell: usize| match age {
+                    0 => current[node].as_ref().map(|v: &Values| v[cell]),
+                    _ => c.history[node].get(age - 1).map(|v| v[cell]),
+                };
+                t.compute(i, row, u, &own, border.get(&i))?
+            }
+        };
+        t.publish(i, u, row, &values)?;
+        current[i] = Some(values);
+    }
+    for i in &plan.order {
+        if let Some(v) = current[*i].take() {
+            c.history[*i].push_front(v);
+            c.history[*i].truncate(plan.nodes[*i].window);
+        }
+    }
+    t.barrier();
     Ok(())
 }

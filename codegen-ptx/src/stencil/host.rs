@@ -1,11 +1,18 @@
 //! The host's side of fused kernels: how many launches fuse steps, what they are given, where the ordinary kernels take over.
 //!
 //! ```text
-//! fused = runs and T >= period + G ? (T - period) / G : 0
-//! for f in 0 .. fused: launch forward or backward, by the parity of f      time iterations f*G .. f*G + G
-//! if fused is odd: launch copy_back
-//! the mapping's launches from time fused*G on
+//! rest = runs and T > period ? T - period : 0;  done = 0; launched = 0
+//! for each depth G, deepest first:
+//!   count = rest / G;  rest %= G
+//!   count times: launch forward or backward, by the parity of launched     time iterations done .. done + G
+//! if launched is odd: launch copy_back
+//! the mapping's launches from time done on
 //! ```
+//!
+//! # Rows of a block
+//! A block of `rows` output rows runs `rows + halo` iterations. More blocks have fewer rows and more halo; fewer blocks leave
+//! multiprocessors idle, or with too few warps to hide latencies. The host tries some numbers of blocks a multiprocessor and takes
+//! the one of the least modelled time ([`StencilPlan::model`]).
 
 use super::{FusedKernels, StencilScalar};
 use crate::CodegenError;
@@ -19,48 +26,58 @@ use pollyrs_schedule::stencil::{StencilPlan, plan};
 use pollyrs_scop::ArrayId;
 use std::collections::BTreeMap;
 
-/// Blocks that fill the largest current device about once: 132 multiprocessors with three blocks each, which their registers allow.
-/// Measured on an H200 for five points on 3072 x 3072: 733, 907 and 801 GStencil/s with 264, 396 and 528 (fp32, 10 steps), 382,
-/// 495 and 443 (fp64, 8 steps).
-const WANTED_BLOCKS: i64 = 396;
+/// Multiprocessors of the largest current device (H200). A smaller one runs more waves of the same blocks.
+const MULTIPROCESSORS: i64 = 132;
+/// Numbers of blocks a multiprocessor that are tried.
+const BLOCKS_EACH: [i64; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32];
 /// Coordinates of fused kernels are within ± this many.
 const COORDINATES: i64 = 1 << 30;
-/// Rows of a block at most: beyond it, the halo is small already, and later blocks even out the load.
-const MAX_ROWS: i64 = 256;
-/// Rows of a block at least, as a multiple of the rows that are computed for the halo only.
-const ROWS_PER_HALO: i64 = 2;
 
-/// The number of fused launches, an `i64`.
+/// Launches of each depth, and whether there is any.
+pub(crate) struct Counts {
+    each: Vec<LLVMValueRef>,
+    any: LLVMValueRef,
+}
+
+/// How many launches fuse steps.
 pub(crate) fn count(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
     plan: &HostPlan<'_>,
     f: &FusedKernels,
-) -> Result<LLVMValueRef, CodegenError> {
-    let s = &f.plan.stencil;
+) -> Result<Counts, CodegenError> {
+    let s = &f.copy.stencil;
     let time = expr.emit_pw_aff(&s.time)?;
-    let runs = expr.emit_set(&s.runs.clone().gist(plan.scop.context.clone())?)?;
-    let fused = ir.sdiv(ir.sub(time, ir.int(s.period)), ir.int(f.plan.config.fuse));
-    let enough = ir.icmp(LLVMIntSGE, time, ir.int(s.period + f.plan.config.fuse));
+    let mut usable = expr.emit_set(&s.runs.clone().gist(plan.scop.context.clone())?)?;
     // Coordinates have 32 bits in kernels; the halo stays far below the rest.
-    let mut narrow = ir.bool(true);
     for b in &s.buffers {
         for corner in b.outer_lower.iter().chain(&b.outer_upper) {
             let shifted = ir.add(expr.emit_pw_aff(corner)?, ir.int(COORDINATES));
-            narrow = ir.and(narrow, ir.icmp(LLVMIntULE, shifted, ir.int(2 * COORDINATES)));
+            usable = ir.and(usable, ir.icmp(LLVMIntULE, shifted, ir.int(2 * COORDINATES)));
         }
     }
-    Ok(ir.select(ir.and(ir.and(runs, enough), narrow), fused, ir.int(0)))
+    // The last period runs as the mapping has it.
+    let rest = ir.smax(ir.sub(time, ir.int(s.period)), ir.int(0));
+    let mut rest = ir.select(usable, rest, ir.int(0));
+    let mut any = ir.bool(false);
+    let mut each = Vec::new();
+    for d in &f.depths {
+        let count = ir.sdiv(rest, ir.int(d.plan.config.fuse));
+        rest = ir.sub(rest, ir.mul(count, ir.int(d.plan.config.fuse)));
+        any = ir.or(any, ir.icmp(LLVMIntSGT, count, ir.int(0)));
+        each.push(count);
+    }
+    Ok(Counts { each, any })
 }
 
 /// The copies of the arrays; empty if there is no fused launch.
 pub(crate) fn scratch_ranges(
     ir: &Ir,
     f: &FusedKernels,
-    fused: LLVMValueRef,
+    counts: &Counts,
     range_of: &dyn Fn(ArrayId) -> Option<Range>,
 ) -> Result<Vec<Range>, CodegenError> {
-    let used = ir.icmp(LLVMIntSGT, fused, ir.int(0));
+    let used = counts.any;
     let missing = || CodegenError::Internal("a stencil's array is not on the device".into());
     f.copied
         .iter()
@@ -99,40 +116,52 @@ pub(crate) fn emit_fused(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
     l: &Launcher<'_>,
-    fused: LLVMValueRef,
+    counts: &Counts,
     range_of: &dyn Fn(ArrayId) -> Option<Range>,
 ) -> Result<LLVMValueRef, CodegenError> {
     let f = l.fused;
-    let (head, after, done) = (
-        ir.append_block(l.function, "pollyrs.fused"),
-        ir.append_block(l.function, "pollyrs.fused.end"),
-        ir.append_block(l.function, "pollyrs.steps"),
-    );
-    let copy = ir.append_block(l.function, "pollyrs.copy");
-    let blocks = store_scalars(ir, expr, l, &f.plan, range_of)?;
-    let before = ir.block();
-    ir.cond_br(ir.icmp(LLVMIntSGT, fused, ir.int(0)), head, done);
-
-    ir.at_end(head);
-    let i = ir.phi(ir.i64_type(), &[(ir.int(0), before)]);
-    for at in positions(l, StencilScalar::Time) {
-        ir.store(ir.mul(i, ir.int(f.plan.config.fuse)), at_slot(ir, l, at));
-    }
     let odd = |v| ir.icmp(LLVMIntNE, ir.and(v, ir.int(1)), ir.int(0));
-    let kernel = ir.select(odd(i), ir.int32(f.backward as u32), ir.int32(f.forward as u32));
-    ir.call(ir.void_type(), l.launch, &[l.run, kernel, blocks, l.scalars]);
-    let next = ir.add(i, ir.int(1));
-    ir.add_incoming(i, next, head);
-    ir.cond_br(ir.icmp(LLVMIntSLT, next, fused), head, after);
+    let (mut launched, mut done) = (ir.int(0), ir.int(0));
+    for (depth, count) in f.depths.iter().zip(&counts.each) {
+        let (prepare, head, after) = (
+            ir.append_block(l.function, "pollyrs.fused.sizes"),
+            ir.append_block(l.function, "pollyrs.fused"),
+            ir.append_block(l.function, "pollyrs.fused.end"),
+        );
+        let fuse = ir.int(depth.plan.config.fuse);
+        ir.cond_br(ir.icmp(LLVMIntSGT, *count, ir.int(0)), prepare, after);
+        let before = ir.block();
+        ir.at_end(prepare);
+        let blocks = store_scalars(ir, expr, l, &depth.plan, range_of)?;
+        let sized = ir.block();
+        ir.br(head);
 
-    ir.at_end(after);
-    ir.cond_br(odd(fused), copy, done);
+        ir.at_end(head);
+        let i = ir.phi(ir.i64_type(), &[(ir.int(0), sized)]);
+        for at in positions(l, StencilScalar::Time) {
+            ir.store(ir.add(done, ir.mul(i, fuse)), at_slot(ir, l, at));
+        }
+        let back = odd(ir.add(launched, i));
+        let kernel = ir.select(back, ir.int32(depth.backward as u32), ir.int32(depth.forward as u32));
+        ir.call(ir.void_type(), l.launch, &[l.run, kernel, blocks, l.scalars]);
+        let next = ir.add(i, ir.int(1));
+        ir.add_incoming(i, next, head);
+        ir.cond_br(ir.icmp(LLVMIntSLT, next, *count), head, after);
+
+        ir.at_end(after);
+        let ran = ir.phi(ir.i64_type(), &[(ir.int(0), before), (*count, head)]);
+        launched = ir.add(launched, ran);
+        done = ir.add(done, ir.mul(ran, fuse));
+    }
+    let (copy, steps) =
+        (ir.append_block(l.function, "pollyrs.copy"), ir.append_block(l.function, "pollyrs.steps"));
+    ir.cond_br(odd(launched), copy, steps);
     ir.at_end(copy);
     let blocks = store_scalars(ir, expr, l, &f.copy, range_of)?;
     ir.call(ir.void_type(), l.launch, &[l.run, ir.int32(f.copy_back as u32), blocks, l.scalars]);
-    ir.br(done);
-    ir.at_end(done);
-    Ok(ir.mul(fused, ir.int(f.plan.config.fuse)))
+    ir.br(steps);
+    ir.at_end(steps);
+    Ok(done)
 }
 
 fn at_slot(ir: &Ir, l: &Launcher<'_>, i: usize) -> LLVMValueRef {
@@ -141,7 +170,7 @@ fn at_slot(ir: &Ir, l: &Launcher<'_>, i: usize) -> LLVMValueRef {
 
 /// Where a stencil scalar is among the arguments.
 fn positions(l: &Launcher<'_>, s: StencilScalar) -> Vec<usize> {
-    let args = &l.plan.kernels[l.fused.forward].scalars;
+    let args = &l.plan.kernels[l.fused.copy_back].scalars;
     let is = |a: &ScalarArg| matches!(a, ScalarArg::Stencil(i) if l.fused.scalars[*i] == s);
     (0..args.len()).filter(|i| is(&args[*i])).collect()
 }
@@ -186,10 +215,7 @@ fn store_scalars(
     }
     let mut rows = ir.int(1);
     if let Some(height) = height {
-        let fit = ir.smax(ir.sdiv(ir.int(WANTED_BLOCKS), ir.smax(blocks, ir.int(1))), ir.int(1));
-        let even = ceil(height, fit);
-        let least = ROWS_PER_HALO * (p.warm_up() + p.drain()).max(2);
-        rows = ir.smax(smin(even, ir.int(MAX_ROWS.max(least))), ir.int(least));
+        rows = rows_of_block(ir, p, height, blocks);
         blocks = ir.mul(blocks, ceil(height, rows));
     }
     let linear = |array: ArrayId, end: bool| -> Result<LLVMValueRef, CodegenError> {
@@ -202,7 +228,7 @@ fn store_scalars(
             ir.sdiv(ir.sub(ir.int(0), r.bias), bytes)
         })
     };
-    for (i, arg) in l.plan.kernels[l.fused.forward].scalars.iter().enumerate() {
+    for (i, arg) in l.plan.kernels[l.fused.copy_back].scalars.iter().enumerate() {
         let value = match arg {
             ScalarArg::Param(p) => l.params[*p],
             ScalarArg::Invariant(v) => slot_value(ir, l.plan.scop.invariants[*v].value.0 as LLVMValueRef),
@@ -216,6 +242,8 @@ fn store_scalars(
                 StencilScalar::Upper(b, d) => expr.emit_pw_aff(&s.buffers[b].upper[d])?,
                 StencilScalar::OuterLower(b, d) => expr.emit_pw_aff(&s.buffers[b].outer_lower[d])?,
                 StencilScalar::OuterUpper(b, d) => expr.emit_pw_aff(&s.buffers[b].outer_upper[d])?,
+                StencilScalar::StepLower(k, d) => expr.emit_pw_aff(&s.steps[k].lower[d])?,
+                StencilScalar::StepUpper(k, d) => expr.emit_pw_aff(&s.steps[k].upper[d])?,
                 StencilScalar::Begin(a) => linear(a, false)?,
                 StencilScalar::End(a) => linear(a, true)?,
             },
@@ -224,4 +252,36 @@ fn store_scalars(
         ir.store(value, at_slot(ir, l, i));
     }
     Ok(blocks)
+}
+
+/// Rows of a block for a height and a number of blocks side by side; see the module documentation.
+fn rows_of_block(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRef {
+    let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
+    let smin = |a, b| ir.select(ir.icmp(LLVMIntSLT, a, b), a, b);
+    let halo = ir.int(p.warm_up() + p.drain());
+    let resident = p.model.resident.max(1);
+    let one_wave = p.model.iteration(resident);
+    let (mut best, mut least) = (ir.int(1), None);
+    for each in BLOCKS_EACH {
+        let wanted = ir.sdiv(ir.int(each * MULTIPROCESSORS), ir.smax(columns, ir.int(1)));
+        let wanted = smin(ir.smax(wanted, ir.int(1)), ir.smax(height, ir.int(1)));
+        let rows = ceil(height, wanted);
+        let blocks = ir.mul(columns, ceil(height, ir.smax(rows, ir.int(1))));
+        // Blocks of the busiest multiprocessor, as full waves and a last one.
+        let busiest = ceil(blocks, ir.int(MULTIPROCESSORS));
+        let waves = ir.sdiv(busiest, ir.int(resident));
+        let rest = ir.sub(busiest, ir.mul(waves, ir.int(resident)));
+        let mut last = ir.int(0);
+        for k in 1..resident {
+            last = ir.select(ir.icmp(LLVMIntSGE, rest, ir.int(k)), ir.int(p.model.iteration(k)), last);
+        }
+        let wave = ir.add(ir.mul(waves, ir.int(one_wave)), last);
+        let time = ir.mul(ir.add(rows, halo), wave);
+        best = match least {
+            None => rows,
+            Some(l) => ir.select(ir.icmp(LLVMIntSLT, time, l), rows, best),
+        };
+        least = Some(least.map_or(time, |l| smin(time, l)));
+    }
+    ir.smax(best, ir.int(1))
 }

@@ -47,44 +47,52 @@ pub enum StencilScalar {
     Upper(usize, usize),
     OuterLower(usize, usize),
     OuterUpper(usize, usize),
+    /// Corners of the box of a partial step.
+    StepLower(usize, usize),
+    StepUpper(usize, usize),
     /// Linear index of the first and last touched element of an array.
     Begin(ArrayId),
     End(ArrayId),
 }
 
+/// A number of fused steps.
+#[derive(Clone, Debug)]
+pub struct Depth {
+    pub plan: StencilPlan,
+    /// Positions in `KernelModule::kernels`: from the array to the copy, and from the copy to the array.
+    pub forward: usize,
+    pub backward: usize,
+}
+
 /// The fused kernels of a SCoP.
 #[derive(Clone, Debug)]
 pub struct FusedKernels {
-    pub plan: StencilPlan,
-    /// A launch of no steps: from `src` to `dst`.
+    /// Deepest first; each runs as often as the remaining steps allow.
+    pub depths: Vec<Depth>,
+    /// A launch of no steps, from the copy to the array.
     pub copy: StencilPlan,
+    pub copy_back: usize,
     /// By index of `ScalarArg::Stencil`.
     pub scalars: Vec<StencilScalar>,
     /// Arrays with live buffers. The copy of the i-th has the number `arrays.len() + i`.
     pub copied: Vec<ArrayId>,
-    /// Positions in `KernelModule::kernels`: from the array to the copy, from the copy to the array, and the latter
-    /// without a step.
-    pub forward: usize,
-    pub backward: usize,
-    pub copy_back: usize,
 }
 
-/// Adds the fused kernels of `plan` behind those of the mapping. On an error the module is as it was.
-pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plan: &StencilPlan) -> Result<()> {
-    let copy = plan::with_config(&plan.stencil, Config { fuse: 0, ..plan.config });
-    let live = plan.stencil.buffers.iter().filter(|b| b.live).map(|b| b.array);
+/// Adds fused kernels behind those of the mapping, one for each of `plans`, which are for one stencil, deepest first. On an error the
+/// module is as it was.
+pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[StencilPlan]) -> Result<()> {
+    let Some(deepest) = plans.first() else { return internal("no plan") };
+    let threads = if deepest.stencil.dims == 3 { [8, 32] } else { [1, 256] };
+    let copying = Config { fuse: 0, threads, cells: [1, 1], apart: false };
+    let copy = plan::with_config(&deepest.stencil, copying);
+    let live = deepest.stencil.buffers.iter().filter(|b| b.live).map(|b| b.array);
     let copied: Vec<ArrayId> = live.collect::<BTreeSet<_>>().into_iter().collect();
-    let scalars = scalars(plan, scop);
+    let scalars = scalars(deepest, scop);
     let _budget = scop.ctx.budget(pollyrs_schedule::DEFAULT_BUDGET);
-    let scratch = |a: ArrayId| {
-        let at = copied.iter().position(|c| *c == a).unwrap_or(0);
-        ArrayId(scop.arrays.len() + at)
-    };
-    let before = km.kernels.len();
     let mut made = Vec::new();
     let mut result = Ok(());
-    for (p, name) in [(plan, "F"), (&copy, "C")] {
-        let name = identifier(&format!("{}_{name}", scop.name));
+    for p in plans.iter().chain([&copy]) {
+        let name = identifier(&format!("{}_F{}", scop.name, p.config.fuse));
         match build(km.module(), scop, mapped, p, &copied, &scalars, &name) {
             Ok(info) => made.push(info),
             Err(e) => {
@@ -94,7 +102,7 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plan: &Sten
         }
     }
     let result = result.and_then(|()| verify(km.module()));
-    let (Ok(()), [fused, copying]) = (&result, made.as_slice()) else {
+    if result.is_err() || made.len() != plans.len() + 1 {
         for k in &made {
             if let Some(f) = crate::ptx::find_function(km.module(), &k.name) {
                 // SAFETY: a function without uses.
@@ -102,31 +110,25 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plan: &Sten
             }
         }
         return result.and(internal("fused kernels are missing"));
-    };
-    // The first arrays are src and dst of each copied one, as the function was built: forward.
-    let swapped = |k: &KernelInfo| {
+    }
+    // The first arguments are src and dst of each copied array.
+    let directed = |k: &KernelInfo, forward: bool| {
         let mut k = k.clone();
         for (i, a) in copied.iter().enumerate() {
-            k.arrays[2 * i] = scratch(*a);
-            k.arrays[2 * i + 1] = *a;
+            let scratch = ArrayId(scop.arrays.len() + i);
+            (k.arrays[2 * i], k.arrays[2 * i + 1]) = if forward { (*a, scratch) } else { (scratch, *a) };
         }
         k
     };
-    let mut forward = swapped(fused);
-    for i in 0..copied.len() {
-        forward.arrays.swap(2 * i, 2 * i + 1);
+    let mut depths = Vec::new();
+    for (k, plan) in made.iter().zip(plans) {
+        let forward = km.kernels.len();
+        km.kernels.extend([directed(k, true), directed(k, false)]);
+        depths.push(Depth { plan: plan.clone(), forward, backward: forward + 1 });
     }
-    let kernels = [forward, swapped(fused), swapped(copying)];
-    km.kernels.extend(kernels);
-    km.fused = Some(FusedKernels {
-        plan: plan.clone(),
-        copy,
-        scalars,
-        copied,
-        forward: before,
-        backward: before + 1,
-        copy_back: before + 2,
-    });
+    let copy_back = km.kernels.len();
+    km.kernels.extend(made.last().map(|k| directed(k, false)));
+    km.fused = Some(FusedKernels { depths, copy, copy_back, scalars, copied });
     Ok(())
 }
 
@@ -137,6 +139,9 @@ fn scalars(plan: &StencilPlan, scop: &Scop) -> Vec<StencilScalar> {
     out.extend((0..s.dims).flat_map(|d| [First(d), Last(d)]));
     for b in 0..s.buffers.len() {
         out.extend((0..s.dims).flat_map(|d| [Lower(b, d), Upper(b, d), OuterLower(b, d), OuterUpper(b, d)]));
+    }
+    for (k, _) in s.steps.iter().enumerate().filter(|(_, step)| step.partial) {
+        out.extend((0..s.dims).flat_map(|d| [StepLower(k, d), StepUpper(k, d)]));
     }
     let arrays: BTreeSet<usize> = s.buffers.iter().map(|b| b.array.0).collect();
     out.extend(

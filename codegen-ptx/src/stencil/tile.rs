@@ -5,12 +5,13 @@
 
 use super::StencilScalar;
 use crate::error::{Result, internal};
+use crate::ir::Ir;
 use crate::kernel::*;
 use crate::llvm::{EMPTY, function_type};
 use crate::statement::emit_stored;
-use inkwell::llvm_sys::LLVMInlineAsmDialect;
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTypeKind};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::{LLVMBuildCall2, LLVMConstNull, LLVMGetInlineAsm};
+use inkwell::llvm_sys::core::{LLVMBuildBitCast, LLVMBuildCall2, LLVMGetInlineAsm, LLVMTypeOf};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{NodeRead, StencilPlan, StepAccess, plan};
 use pollyrs_scop::{AccessValue, ArrayId};
@@ -24,15 +25,17 @@ pub(super) type Values = Vec<LLVMValueRef>;
 struct Column {
     /// Coordinates along y and x.
     at: [LLVMValueRef; 2],
-    /// Whether the block writes it.
+    /// A mask: whether the block writes it.
     output: LLVMValueRef,
 }
 
-/// What the border version knows of a buffer: which of the thread's columns are in its box.
-#[derive(Clone)]
-struct Inside {
-    columns: Vec<LLVMValueRef>,
-    all: LLVMValueRef,
+/// A box that is tested against.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// The hull of a buffer.
+    Hull(usize),
+    /// The box of a step.
+    Step(usize),
 }
 
 /// One thread's share of a tile.
@@ -56,9 +59,11 @@ pub(super) struct Tile<'a> {
     pub begin: LLVMValueRef,
     pub end: LLVMValueRef,
     /// The version being emitted: no test is needed.
-    inner: bool,
-    /// By buffer; filled for the border version.
-    inside: Vec<Inside>,
+    pub inner: bool,
+    /// By buffer, then by step, a mask for each column: whether it is in the box.
+    inside: Vec<Vec<LLVMValueRef>>,
+    /// What this iteration has read of other threads' values: node, age, and cell from the thread's first.
+    fetched: BTreeMap<(usize, i64, [i64; 2]), LLVMValueRef>,
     /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y dimension).
     layout: Vec<Layout>,
 }
@@ -69,6 +74,29 @@ struct Layout {
     row: LLVMValueRef,
     line: LLVMValueRef,
 }
+
+/// An integer through an assembly of no instruction, valid on every target; a `fixed` one is not moved.
+fn same(ir: &Ir, ty: LLVMTypeRef, constraints: &str, fixed: bool, v: LLVMValueRef) -> LLVMValueRef {
+    let mut args = [v];
+    // SAFETY: live types and strings with their lengths; the constraints tie the result to the operand.
+    unsafe {
+        let asm = LLVMGetInlineAsm(
+            function_type(ty, &[ty]),
+            "".as_ptr().cast(),
+            0,
+            constraints.as_ptr().cast(),
+            constraints.len(),
+            fixed.into(),
+            0,
+            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+            0,
+        );
+        LLVMBuildCall2(ir.raw(), function_type(ty, &[ty]), asm, args.as_mut_ptr(), 1, EMPTY)
+    }
+}
+
+/// Threads of a warp.
+const WARP: u32 = 32;
 
 impl<'a> Tile<'a> {
     #[allow(clippy::too_many_arguments)]
@@ -104,6 +132,7 @@ impl<'a> Tile<'a> {
             end: zero,
             inner: false,
             inside: Vec::new(),
+            fetched: BTreeMap::new(),
             layout: Vec::new(),
         };
         t.place()?;
@@ -111,6 +140,7 @@ impl<'a> Tile<'a> {
             let layout = t.layout_of(b)?;
             t.layout.push(layout);
         }
+        t.inside = t.masks();
         Ok(t)
     }
 
@@ -132,6 +162,20 @@ impl<'a> Tile<'a> {
         self.k.ir.trunc(self.scalar(s), self.k.ir.i32_type())
     }
 
+    /// First and last coordinate of a box along a dimension.
+    fn ends(&self, e: Extent, d: usize) -> [StencilScalar; 2] {
+        let steps = &self.plan.stencil.steps;
+        match e {
+            Extent::Step(k) if steps[k].partial => [StencilScalar::StepLower(k, d), StencilScalar::StepUpper(k, d)],
+            Extent::Step(k) => self.ends(Extent::Hull(steps[k].buffer), d),
+            Extent::Hull(b) => [StencilScalar::Lower(b, d), StencilScalar::Upper(b, d)],
+        }
+    }
+
+    fn corners(&self, e: Extent, d: usize) -> [LLVMValueRef; 2] {
+        self.ends(e, d).map(|s| self.corner(s))
+    }
+
     /// Bounds along an axis.
     fn bound(&self, axis: usize, f: impl Fn(usize) -> StencilScalar) -> LLVMValueRef {
         self.dimension(axis).map_or(self.number(0), |d| self.corner(f(d)))
@@ -146,28 +190,18 @@ impl<'a> Tile<'a> {
         self.k.ir.sext(v, self.k.ir.i64_type())
     }
 
-    /// The same coordinate, as far as the optimizer knows another one: what is computed from it stays where it is. Else
-    /// all that only threads at the border need would be computed before the loop and take registers in it.
-    fn opaque(&self, v: LLVMValueRef) -> LLVMValueRef {
+    /// A test as a mask, 0 where it holds and 1 elsewhere, that the optimizer cannot see through: a predicate that lives through the
+    /// loop would be packed into a register with others and unpacked at each use, a mask is tested by one instruction together
+    /// with another ([`Self::holds`]).
+    fn mask(&self, holds: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
-        let (code, constraints) = ("", "=r,0");
-        let ty = function_type(ir.i32_type(), &[ir.i32_type()]);
-        let mut args = [v];
-        // SAFETY: live types and strings with their lengths; an assembly of no instruction, valid on every target.
-        unsafe {
-            let asm = LLVMGetInlineAsm(
-                ty,
-                code.as_ptr().cast(),
-                code.len(),
-                constraints.as_ptr().cast(),
-                constraints.len(),
-                1,
-                0,
-                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-                0,
-            );
-            LLVMBuildCall2(ir.raw(), ty, asm, args.as_mut_ptr(), 1, EMPTY)
-        }
+        same(ir, ir.i32_type(), "=r,0", false, ir.select(holds, ir.int32(0), ir.int32(1)))
+    }
+
+    /// Whether two masks hold.
+    fn holds(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+        let ir = self.k.ir;
+        ir.icmp(LLVMIntEQ, ir.or(a, b), ir.int32(0))
     }
 
     fn both(&self, at: LLVMValueRef, lower: LLVMValueRef, upper: LLVMValueRef) -> LLVMValueRef {
@@ -209,7 +243,7 @@ impl<'a> Tile<'a> {
             for cx in 0..plan.config.cells[1] {
                 let at = [ir.add(own[0], self.number(cy.into())), ir.add(own[1], self.number(cx.into()))];
                 let is_output = |a: usize| self.both(at[a], output[a].0, output[a].1);
-                let output = ir.and(is_output(0), is_output(1));
+                let output = self.mask(ir.and(is_output(0), is_output(1)));
                 self.columns.push(Column { at, output });
             }
         }
@@ -264,87 +298,122 @@ impl<'a> Tile<'a> {
         index
     }
 
-    /// Whether all that the block computes and loads is inside of every buffer's box.
-    pub fn is_inner(&self) -> LLVMValueRef {
+    /// Whether all that the warp computes and loads from row `first` to row `last` is inside of every box, and away from the thin
+    /// ones. The same for all threads of a warp: barriers are passed in either version.
+    pub fn is_inner(&self, first: LLVMValueRef, last: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         let plan = self.plan;
         let mut inner = ir.bool(true);
-        for b in 0..plan.stencil.buffers.len() {
-            for axis in 1..3 {
-                if let Some(d) = self.dimension(axis) {
-                    let first = self.origin[axis - 1];
-                    let held = i64::from(plan.config.threads[axis - 1] * plan.config.cells[axis - 1]);
-                    let last = ir.add(first, self.number(held - 1));
-                    inner =
-                        ir.and(inner, ir.icmp(LLVMIntSLE, self.corner(StencilScalar::Lower(b, d)), first));
-                    inner = ir.and(inner, ir.icmp(LLVMIntSLE, last, self.corner(StencilScalar::Upper(b, d))));
+        let hulls = (0..plan.stencil.buffers.len()).map(Extent::Hull);
+        let partial =
+            plan.stencil.steps.iter().enumerate().filter(|(_, s)| s.partial).map(|(k, _)| Extent::Step(k));
+        for e in hulls.chain(partial) {
+            let thin = match e {
+                Extent::Step(k) => plan.stencil.steps[k].thin.as_slice(),
+                Extent::Hull(_) => &[],
+            };
+            let mut apart = ir.bool(false);
+            for axis in 0..3 {
+                let Some(d) = self.dimension(axis) else { continue };
+                let [lower, upper] = self.corners(e, d);
+                let [first, last] = if axis == 0 { [first, last] } else { self.reach(axis) };
+                if thin.contains(&d) {
+                    let before = ir.icmp(LLVMIntSLT, last, lower);
+                    let behind = ir.icmp(LLVMIntSLT, upper, first);
+                    apart = ir.or(apart, ir.or(before, behind));
+                } else if thin.is_empty() {
+                    let covers = ir.and(ir.icmp(LLVMIntSLE, lower, first), ir.icmp(LLVMIntSLE, last, upper));
+                    inner = ir.and(inner, covers);
                 }
             }
-            if plan.stencil.dims > 1 {
-                // The last iterations of the unrolled loop and the row loaded ahead included.
-                let first = ir.sub(self.begin, self.number(plan.max_lag()));
-                let last = ir.add(self.end, self.number(plan.unroll as i64 + 1));
-                inner = ir.and(inner, ir.icmp(LLVMIntSLE, self.corner(StencilScalar::Lower(b, 0)), first));
-                inner = ir.and(inner, ir.icmp(LLVMIntSLE, last, self.corner(StencilScalar::Upper(b, 0))));
+            if !thin.is_empty() {
+                inner = ir.and(inner, apart);
             }
         }
         inner
     }
 
-    /// Begins the version for inner tiles or the one for tiles at the border.
-    pub fn enter(&mut self, inner: bool) -> Result<()> {
-        self.inner = inner;
-        self.inside.clear();
-        if inner {
-            return Ok(());
-        }
-        let all = (0..self.plan.stencil.buffers.len()).map(|b| self.inside_of(b)).collect();
-        self.inside = all;
-        Ok(())
-    }
-
-    fn inside_of(&self, b: usize) -> Inside {
+    /// First and last column of the thread's warp along an axis; of the block where warps are not lines of threads.
+    fn reach(&self, axis: usize) -> [LLVMValueRef; 2] {
         let ir = self.k.ir;
-        let mut columns = Vec::new();
-        for c in &self.columns {
-            let mut column = ir.bool(true);
-            for axis in 1..3 {
-                if let Some(d) = self.dimension(axis) {
-                    let (lower, upper) = (StencilScalar::Lower(b, d), StencilScalar::Upper(b, d));
-                    let inside = self.both(c.at[axis - 1], self.corner(lower), self.corner(upper));
-                    column = ir.and(column, inside);
-                }
-            }
-            columns.push(column);
-        }
-        let all = columns.iter().skip(1).fold(columns[0], |a, c| ir.and(a, *c));
-        Inside { columns, all }
+        let [threads, cells] = [self.plan.config.threads, self.plan.config.cells].map(|n| i64::from(n[axis - 1]));
+        let lines = self.plan.config.threads[1] % WARP == 0;
+        let (begin, held) = match (lines, axis) {
+            (false, _) => (ir.int32(0), threads),
+            (true, 2) => (ir.and(self.thread[1], self.number(-i64::from(WARP))), WARP.into()),
+            (true, _) => (self.thread[0], 1),
+        };
+        let first = ir.add(self.origin[axis - 1], ir.mul(begin, self.number(cells)));
+        [first, ir.add(first, self.number(held * cells - 1))]
     }
 
-    /// A point moved into the box around all that is read of a buffer: its index, and whether it is in the buffer's box.
-    fn moved(&self, b: usize, row: LLVMValueRef, cell: usize) -> (LLVMValueRef, LLVMValueRef) {
+    /// Called at the start of an iteration's code.
+    pub fn begin_iteration(&mut self) {
+        self.fetched.clear();
+    }
+
+    /// The masks of [`Tile::inside`]; boxes with the same corners share them.
+    fn masks(&self) -> Vec<Vec<LLVMValueRef>> {
         let ir = self.k.ir;
-        let at = self.columns[cell].at;
-        let mut point = [row, self.opaque(at[0]), self.opaque(at[1])];
-        let mut inside = ir.bool(true);
-        for (axis, p) in point.iter_mut().enumerate() {
-            if let Some(d) = self.dimension(axis) {
-                let outer = [StencilScalar::OuterLower(b, d), StencilScalar::OuterUpper(b, d)]
-                    .map(|s| self.corner(s));
-                *p = ir.smax(self.smin(*p, outer[1]), outer[0]);
-                let own = [StencilScalar::Lower(b, d), StencilScalar::Upper(b, d)].map(|s| self.corner(s));
-                inside = ir.and(inside, self.both(*p, own[0], own[1]));
-            }
-        }
-        (self.index(b, point[0], [point[1], point[2]]), inside)
+        let mut made: BTreeMap<Vec<usize>, Vec<LLVMValueRef>> = BTreeMap::new();
+        let hulls = (0..self.plan.stencil.buffers.len()).map(Extent::Hull);
+        let steps = (0..self.plan.stencil.steps.len()).map(Extent::Step);
+        let mask_of = |e: Extent| {
+            let axes: Vec<(usize, usize)> = (1..3).filter_map(|a| Some((a, self.dimension(a)?))).collect();
+            let key = axes.iter().flat_map(|(_, d)| self.ends(e, *d)).map(|s| self.scalar(s) as usize).collect();
+            let build = || {
+                let inside = |c: &Column| {
+                    axes.iter().fold(ir.bool(true), |all, (axis, d)| {
+                        let [lower, upper] = self.corners(e, *d);
+                        ir.and(all, self.both(c.at[axis - 1], lower, upper))
+                    })
+                };
+                self.columns.iter().map(|c| self.mask(inside(c))).collect()
+            };
+            made.entry(key).or_insert_with(build).clone()
+        };
+        hulls.chain(steps).map(mask_of).collect()
     }
 
-    /// Whether a row is in a buffer's box.
-    fn row_inside(&self, b: usize, row: LLVMValueRef) -> LLVMValueRef {
+    /// The thread's points of a row, moved into the box around all that is read of a buffer and into the touched range of its array
+    /// (corners of a box may lie outside of it): their indices.
+    fn moved(&self, b: usize, row: LLVMValueRef) -> Values {
+        let ir = self.k.ir;
+        let buffer = &self.plan.stencil.buffers[b];
+        let nx = self.plan.config.cells[1] as usize;
+        let clamp = |v: LLVMValueRef, axis: usize| match self.dimension(axis) {
+            None => v,
+            Some(d) => {
+                let [lower, upper] =
+                    [StencilScalar::OuterLower(b, d), StencilScalar::OuterUpper(b, d)].map(|s| self.corner(s));
+                ir.smax(self.smin(v, upper), lower)
+            }
+        };
+        let row = clamp(row, 0);
+        let ends = [StencilScalar::Begin(buffer.array), StencilScalar::End(buffer.array)].map(|s| self.scalar(s));
+        let x = self.dimension(2).unwrap_or(0);
+        let outer = [StencilScalar::OuterLower(b, x), StencilScalar::OuterUpper(b, x)].map(|s| self.scalar(s));
+        let mut out = Vec::new();
+        for line in self.columns.chunks(nx) {
+            let start = self.index(b, row, [clamp(line[0].at[0], 1), self.number(0)]);
+            let lower = ir.smax(outer[0], ir.sub(ends[0], start));
+            let upper = self.smin(outer[1], ir.sub(ends[1], start));
+            let [lower, upper] = [lower, upper].map(|v| ir.trunc(v, ir.i32_type()));
+            for c in line {
+                let at = ir.smax(self.smin(c.at[1], upper), lower);
+                out.push(ir.add(start, self.wide(at)));
+            }
+        }
+        out
+    }
+
+    /// A mask: whether a row is in a box.
+    fn row_inside(&self, e: Extent, row: LLVMValueRef) -> LLVMValueRef {
         if self.plan.stencil.dims == 1 {
-            return self.k.ir.bool(true);
+            return self.number(0);
         }
-        self.both(row, self.corner(StencilScalar::Lower(b, 0)), self.corner(StencilScalar::Upper(b, 0)))
+        let [lower, upper] = self.corners(e, 0);
+        self.mask(self.both(row, lower, upper))
     }
 
     /// The type of a node's values.
@@ -355,13 +424,6 @@ impl<'a> Tile<'a> {
     fn load(&self, b: usize, from: LLVMValueRef, index: LLVMValueRef) -> LLVMValueRef {
         let (ty, align) = self.elements[b];
         self.k.ir.load_aligned(ty, self.k.ir.element(ty, from, index), align)
-    }
-
-    /// An index moved into the touched range of the buffer's array: corners of a box may lie outside of it.
-    fn touched(&self, b: usize, index: LLVMValueRef) -> LLVMValueRef {
-        let array = self.plan.stencil.buffers[b].array;
-        let (begin, end) = (self.scalar(StencilScalar::Begin(array)), self.scalar(StencilScalar::End(array)));
-        self.k.ir.smax(self.smin(index, end), begin)
     }
 
     fn program_array(&self, b: usize) -> Result<LLVMValueRef> {
@@ -382,40 +444,24 @@ impl<'a> Tile<'a> {
         };
         let (ty, align) = self.elements[b];
         let nx = self.plan.config.cells[1] as usize;
-        let direct = || -> Values {
+        if self.inner {
             // One address a line of the thread's columns.
             let load = |(cell, c): (usize, &Column)| {
                 let line = self.columns[cell - cell % nx];
                 let first = ir.element(ty, src, self.index(b, row, [c.at[0], line.at[1]]));
                 ir.load_aligned(ty, ir.element(ty, first, ir.int((cell % nx) as i64)), align)
             };
-            self.columns.iter().enumerate().map(load).collect()
-        };
-        if self.inner {
-            return Ok(direct());
+            return Ok(self.columns.iter().enumerate().map(load).collect());
         }
         let program = self.program_array(b)?;
-        let all = ir.and(self.row_inside(b, row), self.inside[b].all);
-        let name = |n: &str| ir.append_block(self.function, n);
-        let (near, far, after) = (name("within"), name("across"), name("loaded"));
-        ir.cond_br(all, near, far);
-        ir.at_end(near);
-        let plain = direct();
-        ir.br(after);
-        ir.at_end(far);
-        let mut moved = Vec::new();
-        for cell in 0..self.cells() {
-            let (mut index, inside) = self.moved(b, row, cell);
-            let mut from = src;
-            if buffer.has_border {
-                index = self.touched(b, index);
-                from = ir.select(inside, src, program);
-            }
-            moved.push(self.load(b, from, index));
-        }
-        ir.br(after);
-        ir.at_end(after);
-        Ok(plain.iter().zip(moved).map(|(p, m)| ir.phi(ty, &[(*p, near), (m, far)])).collect())
+        let row_in = self.row_inside(Extent::Hull(b), row);
+        let load = |(cell, index): (usize, &LLVMValueRef)| {
+            // What no launch writes is in the program's array only.
+            let inside = self.holds(row_in, self.inside[b][cell]);
+            let from = if buffer.has_border { ir.select(inside, src, program) } else { src };
+            self.load(b, from, *index)
+        };
+        Ok(self.moved(b, row).iter().enumerate().map(load).collect())
     }
 
     /// A row of a step. `own` gives the thread's own value of a node, so many iterations ago.
@@ -428,14 +474,17 @@ impl<'a> Tile<'a> {
         border: Option<&Values>,
     ) -> Result<Values> {
         let n = &self.plan.nodes[node];
-        let Some(step) = n.step.and_then(|s| self.plan.stencil.steps.get(s)) else {
+        let Some((number, step)) = n.step.and_then(|s| Some((s, self.plan.stencil.steps.get(s)?))) else {
             return internal("a node without a step is computed");
         };
         let ir = self.k.ir;
+        if let (true, false, Some(kept)) = (self.inner, step.thin.is_empty(), n.keep) {
+            let age = (n.lag - self.plan.nodes[kept].lag) as usize;
+            let held = (0..self.cells()).map(|c| own(kept, age, c)).collect::<Option<Values>>();
+            return held.ok_or(crate::CodegenError::Internal(format!("what node {node} keeps is not there")));
+        }
         let statement = &self.k.scop.statements[step.stmt.0];
         let time = ir.add(self.scalar(StencilScalar::Time), ir.int(n.time));
-        // Loads of another thread's value are shared by the cells that need it.
-        let mut fetched = BTreeMap::new();
         let mut out = Vec::new();
         for cell in 0..self.cells() {
             let mut given = BTreeMap::new();
@@ -443,7 +492,7 @@ impl<'a> Tile<'a> {
                 let AccessValue::Instruction(load) = statement.accesses[r.access].value else {
                     return internal("a stencil reads a scalar");
                 };
-                given.insert(load.0, self.operand(node, r, cell, iteration, own, &mut fetched)?);
+                given.insert(load.0, self.operand(node, r, cell, iteration, own)?);
             }
             let mut coordinates = [row, self.columns[cell].at[0], self.columns[cell].at[1]];
             let plain = step.accesses.contains(&StepAccess::Plain);
@@ -451,9 +500,8 @@ impl<'a> Tile<'a> {
                 // The program's own loads need an instance of the statement.
                 for (axis, c) in coordinates.iter_mut().enumerate() {
                     if let Some(d) = self.dimension(axis) {
-                        let b = step.buffer;
-                        let upper = self.corner(StencilScalar::Upper(b, d));
-                        *c = ir.smax(self.smin(*c, upper), self.corner(StencilScalar::Lower(b, d)));
+                        let [lower, upper] = self.corners(Extent::Step(number), d);
+                        *c = ir.smax(self.smin(*c, upper), lower);
                     }
                 }
             }
@@ -463,9 +511,9 @@ impl<'a> Tile<'a> {
                 iterators.push(ir.add(self.wide(c), ir.int(*shift)));
             }
             let emit = self.k.emit.clone();
-            out.push(emit_stored(&mut self.k, &emit, step.stmt, &iterators, given)?);
+            out.push(emit_stored(&mut self.k, &emit, step.stmt, step.write, &iterators, given)?);
         }
-        if self.inner || !self.plan.stencil.buffers[n.buffer].has_border {
+        if self.inner || !(self.plan.stencil.buffers[n.buffer].has_border || step.partial) {
             return Ok(out);
         }
         let old = match (n.keep, border) {
@@ -478,20 +526,20 @@ impl<'a> Tile<'a> {
         let Some(old) = old else {
             return internal(format!("the border of node {node} is not there"));
         };
-        let row_in = self.row_inside(n.buffer, row);
-        let columns = &self.inside[n.buffer].columns;
-        Ok((0..self.cells()).map(|c| ir.select(ir.and(row_in, columns[c]), out[c], old[c])).collect())
+        let row_in = self.row_inside(Extent::Step(number), row);
+        let columns = &self.inside[self.plan.stencil.buffers.len() + number];
+        let result = |c: usize| ir.select(self.holds(row_in, columns[c]), out[c], old[c]);
+        Ok((0..self.cells()).map(result).collect())
     }
 
     /// What a read of a step sees at a cell.
     fn operand(
-        &self,
+        &mut self,
         node: usize,
         r: &NodeRead,
         cell: usize,
         iteration: i64,
         own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
-        fetched: &mut BTreeMap<(usize, i64, [i64; 2]), LLVMValueRef>,
     ) -> Result<LLVMValueRef> {
         let ir = self.k.ir;
         let plan = self.plan;
@@ -504,7 +552,8 @@ impl<'a> Tile<'a> {
                 None => internal(format!("node {} is not there when node {node} reads it", r.node)),
             };
         }
-        if let Some(v) = fetched.get(&(r.node, age, [y, x])) {
+        // Shared by the cells and nodes that need it.
+        if let Some(v) = self.fetched.get(&(r.node, age, [y, x])) {
             return Ok(*v);
         }
         let owner = [y.div_euclid(ny), x.div_euclid(nx)];
@@ -512,7 +561,7 @@ impl<'a> Tile<'a> {
         let (ty, _) = self.elements[plan.nodes[r.node].buffer];
         let at = self.slot(r.node, iteration - age, its_cell, owner)?;
         let v = ir.load_aligned(ty, at, self.bytes(r.node));
-        fetched.insert((r.node, age, [y, x]), v);
+        self.fetched.insert((r.node, age, [y, x]), v);
         Ok(v)
     }
 
@@ -546,28 +595,11 @@ impl<'a> Tile<'a> {
         !self.inner && n.step.is_some() && n.keep.is_none() && self.plan.stencil.buffers[n.buffer].has_border
     }
 
-    /// A row of the program's array, for the columns outside of the buffer's box; elsewhere the values mean nothing.
+    /// A row of the program's array, for the points outside of the buffer's hull; elsewhere the values mean nothing.
     pub fn load_border(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
-        let ir = self.k.ir;
         let b = self.plan.nodes[node].buffer;
-        let (ty, _) = self.elements[b];
         let program = self.program_array(b)?;
-        let all = ir.and(self.row_inside(b, row), self.inside[b].all);
-        let before = ir.block();
-        let (far, after) =
-            (ir.append_block(self.function, "outside"), ir.append_block(self.function, "loaded"));
-        ir.cond_br(all, after, far);
-        ir.at_end(far);
-        let mut loaded = Vec::new();
-        for cell in 0..self.cells() {
-            let (index, _) = self.moved(b, row, cell);
-            loaded.push(self.load(b, program, self.touched(b, index)));
-        }
-        ir.br(after);
-        ir.at_end(after);
-        // SAFETY: a scalar type.
-        let nothing = unsafe { LLVMConstNull(ty) };
-        Ok(loaded.iter().map(|v| ir.phi(ty, &[(nothing, before), (*v, far)])).collect())
+        Ok(self.moved(b, row).iter().map(|index| self.load(b, program, *index)).collect())
     }
 
     /// Gives a row to other threads and, if it is final, to memory.
@@ -587,35 +619,53 @@ impl<'a> Tile<'a> {
         let Some(dst) = self.dst.get(&self.plan.stencil.buffers[b].array).copied() else {
             return internal("a live buffer has no destination");
         };
-        let mut row_ok = ir.bool(true);
+        let mut row_ok = self.number(0);
         if self.plan.stencil.dims > 1 {
-            row_ok = self.both(row, self.rows[0], self.rows[1]);
+            let [first, last] = self.rows;
+            let mut inside = self.both(row, first, last);
+            if !self.inner {
+                let [lower, upper] = self.corners(Extent::Hull(b), 0);
+                inside = ir.and(inside, self.both(row, lower, upper));
+            }
+            row_ok = self.mask(inside);
         }
-        if !self.inner {
-            row_ok = ir.and(row_ok, self.row_inside(b, row));
-        }
-        let (write, after) =
-            (ir.append_block(self.function, "write"), ir.append_block(self.function, "written"));
-        ir.cond_br(row_ok, write, after);
-        ir.at_end(write);
         let (ty, align) = self.elements[b];
         let nx = self.plan.config.cells[1] as usize;
+        // Computed before the first branch, all cells together: else each would be computed alone where it is stored, one chain of
+        // dependent instructions behind the other.
+        let values: Values = values.iter().map(|v| self.pinned(*v)).collect();
         for (cell, v) in values.iter().enumerate() {
             let c = self.columns[cell];
             let line = self.columns[cell - cell % nx];
-            let ok = if self.inner { c.output } else { ir.and(c.output, self.inside[b].columns[cell]) };
+            let column = if self.inner { c.output } else { ir.or(c.output, self.inside[b][cell]) };
+            let ok = self.holds(row_ok, column);
+            let first = ir.element(ty, dst, self.index(b, row, [c.at[0], line.at[1]]));
+            let to = ir.element(ty, first, ir.int((cell % nx) as i64));
             let (store, next) =
                 (ir.append_block(self.function, "store"), ir.append_block(self.function, "stored"));
             ir.cond_br(ok, store, next);
             ir.at_end(store);
-            let first = ir.element(ty, dst, self.index(b, row, [c.at[0], line.at[1]]));
-            ir.store_aligned(*v, ir.element(ty, first, ir.int((cell % nx) as i64)), align);
+            ir.store_aligned(*v, to, align);
             ir.br(next);
             ir.at_end(next);
         }
-        ir.br(after);
-        ir.at_end(after);
         Ok(())
+    }
+
+    /// The same value, computed here: the optimizer does not move it behind a branch.
+    fn pinned(&self, v: LLVMValueRef) -> LLVMValueRef {
+        let ir = self.k.ir;
+        // SAFETY: live types and values; both casts are between types of the same size.
+        unsafe {
+            let ty = LLVMTypeOf(v);
+            let (int, constraints) = match type_kind(ty) {
+                LLVMTypeKind::LLVMFloatTypeKind => (ir.i32_type(), "=r,0"),
+                LLVMTypeKind::LLVMDoubleTypeKind => (ir.i64_type(), "=l,0"),
+                _ => return v,
+            };
+            let bits = LLVMBuildBitCast(ir.raw(), v, int, EMPTY);
+            LLVMBuildBitCast(ir.raw(), same(ir, int, constraints, true, bits), ty, EMPTY)
+        }
     }
 
     pub fn barrier(&self) {

@@ -131,7 +131,13 @@ fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
     }
     let mut next = inputs;
     for t in (0..plan.config.fuse).step_by(s.period as usize) {
+        let mut before = last.clone();
         for (k, step) in s.steps.iter().enumerate() {
+            // The steps of one statement at one time read what was there before all of them.
+            let first = k == 0 || (s.steps[k - 1].stmt, s.steps[k - 1].time) != (step.stmt, step.time);
+            if first {
+                before = last.clone();
+            }
             let Some(n) = plan.nodes.get(next) else {
                 return report(Rule::Version, "steps are missing".into());
             };
@@ -142,15 +148,20 @@ fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
             for (a, access) in step.accesses.iter().enumerate() {
                 if let StepAccess::Buffer { buffer, offset } = access {
                     let right = given.next().is_some_and(|r| {
-                        r.access == a && Some(r.node) == last[*buffer] && r.offset == axes(s, offset)
+                        r.access == a && Some(r.node) == before[*buffer] && r.offset == axes(s, offset)
                     });
                     if !right {
                         report(Rule::Version, format!("read {a} of node {next}"));
                     }
                 }
             }
-            if n.keep != last[step.buffer].filter(|_| s.buffers[step.buffer].has_border) {
+            let keeps = s.buffers[step.buffer].has_border || step.partial;
+            // Memory holds what lies outside of the hull; of the hull only an earlier node holds all.
+            if n.keep != before[step.buffer].filter(|_| keeps) || (step.partial && n.keep.is_none()) {
                 report(Rule::Version, format!("node {next} keeps the wrong border"));
+            }
+            if before[step.buffer] != last[step.buffer] {
+                report(Rule::Version, format!("node {next} writes a buffer of its statement again"));
             }
             last[step.buffer] = Some(next);
             next += 1;

@@ -9,14 +9,16 @@
 //!
 //! # What is a stencil here
 //! A SCoP whose instances are *steps*: with time `t` and statement `k`, all instances `S_k[t, x]` read only what earlier
-//! steps wrote (or nobody), and write one element each. Recognition looks at access relations; that the program's order
-//! gives every read the value that this order of steps gives it is proved by comparing the exact flow dependences
-//! ([`check::same_flow`]). The spelling of the loops does not matter.
+//! statements wrote (or nobody), and write one element of each of some buffers. A statement with several writes is several steps
+//! that read the same versions. Recognition looks at access relations; that the program's order gives every read the value that
+//! this order of statements gives it is proved by comparing the exact flow dependences ([`check::same_flow`]). The spelling of
+//! the loops does not matter.
 //!
 //! A *buffer* is an array, or the part of an array with fixed leading subscripts that depend on `t` modulo a small period only
-//! (`A[t % 2][i][j]`). A buffer is written on one box in all steps, so its elements outside of the box never change. A buffer is
-//! *live* if some step of a period reads it before a step of the same period wrote it: the only ones that a launch
-//! hands to the next.
+//! (`A[t % 2][i][j]`). Each step writes it on a box; the *hull* of these boxes is what a launch hands on, elements outside of it
+//! never change. A step whose box is smaller than the hull is *partial* and keeps the other elements; one whose box is a single
+//! row, column or point (a boundary) is *thin*. A buffer is *live* if some step of a period reads or keeps its elements before a
+//! step of the same period wrote all of it: the only ones that a launch hands to the next.
 //!
 //! # How it runs
 //! The first launches fuse `G` time iterations each: they read live buffers from one copy and write them to the other, never
@@ -33,11 +35,12 @@
 //! Period 1, buffers A and B with the box `1 .. n-2`, A is live, B is not.
 
 pub mod check;
+pub mod cost;
 pub mod plan;
 mod recognise;
 
 pub use check::{Violation, check};
-pub use plan::{Config, Node, NodeRead, StencilPlan, plan};
+pub use plan::{Config, Node, NodeRead, StencilPlan, Wish, plans};
 pub use recognise::recognise;
 
 use pollyrs_isl as isl;
@@ -66,6 +69,15 @@ pub struct Step {
     pub time: i64,
     /// The buffer it writes, at every element of its box.
     pub buffer: usize,
+    /// The access that writes it.
+    pub write: usize,
+    /// The written box, by dimension: first and last element. `[params] -> { [] -> [v] }`, where `Stencil::runs` holds.
+    pub lower: Vec<isl::PwAff>,
+    pub upper: Vec<isl::PwAff>,
+    /// Whether its box is not known to be the buffer's hull.
+    pub partial: bool,
+    /// Dimensions in which its box is one element wide whatever the sizes are: no inner tile meets it.
+    pub thin: Vec<usize>,
     /// Statement iterator `1 + j` is the coordinate `iterators[j].0` of the written element plus `iterators[j].1`.
     pub iterators: Vec<(usize, i64)>,
     /// One for each access of the statement, in their order.
@@ -84,19 +96,31 @@ pub enum StepAccess {
     Write,
 }
 
+/// The steps that are one statement at one time, as ranges, in order: they read the same versions.
+pub fn instances(steps: &[Step]) -> Vec<std::ops::Range<usize>> {
+    let mut out: Vec<std::ops::Range<usize>> = Vec::new();
+    for (i, s) in steps.iter().enumerate() {
+        match out.last_mut() {
+            Some(r) if (steps[r.start].stmt, steps[r.start].time) == (s.stmt, s.time) => r.end = i + 1,
+            _ => out.push(i..i + 1),
+        }
+    }
+    out
+}
+
 /// See the module documentation.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     pub array: ArrayId,
     /// The leading subscripts.
     pub selectors: Vec<i64>,
-    /// The written box, by dimension: first and last element. `[params] -> { [] -> [v] }`, where `Stencil::runs` holds.
+    /// The hull of the written boxes, by dimension.
     pub lower: Vec<isl::PwAff>,
     pub upper: Vec<isl::PwAff>,
     /// The box around the written and all read elements.
     pub outer_lower: Vec<isl::PwAff>,
     pub outer_upper: Vec<isl::PwAff>,
-    /// Whether a step reads elements outside of the written box: they keep their values from before the SCoP.
+    /// Whether a step reads elements outside of the hull: they keep their values from before the SCoP.
     pub has_border: bool,
     pub live: bool,
 }
@@ -106,7 +130,7 @@ pub struct Buffer {
 pub enum NotStencil {
     #[error("the statements are not all nests of one to three dimensions under a time loop")]
     Shape,
-    #[error("a statement does not write exactly one element of memory")]
+    #[error("a statement may or may not write, or writes nothing")]
     Writes,
     #[error("a value crosses statements in a scalar")]
     Scalars,
@@ -114,7 +138,7 @@ pub enum NotStencil {
     Domain,
     #[error("an access to a written array is not uniform")]
     Access,
-    #[error("a buffer is written on different boxes")]
+    #[error("a statement writes one buffer twice")]
     Boxes,
     #[error("a step needs values of its own step")]
     Flow,

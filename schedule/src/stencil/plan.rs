@@ -7,7 +7,8 @@
 //! a node lags behind each node it reads by the largest row offset, and by one more where another thread's column is read,
 //! since that needs a barrier between. One barrier an iteration then serves all nodes.
 
-use super::{NotStencil, Stencil, StepAccess};
+use super::cost::{MAX_NODES, MAX_REGISTERS, MAX_STEPS, Model, model};
+use super::{NotStencil, Stencil, StepAccess, instances};
 use pollyrs_scop::Scop;
 
 /// What can be chosen.
@@ -19,6 +20,9 @@ pub struct Config {
     pub threads: [u32; 2],
     /// Columns of a thread along y and x.
     pub cells: [u32; 2],
+    /// Whether no node reads what the same iteration computes: all nodes of an iteration are independent, for one more row in each
+    /// queue.
+    pub apart: bool,
 }
 
 /// A version of a buffer: at the start of the launch, or behind one of its steps.
@@ -69,16 +73,11 @@ pub struct StencilPlan {
     pub tile: [i64; 3],
     /// Columns in front of the tile that the block computes too, by axis.
     pub halo: [i64; 3],
+    pub model: Model,
 }
 
-/// 32-bit registers that the queues of a thread may take. Ten steps of five points need 80, and the kernel 157 registers, at
-/// which three blocks of 128 threads share an SM; eight steps of nine points need 128, and are faster with two blocks than
-/// four steps with more (measured on an H200).
-const QUEUE_REGISTERS: usize = 132;
-/// Static shared memory of a block.
-pub const SHARED_LIMIT: usize = 48 * 1024;
-/// At least this part of the columns that a block computes must be output.
-const MIN_EFFICIENCY: f64 = 0.4;
+/// Shared memory of a block. Two such blocks fit a multiprocessor of compute capability 9.0.
+const SHARED_LIMIT: usize = 112 * 1024;
 
 /// The axes of space dimension `d`.
 pub fn axis(dims: usize, d: usize) -> usize {
@@ -88,55 +87,79 @@ pub fn axis(dims: usize, d: usize) -> usize {
     }
 }
 
-/// A plan for the stencil of `scop`; `fuse` is the number of time iterations a launch that the user wants.
-pub fn plan(scop: &Scop, stencil: &Stencil, fuse: Option<i64>) -> Result<StencilPlan, NotStencil> {
-    let words =
-        stencil.buffers.iter().map(|b| scop.array(b.array).elem.bytes().div_ceil(4)).max().unwrap_or(1);
-    let (threads, cells, steps) = match (stencil.dims, words) {
-        (1, _) => ([1, 256], [1, 4], 32),
-        (2, 1) => ([1, 128], [1, 4], 10),
-        (2, _) => ([1, 128], [1, 2], 8),
-        (_, 1) => ([8, 32], [4, 2], 4),
-        _ => ([8, 32], [2, 2], 4),
-    };
-    let per_period = stencil.steps.len() as i64;
-    let wanted = match fuse {
-        Some(f) => (f / stencil.period).max(1),
-        None => (steps / per_period).max(1),
-    };
-    for periods in (1..=wanted).rev() {
-        let config = Config { fuse: periods * stencil.period, threads, cells };
-        let p = with_config(stencil, config);
-        if fits(scop, &p) {
-            return Ok(p);
-        }
-    }
-    Err(NotStencil::Resources)
+/// What the user asks for; `None`: chosen by the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// Time iterations a launch.
+    pub fuse: Option<i64>,
+    /// Threads and cells along y and x, and whether nodes are apart.
+    pub shape: Option<([u32; 2], [u32; 2], bool)>,
 }
 
-/// Whether the device has room for the plan and most of what it computes is output.
-fn fits(scop: &Scop, p: &StencilPlan) -> bool {
-    let mut registers = 0;
-    let mut shared = 0;
-    let cells = p.config.cells.iter().product::<u32>() as usize;
-    for (i, n) in p.nodes.iter().enumerate().filter(|(_, n)| n.needed) {
-        let bytes = scop.array(p.stencil.buffers[n.buffer].array).elem.bytes() as usize;
-        if p.stencil.dims > 1 {
-            registers += n.window * cells * bytes.div_ceil(4);
-        }
-        shared = shared_end(p, i, shared, bytes);
+/// Shapes that are tried: threads and cells along y and x.
+fn shapes(dims: usize) -> Vec<([u32; 2], [u32; 2])> {
+    let pairs = |t: &[[u32; 2]], c: &[[u32; 2]]| t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect();
+    match dims {
+        1 => pairs(&[[1, 256]], &[[1, 4], [1, 2], [1, 1]]),
+        2 => pairs(&[[1, 128], [1, 256]], &[[1, 4], [1, 2], [1, 3], [1, 1]]),
+        _ => pairs(&[[16, 32], [8, 32]], &[[2, 2], [4, 2], [2, 1], [1, 2], [1, 1]]),
     }
-    let mut efficiency = 1.0;
-    for axis in 1..3 {
-        let held = f64::from(p.config.threads[axis - 1] * p.config.cells[axis - 1]);
-        if p.tile[axis] < 1 {
-            return false;
+}
+
+/// Plans for the stencil of `scop`, deepest first: the one of the least modelled time a step, and a shallower one for the steps that
+/// are left over.
+pub fn plans(scop: &Scop, stencil: &Stencil, wish: &Wish) -> Result<Vec<StencilPlan>, NotStencil> {
+    let shapes: Vec<_> = match wish.shape {
+        Some((t, c, apart)) => vec![(t, c, apart)],
+        None => shapes(stencil.dims).into_iter().flat_map(|(t, c)| [(t, c, false), (t, c, true)]).collect(),
+    };
+    let wanted = wish.fuse.map(|f| (f / stencil.period).max(1));
+    let deepest = if stencil.dims == 1 { 32 } else { MAX_STEPS };
+    let most = wanted.unwrap_or((deepest / stencil.period).min(MAX_NODES / stencil.steps.len() as i64).max(1));
+    let mut best: Option<StencilPlan> = None;
+    for (threads, cells, apart) in shapes {
+        let mut plan_of = |periods: i64| {
+            let config = Config { fuse: periods * stencil.period, threads, cells, apart };
+            let p = planned(scop, stencil, config);
+            if std::env::var_os("PLAN_DEBUG").is_some() {
+                match &p { Some(p) => eprintln!("{:?} eff {:.2} unroll {} halo {} {:?}", p.config, p.tile[1..].iter().product::<i64>() as f64 / (p.config.threads.iter().product::<u32>() * p.config.cells.iter().product::<u32>()) as f64, p.unroll, p.warm_up()+p.drain(), p.model), None => eprintln!("{config:?} none") }
+            }
+            let fits = p.as_ref().is_some_and(|p| wish.shape.is_some() || p.model.registers <= MAX_REGISTERS);
+            if let Some(p) = p.filter(|_| fits)
+                && best.as_ref().is_none_or(|b| p.model.point < b.model.point)
+            {
+                best = Some(p);
+            }
+            fits
+        };
+        match wanted {
+            // The number the user wants, or the nearest below that fits.
+            Some(w) => {
+                let _ = (1..=w).rev().any(&mut plan_of);
+            }
+            None => {
+                let _ = (1..=most).all(&mut plan_of);
+            }
         }
-        efficiency *= p.tile[axis].min(held as i64) as f64 / held;
     }
-    registers <= QUEUE_REGISTERS
-        && shared <= SHARED_LIMIT
-        && (efficiency >= MIN_EFFICIENCY || p.config.fuse == p.stencil.period)
+    let best = best.ok_or(NotStencil::Resources)?;
+    let mut plans = vec![best];
+    let rest = plans[0].config.fuse / stencil.period / 3;
+    if rest >= 1 {
+        let config = Config { fuse: rest * stencil.period, ..plans[0].config };
+        plans.extend(planned(scop, stencil, config));
+    }
+    Ok(plans)
+}
+
+/// The plan with its model, if the device has room for it.
+fn planned(scop: &Scop, stencil: &Stencil, config: Config) -> Option<StencilPlan> {
+    let mut p = with_config(stencil, config);
+    if p.tile[1..].iter().any(|t| *t < 1) {
+        return None;
+    }
+    p.model = model(scop, &p);
+    (p.model.shared <= SHARED_LIMIT && p.model.resident > 0).then_some(p)
 }
 
 /// Where node `i`'s slots end if they start at `begin` (bytes).
@@ -206,33 +229,38 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         last[b] = Some(nodes.len());
         nodes.push(node(b, None, 0));
     }
+    let together = instances(&stencil.steps);
     for t in (0..config.fuse).step_by(stencil.period as usize) {
-        for (k, step) in stencil.steps.iter().enumerate() {
-            let mut n = node(step.buffer, Some(k), t + step.time);
-            for (access, a) in step.accesses.iter().enumerate() {
-                if let StepAccess::Buffer { buffer, offset } = a
-                    && let Some(from) = last[*buffer]
-                {
-                    let mut o = [0; 3];
-                    for (d, v) in offset.iter().enumerate() {
-                        o[axis(stencil.dims, d)] = *v;
+        for at in &together {
+            let before = last.clone();
+            for k in at.clone() {
+                let step = &stencil.steps[k];
+                let mut n = node(step.buffer, Some(k), t + step.time);
+                for (access, a) in step.accesses.iter().enumerate() {
+                    if let StepAccess::Buffer { buffer, offset } = a
+                        && let Some(from) = before[*buffer]
+                    {
+                        let mut o = [0; 3];
+                        for (d, v) in offset.iter().enumerate() {
+                            o[axis(stencil.dims, d)] = *v;
+                        }
+                        n.reads.push(NodeRead { access, node: from, offset: o });
                     }
-                    n.reads.push(NodeRead { access, node: from, offset: o });
                 }
+                for r in &n.reads {
+                    let later = i64::from(config.apart || r.offset[1] != 0 || r.offset[2] != 0);
+                    let lag = nodes[r.node].lag;
+                    n.lag = n.lag.max(lag + (r.offset[0] + later).max(0));
+                }
+                if stencil.buffers[step.buffer].has_border || step.partial {
+                    n.keep = before[step.buffer];
+                }
+                if let Some(kept) = n.keep {
+                    n.lag = n.lag.max(nodes[kept].lag);
+                }
+                last[step.buffer] = Some(nodes.len());
+                nodes.push(n);
             }
-            for r in &n.reads {
-                let crosses = i64::from(r.offset[1] != 0 || r.offset[2] != 0);
-                let lag = nodes[r.node].lag;
-                n.lag = n.lag.max(lag + (r.offset[0] + crosses).max(0));
-            }
-            if stencil.buffers[step.buffer].has_border
-                && let Some(before) = last[step.buffer]
-            {
-                n.keep = Some(before);
-                n.lag = n.lag.max(nodes[before].lag);
-            }
-            last[step.buffer] = Some(nodes.len());
-            nodes.push(n);
         }
     }
     for (b, v) in last.iter().enumerate() {
@@ -278,7 +306,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         tile[a] = i64::from(config.threads[a - 1] * config.cells[a - 1]) - halo[a] - after;
     }
     let order = (0..nodes.len()).filter(|i| nodes[*i].needed).collect();
-    StencilPlan { stencil: stencil.clone(), config, nodes, order, unroll, tile, halo }
+    StencilPlan { stencil: stencil.clone(), config, nodes, order, unroll, tile, halo, model: Model::default() }
 }
 
 impl StencilPlan {

@@ -1,10 +1,10 @@
 //! Access relations to steps and buffers.
 
-use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check};
+use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances};
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Scop, Statement, StmtId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Periods that are tried: two and three time levels in one array are common, four is the last that is cheap to unroll.
 const MAX_PERIOD: i64 = 4;
@@ -23,9 +23,10 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
 }
 
 /// One subscript of an access, over the statement's iterators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Subscript {
-    Constant(i64),
+    /// The same in all instances: a function of the parameters, and its value where it is a number.
+    Fixed(isl::PwAff, Option<i64>),
     /// Iterator number (from 1: 0 is time) plus a constant.
     Iterator(usize, i64),
 }
@@ -42,6 +43,10 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
         Some(s) => s.domain.dim(isl::DimType::Set)? as usize,
         None => return Ok(Err(NotStencil::Shape)),
     };
+    let mut n = n;
+    for s in &scop.statements {
+        n = n.max(s.domain.dim(isl::DimType::Set)? as usize);
+    }
     if !(2..=4).contains(&n) || scop.statements.len() > MAX_STATEMENTS {
         return Ok(Err(NotStencil::Shape));
     }
@@ -51,17 +56,17 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
     let known = known(scop)?;
     let mut domains = Vec::new();
     for s in &scop.statements {
-        if s.domain.dim(isl::DimType::Set)? as usize != n {
+        if s.domain.dim(isl::DimType::Set)? == 0 {
             return Ok(Err(NotStencil::Shape));
         }
         if s.accesses.iter().any(|a| !matches!(a.value, AccessValue::Instruction(_))) {
             return Ok(Err(NotStencil::Scalars));
         }
-        let mut writes = s.accesses.iter().filter(|a| a.kind != AccessKind::Read);
         if s.subregion.is_some() {
             return Ok(Err(NotStencil::Shape));
         }
-        if !matches!((writes.next(), writes.next()), (Some(w), None) if w.kind == AccessKind::MustWrite) {
+        let mut writes = s.accesses.iter().filter(|a| a.kind != AccessKind::Read).peekable();
+        if writes.peek().is_none() || writes.any(|w| w.kind != AccessKind::MustWrite) {
             return Ok(Err(NotStencil::Writes));
         }
         match domain_box(s, &known)? {
@@ -77,7 +82,11 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
         return Ok(Err(NotStencil::Domain));
     }
     for period in 1..=MAX_PERIOD {
-        let result = with_period(scop, n - 1, period, &domains, &runs)?;
+        let result = match with_period(scop, n - 1, period, &domains, &runs) {
+            // A subscript modulo something else than the period has fractions that isl refuses to compare.
+            Err(e) if !crate::is_quota(&e) => Err(NotStencil::Access),
+            other => other?,
+        };
         if !matches!(result, Err(NotStencil::Access)) || period == MAX_PERIOD {
             return Ok(result);
         }
@@ -143,8 +152,7 @@ fn subscripts(
     scop: &Scop,
     s: &Statement,
     a: &Access,
-    period: i64,
-    phase: i64,
+    (dims, period, phase): (usize, i64, i64),
     runs: &isl::Set,
 ) -> Result<Option<Vec<Subscript>>> {
     let domain = s.domain.clone().intersect_params(runs.clone())?;
@@ -159,13 +167,21 @@ fn subscripts(
     let mut out = Vec::new();
     for d in 0..scop.array(a.array).dims() {
         let value = function.at(d as i32)?;
-        let mut found = constant(&value)?.map(Subscript::Constant);
+        let mut found = None;
+        if let Some(c) = constant(&value)? {
+            found = Some(Subscript::Fixed(number(c, runs)?, Some(c)));
+        }
+        // A leading subscript selects a buffer or is none of a stencil.
+        let space = d + dims >= scop.array(a.array).dims();
         for i in 1..domain.dim(isl::DimType::Set)? {
-            if found.is_some() {
+            if found.is_some() || !space {
                 break;
             }
             let rest = value.clone().sub(check::coordinate(&domain, i)?)?;
             found = constant(&rest)?.map(|c| Subscript::Iterator(i as usize, c));
+        }
+        if found.is_none() && space {
+            found = fixed(&value, &domain)?.map(|f| Subscript::Fixed(f, None));
         }
         match found {
             Some(f) => out.push(f),
@@ -181,23 +197,134 @@ fn constant(f: &isl::PwAff) -> Result<Option<i64>> {
     Ok(if min == max { min } else { None })
 }
 
-/// By space dimension: iterator and constant.
-type Space = Vec<(usize, i64)>;
+/// A function on a domain as one of the parameters, if it is that.
+fn fixed(f: &isl::PwAff, domain: &isl::Set) -> Result<Option<isl::PwAff>> {
+    let f = f.clone().gist(domain.clone())?;
+    if !f.isa_aff()? {
+        return Ok(None);
+    }
+    let f = f.as_aff()?;
+    if f.involves_dims(isl::DimType::In, 0, domain.dim(isl::DimType::Set)?)? {
+        return Ok(None);
+    }
+    Ok(Some(isl::PwAff::from_aff(f)?.project_domain_on_params()?))
+}
 
-/// Leading constants, then iterators: selectors and the space dimensions.
-fn split(subscripts: &[Subscript], dims: usize) -> Option<(Vec<i64>, Space)> {
+/// The function of the parameters that is `c`.
+fn number(c: i64, runs: &isl::Set) -> Result<isl::PwAff> {
+    let zero = isl::PwAff::from_aff(isl::Aff::zero_on_domain_space(runs.space()?)?)?;
+    Ok(zero.add_constant(isl::Val::int(runs.context(), c)?)?)
+}
+
+/// Where a subscript of a space dimension points.
+#[derive(Clone, Debug)]
+enum Place {
+    Iterator(usize, i64),
+    Fixed(isl::PwAff),
+}
+
+/// Leading constants, then the space dimensions: selectors and places.
+fn split(subscripts: &[Subscript], dims: usize) -> Option<(Vec<i64>, Vec<Place>)> {
     let lead = subscripts.len().checked_sub(dims)?;
     let mut selectors = Vec::new();
     let mut space = Vec::new();
     for (i, s) in subscripts.iter().enumerate() {
         match s {
-            Subscript::Constant(c) if i < lead => selectors.push(*c),
-            Subscript::Iterator(j, c) if i >= lead => space.push((*j, *c)),
+            Subscript::Fixed(_, Some(c)) if i < lead => selectors.push(*c),
+            Subscript::Iterator(j, c) if i >= lead => space.push(Place::Iterator(*j, *c)),
+            Subscript::Fixed(f, _) if i >= lead => space.push(Place::Fixed(f.clone())),
             _ => return None,
         }
     }
-    let distinct: BTreeSet<usize> = space.iter().map(|s| s.0).collect();
-    (distinct.len() == dims).then_some((selectors, space))
+    Some((selectors, space))
+}
+
+/// Whether different instances of a statement with so many iterators, time included, have different places at one time.
+fn injective(space: &[Place], iterators: usize) -> bool {
+    let used = space.iter().filter_map(|p| if let Place::Iterator(j, _) = p { Some(*j) } else { None });
+    let (count, distinct) = (used.clone().count(), used.collect::<BTreeSet<_>>().len());
+    count == distinct && distinct + 1 == iterators
+}
+
+/// A write of a statement at a time of the period.
+struct Write {
+    time: i64,
+    stmt: usize,
+    access: usize,
+    buffer: usize,
+    space: Vec<Place>,
+    lower: Vec<isl::PwAff>,
+    upper: Vec<isl::PwAff>,
+}
+
+/// All writes of a period in order, or why there are none.
+fn writes_of(
+    scop: &Scop,
+    dims: usize,
+    period: i64,
+    domains: &[Domain],
+    runs: &isl::Set,
+    buffers: &mut Vec<Buffer>,
+) -> Result<std::result::Result<Vec<Write>, NotStencil>> {
+    let mut writes: Vec<Write> = Vec::new();
+    for time in 0..period {
+        for (stmt, s) in scop.statements.iter().enumerate() {
+            let before = writes.len();
+            for (access, w) in s.accesses.iter().enumerate().filter(|(_, a)| a.kind != AccessKind::Read) {
+                let found = subscripts(scop, s, w, (dims, period, time), runs)?.and_then(|x| split(&x, dims));
+                let Some((selectors, space)) = found.filter(|f| injective(&f.1, domains[stmt].bounds.len())) else {
+                    return Ok(Err(NotStencil::Access));
+                };
+                let bound = |upper: bool| -> Result<Vec<isl::PwAff>> {
+                    let of = |p: &Place| -> Result<isl::PwAff> {
+                        let b = match p {
+                            Place::Fixed(f) => f.clone(),
+                            Place::Iterator(j, c) => {
+                                let b = &domains[stmt].bounds[*j];
+                                let b = if upper { &b.1 } else { &b.0 };
+                                b.clone().add_constant(isl::Val::int(&scop.ctx, *c)?)?
+                            }
+                        };
+                        Ok(b.intersect_params(runs.clone())?)
+                    };
+                    space.iter().map(of).collect()
+                };
+                let (lower, upper) = (bound(false)?, bound(true)?);
+                let same = |b: &Buffer| b.array == w.array && b.selectors == selectors;
+                let buffer = match buffers.iter().position(same) {
+                    Some(at) => {
+                        let b = &mut buffers[at];
+                        for d in 0..dims {
+                            b.lower[d] = b.lower[d].clone().min(lower[d].clone())?.coalesce()?;
+                            b.upper[d] = b.upper[d].clone().max(upper[d].clone())?.coalesce()?;
+                        }
+                        at
+                    }
+                    None => {
+                        buffers.push(Buffer {
+                            array: w.array,
+                            selectors,
+                            lower: lower.clone(),
+                            upper: upper.clone(),
+                            outer_lower: Vec::new(),
+                            outer_upper: Vec::new(),
+                            has_border: false,
+                            live: false,
+                        });
+                        buffers.len() - 1
+                    }
+                };
+                if writes[before..].iter().any(|o| o.buffer == buffer) {
+                    return Ok(Err(NotStencil::Boxes));
+                }
+                writes.push(Write { time, stmt, access, buffer, space, lower, upper });
+            }
+        }
+    }
+    for b in buffers {
+        (b.outer_lower, b.outer_upper) = (b.lower.clone(), b.upper.clone());
+    }
+    Ok(Ok(writes))
 }
 
 fn with_period(
@@ -207,72 +334,17 @@ fn with_period(
     domains: &[Domain],
     runs: &isl::Set,
 ) -> Result<std::result::Result<Stencil, NotStencil>> {
-    let written: BTreeSet<_> = scop
-        .statements
-        .iter()
-        .flat_map(|s| &s.accesses)
-        .filter(|a| a.kind != AccessKind::Read)
-        .map(|a| a.array)
-        .collect();
     let mut buffers: Vec<Buffer> = Vec::new();
-    let mut index: BTreeMap<(usize, Vec<i64>), usize> = BTreeMap::new();
     // The writes first: they say which buffers there are.
-    let mut writes = Vec::new();
-    for time in 0..period {
-        for (k, s) in scop.statements.iter().enumerate() {
-            let Some(w) = s.accesses.iter().find(|a| a.kind != AccessKind::Read) else {
-                return Ok(Err(NotStencil::Writes));
-            };
-            let Some(subscripts) = subscripts(scop, s, w, period, time, runs)? else {
-                return Ok(Err(NotStencil::Access));
-            };
-            let Some((selectors, space)) = split(&subscripts, dims) else {
-                return Ok(Err(NotStencil::Access));
-            };
-            let bound = |upper: bool| -> Result<Vec<isl::PwAff>> {
-                space
-                    .iter()
-                    .map(|(j, c)| {
-                        let b = &domains[k].bounds[*j];
-                        let b = if upper { &b.1 } else { &b.0 };
-                        Ok(b.clone()
-                            .add_constant(isl::Val::int(&scop.ctx, *c)?)?
-                            .intersect_params(runs.clone())?)
-                    })
-                    .collect()
-            };
-            let (lower, upper) = (bound(false)?, bound(true)?);
-            let key = (w.array.0, selectors.clone());
-            match index.get(&key) {
-                Some(b) => {
-                    let b: &Buffer = &buffers[*b];
-                    for d in 0..dims {
-                        if !equal(&b.lower[d], &lower[d], runs)? || !equal(&b.upper[d], &upper[d], runs)? {
-                            return Ok(Err(NotStencil::Boxes));
-                        }
-                    }
-                }
-                None => {
-                    index.insert(key.clone(), buffers.len());
-                    buffers.push(Buffer {
-                        array: w.array,
-                        selectors,
-                        outer_lower: lower.clone(),
-                        outer_upper: upper.clone(),
-                        lower,
-                        upper,
-                        has_border: false,
-                        live: false,
-                    });
-                }
-            }
-            writes.push((time, k, index[&key], space));
-        }
-    }
-    let mut steps = Vec::new();
+    let writes = match writes_of(scop, dims, period, domains, runs, &mut buffers)? {
+        Ok(w) => w,
+        Err(why) => return Ok(Err(why)),
+    };
+    let written: BTreeSet<_> = buffers.iter().map(|b| b.array).collect();
+    let mut steps: Vec<Step> = Vec::new();
     let mut neighbours = false;
-    for (time, k, buffer, space) in writes {
-        let s = &scop.statements[k];
+    for Write { time, stmt, access, buffer, space, lower, upper } in writes {
+        let s = &scop.statements[stmt];
         let mut accesses = Vec::new();
         for a in &s.accesses {
             if a.kind != AccessKind::Read {
@@ -283,25 +355,36 @@ fn with_period(
                 accesses.push(StepAccess::Plain);
                 continue;
             }
-            let found = subscripts(scop, s, a, period, time, runs)?.and_then(|x| split(&x, dims));
+            let found = subscripts(scop, s, a, (dims, period, time), runs)?.and_then(|x| split(&x, dims));
             let Some((selectors, read_space)) = found else {
                 return Ok(Err(NotStencil::Access));
             };
             // The same iterator along the same dimension.
-            if read_space.iter().zip(&space).any(|(r, w)| r.0 != w.0) {
-                return Ok(Err(NotStencil::Access));
+            let mut offset: Vec<i64> = Vec::new();
+            for (r, w) in read_space.iter().zip(&space) {
+                let distance = match (r, w) {
+                    (Place::Iterator(i, r), Place::Iterator(j, w)) if i == j => Some(r - w),
+                    (Place::Fixed(r), Place::Fixed(w)) => {
+                        constant(&r.clone().sub(w.clone())?.intersect_params(runs.clone())?)?
+                    }
+                    _ => None,
+                };
+                match distance {
+                    Some(d) => offset.push(d),
+                    None => return Ok(Err(NotStencil::Access)),
+                }
             }
-            let Some(from) = index.get(&(a.array.0, selectors)).copied() else {
+            let same = |b: &Buffer| b.array == a.array && b.selectors == selectors;
+            let Some(from) = buffers.iter().position(same) else {
                 accesses.push(StepAccess::Plain);
                 continue;
             };
-            let offset: Vec<i64> = read_space.iter().zip(&space).map(|(r, w)| r.1 - w.1).collect();
             neighbours |= offset.iter().any(|o| *o != 0);
             // What this step reads of the buffer: its own box, shifted.
             for (d, o) in offset.iter().enumerate() {
                 let shift = isl::Val::int(&scop.ctx, *o)?;
-                let lower = buffers[buffer].lower[d].clone().add_constant(shift.clone())?;
-                let upper = buffers[buffer].upper[d].clone().add_constant(shift)?;
+                let lower = lower[d].clone().add_constant(shift.clone())?;
+                let upper = upper[d].clone().add_constant(shift)?;
                 let b = &mut buffers[from];
                 let inside = params(lower.clone().ge_set(b.lower[d].clone())?)?
                     .intersect(params(upper.clone().le_set(b.upper[d].clone())?)?)?;
@@ -311,23 +394,23 @@ fn with_period(
             }
             accesses.push(StepAccess::Buffer { buffer: from, offset });
         }
-        let mut iterators = vec![(0, 0); dims];
-        for (d, (j, c)) in space.iter().enumerate() {
-            iterators[*j - 1] = (d, -c);
-        }
-        steps.push(Step { stmt: StmtId(k), time, buffer, iterators, accesses });
-    }
-    let mut fresh = BTreeSet::new();
-    for s in &steps {
-        for a in &s.accesses {
-            if let StepAccess::Buffer { buffer, .. } = a
-                && !fresh.contains(buffer)
-            {
-                buffers[*buffer].live = true;
+        let mut iterators = vec![(0, 0); domains[stmt].bounds.len() - 1];
+        let (mut partial, mut thin) = (false, Vec::new());
+        for (d, place) in space.iter().enumerate() {
+            match place {
+                Place::Iterator(j, c) => iterators[*j - 1] = (d, -c),
+                Place::Fixed(_) => thin.push(d),
             }
+            let hull = &buffers[buffer];
+            partial |= !equal(&hull.lower[d], &lower[d], runs)? || !equal(&hull.upper[d], &upper[d], runs)?;
         }
-        fresh.insert(s.buffer);
+        if !partial {
+            thin.clear();
+        }
+        steps.push(Step { stmt: StmtId(stmt), time, buffer, write: access, lower, upper, partial, thin, iterators, accesses });
     }
+    mark_live(&steps, &mut buffers);
+    // A first period in a launch has nothing to keep of a buffer that is not live.
     if !neighbours || !buffers.iter().any(|b| b.live) {
         return Ok(Err(NotStencil::NoReuse));
     }
@@ -335,4 +418,24 @@ fn with_period(
     let time = time.intersect_params(runs.clone())?;
     let runs = runs.clone();
     Ok(Ok(Stencil { dims, period, steps, buffers, time, runs }))
+}
+
+/// A buffer is live if a step reads or keeps it before one of the period has written all of it.
+fn mark_live(steps: &[Step], buffers: &mut [Buffer]) {
+    let mut fresh = BTreeSet::new();
+    for at in instances(steps) {
+        for s in &steps[at.clone()] {
+            for a in &s.accesses {
+                if let StepAccess::Buffer { buffer, .. } = a
+                    && !fresh.contains(buffer)
+                {
+                    buffers[*buffer].live = true;
+                }
+            }
+            if s.partial && !fresh.contains(&s.buffer) {
+                buffers[s.buffer].live = true;
+            }
+        }
+        fresh.extend(steps[at].iter().map(|s| s.buffer));
+    }
 }

@@ -26,7 +26,7 @@ fn jacobi() {
 #[test]
 fn plans_are_right_and_mutations_are_found() {
     let s = recognised(JACOBI).unwrap();
-    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4] };
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], apart: false };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     assert_eq!((plan.nodes.len(), plan.unroll, plan.max_lag()), (7, 2, 6));
