@@ -37,7 +37,7 @@ fn try_fuse(
         return Err("the time loop does not run on the host".into());
     }
     let shape = match options.stencil_shape.as_slice() {
-        [ty, tx, cy, cx, apart] => Some(([*ty, *tx], [*cy, *cx], *apart == 2)),
+        [ty, tx, cy, cx, l] => Some(([*ty, *tx], [*cy, *cx], *l == 2, if *l == 4 { 4 } else { 1 })),
         _ => None,
     };
     let wish = Wish { fuse: options.fuse_steps.map(i64::from), shape };

@@ -180,9 +180,10 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
 }
 
 /// The values that an iteration hands to the next.
+#[derive(Clone)]
 struct Carried {
-    /// Of each input node the row loaded ahead.
-    ahead: BTreeMap<usize, Values>,
+    /// Of each input node the rows loaded ahead, the next first.
+    ahead: BTreeMap<usize, VecDeque<Values>>,
     /// `history[node][age - 1]`.
     history: Vec<VecDeque<Values>>,
 }
@@ -190,14 +191,14 @@ struct Carried {
 impl Carried {
     /// All values, with the nodes they are of, in a fixed order.
     fn values(&mut self) -> impl Iterator<Item = (usize, &mut LLVMValueRef)> {
-        let ahead = self.ahead.iter_mut().flat_map(|(i, v)| v.iter_mut().map(|v| (*i, v)));
+        let ahead = self.ahead.iter_mut().flat_map(|(i, q)| q.iter_mut().flatten().map(|v| (*i, v)));
         let queues = self.history.iter_mut().enumerate();
         ahead.chain(queues.flat_map(|(i, q)| q.iter_mut().flatten().map(move |v| (i, v))))
     }
 
     /// Each value as a phi in the current block.
-    fn phis(&self, t: &Tile<'_>, ahead: BTreeMap<usize, Values>, before: LLVMBasicBlockRef) -> Carried {
-        let mut phis = Carried { ahead, history: self.history.clone() };
+    fn phis(&self, t: &Tile<'_>, before: LLVMBasicBlockRef) -> Carried {
+        let mut phis = self.clone();
         for (i, v) in phis.values() {
             *v = t.k.ir.phi(t.element(i), &[(*v, before)]);
         }
@@ -210,7 +211,7 @@ impl Carried {
 /// ```text
 /// loop: it = phi; input rows loaded ahead = phi; queues = phi
 ///       if all rows of the iterations it .. it + U are inside for this warp: inner version, else border version; both:
-///         unrolled u = 0 .. U: load the inputs' row it+u+1; all nodes, in order; barrier
+///         unrolled u = 0 .. U: load the inputs' row it+u+D; all nodes, in order; barrier
 /// ```
 fn rows(t: &mut Tile<'_>) -> Result<()> {
     let ir = t.k.ir;
@@ -222,7 +223,8 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     let mut start = Carried { ahead: BTreeMap::new(), history: vec![VecDeque::new(); plan.nodes.len()] };
     for i in &plan.order {
         if plan.nodes[*i].step.is_none() {
-            start.ahead.insert(*i, t.load_input(*i, first)?);
+            let rows = (0..plan.ahead as i64).map(|r| t.load_input(*i, ir.add(first, t.number(r))));
+            start.ahead.insert(*i, rows.collect::<Result<_>>()?);
         }
         // SAFETY: a scalar type. The value is never part of a result.
         let nothing = unsafe { LLVMConstNull(t.element(*i)) };
@@ -235,17 +237,21 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     ir.br(head);
     ir.at_end(head);
     let it = ir.phi(ir.i32_type(), &[(first, before)]);
-    let ahead = start.ahead.clone();
-    let mut carried = start.phis(t, ahead, before);
-    // The row loaded ahead included.
+    let mut carried = start.phis(t, before);
+    // The rows loaded ahead included.
     let lowest = ir.sub(it, t.number(plan.max_lag()));
-    let full = t.is_inner(lowest, ir.add(it, t.number(unroll)));
+    let full = t.is_inner(lowest, ir.add(it, t.number(unroll - 1 + plan.ahead as i64)));
     ir.cond_br(full, inner, border);
     let mut ends = Vec::new();
     for (block, is_inner) in [(inner, true), (border, false)] {
         ir.at_end(block);
         t.inner = is_inner;
-        let mut c = Carried { ahead: carried.ahead.clone(), history: carried.history.clone() };
+        let mut c = carried.clone();
+        if !is_inner {
+            // Else the optimizer would find the versions' common subexpressions and compute them in front of both, all at once.
+            // Not what is still being loaded: that would wait for it.
+            c.history.iter_mut().flatten().flatten().for_each(|v| *v = t.pinned(*v));
+        }
         for u in 0..unroll {
             iteration(t, ir.add(it, t.number(u)), u, &mut c)?;
         }
@@ -290,8 +296,11 @@ fn iteration(t: &mut Tile<'_>, now: LLVMValueRef, u: i64, c: &mut Carried) -> Re
     let mut border = BTreeMap::new();
     for i in &plan.order {
         if plan.nodes[*i].step.is_none() {
-            let loaded = t.load_input(*i, ir.add(now, t.number(1)))?;
-            current[*i] = c.ahead.insert(*i, loaded);
+            let loaded = t.load_input(*i, ir.add(now, t.number(plan.ahead as i64)))?;
+            if let Some(queue) = c.ahead.get_mut(i) {
+                queue.push_back(loaded);
+                current[*i] = queue.pop_front();
+            }
         } else if t.loads_border(*i) {
             let row = ir.sub(now, t.number(plan.nodes[*i].lag));
             border.insert(*i, t.load_border(*i, row)?);

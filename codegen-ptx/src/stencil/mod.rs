@@ -83,7 +83,7 @@ pub struct FusedKernels {
 pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[StencilPlan]) -> Result<()> {
     let Some(deepest) = plans.first() else { return internal("no plan") };
     let threads = if deepest.stencil.dims == 3 { [8, 32] } else { [1, 256] };
-    let copying = Config { fuse: 0, threads, cells: [1, 1], apart: false };
+    let copying = Config { fuse: 0, threads, cells: [1, 1], apart: false, rows: 4 };
     let copy = plan::with_config(&deepest.stencil, copying);
     let live = deepest.stencil.buffers.iter().filter(|b| b.live).map(|b| b.array);
     let copied: Vec<ArrayId> = live.collect::<BTreeSet<_>>().into_iter().collect();
@@ -235,6 +235,8 @@ fn build(
             attribute("readonly");
         }
     }
+    // What the model counts on: the registers that so many blocks leave each other.
+    add_string_attribute(context, function, "nvvm.minctasm", &plan.model.resident.max(1).to_string());
     for a in ["nounwind", "mustprogress", "convergent"] {
         add_enum_attribute(context, function, FUNCTION, a, 0);
     }

@@ -653,7 +653,7 @@ impl<'a> Tile<'a> {
     }
 
     /// The same value, computed here: the optimizer does not move it behind a branch.
-    fn pinned(&self, v: LLVMValueRef) -> LLVMValueRef {
+    pub fn pinned(&self, v: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         // SAFETY: live types and values; both casts are between types of the same size.
         unsafe {

@@ -26,7 +26,7 @@ fn jacobi() {
 #[test]
 fn plans_are_right_and_mutations_are_found() {
     let s = recognised(JACOBI).unwrap();
-    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], apart: false };
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], apart: false, rows: 1 };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     assert_eq!((plan.nodes.len(), plan.unroll, plan.max_lag()), (7, 2, 6));
@@ -93,13 +93,44 @@ fn refusals() {
     let scaled = "param T n; array A n; array B n; for t : 0 <= t < T {
         for i : 1 <= i < n { S0 : B[i] = A[2*i]; } for i : 1 <= i < n { S1 : A[i] = B[i]; } }";
     assert_eq!(recognised(scaled).unwrap_err(), NotStencil::Access);
-    let boxes = "param T n; array A n; array B n; for t : 0 <= t < T {
-        for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; } for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; }
-        for i : 2 <= i < n - 2 { S2 : A[i] = B[i-1]; } }";
-    assert_eq!(recognised(boxes).unwrap_err(), NotStencil::Boxes);
     let local = "param T n; array A n; for t : 0 <= t < T { for i : 0 <= i < n { S0 : A[i] = A[i]; } }";
     assert_eq!(recognised(local).unwrap_err(), NotStencil::NoReuse);
     let may = "param T n; array A n; array B n; for t : 0 <= t < T {
         for i : 1 <= i < n - 1 { S0 : B[i] ?= A[i-1]; } for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; } }";
     assert_eq!(recognised(may).unwrap_err(), NotStencil::Writes);
+}
+
+#[test]
+fn partial_boxes() {
+    // A row of the boundary, then the rest: the first step is thin, both keep what the other writes.
+    let text = "param T n; array A n n; array B n n; array E T; for t : 0 <= t < T {
+        for j : 0 <= j < n { S0 : A[0,j] = E[t]; }
+        for i : 1 <= i < n { for j : 0 <= j < n { S1 : A[i,j] = A[i,j], B[i,j], B[i-1,j]; } }
+        for i : 0 <= i < n - 1 { for j : 0 <= j < n - 1 { S2 : B[i,j] = B[i,j], A[i+1,j], A[i,j]; } } }";
+    let s = recognised(text).unwrap();
+    let of = |k: usize| (s.steps[k].partial, s.steps[k].thin.clone());
+    assert_eq!((of(0), of(1), of(2)), ((true, vec![0]), (true, vec![]), (false, vec![])));
+    assert!(s.buffers.iter().all(|b| b.live));
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], apart: false, rows: 1 };
+    let plan = plan::with_config(&s, config);
+    assert!(check(&plan).unwrap().is_empty());
+    let mut broken = plan.clone();
+    let thin = broken.nodes.iter().position(|n| n.step == Some(0)).unwrap();
+    broken.nodes[thin].keep = None;
+    assert!(check(&broken).unwrap().iter().any(|v| v.rule == Rule::Version));
+}
+
+#[test]
+fn statements_with_two_writes() {
+    let text = "param T n; array A n; array B n; array C n; array D n; for t : 0 <= t < T {
+        for i : 1 <= i < n - 1 { S0 : C[i], D[i] = A[i-1], B[i+1]; }
+        for i : 1 <= i < n - 1 { S1 : A[i], B[i] = C[i], D[i]; } }";
+    let s = recognised(text).unwrap();
+    assert_eq!(instances(&s.steps), [0..2, 2..4]);
+    let config = Config { fuse: 2, threads: [1, 128], cells: [1, 2], apart: false, rows: 1 };
+    let plan = plan::with_config(&s, config);
+    assert!(check(&plan).unwrap().is_empty());
+    // Both steps of the second statement read the nodes of the first.
+    let versions = |n: usize| plan.nodes[n].reads.iter().map(|r| r.node).collect::<Vec<_>>();
+    assert_eq!((versions(4), versions(5)), (vec![2, 3], vec![2, 3]));
 }
