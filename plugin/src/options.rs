@@ -168,7 +168,9 @@ impl Options {
             "fuse-steps" => self.fuse_steps = Some(number(value)?),
             "stencil-shape" => {
                 let n = value.split('x').map(number).collect::<Result<Vec<u32>, _>>()?;
-                let fits = |n: &[u32]| n.iter().all(|v| (1..=1024).contains(v)) && n[0] * n[1] <= 1024 && n[2] * n[3] <= 64;
+                let fits = |n: &[u32]| {
+                    n.iter().all(|v| (1..=1024).contains(v)) && n[0] * n[1] <= 1024 && n[2] * n[3] <= 64
+                };
                 if n.len() != 5 || !fits(&n) {
                     return Err(format!("'{value}' is not TYxTXxCYxCXxL"));
                 }

@@ -31,7 +31,9 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
     remark(f, RemarkKind::Passed, "Offloaded", at, &message);
     match &c.fused {
         Some(Ok(what)) => remark(f, RemarkKind::Passed, "FusedSteps", at, &format!("fuses steps: {what}")),
-        Some(Err(why)) => remark(f, RemarkKind::Analysis, "StepsNotFused", at, &format!("steps are not fused: {why}")),
+        Some(Err(why)) => {
+            remark(f, RemarkKind::Analysis, "StepsNotFused", at, &format!("steps are not fused: {why}"))
+        }
         None => {}
     }
     for a in &scop.assumptions {

@@ -9,10 +9,10 @@ use crate::ir::Ir;
 use crate::kernel::*;
 use crate::llvm::{EMPTY, function_type};
 use crate::statement::emit_stored;
-use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTypeKind};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::{LLVMBuildBitCast, LLVMBuildCall2, LLVMGetInlineAsm, LLVMTypeOf};
 use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTypeKind};
 use pollyrs_schedule::stencil::{NodeRead, StencilPlan, StepAccess, plan};
 use pollyrs_scop::{AccessValue, ArrayId};
 use std::collections::BTreeMap;
@@ -166,7 +166,9 @@ impl<'a> Tile<'a> {
     fn ends(&self, e: Extent, d: usize) -> [StencilScalar; 2] {
         let steps = &self.plan.stencil.steps;
         match e {
-            Extent::Step(k) if steps[k].partial => [StencilScalar::StepLower(k, d), StencilScalar::StepUpper(k, d)],
+            Extent::Step(k) if steps[k].partial => {
+                [StencilScalar::StepLower(k, d), StencilScalar::StepUpper(k, d)]
+            }
             Extent::Step(k) => self.ends(Extent::Hull(steps[k].buffer), d),
             Extent::Hull(b) => [StencilScalar::Lower(b, d), StencilScalar::Upper(b, d)],
         }
@@ -336,7 +338,8 @@ impl<'a> Tile<'a> {
     /// First and last column of the thread's warp along an axis; of the block where warps are not lines of threads.
     fn reach(&self, axis: usize) -> [LLVMValueRef; 2] {
         let ir = self.k.ir;
-        let [threads, cells] = [self.plan.config.threads, self.plan.config.cells].map(|n| i64::from(n[axis - 1]));
+        let [threads, cells] =
+            [self.plan.config.threads, self.plan.config.cells].map(|n| i64::from(n[axis - 1]));
         let lines = self.plan.config.threads[1] % WARP == 0;
         let (begin, held) = match (lines, axis) {
             (false, _) => (ir.int32(0), threads),
@@ -360,7 +363,8 @@ impl<'a> Tile<'a> {
         let steps = (0..self.plan.stencil.steps.len()).map(Extent::Step);
         let mask_of = |e: Extent| {
             let axes: Vec<(usize, usize)> = (1..3).filter_map(|a| Some((a, self.dimension(a)?))).collect();
-            let key = axes.iter().flat_map(|(_, d)| self.ends(e, *d)).map(|s| self.scalar(s) as usize).collect();
+            let key =
+                axes.iter().flat_map(|(_, d)| self.ends(e, *d)).map(|s| self.scalar(s) as usize).collect();
             let build = || {
                 let inside = |c: &Column| {
                     axes.iter().fold(ir.bool(true), |all, (axis, d)| {
@@ -384,15 +388,17 @@ impl<'a> Tile<'a> {
         let clamp = |v: LLVMValueRef, axis: usize| match self.dimension(axis) {
             None => v,
             Some(d) => {
-                let [lower, upper] =
-                    [StencilScalar::OuterLower(b, d), StencilScalar::OuterUpper(b, d)].map(|s| self.corner(s));
+                let [lower, upper] = [StencilScalar::OuterLower(b, d), StencilScalar::OuterUpper(b, d)]
+                    .map(|s| self.corner(s));
                 ir.smax(self.smin(v, upper), lower)
             }
         };
         let row = clamp(row, 0);
-        let ends = [StencilScalar::Begin(buffer.array), StencilScalar::End(buffer.array)].map(|s| self.scalar(s));
+        let ends =
+            [StencilScalar::Begin(buffer.array), StencilScalar::End(buffer.array)].map(|s| self.scalar(s));
         let x = self.dimension(2).unwrap_or(0);
-        let outer = [StencilScalar::OuterLower(b, x), StencilScalar::OuterUpper(b, x)].map(|s| self.scalar(s));
+        let outer =
+            [StencilScalar::OuterLower(b, x), StencilScalar::OuterUpper(b, x)].map(|s| self.scalar(s));
         let mut out = Vec::new();
         for line in self.columns.chunks(nx) {
             let start = self.index(b, row, [clamp(line[0].at[0], 1), self.number(0)]);

@@ -77,7 +77,11 @@ pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
     for (i, n) in p.nodes.iter().enumerate().filter(|(_, n)| n.needed) {
         let wide = words(n.buffer);
         shared = shared_end(p, i, shared, scop.array(s.buffers[n.buffer].array).elem.bytes() as usize);
-        registers += if s.dims == 1 { cells * wide / 2 } else { (n.window * cells + usize::from(n.step.is_none()) * cells) * wide };
+        registers += if s.dims == 1 {
+            cells * wide / 2
+        } else {
+            (n.window * cells + usize::from(n.step.is_none()) * cells) * wide
+        };
         slots += SLOTS_SHARED * exchanged_cells(p, i).len() as f64 * wide as f64;
         // The arithmetic units for 64 bits are half as many.
         let each = wide as f64 * cells as f64;
@@ -89,7 +93,8 @@ pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
             Some(k) if !s.steps[k].thin.is_empty() => {}
             Some(k) => {
                 // The steps of one statement share what they read and most of their arithmetic.
-                let first = k == 0 || (s.steps[k - 1].stmt, s.steps[k - 1].time) != (s.steps[k].stmt, s.steps[k].time);
+                let first = k == 0
+                    || (s.steps[k - 1].stmt, s.steps[k - 1].time) != (s.steps[k].stmt, s.steps[k].time);
                 let reads = s.steps[k].accesses.iter().filter(|a| **a != StepAccess::Write).count();
                 slots += each * if first { 1.0 + SLOTS_A_READ * reads as f64 } else { 6.0 };
                 let plain = s.steps[k].accesses.iter().filter(|a| **a == StepAccess::Plain).count();
@@ -106,7 +111,9 @@ pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
             for c in 0..cells as i64 {
                 let (y, x) = (c / nx + r.offset[1], c % nx + r.offset[2]);
                 let age = n.lag - p.nodes[r.node].lag - r.offset[0];
-                if !((0..ny).contains(&y) && (0..nx).contains(&x)) && fetched.insert((r.node, age, y, x, n.lag)) {
+                if !((0..ny).contains(&y) && (0..nx).contains(&x))
+                    && fetched.insert((r.node, age, y, x, n.lag))
+                {
                     slots += SLOTS_SHARED * words(p.nodes[r.node].buffer) as f64;
                 }
             }
@@ -114,7 +121,8 @@ pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
     }
     // Temporaries and what is loaded early come with the queues (ptxas 12.9; the kernel is held to what the model says).
     registers += (registers - BASE_REGISTERS) * 2 / 7;
-    registers += p.nodes.iter().filter(|n| n.step.is_none()).map(|n| p.ahead * cells * words(n.buffer)).sum::<usize>();
+    registers +=
+        p.nodes.iter().filter(|n| n.step.is_none()).map(|n| p.ahead * cells * words(n.buffer)).sum::<usize>();
     let by_registers = REGISTER_FILE / (threads * registers.next_multiple_of(8));
     let by_shared = SHARED_OF_MULTIPROCESSOR / (shared + 1024);
     let resident = by_registers.min(by_shared).min(THREADS_OF_MULTIPROCESSOR / threads) as i64;

@@ -120,7 +120,8 @@ pub fn plans(scop: &Scop, stencil: &Stencil, wish: &Wish) -> Result<Vec<StencilP
     };
     let wanted = wish.fuse.map(|f| (f / stencil.period).max(1));
     let deepest = if stencil.dims == 1 { 32 } else { MAX_STEPS };
-    let most = wanted.unwrap_or((deepest / stencil.period).min(MAX_NODES / stencil.steps.len() as i64).max(1));
+    let most =
+        wanted.unwrap_or((deepest / stencil.period).min(MAX_NODES / stencil.steps.len() as i64).max(1));
     let mut best: Option<StencilPlan> = None;
     for (threads, cells, apart, rows) in shapes {
         let mut plan_of = |periods: i64| {
@@ -311,7 +312,17 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         tile[a] = i64::from(config.threads[a - 1] * config.cells[a - 1]) - halo[a] - after;
     }
     let order = (0..nodes.len()).filter(|i| nodes[*i].needed).collect();
-    StencilPlan { stencil: stencil.clone(), config, nodes, order, unroll, ahead, tile, halo, model: Model::default() }
+    StencilPlan {
+        stencil: stencil.clone(),
+        config,
+        nodes,
+        order,
+        unroll,
+        ahead,
+        tile,
+        halo,
+        model: Model::default(),
+    }
 }
 
 impl StencilPlan {

@@ -272,7 +272,8 @@ fn writes_of(
             let before = writes.len();
             for (access, w) in s.accesses.iter().enumerate().filter(|(_, a)| a.kind != AccessKind::Read) {
                 let found = subscripts(scop, s, w, (dims, period, time), runs)?.and_then(|x| split(&x, dims));
-                let Some((selectors, space)) = found.filter(|f| injective(&f.1, domains[stmt].bounds.len())) else {
+                let Some((selectors, space)) = found.filter(|f| injective(&f.1, domains[stmt].bounds.len()))
+                else {
                     return Ok(Err(NotStencil::Access));
                 };
                 let bound = |upper: bool| -> Result<Vec<isl::PwAff>> {
@@ -407,7 +408,18 @@ fn with_period(
         if !partial {
             thin.clear();
         }
-        steps.push(Step { stmt: StmtId(stmt), time, buffer, write: access, lower, upper, partial, thin, iterators, accesses });
+        steps.push(Step {
+            stmt: StmtId(stmt),
+            time,
+            buffer,
+            write: access,
+            lower,
+            upper,
+            partial,
+            thin,
+            iterators,
+            accesses,
+        });
     }
     mark_live(&steps, &mut buffers);
     // A first period in a launch has nothing to keep of a buffer that is not live.
