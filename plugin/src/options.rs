@@ -68,7 +68,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "targets",
     "arch",
     "cubin",
