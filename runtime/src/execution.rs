@@ -264,8 +264,9 @@ impl Run {
         if !placed.held {
             // What other threads may write in between can't be told from what the device left unchanged. What stays in a hold
             // gets ordinary memory; residents in its way have to know.
-            let whole =
-                self.hold.is_none() && !host.is_guarded() && (host.out_range().is_none() || host.shape() == Shape::Dense);
+            let whole = self.hold.is_none()
+                && !host.is_guarded()
+                && (host.out_range().is_none() || host.shape() == Shape::Dense);
             match if scratch { None } else { self.queue.adopt(&host, whole)? } {
                 Some(Adopted { device, stale }) => (placed.device, placed.stale) = (device, Some(stale)),
                 None => {

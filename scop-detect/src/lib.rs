@@ -66,7 +66,12 @@ pub struct DetectOptions {
 impl Default for DetectOptions {
     fn default() -> Self {
         // A five-point stencil under a time loop takes 60 thousand operations, PolyBench's largest kernel some millions.
-        DetectOptions { isl_operations: 10_000_000, all_operations: 20_000_000, max_attempts: 512, counted_stores: true }
+        DetectOptions {
+            isl_operations: 10_000_000,
+            all_operations: 20_000_000,
+            max_attempts: 512,
+            counted_stores: true,
+        }
     }
 }
 
@@ -93,7 +98,8 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         let name = format!("{function}.{}", count + 1);
         let left = options.all_operations.saturating_sub(operations).max(1);
         let scop = ctx.with_budget(options.isl_operations.min(left), || {
-            Builder::new(analyses, &cfg, ctx.clone(), c, options.counted_stores)?.build(name, function.clone())
+            Builder::new(analyses, &cfg, ctx.clone(), c, options.counted_stores)?
+                .build(name, function.clone())
         });
         operations += ctx.operations();
         count += usize::from(scop.is_ok());

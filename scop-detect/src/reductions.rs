@@ -51,7 +51,12 @@ struct Operation {
     commutative: bool,
 }
 
-fn update(s: &Statement, (read, r): (usize, &Access), (write, w): (usize, &Access), elem: ElemType) -> Option<Reduction> {
+fn update(
+    s: &Statement,
+    (read, r): (usize, &Access),
+    (write, w): (usize, &Access),
+    elem: ElemType,
+) -> Option<Reduction> {
     let (old, load) = match r.value {
         AccessValue::Instruction(v) => (v.0 as Value, Some(v)),
         AccessValue::ScalarRead(v) => (v.0 as Value, None),
@@ -108,13 +113,8 @@ fn update(s: &Statement, (read, r): (usize, &Access), (write, w): (usize, &Acces
 fn operation(new: Value, old: Value) -> Option<Operation> {
     let ty = ir::type_of(new);
     // SAFETY: constants of the value's type, which the match arms know to be an integer or a floating-point type.
-    let (int, all_ones, real) = unsafe {
-        (
-            |v: u64| LLVMConstInt(ty, v, 0),
-            || LLVMConstAllOnes(ty),
-            |v: f64| LLVMConstReal(ty, v),
-        )
-    };
+    let (int, all_ones, real) =
+        unsafe { (|v: u64| LLVMConstInt(ty, v, 0), || LLVMConstAllOnes(ty), |v: f64| LLVMConstReal(ty, v)) };
     let two = |a: Value, b: Value| match (a == old, b == old) {
         (true, false) => Some(b),
         (false, true) => Some(a),
@@ -125,7 +125,9 @@ fn operation(new: Value, old: Value) -> Option<Operation> {
     };
     let op = ir::opcode(new)?;
     match op {
-        Op::LLVMAdd | Op::LLVMOr | Op::LLVMXor => done(two(ir::operand(new, 0), ir::operand(new, 1))?, int(0)),
+        Op::LLVMAdd | Op::LLVMOr | Op::LLVMXor => {
+            done(two(ir::operand(new, 0), ir::operand(new, 1))?, int(0))
+        }
         Op::LLVMMul => done(two(ir::operand(new, 0), ir::operand(new, 1))?, int(1)),
         Op::LLVMAnd => done(two(ir::operand(new, 0), ir::operand(new, 1))?, all_ones()),
         Op::LLVMFAdd | Op::LLVMFMul if flags(new) & LLVMFastMathAllowReassoc != 0 => {

@@ -112,8 +112,7 @@ impl Builder<'_> {
             }
             _ => return Ok(None),
         };
-        let Some(found) =
-            (if header { self.around_loop(flow, block) } else { self.behind_branch(flow, block) })
+        let Some(found) = (if header { self.around_loop(flow, block) } else { self.behind_branch(block) })
         else {
             return Ok(None);
         };
@@ -148,7 +147,7 @@ impl Builder<'_> {
         self.new_subregion(head, exit, false, blocks)
     }
 
-    fn behind_branch(&self, _flow: &Flow, head: Block) -> Option<Subregion> {
+    fn behind_branch(&self, head: Block) -> Option<Subregion> {
         let exit = self.cfg.ipdom(head)?;
         let mut blocks = self.cfg.region(head, exit)?.blocks;
         blocks.remove(&head);

@@ -74,7 +74,9 @@ impl Check<'_> {
             return Ok(());
         }
         for (a, b) in old.arrays.iter().zip(&new.arrays) {
-            self.report(a.name == b.name && a.kind == b.kind && a.elem == b.elem, || format!("{} differs", a.name));
+            self.report(a.name == b.name && a.kind == b.kind && a.elem == b.elem, || {
+                format!("{} differs", a.name)
+            });
         }
         for (n, (a, b)) in old.statements.iter().zip(&new.statements).enumerate() {
             if self.made.instances.contains_key(&StmtId(n)) {
@@ -108,7 +110,9 @@ impl Check<'_> {
         match (&x.within, &y.within) {
             (None, None) => {}
             // Control flow inside of a statement stays with its array.
-            (Some(v), Some(w)) if x.array == y.array && x.certain == y.certain && v.counters == w.counters => {
+            (Some(v), Some(w))
+                if x.array == y.array && x.certain == y.certain && v.counters == w.counters =>
+            {
                 if !v.relation.is_equal(&w.relation)? {
                     return Ok(false);
                 }
@@ -149,9 +153,14 @@ impl Check<'_> {
         // Chains of a regrouped update have rules of their own; all else that its instances depend on stays.
         let mut views = kept.clone().domain()?.union(kept.clone().range()?)?.identity()?;
         for (s, view) in &self.made.instances {
-            let array = self.old.statements[s.0].reduction.as_ref().map(|r| self.old.statements[s.0].accesses[r.write].array);
+            let array = self.old.statements[s.0]
+                .reduction
+                .as_ref()
+                .map(|r| self.old.statements[s.0].accesses[r.write].array);
             let old = isl::UnionSet::from_set(isl::Set::universe(self.old.statements[s.0].domain.space()?)?)?;
-            views = views.subtract_domain(old.clone())?.union(isl::UnionMap::from_map(view.clone().reverse()?)?)?;
+            views = views
+                .subtract_domain(old.clone())?
+                .union(isl::UnionMap::from_map(view.clone().reverse()?)?)?;
             let Some(array) = array else { continue };
             let accesses = self.old.accesses(|_, a| a.array == array)?;
             let same = accesses.clone().apply_range(accesses.reverse()?)?;
@@ -192,7 +201,9 @@ impl Check<'_> {
             let unique = pairs.iter().filter(|(a, b)| a == x || b == y).count() == 1;
             self.report(unique, || "an array has two stand-ins".into());
             match (&self.old.array(*x).kind, &self.new.array(*y).kind) {
-                (ArrayKind::Memory { base: a }, ArrayKind::Memory { base: b }) if a == b => self.from_before(*x, *y)?,
+                (ArrayKind::Memory { base: a }, ArrayKind::Memory { base: b }) if a == b => {
+                    self.from_before(*x, *y)?
+                }
                 (ArrayKind::Memory { .. }, ArrayKind::Scalar { live_out: false, .. }) => self.each(*x, *y)?,
                 _ => self.report(false, || "a new array of a wrong kind".into()),
             }
@@ -211,7 +222,8 @@ impl Check<'_> {
     /// Rule 5.
     fn sizes(&mut self, id: ArrayId) -> Result<()> {
         let array = self.new.array(id);
-        let touched = self.new.accesses(|_, a| a.array == id)?.range()?.intersect_params(self.known.clone())?;
+        let touched =
+            self.new.accesses(|_, a| a.array == id)?.range()?.intersect_params(self.known.clone())?;
         if array.is_memory() || touched.is_empty()? {
             return Ok(());
         }
@@ -281,8 +293,10 @@ impl Check<'_> {
                 self.report(!unseen, || format!("a read of the {what} {name} sees no write"));
             }
         }
-        let (last, rest): (Vec<&Statement>, Vec<&Statement>) =
-            self.new.statements[self.old.statements.len()..].iter().partition(|s| s.accesses.iter().any(|a| a.array == y));
+        let (last, rest): (Vec<&Statement>, Vec<&Statement>) = self.new.statements
+            [self.old.statements.len()..]
+            .iter()
+            .partition(|s| s.accesses.iter().any(|a| a.array == y));
         let [last] = last.as_slice() else {
             self.report(false, || format!("{to} is not copied back by one statement"));
             return Ok(());

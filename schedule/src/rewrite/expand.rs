@@ -35,7 +35,8 @@ fn candidate(scop: &Scop, deps: &Dependences, id: ArrayId) -> Result<bool> {
         let all = scop.statements.iter().flat_map(|s| &s.accesses);
         all.filter(|a| a.array == id && a.kind == kind).count()
     };
-    let within = scop.statements.iter().flat_map(|s| &s.accesses).any(|a| a.array == id && a.within.is_some());
+    let within =
+        scop.statements.iter().flat_map(|s| &s.accesses).any(|a| a.array == id && a.within.is_some());
     if within || of(AccessKind::MayWrite) > 0 || of(AccessKind::MustWrite) == 0 || of(AccessKind::Read) == 0 {
         return Ok(false);
     }
@@ -84,7 +85,10 @@ fn expand_array(scop: &Scop, deps: &Dependences, id: ArrayId, new: &mut Scop) ->
         }
     }
     let flow = flow.intersect_params(known.clone())?;
-    let reuse = all.clone().apply_range(all.clone().reverse()?)?.intersect(deps.anti.clone().union(deps.output.clone())?)?;
+    let reuse = all
+        .clone()
+        .apply_range(all.clone().reverse()?)?
+        .intersect(deps.anti.clone().union(deps.output.clone())?)?;
     let reuse = reuse.intersect_params(known.clone())?;
     let mut members = Vec::new();
     for m in bands {

@@ -90,7 +90,11 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
         (scop, deps, best) = (s, d, Ok(p));
     }
     let placed = best?;
-    if placed.parallel { Ok(Scheduled { scop, deps, tree: placed.tree }) } else { Err(ScheduleError::NoParallelism) }
+    if placed.parallel {
+        Ok(Scheduled { scop, deps, tree: placed.tree })
+    } else {
+        Err(ScheduleError::NoParallelism)
+    }
 }
 
 /// One rewriting, proved and placed.

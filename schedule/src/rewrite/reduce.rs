@@ -20,9 +20,7 @@ use crate::strategy::volume;
 use crate::tree::{Band, ScheduleTree, Tree, member_map};
 use crate::{Dependences, Result, ScheduleError, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{
-    Access, AccessKind, AccessValue, Array, ArrayKind, Reduction, Scop, Statement, StmtId,
-};
+use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayKind, Reduction, Scop, Statement, StmtId};
 
 /// Parts of a chain that has the device to itself, then of the chains of parts: 65,536 threads with four loads each in flight keep the
 /// memory of an H200 busy, and the last chain is a few microseconds.
@@ -100,7 +98,8 @@ fn outer(scop: &Scop, deps: &Dependences, s: &Statement) -> Result<Option<u32>> 
     let Some(r) = &s.reduction else { return Ok(None) };
     let known = known(scop)?;
     let array = &scop.array(s.accesses[r.write].array).name;
-    let own = flow_between(deps, array, |a, b| a == s.name && b == s.name)?.intersect_params(known.clone())?;
+    let own =
+        flow_between(deps, array, |a, b| a == s.name && b == s.name)?.intersect_params(known.clone())?;
     if own.is_empty()? {
         return Ok(None);
     }
@@ -134,7 +133,9 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
     let mut new = scop.clone();
     // { S'[o, p, ...] -> S[o, ...] }: p numbers the part.
     let o: Vec<_> = (0..outer).map(|d| format!("o{d}")).collect();
-    let tuple = |more: &[&str]| o.iter().map(String::as_str).chain(more.iter().copied()).collect::<Vec<_>>().join(",");
+    let tuple = |more: &[&str]| {
+        o.iter().map(String::as_str).chain(more.iter().copied()).collect::<Vec<_>>().join(",")
+    };
     let name = &s.name;
     let old_of_new = if single {
         let k = if r.commutative { format!("{size} * t + p") } else { format!("{size} * p + t") };
@@ -185,7 +186,11 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
     let rest = fresh(&new, &format!("S{}", new.statements.len() + 1));
     let named = |name: &str| cells.clone().set_tuple_name(name);
     let cell_from = |name: &str| -> Result<isl::Map> {
-        Ok(named(name)?.space().and_then(isl::Set::universe)?.identity()?.set_tuple_name(isl::DimType::Out, &part)?)
+        Ok(named(name)?
+            .space()
+            .and_then(isl::Set::universe)?
+            .identity()?
+            .set_tuple_name(isl::DimType::Out, &part)?)
     };
     // The statement itself, on the parts.
     {
@@ -222,7 +227,8 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
     let members = wide.clone().reverse()?.apply_range(old_of_new.clone())?;
     let members = members.set_tuple_name(isl::DimType::In, &rest)?;
     let on_cell = |i: usize| -> Result<Access> {
-        let relation = members.clone().intersect_range(s.domain.clone())?.apply_range(s.accesses[i].relation.clone())?;
+        let relation =
+            members.clone().intersect_range(s.domain.clone())?.apply_range(s.accesses[i].relation.clone())?;
         Ok(Access { relation: relation.coalesce()?, ..s.accesses[i].clone() })
     };
     let value = Access::new(AccessKind::Read, partial, cell_from(&rest)?, AccessValue::ScalarRead(r.value));
@@ -246,7 +252,11 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
     let graft = Graft {
         at: outer,
         all: isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?,
-        views: vec![(start.clone(), to_old(&start)?), (name.clone(), old_of_new.clone()), (rest.clone(), to_old(&rest)?)],
+        views: vec![
+            (start.clone(), to_old(&start)?),
+            (name.clone(), old_of_new.clone()),
+            (rest.clone(), to_old(&rest)?),
+        ],
         statements: new.statements[scop.statements.len()..].to_vec(),
         new: new.statements[chain.statement].clone(),
         single,
@@ -349,7 +359,9 @@ impl Graft {
             let seen = isl::UnionMap::from_map(view.clone())?.apply_range(own.clone())?;
             let seen = isl::Map::from_union_map(seen)?.coalesce()?;
             if !seen.is_single_valued()? {
-                return Err(ScheduleError::Unsupported("a loop around a reduction that depends on the reduction"));
+                return Err(ScheduleError::Unsupported(
+                    "a loop around a reduction that depends on the reduction",
+                ));
             }
             let f = isl::PwMultiAff::from_map(seen)?.at(0)?;
             out = out.union_add(isl::UnionPwAff::from_pw_aff(f)?)?;
@@ -367,7 +379,8 @@ impl Graft {
         let tuple = |s: &Statement| -> Result<isl::UnionSet> {
             Ok(isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?)
         };
-        let own = if self.single { part(&self.new)? } else { cut.clone().intersect_domain(self.all.clone())? };
+        let own =
+            if self.single { part(&self.new)? } else { cut.clone().intersect_domain(self.all.clone())? };
         let inner = if self.single {
             Tree::Leaf.under(vec![parts::members(&self.new.domain)?[at + 1].clone()])
         } else {

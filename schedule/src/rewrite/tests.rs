@@ -140,7 +140,8 @@ fn the_proof_sees_mistakes() {
     assert!(!broken(&s, &bad).is_empty());
     // Not everything comes back.
     let mut bad = good.clone();
-    bad.statements[copy].domain = bad.statements[copy].domain.clone().lower_bound_si(pollyrs_isl::DimType::Set, 0, 1).unwrap();
+    bad.statements[copy].domain =
+        bad.statements[copy].domain.clone().lower_bound_si(pollyrs_isl::DimType::Set, 0, 1).unwrap();
     assert!(!broken(&s, &bad).is_empty());
     // Nothing comes back.
     let mut bad = good.clone();

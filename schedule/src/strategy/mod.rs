@@ -22,11 +22,11 @@ mod place;
 mod split;
 mod wavefront;
 
+pub(crate) use cost::{extent_of, volume};
 pub use isl_scheduler::isl_schedule;
 pub use original::original;
-pub(crate) use cost::{extent_of, volume};
-pub use place::place;
 pub(crate) use place::coincident;
+pub use place::place;
 pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};

@@ -46,7 +46,9 @@ impl Check<'_> {
         let (Some(old), Some(new)) = (self.old.statements.get(id.0), self.new.statements.get(id.0)) else {
             return Ok(None);
         };
-        let (Some(r), Some(q), Some(p)) = (&old.reduction, &new.reduction, self.partial()) else { return Ok(None) };
+        let (Some(r), Some(q), Some(p)) = (&old.reduction, &new.reduction, self.partial()) else {
+            return Ok(None);
+        };
         let view = view.clone().intersect_domain(new.domain.clone())?;
         let mut ok = old.name == new.name
             && old.body == new.body
@@ -66,7 +68,9 @@ impl Check<'_> {
                 ok &= y.array == p && y.relation.is_equal(&new.accesses[r.write].relation)?;
             } else {
                 let wanted = view.clone().apply_range(x.relation.clone())?;
-                ok &= y.array == x.array && x.array != old.accesses[r.write].array && relation.is_equal(&wanted)?;
+                ok &= y.array == x.array
+                    && x.array != old.accesses[r.write].array
+                    && relation.is_equal(&wanted)?;
             }
         }
         for (x, y) in old.synthesized.iter().zip(&new.synthesized) {
@@ -97,7 +101,8 @@ impl Check<'_> {
                     let (x, y) = (&old.accesses[r.read], &old.accesses[r.write]);
                     let same = (a.kind, a.value, a.array) == (x.kind, x.value, x.array)
                         && (b.kind, b.value, b.array) == (y.kind, y.value, y.array)
-                        && (c.kind, c.value, c.array) == (AccessKind::Read, AccessValue::ScalarRead(r.value), p)
+                        && (c.kind, c.value, c.array)
+                            == (AccessKind::Read, AccessValue::ScalarRead(r.value), p)
                         && s.reduction.as_ref().is_none_or(|q| q.regrouped && q.commutative == r.commutative);
                     if !same {
                         return Ok(None);
@@ -135,7 +140,8 @@ impl Check<'_> {
     fn key(&self, s: &Statement, outer: u32) -> Result<isl::UnionMap> {
         let n = s.domain.dim(isl::DimType::Set)?;
         let names: Vec<_> = (0..n).map(|d| format!("x{d}")).collect();
-        let text = format!("{{ {}[{}] -> [{}] }}", s.name, names.join(","), names[..outer as usize].join(","));
+        let text =
+            format!("{{ {}[{}] -> [{}] }}", s.name, names.join(","), names[..outer as usize].join(","));
         Ok(isl::UnionMap::read(&self.old.ctx, &text)?.intersect_domain(self.all_of(s)?)?)
     }
 
@@ -219,7 +225,8 @@ impl Check<'_> {
         self.report(same, || format!("others see another value of {x}"));
         let read_old = through_x.clone().intersect_range(s_old.clone())?.subtract(own)?;
         let read_new = through_new.clone().intersect_range(s_rest.clone())?.subtract(chain)?;
-        let same = read_new.apply_range(key_rest.clone())?.is_equal(&read_old.apply_range(key_old.clone())?)?;
+        let same =
+            read_new.apply_range(key_rest.clone())?.is_equal(&read_old.apply_range(key_old.clone())?)?;
         self.report(same, || format!("a chain of {} starts from another value", old.name));
         let mut firsts = Vec::new();
         for (deps, set, key) in [(self.old_deps, &s_old, &key_old), (self.new_deps, &s_rest, &key_rest)] {
@@ -236,12 +243,19 @@ impl Check<'_> {
         let time = self.new.schedule.map()?.intersect_domain(self.new.schedule.domain()?)?;
         let before = time.clone().lex_lt(time)?;
         let accesses = self.old.accesses(|_, a| a.array == old.accesses[r.write].array)?;
-        let around = accesses.clone().apply_range(accesses.reverse()?)?.intersect(self.old_deps.all(self.old)?)?;
+        let around =
+            accesses.clone().apply_range(accesses.reverse()?)?.intersect(self.old_deps.all(self.old)?)?;
         let key_to_rest = key_old.apply_range(key_rest.reverse()?)?;
-        let leave = around.clone().intersect_domain(s_old.clone())?.subtract(around.clone().intersect_range(s_old.clone())?)?;
-        let enter = around.clone().intersect_range(s_old.clone())?.subtract(around.intersect_domain(s_old)?)?;
+        let leave = around
+            .clone()
+            .intersect_domain(s_old.clone())?
+            .subtract(around.clone().intersect_range(s_old.clone())?)?;
+        let enter =
+            around.clone().intersect_range(s_old.clone())?.subtract(around.intersect_domain(s_old)?)?;
         let kept = leave.apply_domain(key_to_rest.clone())?.union(enter.apply_range(key_to_rest)?)?;
-        self.report(kept.subtract(before.clone())?.is_empty()?, || format!("another statement moved past {}", rest.name));
+        self.report(kept.subtract(before.clone())?.is_empty()?, || {
+            format!("another statement moved past {}", rest.name)
+        });
 
         // 5
         if !r.commutative {
