@@ -340,7 +340,7 @@ impl<'a> Tile<'a> {
         let ir = self.k.ir;
         let [threads, cells] =
             [self.plan.config.threads, self.plan.config.cells].map(|n| i64::from(n[axis - 1]));
-        let lines = self.plan.config.threads[1] % WARP == 0;
+        let lines = self.plan.config.threads[1].is_multiple_of(WARP);
         let (begin, held) = match (lines, axis) {
             (false, _) => (ir.int32(0), threads),
             (true, 2) => (ir.and(self.thread[1], self.number(-i64::from(WARP))), WARP.into()),
