@@ -4,13 +4,17 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 15] = [
     "session.cpp",
     "clone.cpp",
     "inline.cpp",
     "prepare.cpp",
     "conditions.cpp",
+    "edges.cpp",
     "errors.cpp",
+    "errno.cpp",
+    "promote.cpp",
+    "rotate.cpp",
     "regions.cpp",
     "analyses.cpp",
     "source.cpp",

@@ -70,6 +70,7 @@ pub(crate) const SCRATCH: u32 = 4;
 const ROWS: u32 = 8;
 const CHANGED: u32 = 16;
 const GUARDED: u32 = 64;
+const FAULT: u32 = 128;
 
 /// Dimensions of rows that `PollyrsArray` has room for.
 const ROW_DIMS: usize = 3;
@@ -144,7 +145,7 @@ fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
     let at = scop.arrays.iter().position(|a| match a.kind {
         ArrayKind::Scalar { value, live_out } => live_out && value == v,
         ArrayKind::Phi { phi, live_out } => live_out && phi == v,
-        ArrayKind::Memory { .. } => false,
+        ArrayKind::Memory { .. } | ArrayKind::Fault => false,
     });
     at.map(ArrayId)
 }
@@ -247,6 +248,9 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     let mut described = ranges.clone();
     if let Some((f, counts)) = &fused {
         described.extend(stencil::scratch_ranges(&ir, f, counts, &range_of)?);
+    }
+    for r in described.iter().filter(|r| r.flags & FAULT != 0) {
+        ir.store(ir.int(0), r.start);
     }
     for (i, r) in described.iter().enumerate() {
         store_array(&ir, slots.arrays, i as u64, r);
@@ -380,7 +384,7 @@ struct Slots {
     arrays: LLVMValueRef,
     /// `[max scalars x i64]`
     scalars: LLVMValueRef,
-    /// 8 bytes for each live-out cell.
+    /// 8 bytes for each live-out cell and each fault cell.
     live_out: BTreeMap<ArrayId, LLVMValueRef>,
 }
 
@@ -395,8 +399,8 @@ impl Slots {
         let copies = plan.fused.map_or(0, |f| f.copied.len());
         let words = ARRAY_WORDS * (arrays.len() + copies).max(1) as u64;
         let scalars = plan.kernels.iter().map(|k| k.scalars.len()).max().unwrap_or(0).max(1);
-        let live: Vec<ArrayId> =
-            (0..scop.arrays.len()).map(ArrayId).filter(|a| scop.array(*a).live_out()).collect();
+        let on_host = |a: &ArrayId| scop.array(*a).live_out() || scop.array(*a).kind == ArrayKind::Fault;
+        let live: Vec<ArrayId> = (0..scop.arrays.len()).map(ArrayId).filter(on_host).collect();
         Slots {
             arrays: ir.alloca(i64_array(words), "pollyrs.arrays"),
             scalars: ir.alloca(i64_array(scalars as u64), "pollyrs.scalars"),
@@ -518,6 +522,11 @@ fn memory_range(
     Ok((range, Some(fits)))
 }
 
+/// Whether an execution of the SCoP may be given up for what the data are.
+pub fn may_fail(scop: &Scop) -> bool {
+    scop.arrays.iter().any(|a| a.kind == ArrayKind::Fault)
+}
+
 /// The rows of a box of elements, given by its corners. Nothing here is looked at unless the written range is not empty and fits.
 fn rows(
     ir: &Ir,
@@ -624,13 +633,14 @@ fn scratch_range(
             return Err(CodegenError::Internal("a live-out value has dimensions".into()));
         }
         let bytes = ir.int(eb as i64);
+        let fault = array.kind == ArrayKind::Fault;
         let range = Range {
             start: *slot,
             bytes,
             bias: ir.int(0),
             out_offset: ir.int(0),
-            out_bytes: bytes,
-            flags: COPY_OUT,
+            out_bytes: if fault { ir.int(0) } else { bytes },
+            flags: if fault { COPY_IN | FAULT } else { COPY_OUT },
             element_bytes: eb,
             rows: None,
         };

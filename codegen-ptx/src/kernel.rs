@@ -30,6 +30,7 @@
 //! ```
 
 use crate::ast_expr::ExprEmitter;
+use crate::errno;
 use crate::error::{Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
 use crate::llvm::*;
@@ -397,6 +398,9 @@ fn used_arrays(scop: &Scop, kernel: &MappedKernel) -> Result<BTreeMap<ArrayId, b
         };
         for a in &statement.accesses {
             *used.entry(a.array).or_default() |= a.kind != AccessKind::Read;
+        }
+        if statement.body.iter().any(|v| errno::may_be_set(v.0 as LLVMValueRef)) {
+            used.insert(errno::cell(scop)?, true);
         }
     }
     Ok(used)

@@ -15,6 +15,7 @@
 mod ast_expr;
 mod descriptor;
 mod emulated;
+mod errno;
 mod error;
 mod hold;
 mod host;
@@ -35,7 +36,7 @@ pub use descriptor::{Image, ImageKind};
 pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};
 pub use error::{CodegenError, Result};
 pub use hold::{ALL_OBJECTS, Held, MAX_OBJECTS, Release, emit_releases, hold_slot};
-pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, prepare};
+pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, may_fail, prepare};
 pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
 pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx};
 pub use stencil::{FusedKernels, fuse};

@@ -7,6 +7,7 @@
 //! - What the device cannot run is refused before anything is cloned.
 
 use crate::ast_expr::{ExprEmitter, iterator_name, parameterize, parameterize_set, pw_aff_expr};
+use crate::errno;
 use crate::error::{Result, internal, unsupported};
 use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem, type_kind};
 use crate::llvm::*;
@@ -202,6 +203,9 @@ pub(crate) fn emit_stored(
                 return resolve(k, &mut instance, operand(value, 0));
             }
             LLVMStore => {}
+            LLVMOpcode::LLVMCall if errno::may_be_set(value) => {
+                return unsupported("errno at points that the program does not compute");
+            }
             LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => {
                 return unsupported("a division of integers at points that the program does not compute");
             }
@@ -536,6 +540,9 @@ fn emit_call(
         let call = k.ir.call_function(f, &args);
         if LLVMCanValueUseFastMathFlags(i) != 0 {
             LLVMSetFastMathFlags(call, LLVMGetFastMathFlags(i));
+        }
+        if errno::may_be_set(i) {
+            errno::report(k, &name, &args)?;
         }
         Ok(Some(call))
     }

@@ -39,6 +39,10 @@ bool dependsOnData(const SCEV *S, const Loop &Outer, ScalarEvolution &SE, unsign
     if (!I || !Outer.contains(I))
       return false;
     unsigned Op = I->getOpcode();
+    // `(i | j) == 0`: detection takes it apart.
+    if (Depth && Op == Instruction::Or)
+      return dependsOnData(SE.getSCEV(I->getOperand(0)), Outer, SE, Depth - 1) ||
+             dependsOnData(SE.getSCEV(I->getOperand(1)), Outer, SE, Depth - 1);
     bool Division = Op == Instruction::SDiv || Op == Instruction::SRem || Op == Instruction::AShr;
     return !(Division && Depth && isa<ConstantInt>(I->getOperand(1)) &&
              !dependsOnData(SE.getSCEV(I->getOperand(0)), Outer, SE, Depth - 1));
@@ -116,7 +120,7 @@ bool canFlatten(Instruction &I, BasicBlock &Head, Context &C) {
            !Store->getValueOperand()->getType()->isPointerTy();
   if (auto *Call = dyn_cast<CallBase>(&I))
     return isa<CallInst>(I) && Call->doesNotAccessMemory() && Call->doesNotThrow() && Call->willReturn() &&
-           !Call->isConvergent();
+           !Call->isConvergent() && !Call->hasFnAttr("pollyrs-errno");
   return isSafeToSpeculativelyExecute(&I, Head.getTerminator(), nullptr, &C.DT);
 }
 

@@ -1,4 +1,4 @@
-// Inlining of calls inside loops: at the start of the pipeline nothing has been inlined yet.
+// Inlining of calls inside loops, and of those that fill variables for loops: at the start of the pipeline nothing has been inlined yet.
 
 #include "shim.h"
 
@@ -7,6 +7,7 @@
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/CBindingWrapping.h"
@@ -43,6 +44,13 @@ static bool canInline(Session &S, CallBase &Call, const Function &Caller, const 
   return isInlineViable(*Callee).isSuccess();
 }
 
+// Whether the call gets the address of a local variable: constructors of iterators and containers, which stand before loops.
+static bool getsVariable(const CallBase &Call) {
+  return any_of(Call.args(), [](const Use &A) {
+    return A->getType()->isPointerTy() && isa<AllocaInst>(getUnderlyingObject(A));
+  });
+}
+
 extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions,
                                               uint32_t MaxRounds, uint32_t MaxTotal) {
   Function &F = *unwrap<Function>(FRef);
@@ -56,12 +64,16 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
   for (uint32_t Round = 0; Round != MaxRounds; ++Round) {
     SmallVector<CallBase *, 16> Calls;
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-    for (BasicBlock &BB : F)
-      if (LI.getLoopFor(&BB))
-        for (Instruction &I : BB)
-          if (auto *Call = dyn_cast<CallBase>(&I))
-            if (canInline(*S, *Call, F, Original, MaxInstructions))
-              Calls.push_back(Call);
+    for (BasicBlock &BB : F) {
+      bool InLoop = LI.getLoopFor(&BB);
+      for (Instruction &I : BB) {
+        auto *Call = dyn_cast<CallBase>(&I);
+        if (!Call || (!InLoop && !(isa<CallInst>(Call) && getsVariable(*Call))))
+          continue;
+        if (canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2))
+          Calls.push_back(Call);
+      }
+    }
     uint32_t Before = Inlined;
     for (CallBase *Call : Calls) {
       Function *Callee = Call->getCalledFunction();

@@ -234,10 +234,27 @@ static bool hoistLoad(LoadInst &Load, Loop &L, AAResults &AA, DominatorTree &DT,
   Changed |= Moved;
   if (!Invariant)
     return false;
+  // Loads of the same place behind this one read the same: loop rotation leaves one in the guard and one in the loop.
+  SmallVector<LoadInst *, 4> Same;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      if (auto *Other = dyn_cast<LoadInst>(&I); Other && Other != &Load && Other->isSimple() &&
+          Other->getType() == Load.getType() && Other->getPointerOperand() == Load.getPointerOperand() &&
+          DT.dominates(&Load, Other))
+        Same.push_back(Other);
+  auto Replace = [&](Value *V) {
+    for (LoadInst *Other : Same) {
+      Other->replaceAllUsesWith(V);
+      Other->eraseFromParent();
+    }
+    if (!Same.empty())
+      Load.dropPoisonGeneratingAnnotations();
+  };
   if (Conditions.empty()) {
     if (Speculated)
       Load.dropUBImplyingAttrsAndMetadata();
     Load.moveBefore(Before->getIterator());
+    Replace(&Load);
     return Changed = true;
   }
   IRBuilder<> B(Before);
@@ -256,6 +273,7 @@ static bool hoistLoad(LoadInst &Load, Loop &L, AAResults &AA, DominatorTree &DT,
   Load.moveBefore(Then->getIterator());
   PHI->addIncoming(&Load, Then->getParent());
   PHI->addIncoming(PoisonValue::get(Load.getType()), Split);
+  Replace(PHI);
   return Changed = true;
 }
 

@@ -5,6 +5,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/Attributes.h"
 #include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Module.h"
@@ -101,6 +102,12 @@ struct ErrorCheck {
   llvm::MDNode *Weights;
 };
 
+// A call that was made pure, and the attributes it had.
+struct MathCall {
+  llvm::WeakVH Call;
+  llvm::AttributeList Attributes;
+};
+
 // Pass builder and analysis managers for one module, apart from the host's.
 struct Session {
   explicit Session(llvm::Module &M);
@@ -114,6 +121,7 @@ struct Session {
   llvm::ModuleAnalysisManager MAM;
   llvm::DenseMap<llvm::Function *, CloneInfo> Clones;
   std::vector<ErrorCheck> Checks;
+  std::vector<MathCall> MathCalls;
   // What the module had when the session began; never dereferenced.
   llvm::DenseSet<const llvm::GlobalValue *> Initial;
 };

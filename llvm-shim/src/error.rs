@@ -19,6 +19,8 @@ pub enum ShimError {
     Region(String),
     #[error("a check in place of an error block was lost")]
     Errors,
+    #[error("a call that may set errno was copied")]
+    Errno,
     #[error("a store that stood for a conditional one was changed")]
     Conditions,
 }

@@ -37,7 +37,7 @@ pub use inkwell::llvm_sys::prelude::{
     LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
 };
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
-pub use prepare::CHECK;
+pub use prepare::{CHECK, CONDITIONAL, ERRNO};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
 pub use session::Session;
 pub use source::{

@@ -8,11 +8,10 @@
 //!
 //! **Why that is right on the device.** The device works on copies. A kernel that stores the old value writes what the copy holds,
 //! no statement order changes (the read and the write are accesses of the model like any others), and what comes back to the
-//! host's memory is for every element what the original would have left there. The bytes that are copied must exist, though, where
+//! host's memory is for every element what the original would have left there: detection calls such a store a may-write, so only
+//! elements that the kernels changed come back. The bytes that are copied must exist, though, where
 //! the original may not touch them: so a branch is flattened only if each location its arms load or store *is accessed in every
-//! execution of the branch*, by the same iteration, outside of the arms or in both of them (or LLVM proves it dereferenceable). What remains is what holds
-//! for arrays written with gaps, too: the bytes between are written back with the value they had, so no other thread may write
-//! them meanwhile, and they must be writable.
+//! execution of the branch*, by the same iteration, outside of the arms or in both of them (or LLVM proves it dereferenceable).
 //!
 //! Not flattened are branches that hold a branch on loop counters, a loop, or an error block in their arms.
 //!
@@ -32,11 +31,28 @@
 //! of [`CHECK`], and the branch comes back in the host's code. The device code has no check at all, as it only runs when all of them
 //! are known to succeed.
 
+//! **Pointers that change places.** In `for (t) { step(a, b); tmp = a; a = b; b = tmp; }` the base of every access changes. Two
+//! iterations of it have one base each: `for (p) { step(A, B); if (2 * p + 1 < n) step(B, A); }`, where `A` and `B` are the
+//! pointers before the loop. What they are behind the loop depends on its number of iterations modulo two. Pointers in memory
+//! (`grid->now`, the members that `std::swap` exchanges) are made values of the loop before that.
+//!
+//! **errno.** `sqrt(x)` of the C library sets `errno` for `x < 0`. Its calls are made pure ([`ERRNO`] marks them), so
+//! that they can be modelled; a kernel computes the result and looks at it, and where the program would have set `errno` it reports
+//! a fault: nothing that the device computed counts, and the original loop, whose calls are what they were, runs. Such a
+//! call is never moved out of its condition. (Other functions that set `errno` stay: their results on the device differ in the
+//! last bits, which `-fno-math-errno` lets a user ask for.)
+
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
 /// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
 /// the kernels run; the host's version of the loop gets the branch back.
 pub const CHECK: &str = "pollyrs.check";
+
+/// Metadata on a store that stands for one under a condition on data.
+pub const CONDITIONAL: &str = "pollyrs.conditional";
+
+/// Attribute of a call that is pure but for setting `errno`, which the device has to report.
+pub const ERRNO: &str = "pollyrs-errno";
 
 /// Loads moved in one function at most: analyses are renewed after each.
 const MAX_LOADS: u32 = 64;
@@ -82,6 +98,55 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         if unsafe { sys::prs_restore_errors(self.raw, f) } { Ok(()) } else { Err(ShimError::Errors) }
+    }
+
+    /// Values that a back edge carries are computed for the outcome of the test that takes it: an iterator's
+    /// `next = index + (index < len)` is `index + 1` there, which scalar evolution counts.
+    pub fn specialise_back_edges(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_specialise_back_edges(self.raw, f) })
+    }
+
+    /// Pointers that a loop around loops loads and stores at one place in memory become values, stored once behind the loop; where
+    /// nothing else in the loop touches the place, and the loop stores to it in any case.
+    pub fn promote_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_promote_pointers(self.raw, f) })
+    }
+
+    /// Loops that pass pointers around (`tmp = a; a = b; b = tmp`, also among three or four, and `now = 1 - now`) run as many
+    /// iterations at once as it takes until all are back in their places: then each access has a base that does not change.
+    /// Loops that would have more than `max_instructions` instructions stay.
+    pub fn rotate_pointers(&self, f: LLVMValueRef, max_instructions: u32) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_rotate_pointers(self.raw, f, max_instructions) })
+    }
+
+    /// Tells LLVM of calls of `sqrt` what holds for all of them: they return, and write `errno` at most.
+    pub fn describe_square_roots(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_describe_square_roots(self.raw, f) })
+    }
+
+    /// Calls of `sqrt` inside loops that may set `errno` are made pure and marked with [`ERRNO`].
+    pub fn assume_no_errno(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_assume_no_errno(self.raw, f) })
+    }
+
+    /// Makes marked calls what they were.
+    ///
+    /// # Errors
+    /// [`ShimError::Errno`] if one was copied; the function must not be used then.
+    pub fn restore_errno(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        if unsafe { sys::prs_restore_errno(self.raw, f) } { Ok(()) } else { Err(ShimError::Errno) }
     }
 
     /// Branches on data inside loops become straight-line code; see the module documentation for what may be done with it.

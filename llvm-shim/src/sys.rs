@@ -134,6 +134,13 @@ unsafe extern "C" {
     pub fn prs_assume_no_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a check was lost.
     pub fn prs_restore_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_promote_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_rotate_pointers(s: *mut RawSession, f: LLVMValueRef, max_instructions: u32) -> bool;
+    pub fn prs_describe_square_roots(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_assume_no_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    /// False if a call was lost.
+    pub fn prs_restore_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// 0 where the expression is not of the kind.
     pub fn prs_scev_upper(a: *mut RawAnalyses, scev: usize, loops: *const usize, count: usize) -> usize;
     /// False if a store that stands for a conditional one no longer has the shape it was given.

@@ -144,7 +144,10 @@ fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, 
         }
         if options.hold {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
-            held = timer.time(Phase::Host, || holds::plan(&analyses, &scops));
+            // An execution that may turn out not to count needs the host's memory as it was before.
+            if !scops.iter().any(|s| codegen::may_fail(s)) {
+                held = timer.time(Phase::Host, || holds::plan(&analyses, &scops));
+            }
         }
         for c in &mut compiled {
             c.prepare(&analyses)?;

@@ -10,7 +10,7 @@ use pollyrs_llvm_shim::Session;
 
 /// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the compilation.)
 const CANONICALISE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,simplifycfg,reassociate,\
-     loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify";
+     loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
 
 /// After loads that steer loops have left them: trip counts and addresses are simplified once more.
 const SIMPLIFY: &str = "early-cse<memssa>,loop(indvars),simplifycfg,loop-simplify,lcssa";
@@ -21,18 +21,22 @@ const LOOPS: &str = "loop-simplify,lcssa";
 /// Switches with more cases stay; each case is a piece of a domain.
 const MAX_SWITCH_CASES: u32 = 16;
 
+/// Instructions that a loop may have when iterations are joined for the sake of pointers that change places.
+const MAX_ROTATED: u32 = 4000;
+
 /// Canonicalises `f`, which means the same afterwards.
 pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     rewrite(session, f)?;
     Ok(session.simplify_regions(f)?)
 }
 
-/// As [`canonicalise`], and branches on data become straight-line code and branches to error blocks calls. Until [`restore`],
-/// `clone` may write memory that the original does not, and its checks do nothing.
+/// As [`canonicalise`], and branches on data become straight-line code, branches to error blocks calls, and calls that may set
+/// `errno` pure. Until [`restore`], `clone` may write memory that the original does not, and its checks do nothing.
 pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
     rewrite(session, clone)?;
     session.assume_no_errors(clone)?;
-    // No pass may run from here on: error blocks are unreachable for now, and marked stores must stay what they are.
+    session.assume_no_errno(clone)?;
+    // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
     session.flatten_conditions(clone)?;
     Ok(session.simplify_regions(clone)?)
 }
@@ -40,11 +44,18 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError
 /// Makes the code that is left for the host mean again what it did.
 pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
     session.restore_conditions(clone)?;
+    session.restore_errno(clone)?;
     Ok(session.restore_errors(clone)?)
 }
 
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    session.describe_square_roots(f)?;
     session.run_passes(f, CANONICALISE)?;
+    session.specialise_back_edges(f)?;
+    session.promote_pointers(f)?;
+    // Before bodies are copied: what is loaded in each of them is loaded once.
+    session.hoist_loads(f)?;
+    session.rotate_pointers(f, MAX_ROTATED)?;
     session.expand_memory_intrinsics(f)?;
     session.hoist_loads(f)?;
     session.run_passes(f, SIMPLIFY)?;

@@ -131,6 +131,8 @@ typedef struct PollyrsScop {
 #define POLLYRS_ALL 0xffffffffu
 /* The program may not access all of the range: where a part of it is not readable, the original loop runs. */
 #define POLLYRS_ARRAY_GUARDED 64u
+/* Copied in as zeros; where a kernel leaves another value, the execution failed: nothing comes back and pollyrs_rt_end is not 0. */
+#define POLLYRS_ARRAY_FAULT 128u
 
 /* An array of one execution: the touched range of host memory. Each array gets device memory of its own, so the written range of
  * one must not overlap the range of another; ranges that are only read may overlap. */

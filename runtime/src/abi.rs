@@ -43,6 +43,8 @@ pub const ARRAY_MASK_SHIFT: u32 = 8;
 pub const ALL: u32 = u32::MAX;
 /// `POLLYRS_ARRAY_GUARDED`.
 pub const ARRAY_GUARDED: u32 = 64;
+/// `POLLYRS_ARRAY_FAULT`.
+pub const ARRAY_FAULT: u32 = 128;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 
@@ -254,6 +256,11 @@ impl Array {
     /// Whether parts of the range may not be readable.
     pub fn is_guarded(&self) -> bool {
         self.flags & ARRAY_GUARDED != 0
+    }
+
+    /// Whether a value other than zero, left by a kernel, makes the execution one that failed.
+    pub fn is_fault(&self) -> bool {
+        self.flags & ARRAY_FAULT != 0 && self.bytes > 0
     }
 
     /// The range to copy back, relative to `start`; None if nothing comes back.

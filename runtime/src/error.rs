@@ -53,6 +53,8 @@ pub enum Error {
     Launch { kernel: String, cause: &'static str },
     #[error("memory that the loop may not access is not readable")]
     Unreadable,
+    #[error("a function of the program would set errno")]
+    Fault,
     #[error("injected fault: {operation} {count}")]
     Injected { operation: Operation, count: u64 },
     #[error("internal error of the run-time library: {0}")]

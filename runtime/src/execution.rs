@@ -267,7 +267,7 @@ impl Run {
             let whole = self.hold.is_none()
                 && !host.is_guarded()
                 && (host.out_range().is_none() || host.shape() == Shape::Dense);
-            match if scratch { None } else { self.queue.adopt(&host, whole)? } {
+            match if scratch || host.is_fault() { None } else { self.queue.adopt(&host, whole)? } {
                 Some(Adopted { device, stale }) => (placed.device, placed.stale) = (device, Some(stale)),
                 None => {
                     placed.device =
@@ -390,6 +390,8 @@ impl Run {
             // SAFETY: the caller's promise.
             unsafe { self.check_unwritten() }?;
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.check_faults() }?;
         let results = results(&self.arrays);
         let waits = self.hold.is_none_or(|hold| hold.get().measures())
             || !results.is_empty()
@@ -420,6 +422,28 @@ impl Run {
         Ok(())
     }
 
+    /// Waits for the kernels, if they may report faults, and looks whether one did.
+    ///
+    /// # Safety
+    /// As for [`Run::end`].
+    unsafe fn check_faults(&mut self) -> Result<()> {
+        let cells: Vec<_> =
+            self.arrays.iter().filter(|a| a.host.is_fault()).map(|a| (a.device, a.host.bytes)).collect();
+        for (from, bytes) in cells {
+            let landing = self.queue.landing(bytes)?;
+            // SAFETY: the buffer is as long as the cell, which has landed after the wait.
+            let landed = unsafe {
+                self.queue.copy_out(landing, from, bytes)?;
+                self.queue.synchronize()?;
+                std::slice::from_raw_parts(landing, bytes as usize)
+            };
+            if landed.iter().any(|b| *b != 0) {
+                return Err(Error::Fault);
+            }
+        }
+        Ok(())
+    }
+
     /// The results of held arrays are the hold's.
     ///
     /// # Safety
@@ -445,7 +469,7 @@ impl Run {
     unsafe fn check_unwritten(&mut self) -> Result<()> {
         for (index, &Placed { host, device, held, .. }) in self.arrays.iter().enumerate() {
             // Of a held array the host may be behind.
-            if held || !host.copied_in() || host.is_guarded() {
+            if held || !host.copied_in() || host.is_guarded() || host.is_fault() {
                 continue;
             }
             let mut after = buffer(host.bytes)?;

@@ -56,8 +56,30 @@ pub fn fatal(text: &str) -> ! {
     std::process::abort()
 }
 
-/// Runs `body`; a panic becomes an error.
+/// The program's `errno`: what the library calls may set it, the loops in its place did not.
+struct Errno(std::ffi::c_int);
+
+impl Errno {
+    fn kept() -> Errno {
+        // SAFETY: the C library's, valid for the thread's life.
+        Errno(unsafe { *__errno_location() })
+    }
+}
+
+impl Drop for Errno {
+    fn drop(&mut self) {
+        // SAFETY: as above.
+        unsafe { *__errno_location() = self.0 };
+    }
+}
+
+unsafe extern "C" {
+    fn __errno_location() -> *mut std::ffi::c_int;
+}
+
+/// Runs `body`; a panic becomes an error, and `errno` stays.
 fn guarded<T>(body: impl FnOnce() -> error::Result<T>) -> error::Result<T> {
+    let _errno = Errno::kept();
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,
         Err(panic) => {

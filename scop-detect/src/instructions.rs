@@ -114,7 +114,7 @@ fn is_math_function(name: &str) -> bool {
     MATH_FUNCTIONS.contains(&name) || name.strip_suffix('f').is_some_and(|n| MATH_FUNCTIONS.contains(&n))
 }
 
-fn call_reason(call: Value) -> RejectReason {
+pub(crate) fn call_reason(call: Value) -> RejectReason {
     if ir::is_inline_asm(call) {
         return RejectReason::InlineAssembly;
     }

@@ -234,6 +234,29 @@ pub(crate) fn address(v: Value) -> Option<Value> {
     }
 }
 
+/// Whether a store stands for one that the program executes under a condition on data.
+pub(crate) fn is_conditional_store(v: Value) -> bool {
+    const KIND: &str = pollyrs_llvm_shim::CONDITIONAL;
+    // SAFETY: a live instruction; the name lives through the call.
+    unsafe {
+        let ctx = LLVMGetTypeContext(LLVMTypeOf(v));
+        let kind = LLVMGetMDKindIDInContext(ctx, KIND.as_ptr().cast(), KIND.len() as u32);
+        opcode(v) == Some(Op::LLVMStore) && !LLVMGetMetadata(v, kind).is_null()
+    }
+}
+
+/// Whether a call may set `errno`, which the device reports as a fault ([`pollyrs_llvm_shim::ERRNO`]).
+pub(crate) fn may_set_errno(v: Value) -> bool {
+    const FUNCTION_INDEX: u32 = u32::MAX;
+    const KEY: &str = pollyrs_llvm_shim::ERRNO;
+    // SAFETY: attributes are asked of calls only; the name lives through the call.
+    opcode(v) == Some(Op::LLVMCall)
+        && unsafe {
+            !LLVMGetCallSiteStringAttribute(v, FUNCTION_INDEX, KEY.as_ptr().cast(), KEY.len() as u32)
+                .is_null()
+        }
+}
+
 /// The type a load or store moves.
 pub(crate) fn accessed_type(v: Value) -> LLVMTypeRef {
     if opcode(v) == Some(Op::LLVMStore) { type_of(operand(v, 0)) } else { type_of(v) }

@@ -62,7 +62,46 @@ impl Builder<'_> {
         if drafts.is_empty() {
             return Err(Fail::new(RejectReason::NoParallelism, self.region.entry));
         }
+        self.fault(&flow, &groups, &mut arrays)?;
         self.finish(name, function, drafts, arrays, &fx.invariants)
+    }
+
+    /// The cell in which kernels report that a call would have set `errno`. Each such call must run on the device whenever the
+    /// program runs it: its result may be of no use to any statement, or of use in some iterations only.
+    fn fault(&mut self, flow: &Flow, groups: &[Group], arrays: &mut Vec<Array>) -> Result<(), Fail> {
+        let mut any = false;
+        // Calls under control flow on data: code generation has them report in straight-line code only.
+        for b in self.region.blocks.iter().filter(|b| !flow.order.contains(b)) {
+            if let Some(call) = ir::instructions(*b).into_iter().find(|v| ir::may_set_errno(*v)) {
+                return Err(Fail::at(crate::instructions::call_reason(call), call));
+            }
+        }
+        for b in &flow.order {
+            for call in ir::instructions(*b).into_iter().filter(|v| ir::may_set_errno(*v)) {
+                any = true;
+                let mut missed = flow.domains[b].clone().intersect_params(self.context.clone())?;
+                for e in groups.iter().flat_map(|g| &g.effects) {
+                    if e.loops == flow.loops[b] && e.tree.values().any(|v| *v == call) {
+                        missed = missed.subtract(e.domain.clone())?;
+                    }
+                }
+                if !missed.is_empty()? {
+                    return Err(Fail::at(crate::instructions::call_reason(call), call));
+                }
+            }
+        }
+        if any {
+            let name = self.fresh_name("errno", "fault");
+            let display = "the errno flag".to_string();
+            arrays.push(Array {
+                name,
+                display,
+                elem: ElemType::Int(32),
+                sizes: Vec::new(),
+                kind: ArrayKind::Fault,
+            });
+        }
+        Ok(())
     }
 
     fn groups(&self, flow: &Flow, effects: Vec<Effect>) -> Result<Vec<Group>, Fail> {
@@ -225,12 +264,19 @@ impl Builder<'_> {
                 kind: ArrayKind::Memory { base: handle(base) },
             });
             for ((owner, raw), subs) in owners.into_iter().zip(&raws).zip(shaped.subscripts) {
-                let store = ir::opcode(raw.inst) == Some(Op::LLVMStore);
-                let kind = if store { AccessKind::MustWrite } else { AccessKind::Read };
+                // What the program stores under a condition is stored on the device in any case, perhaps as it was.
+                let conditional = ir::is_conditional_store(raw.inst);
+                let kind = match ir::opcode(raw.inst) {
+                    Some(Op::LLVMStore) if conditional => AccessKind::MayWrite,
+                    Some(Op::LLVMStore) => AccessKind::MustWrite,
+                    _ => AccessKind::Read,
+                };
                 let draft = &mut drafts[owner];
                 let relation = self.relation(&draft.name, &raw.place, subs, &name)?;
                 let value = AccessValue::Instruction(handle(raw.inst));
                 let mut access = Access::new(kind, id, relation, value);
+                // (Flattened only where the element is accessed in any case.)
+                access.certain |= conditional;
                 if let Some(k) = groups[owner].subregion()
                     && flow.subregions[k].place(raw.inst).is_some()
                 {

@@ -353,7 +353,10 @@ impl Builder<'_> {
                 let (Some(x), Some(y)) = (&a.within, &o.within) else { continue };
                 if a.array == o.array && (i == j || x.relation.is_equal(&y.relation)?) {
                     touching.insert(*b);
-                    if o.kind != AccessKind::Read {
+                    // A flattened store keeps what is there where its condition does not hold.
+                    let may = matches!(o.value, pollyrs_scop::AccessValue::Instruction(v)
+                        if ir::is_conditional_store(v.0 as Value));
+                    if o.kind != AccessKind::Read && !may {
                         storing.insert(*b);
                     }
                 }

@@ -111,6 +111,9 @@ pub enum ArrayKind {
     Scalar { value: ValueHandle, live_out: bool },
     /// A PHI node: written by the statements it joins, read by its own. As `Scalar` otherwise.
     Phi { phi: ValueHandle, live_out: bool },
+    /// A cell that a kernel sets where the program would do what the model lacks (set `errno`): then the execution on the
+    /// device does not count, nothing comes back, and the original runs. No statement accesses it.
+    Fault,
 }
 
 /// An array: `dims` dimensions, outermost first.

@@ -2,7 +2,7 @@
 // ARGS: 5 33 17
 // ARGS: 0 9 9
 // ARGS: 4 3 50
-// OFFLOAD: any
+// OFFLOAD: yes
 #include "example.h"
 
 

@@ -1,4 +1,5 @@
-// A branch on data whose location is accessed in any case: an unconditional write of the new or the old value.
+// A branch on data whose location is accessed in any case: on the device an unconditional
+// write of the new or the old value; in the model a may-write, so that only what changes comes back.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-scop>" -disable-output %t.ll 2>&1 | FileCheck %s
@@ -16,5 +17,5 @@ void f(int n, double *restrict A, double *restrict B) {
 // CHECK: domain [n] -> { S0[i0] : 0 <= i0 < n }
 // CHECK-DAG: read [n] -> { S0[i0] -> A[i0] }
 // CHECK-DAG: read [n] -> { S0[i0] -> B[i0] }
-// CHECK-DAG: must-write [n] -> { S0[i0] -> B[i0] }
+// CHECK-DAG: may-write [n] -> { S0[i0] -> B[i0] }
 // CHECK: must-write [n] -> { S1[i0] -> A[i0] }

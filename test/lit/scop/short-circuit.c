@@ -15,5 +15,5 @@ void f(int n, double *restrict A, double *restrict B) {
 
 // CHECK: scop f
 // CHECK: S0[i0] : 0 <= i0 < n
-// CHECK-DAG: must-write [n] -> { S{{[01]}}[i0] -> B[i0] }
-// CHECK-DAG: must-write [n] -> { S{{[01]}}[i0] -> A[i0] }
+// CHECK-DAG: may-write [n] -> { S{{[01]}}[i0] -> B[i0] }
+// CHECK-DAG: may-write [n] -> { S{{[01]}}[i0] -> A[i0] }

@@ -1,0 +1,349 @@
+// Loops whose pointers change places in each iteration: several iterations become one; src/prepare.rs has the argument.
+
+#include "shim.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+using pollyrs::Session;
+
+namespace {
+constexpr unsigned MaxOrder = 4;
+
+struct Rotation {
+  // How many iterations it takes until every value is back in its place.
+  unsigned Order = 1;
+  // PHIs of the header that have their first value again after `Order` iterations.
+  SmallSetVector<PHINode *, 4> PHIs;
+};
+
+// `v = C - v`, `v ^= C`: back after two iterations.
+bool isToggle(PHINode &PHI, Value *Next) {
+  auto *BO = dyn_cast<BinaryOperator>(Next);
+  if (!BO)
+    return false;
+  if (BO->getOpcode() == Instruction::Sub)
+    return isa<ConstantInt>(BO->getOperand(0)) && BO->getOperand(1) == &PHI;
+  return BO->getOpcode() == Instruction::Xor && BO->getOperand(0) == &PHI && isa<ConstantInt>(BO->getOperand(1));
+}
+
+unsigned leastCommonMultiple(unsigned A, unsigned B) {
+  unsigned M = A;
+  while (M % B)
+    M += A;
+  return M;
+}
+
+// The values that the loop only passes around. An order of 1 if there are none.
+Rotation rotationOf(Loop &L) {
+  Rotation R;
+  BasicBlock *Header = L.getHeader(), *Latch = L.getLoopLatch();
+  for (PHINode &PHI : Header->phis()) {
+    if (!PHI.getType()->isPointerTy() && !PHI.getType()->isIntegerTy())
+      continue;
+    Value *Next = PHI.getIncomingValueForBlock(Latch);
+    if (PHI.getType()->isIntegerTy() && isToggle(PHI, Next)) {
+      R.PHIs.insert(&PHI);
+      R.Order = leastCommonMultiple(R.Order, 2);
+      continue;
+    }
+    // The cycle that the PHI is on, if it is on one.
+    unsigned Length = 1;
+    auto *At = dyn_cast<PHINode>(Next);
+    while (At && At != &PHI && At->getParent() == Header && Length <= MaxOrder) {
+      At = dyn_cast<PHINode>(At->getIncomingValueForBlock(Latch));
+      ++Length;
+    }
+    if (At != &PHI || Length > MaxOrder || Length < 2)
+      continue;
+    R.PHIs.insert(&PHI);
+    R.Order = leastCommonMultiple(R.Order, Length);
+  }
+  return R;
+}
+
+// Whether the loop accesses memory through the values, and has room for as many bodies.
+bool worthwhile(Loop &L, const Rotation &R, uint32_t MaxInstructions) {
+  size_t Size = 0;
+  for (BasicBlock *BB : L.blocks())
+    Size += BB->size();
+  if (R.Order < 2 || R.Order > MaxOrder || Size * R.Order > MaxInstructions)
+    return false;
+  SmallSetVector<Value *, 32> Work;
+  Work.insert(R.PHIs.begin(), R.PHIs.end());
+  for (unsigned I = 0; I != Work.size() && I != 256; ++I)
+    for (User *U : Work[I]->users()) {
+      auto *User = dyn_cast<Instruction>(U);
+      if (!User || !L.contains(User))
+        continue;
+      if (isa<GetElementPtrInst>(User) || (getLoadStorePointerOperand(User) == Work[I]))
+        return true;
+      if (isa<BinaryOperator>(User) || isa<CastInst>(User))
+        Work.insert(User);
+    }
+  return false;
+}
+
+// One loop:
+//     preheader; body: ...; br (test), body, exit
+// becomes, with `count` the number of times that the back edge is taken, for two iterations at a time
+//     p = phi [0], [p + 1]
+//     body: ...; br (2 * p + 1 <= count), second, join
+//     second: ...; br join
+//     join: br (p != count / 2), body, exit
+// The values that are passed around are those of before the loop in each body; behind the loop they depend on `count mod order`.
+bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE) {
+  BasicBlock *Preheader = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch(),
+             *Exit = L.getUniqueExitBlock();
+  Function &F = *Header->getParent();
+  const SCEV *Count = SE.getBackedgeTakenCount(&L);
+  if (isa<SCEVCouldNotCompute>(Count) || !Count->getType()->isIntegerTy() || SE.getTypeSizeInBits(Count->getType()) > 64)
+    return false;
+  SCEVExpander Expander(SE, "pollyrs.rotate");
+  Instruction *Before = Preheader->getTerminator();
+  if (!Expander.isSafeToExpandAt(Count, Before))
+    return false;
+  // Values of the loop that are used behind it, through PHIs of the exit only.
+  if (Exit->getSinglePredecessor() != Latch)
+    return false;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      for (User *U : I.users()) {
+        auto *User = cast<Instruction>(U);
+        if (!L.contains(User) && !(isa<PHINode>(User) && User->getParent() == Exit))
+          return false;
+      }
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      if (auto *Call = dyn_cast<CallBase>(&I); Call && (Call->cannotDuplicate() || Call->isConvergent()))
+        return false;
+  unsigned Order = R.Order;
+  // Of 64 bits, so that nothing wraps: no loop has as many iterations.
+  IntegerType *Ty = Type::getInt64Ty(F.getContext());
+  Value *Last = Expander.expandCodeFor(Count, Count->getType(), Before);
+  IRBuilder<> B(Before);
+  B.SetCurrentDebugLocation(L.getStartLoc());
+  Last = B.CreateZExt(Last, Ty);
+  Value *Passes = B.CreateUDiv(Last, ConstantInt::get(Ty, Order));
+
+  // Counters with a constant step keep it, so that later analyses know them.
+  SmallVector<std::pair<PHINode *, APInt>, 4> Counters;
+  for (PHINode &PHI : Header->phis()) {
+    if (R.PHIs.contains(&PHI) || !PHI.getType()->isIntegerTy())
+      continue;
+    auto *AR = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&PHI));
+    if (!AR || AR->getLoop() != &L || !AR->isAffine())
+      continue;
+    if (auto *Step = dyn_cast<SCEVConstant>(AR->getStepRecurrence(SE)))
+      Counters.push_back({&PHI, Step->getAPInt()});
+  }
+  // Integers behind the loop that can be computed before it.
+  DenseMap<Value *, Value *> Final;
+  for (PHINode &PHI : Exit->phis()) {
+    Value *V = PHI.getIncomingValueForBlock(Latch);
+    if (!V->getType()->isIntegerTy())
+      continue;
+    const SCEV *S = SE.getSCEVAtScope(V, L.getParentLoop());
+    if (SE.isLoopInvariant(S, &L) && Expander.isSafeToExpandAt(S, Before))
+      Final[V] = Expander.expandCodeFor(S, V->getType(), Before);
+  }
+  auto *Branch = cast<BranchInst>(Latch->getTerminator());
+  DebugLoc Loc = Branch->getDebugLoc();
+  MDNode *LoopID = Branch->getMetadata(LLVMContext::MD_loop);
+
+  SmallVector<PHINode *, 8> HeaderPHIs;
+  for (PHINode &PHI : Header->phis())
+    HeaderPHIs.push_back(&PHI);
+  SmallVector<PHINode *, 8> ExitPHIs;
+  for (PHINode &PHI : Exit->phis())
+    ExitPHIs.push_back(&PHI);
+
+  PHINode *Pass = PHINode::Create(Ty, 2, "pollyrs.pass", Header->begin());
+  BasicBlock *Join = BasicBlock::Create(F.getContext(), "pollyrs.rotated", &F, Exit);
+
+  // The bodies. `Maps[0]` is the identity.
+  SmallVector<BasicBlock *, 16> Blocks(L.blocks());
+  SmallVector<MDNode *, 4> Scopes;
+  identifyNoAliasScopesToClone(Blocks, Scopes);
+  std::vector<std::unique_ptr<ValueToValueMapTy>> Maps;
+  auto In = [&](unsigned Body, Value *V) -> Value * {
+    if (!Body)
+      return V;
+    auto It = Maps[Body]->find(V);
+    return It == Maps[Body]->end() || !It->second ? V : static_cast<Value *>(It->second);
+  };
+  Maps.push_back(std::make_unique<ValueToValueMapTy>());
+  SmallVector<BasicBlock *, 4> Latches = {Latch}, Headers = {Header};
+  for (unsigned Body = 1; Body != Order; ++Body) {
+    Maps.push_back(std::make_unique<ValueToValueMapTy>());
+    ValueToValueMapTy &Map = *Maps.back();
+    SmallVector<BasicBlock *, 16> Cloned;
+    for (BasicBlock *BB : Blocks) {
+      BasicBlock *New = CloneBasicBlock(BB, Map, "." + Twine(Body + 1), &F);
+      New->moveBefore(Join);
+      Map[BB] = New;
+      Cloned.push_back(New);
+    }
+    auto *NewHeader = cast<BasicBlock>(static_cast<Value *>(Map[Header]));
+    // The PHIs of a further header are values of the body before.
+    cast<PHINode>(static_cast<Value *>(Map[Pass]))->eraseFromParent();
+    Map[Pass] = Pass;
+    for (PHINode *PHI : HeaderPHIs) {
+      auto *Copy = cast<PHINode>(static_cast<Value *>(Map[PHI]));
+      Value *V = In(Body - 1, PHI->getIncomingValueForBlock(Latch));
+      for (auto &[Counter, Step] : Counters)
+        if (Counter == PHI) {
+          auto *Sum = BinaryOperator::CreateAdd(PHI, ConstantInt::get(PHI->getType(), Step * Body), "",
+                                                Header->getFirstNonPHIIt());
+          Sum->setDebugLoc(PHI->getDebugLoc());
+          V = Sum;
+        }
+      Map[PHI] = V;
+      Copy->replaceAllUsesWith(V);
+      Copy->eraseFromParent();
+    }
+    remapInstructionsInBlocks(Cloned, Map);
+    cloneAndAdaptNoAliasScopes(Scopes, Cloned, F.getContext(), "." + std::to_string(Body + 1));
+    Latches.push_back(cast<BasicBlock>(static_cast<Value *>(Map[Latch])));
+    Headers.push_back(NewHeader);
+  }
+
+  // What goes on, and what leaves the loop, from each body.
+  auto JoinOf = [&](Value *V, const Twine &Name) -> Value * {
+    SmallVector<Value *, 4> All;
+    for (unsigned Body = 0; Body != Order; ++Body)
+      All.push_back(In(Body, V));
+    if (all_equal(All))
+      return All[0];
+    PHINode *PHI = PHINode::Create(V->getType(), Order, Name, Join->begin());
+    PHI->setDebugLoc(Loc);
+    for (unsigned Body = 0; Body != Order; ++Body)
+      PHI->addIncoming(All[Body], Latches[Body]);
+    return PHI;
+  };
+  DenseMap<Value *, Value *> Joined;
+  auto Next = [&](Value *V) {
+    Value *&J = Joined[V];
+    if (!J)
+      J = JoinOf(V, V->getName());
+    return J;
+  };
+  // Which of the values that are passed around is in a place behind the loop.
+  auto Settled = [&](Value *V) -> Value * {
+    // The value of `V` in the first iteration, the second ...; V is a PHI of the rotation, or what it becomes next.
+    auto *PHI = dyn_cast<PHINode>(V);
+    bool Later = !PHI || !R.PHIs.contains(PHI);
+    if (Later) {
+      PHI = nullptr;
+      for (PHINode *P : R.PHIs)
+        if (P->getIncomingValueForBlock(Latch) == V)
+          PHI = P;
+      if (!PHI)
+        return nullptr;
+    }
+    SmallVector<Value *, 5> Values;
+    PHINode *At = PHI;
+    for (unsigned I = 0; I <= Order; ++I) {
+      Value *Toggled = At->getIncomingValueForBlock(Latch);
+      auto *To = dyn_cast<PHINode>(Toggled);
+      if (To && R.PHIs.contains(To)) {
+        Values.push_back(At->getIncomingValueForBlock(Preheader));
+        At = To;
+        continue;
+      }
+      // A toggle has two values.
+      Value *First = At->getIncomingValueForBlock(Preheader);
+      auto *BO = cast<BinaryOperator>(Toggled);
+      bool Sub = BO->getOpcode() == Instruction::Sub;
+      Value *Second = Sub ? B.CreateSub(BO->getOperand(0), First) : B.CreateXor(First, BO->getOperand(1));
+      Values.push_back(I % 2 ? Second : First);
+    }
+    // The last iteration has the number `Last`.
+    Value *Phase = B.CreateURem(Last, ConstantInt::get(Ty, Order));
+    Value *Result = Values[Later ? Order : Order - 1];
+    for (unsigned I = Order - 1; I-- > 0;)
+      Result = B.CreateSelect(B.CreateICmpEQ(Phase, ConstantInt::get(Ty, I)), Values[I + (Later ? 1 : 0)], Result);
+    return Result;
+  };
+
+  for (PHINode *PHI : ExitPHIs) {
+    Value *V = PHI->getIncomingValueForBlock(Latch);
+    if (Value *S = Settled(V))
+      PHI->setIncomingValueForBlock(Latch, S);
+    else if (Value *S = Final.lookup(V))
+      PHI->setIncomingValueForBlock(Latch, S);
+    else
+      PHI->setIncomingValueForBlock(Latch, Next(V));
+    PHI->replaceIncomingBlockWith(Latch, Join);
+  }
+  for (PHINode *PHI : HeaderPHIs) {
+    Value *V = PHI->getIncomingValueForBlock(Latch);
+    Value *Onward;
+    auto Counter = find_if(Counters, [&](auto &P) { return P.first == PHI; });
+    if (R.PHIs.contains(PHI)) {
+      Onward = PHI;
+    } else if (Counter != Counters.end()) {
+      auto *Sum = BinaryOperator::CreateAdd(PHI, ConstantInt::get(PHI->getType(), Counter->second * Order), "", Join);
+      Sum->setDebugLoc(Loc);
+      Onward = Sum;
+    } else {
+      Onward = Next(V);
+    }
+    PHI->setIncomingValueForBlock(Latch, Onward);
+    PHI->replaceIncomingBlockWith(Latch, Join);
+  }
+  for (unsigned Body = 0; Body != Order; ++Body) {
+    Instruction *Old = Latches[Body]->getTerminator();
+    IRBuilder<> AtEnd(Old);
+    AtEnd.SetCurrentDebugLocation(Loc);
+    if (Body + 1 == Order) {
+      AtEnd.CreateBr(Join);
+    } else {
+      Value *First = AtEnd.CreateMul(Pass, ConstantInt::get(Ty, Order), "", /*HasNUW=*/true, /*HasNSW=*/true);
+      Value *Number = AtEnd.CreateAdd(First, ConstantInt::get(Ty, Body + 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+      AtEnd.CreateCondBr(AtEnd.CreateICmpULE(Number, Last), Headers[Body + 1], Join);
+    }
+    Old->eraseFromParent();
+  }
+  IRBuilder<> AtJoin(Join);
+  AtJoin.SetCurrentDebugLocation(Loc);
+  Value *NextPass = AtJoin.CreateAdd(Pass, ConstantInt::get(Ty, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+  BranchInst *Back = AtJoin.CreateCondBr(AtJoin.CreateICmpNE(Pass, Passes), Header, Exit);
+  if (LoopID)
+    Back->setMetadata(LLVMContext::MD_loop, LoopID);
+  Pass->addIncoming(ConstantInt::get(Ty, 0), Preheader);
+  Pass->addIncoming(NextPass, Join);
+  return true;
+}
+} // namespace
+
+extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  for (bool Again = true; Again;) {
+    Again = false;
+    LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+    for (Loop *L : LI.getLoopsInPreorder()) {
+      if (!L->isLoopSimplifyForm() || L->getExitingBlock() != L->getLoopLatch() || !L->getUniqueExitBlock() ||
+          !isa<BranchInst>(L->getLoopLatch()->getTerminator()) || L->isAnnotatedParallel())
+        continue;
+      Rotation R = rotationOf(*L);
+      if (!worthwhile(*L, R, MaxInstructions))
+        continue;
+      if (!rotate(*L, R, S->FAM.getResult<ScalarEvolutionAnalysis>(F)))
+        continue;
+      Changed = Again = true;
+      S->FAM.invalidate(F, PreservedAnalyses::none());
+      break;
+    }
+  }
+  return Changed;
+}
