@@ -300,7 +300,7 @@ impl Builder<'_> {
             }
             Some(Op::LLVMFreeze) => self.condition(arg(0), place),
             Some(Op::LLVMTrunc) if inside(self) => {
-                let x = self.an.scev(arg(0), place.loops.last().copied());
+                let x = self.an.scev(arg(0), self.scope(c, place));
                 let x = self.congruent(&x, place)?.pwa;
                 let odd = x.modulo(Val::int(&self.ctx, 2)?)?;
                 Ok(odd.eq_set(self.constant(1, place)?)?)
@@ -322,8 +322,7 @@ impl Builder<'_> {
     }
 
     fn comparison(&mut self, c: Value, place: &Place) -> Result<Set, Stop> {
-        let scope = place.loops.last().copied();
-        let scope = scope.or_else(|| ir::parent(c).and_then(|b| self.an.innermost_loop(b)));
+        let scope = self.scope(c, place);
         let (a, b) = (self.an.scev(ir::operand(c, 0), scope), self.an.scev(ir::operand(c, 1), scope));
         let pred = ir::icmp_predicate(c);
         if matches!(a.kind, ScevKind::CouldNotCompute) || matches!(b.kind, ScevKind::CouldNotCompute) {
@@ -355,11 +354,16 @@ impl Builder<'_> {
         })
     }
 
+    /// The loop in whose iterations operands of `v` are asked for: the innermost of the place, or what lies around the region. (Without
+    /// a loop, scalar evolution would give their values after all loops.)
+    pub fn scope(&self, v: Value, place: &Place) -> Option<LoopId> {
+        place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)))
+    }
+
     /// Where `v` is zero. LLVM joins comparisons: `x == 0 && y == n` becomes `(x | (y ^ n)) == 0`.
     fn is_zero(&mut self, v: Value, place: &Place) -> Result<Set, Stop> {
         let arg = |i| ir::operand(v, i);
-        let scope =
-            place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)));
+        let scope = self.scope(v, place);
         let whole = self.an.scev(v, scope);
         match ir::opcode(v) {
             // An addition in disguise is left to scalar evolution.
@@ -377,8 +381,7 @@ impl Builder<'_> {
     /// Where `v` is negative: the sign of `x | y` is that of either, the sign of `x & y` that of both.
     fn is_negative(&mut self, v: Value, place: &Place) -> Result<Set, Stop> {
         let arg = |i| ir::operand(v, i);
-        let scope =
-            place.loops.last().copied().or_else(|| ir::parent(v).and_then(|b| self.an.innermost_loop(b)));
+        let scope = self.scope(v, place);
         let whole = self.an.scev(v, scope);
         let unseen = matches!(whole.kind, ScevKind::Unknown(_));
         match ir::opcode(v) {

@@ -55,7 +55,7 @@ impl Builder<'_> {
         if ir::opcode(condition) != Some(Op::LLVMICmp) {
             return blocked();
         }
-        let scope = place.loops.last().copied();
+        let scope = self.scope(condition, place);
         let side = |i: u32| -> ScevExpr { self.an.scev(ir::operand(condition, i), scope) };
         let (index, length) = match ir::icmp_predicate(condition) {
             Pred::LLVMIntULT => (side(0), side(1)),

@@ -228,7 +228,7 @@ impl Builder<'_> {
         match ir::opcode(v) {
             Some(Op::LLVMSelect) => return self.selection(v, place),
             Some(Op::LLVMFreeze) => {
-                let x = self.an.scev(ir::operand(v, 0), place.loops.last().copied());
+                let x = self.an.scev(ir::operand(v, 0), self.scope(v, place));
                 return self.congruent(&x, place);
             }
             _ => {}
@@ -242,8 +242,7 @@ impl Builder<'_> {
             _ => return self.blocked(e),
         };
         let Some(c) = c else { return self.blocked(e) };
-        let scope = place.loops.last().copied();
-        let x = self.an.scev(ir::operand(v, 0), scope);
+        let x = self.an.scev(ir::operand(v, 0), self.scope(v, place));
         let x = self.exact(&x, place)?;
         let by = Val::int(&self.ctx, c)?;
         let pwa = match op {

@@ -25,7 +25,7 @@ impl Builder<'_> {
     /// `c ? a : b` as a piecewise function.
     pub fn selection(&mut self, v: Value, place: &Place) -> Result<Affine, Stop> {
         let (then, other) = self.sides(v, place)?;
-        let scope = place.loops.last().copied();
+        let scope = self.scope(v, place);
         let mut pwa: Option<PwAff> = None;
         for (arm, side) in [(1, &then), (2, &other)] {
             if side.domain.is_empty()? {
@@ -65,7 +65,7 @@ impl Builder<'_> {
         quasi: &mut Vec<PwAff>,
     ) -> Result<Polynomial, Stop> {
         let (then, other) = self.sides(v, place)?;
-        let scope = place.loops.last().copied();
+        let scope = self.scope(v, place);
         let (a, b) = (self.an.scev(ir::operand(v, 1), scope), self.an.scev(ir::operand(v, 2), scope));
         if then.domain.is_empty()? {
             return self.polynomial(&b, place, quasi);

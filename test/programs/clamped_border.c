@@ -47,6 +47,18 @@ __attribute__((noinline)) static double flat(int n, int m, double *A) {
   return sum;
 }
 
+// The loop around stays on the host; the bound is a selection over its counter.
+static volatile int rounds;
+__attribute__((noinline)) static void windows(int n, int m, double *A) {
+  for (int i = n - 1; i >= 0; i -= 2) {
+    rounds += 1;
+    for (int j = 0 > i - 2 ? 0 : i - 2; j < m; ++j)
+      A[i * m + j] += 0.5 * j + i % 3;
+    for (int j = 0; j < (i % 5 > 2 ? m / 2 : m); ++j)
+      A[i * m + j] *= 1.25;
+  }
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
   size_t count = (size_t)n * m;
@@ -56,6 +68,7 @@ int main(int argc, char **argv) {
   smooth(n, m, A, B);
   corners(n, m, A);
   diagonals(n, m, B);
+  windows(n, m, A);
   double sum = flat(n, m, B);
   example_print("A", A, count);
   example_print("B", B, count);
