@@ -155,9 +155,10 @@ fn operands_in_front(
             LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMGetElementPtr => {}
             LLVMOpcode::LLVMStore => used.push(operand(i, 0)),
             // The callee is an operand, too.
-            // SAFETY: a call.
             LLVMOpcode::LLVMCall => {
-                used.extend((0..unsafe { LLVMGetNumArgOperands(i) }).map(|a| operand(i, a)))
+                // SAFETY: a call.
+                let arguments = unsafe { LLVMGetNumArgOperands(i) };
+                used.extend((0..arguments).map(|a| operand(i, a)))
             }
             // SAFETY: a live instruction.
             _ => used.extend((0..unsafe { LLVMGetNumOperands(i) } as u32).map(|o| operand(i, o))),

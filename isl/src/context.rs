@@ -186,7 +186,7 @@ impl Context {
         unsafe {
             let outer = match isl_ctx_get_max_operations(self.raw()) {
                 0 => None,
-                max => Some(left(max as u64, used)),
+                max => Some(left(max, used)),
             };
             let own = (operations > 0).then_some(operations);
             let limit = own.into_iter().chain(outer).min();

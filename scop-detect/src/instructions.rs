@@ -105,7 +105,7 @@ fn is_math(call: Value) -> bool {
         let typed = |base: &&str| {
             stem.strip_prefix(*base).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        return MATH_INTRINSICS.iter().any(|base| typed(&base));
+        return MATH_INTRINSICS.iter().any(typed);
     }
     is_math_function(&name) && ir::accesses_no_memory(call)
 }

@@ -382,10 +382,8 @@ fn divides(k: &KernelBuilder<'_>) -> bool {
     use inkwell::llvm_sys::LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
     k.scop.statements.iter().flat_map(|s| &s.body).any(|i| {
         // SAFETY: an instruction of the host.
-        matches!(
-            unsafe { LLVMGetInstructionOpcode(i.0 as LLVMValueRef) },
-            LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem
-        )
+        let opcode = unsafe { LLVMGetInstructionOpcode(i.0 as LLVMValueRef) };
+        matches!(opcode, LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)
     })
 }
 
