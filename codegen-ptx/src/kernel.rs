@@ -675,6 +675,12 @@ fn finish(
             info.block[axis] = b.size;
         }
     }
+    if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.helpers > 1) {
+        match info.block.get_mut(k.kernel.block.len()) {
+            Some(size) => *size = t.helpers,
+            None => return internal("helpers in a block of three dimensions"),
+        }
+    }
     for (at, i) in kept.iter().enumerate() {
         let index = at as u32 + 1;
         let label = match arguments[*i] {

@@ -80,6 +80,9 @@ pub struct Tiling {
     pub residents: u32,
     /// Whether all that runs in loops fuses products of doubles into sums ([`crate::MapOptions::products`]).
     pub products: bool,
+    /// Threads of a block for each one with points. The others only help to fill the buffers; they are the slowest part of the
+    /// linear thread index.
+    pub helpers: u32,
     /// `[params, _h*] -> { S[i] -> [v] }`: the point of an instance.
     pub member_map: isl::UnionMap,
     /// `[params, _h*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of a panel.

@@ -35,7 +35,8 @@ impl Share {
         let last = g.size.last().copied().unwrap_or(1);
         let fits = |w: &u32| w * bytes <= VECTOR_BYTES && last.is_multiple_of(*w);
         let width = [4, 2, 1].into_iter().find(fits).unwrap_or(1);
-        let threads = k.kernel.block.iter().map(|b| b.size).product();
+        let helpers = k.kernel.tiling.as_ref().map_or(1, |t| t.helpers);
+        let threads = k.kernel.block.iter().map(|b| b.size).product::<u32>() * helpers;
         Share { width, vectors: g.size.iter().product::<u32>() / width, threads }
     }
 

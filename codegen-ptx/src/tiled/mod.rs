@@ -15,6 +15,7 @@
 //! - Barriers are reached by all threads: nothing around them depends on the thread, see [`uniform`].
 //! - A point outside the box computes with zeros, or repeats a point of the box where a division might trap, in its own registers, and reads
 //!   elements that the launch reads: copies clamp subscripts. Its registers are not stored.
+//! - Threads that only help to copy ([`Tiling::helpers`]) skip everything else, and reach the same barriers.
 //! - The cells of a point are elements of small arrays with constant index, which the optimizer turns into registers.
 
 use crate::ast_expr::ExprEmitter;
@@ -22,7 +23,7 @@ use crate::error::{Result, internal};
 use crate::kernel::{KernelBuilder, SHARED, THREAD_ID, axes, llvm_elem};
 use crate::llvm::*;
 use crate::statement::type_of;
-use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
+use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
@@ -75,6 +76,8 @@ pub(crate) struct Tiled<'a> {
     pub shared_bytes: u32,
     /// Whether operations of warps are in the code.
     pub products: bool,
+    /// Whether the code being emitted runs in threads with points only.
+    apart: bool,
 }
 
 /// The AST of the tiling, whose loops and conditions are the same in all threads and points.
@@ -176,6 +179,7 @@ pub(crate) fn emit<'a>(
         loaded: BTreeMap::new(),
         shared_bytes: 0,
         products: false,
+        apart: false,
     });
     for r in &tiling.registers {
         transfer(k, function, r, true)?;
@@ -280,6 +284,7 @@ fn transfer(k: &mut KernelBuilder<'_>, function: LLVMValueRef, r: &RegisterCell,
     let runs = used.params()?.gist_params(tiling.context.clone().params()?)?;
     let emit = k.emit.clone();
     let condition = emit.emit_set(&runs)?;
+    let condition = computes(k, tiling)?.map_or(condition, |own| ir.and(condition, own));
     let (then, after) = (ir.append_block(function, "cells"), ir.append_block(function, "endcells"));
     ir.cond_br(condition, then, after);
     ir.at_end(then);
@@ -480,6 +485,24 @@ pub(crate) fn shared(
     Ok(Some(v))
 }
 
+/// Whether the thread has points, where some only help.
+fn computes(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Option<LLVMValueRef>> {
+    if tiling.helpers <= 1 {
+        return Ok(None);
+    }
+    let ir = k.ir;
+    let helper = helper(k)?;
+    Ok(Some(ir.icmp(LLVMIntEQ, helper, ir.int32(0))))
+}
+
+/// The number of the thread among those for the same points.
+fn helper(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
+    match THREAD_ID.get(k.kernel.block.len()) {
+        Some(axis) => Ok(k.abstract_call(axis, k.ir.int_type(32))),
+        None => internal("helpers in a block of three dimensions"),
+    }
+}
+
 /// The linear index of the thread in its block, an `i32`: neighbours in it are neighbours in a warp.
 fn linear_thread(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
     let ir = k.ir;
@@ -489,6 +512,9 @@ fn linear_thread(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
         let id = k.abstract_call(THREAD_ID[axis], ir.int_type(32));
         linear = ir.add(linear, ir.mul(id, ir.int32(scale)));
         scale *= b.size;
+    }
+    if k.kernel.tiling.as_ref().is_some_and(|t| t.helpers > 1) {
+        linear = ir.add(linear, ir.mul(helper(k)?, ir.int32(scale)));
     }
     Ok(linear)
 }

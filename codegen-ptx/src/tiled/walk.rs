@@ -2,7 +2,7 @@
 //! buffers.
 
 use super::product::{self, Fragments};
-use super::{Buffer, COPY, at_point, copy, points, state};
+use super::{Buffer, COPY, at_point, computes, copy, points, state};
 use crate::ast_expr::ExprEmitter;
 use crate::error::{Result, internal};
 use crate::kernel::{BARRIER, KernelBuilder};
@@ -12,6 +12,50 @@ use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
 
+/// What follows runs in threads with points only, until [`join`]; `None` if it does already, or if all threads have points.
+fn part(k: &mut KernelBuilder<'_>, function: LLVMValueRef) -> Result<Option<LLVMBasicBlockRef>> {
+    let t = state(k)?;
+    let tiling = t.tiling;
+    if t.apart {
+        return Ok(None);
+    }
+    let Some(computes) = computes(k, tiling)? else { return Ok(None) };
+    let ir = k.ir;
+    let (own, after) = (ir.append_block(function, "compute"), ir.append_block(function, "computed"));
+    ir.cond_br(computes, own, after);
+    ir.at_end(own);
+    state(k)?.apart = true;
+    Ok(Some(after))
+}
+
+fn join(k: &mut KernelBuilder<'_>, after: LLVMBasicBlockRef) -> Result<()> {
+    k.ir.br(after);
+    k.ir.at_end(after);
+    state(k)?.apart = false;
+    Ok(())
+}
+
+/// Whether a copy is beneath a node.
+fn copies(node: &AstNode) -> Result<bool> {
+    Ok(match node.node_type()? {
+        AstNodeType::Block => {
+            for child in node.block_children()?.to_vec()? {
+                if copies(&child)? {
+                    return Ok(true);
+                }
+            }
+            false
+        }
+        AstNodeType::Mark => copies(&node.mark_node()?)?,
+        AstNodeType::If => copies(&node.if_then()?)? || (node.if_has_else()? && copies(&node.if_else()?)?),
+        AstNodeType::For => copies(&node.for_body()?)?,
+        AstNodeType::User => node.user_expr()?.arg(0)?.id()?.name().starts_with(COPY),
+    })
+}
+
+/// Longer strips (powers of two) run in a loop over so many iterations.
+const MAX_UNROLLED: u32 = 16;
+
 pub(super) fn walk<'a>(
     k: &mut KernelBuilder<'a>,
     function: LLVMValueRef,
@@ -19,6 +63,12 @@ pub(super) fn walk<'a>(
     node: &AstNode,
 ) -> Result<()> {
     let ir = k.ir;
+    if !copies(node)?
+        && let Some(after) = part(k, function)?
+    {
+        walk(k, function, emit, node)?;
+        return join(k, after);
+    }
     match node.node_type()? {
         AstNodeType::Block => {
             for child in node.block_children()?.to_vec()? {
@@ -263,7 +313,9 @@ fn pipeline<'a>(
     let args = strips.args_at(emit, &name, value)?;
     enter(k, emit, strips.panel, &args, offset, 2)?;
     let (start, _) = strips.extent(k, emit, &name, value)?;
+    let own = part(k, function)?;
     whole_strip(k, function, emit, &strips.inner, panel.strip, start)?;
+    own.map_or(Ok(()), |after| join(k, after))?;
     let other = ir.sub(ir.int(bytes.into()), offset);
     let (put, done) = (block("put"), block("endstrip"));
     ir.cond_br(more, put, done);
@@ -286,7 +338,9 @@ fn pipeline<'a>(
     ir.at_end(rest);
     emit.names.insert(name.clone(), value);
     fill(k, function, emit, strips.panel, &strips.args)?;
+    let own = part(k, function)?;
     walk_for(k, function, emit, &strips.inner, true)?;
+    own.map_or(Ok(()), |after| join(k, after))?;
     state(k)?.loaded.clear();
     ir.add_incoming(value, ir.add(value, ir.int(step)), ir.block());
     ir.br(left);
@@ -326,11 +380,26 @@ fn whole_strip<'a>(
         ir.br(after);
         ir.at_end(alone);
     }
-    for i in 0..strip {
-        emit.names.insert(name.clone(), ir.add(start, ir.int(i.into())));
-        walk(k, function, emit, &body)?;
+    if state(k)?.tiling.helpers <= 1 || strip <= MAX_UNROLLED {
+        for i in 0..strip {
+            emit.names.insert(name.clone(), ir.add(start, ir.int(i.into())));
+            walk(k, function, emit, &body)?;
+        }
+        ir.br(after);
+    } else {
+        let (block, before) = (ir.append_block(function, "part"), ir.block());
+        ir.br(block);
+        ir.at_end(block);
+        let counter = ir.phi(ir.i64_type(), &[(start, before)]);
+        for i in 0..MAX_UNROLLED {
+            emit.names.insert(name.clone(), ir.add(counter, ir.int(i.into())));
+            walk(k, function, emit, &body)?;
+        }
+        let next = ir.add(counter, ir.int(MAX_UNROLLED.into()));
+        ir.add_incoming(counter, next, ir.block());
+        let end = ir.add(start, ir.int(strip.into()));
+        ir.cond_br(ir.icmp(LLVMIntEQ, next, end), after, block);
     }
-    ir.br(after);
     ir.at_end(after);
     match outer {
         Some(v) => emit.names.insert(name, v),

@@ -14,6 +14,8 @@
 //! along each tiled member (eight tiles if no other member is parallel), a plain kernel for the others. Which of several shapes of tiles
 //! runs is decided at the launch, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
 //!
+//! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`].
+//!
 //! # Example
 //! `C[i,j] += A[i,k] * B[k,j]` with 16 × 16 threads of 8 × 16 points and strips of 8: register `C[i,j]`, buffers of 128 × 8 elements of
 //! A, fastest along `i`, and of 8 × 256 elements of B.
@@ -22,6 +24,7 @@ mod affine;
 mod panels;
 mod region;
 mod shape;
+mod stream;
 
 pub(super) use shape::Tile;
 pub use shape::{TileShape, TilingOptions};
@@ -108,6 +111,9 @@ fn split(
             let least = isl::Val::int(&scop.ctx, (least - 1).into())?;
             large = large.intersect(min.clone().add_constant(least)?.le_set(max.clone())?)?;
         }
+    }
+    if let Some(member) = &small.stream {
+        large = large.intersect(stream::pays(scop, member, &domain, small, &bounds)?)?;
     }
     let large = at_host(site, large)?;
     let inside = site.domain.clone().intersect(large.clone())?.coalesce()?;
@@ -199,6 +205,7 @@ pub(super) fn build(
         lanes: tile.dims.iter().map(|d| d.lanes).collect(),
         residents: tile.residents,
         products: tile.products,
+        helpers: tile.helpers,
         dims,
         member_map: region.member_map.clone(),
         schedule: schedule.align_params(space.clone())?,

@@ -170,7 +170,7 @@ impl Panels<'_> {
         // Reused by several points, and another element in each iteration.
         let reused = (0..n).any(|m| tiles[m] > 1 && rows.iter().all(|r| r.inputs[m] == 0));
         let moves = rows.iter().any(|r| r.inputs[n + outer] != 0);
-        if !reused || !moves {
+        if !(reused || self.tile.helpers > 1) || !moves {
             return Ok(None);
         }
         let copy: Vec<_> = (0..=outer).map(|d| format!("c{d}")).collect();
@@ -239,8 +239,13 @@ impl Panels<'_> {
         let mut order: Vec<usize> = (0..size.len()).filter(|d| *d != fast).collect();
         order.push(fast);
         // Rows start at multiples of 16 bytes; fragments of four iterations hit different banks with twice as much.
-        let padding = if self.tile.products { 32 } else { 16_u32 };
         let bytes = self.scop.array(array).elem.bytes().max(1);
+        // A row of one element more than banks divide, where elements are stored one by one across rows.
+        let padding = match () {
+            () if self.tile.helpers > 1 => bytes,
+            () if self.tile.products => 32,
+            () => 16_u32,
+        };
         Ok(Some(SharedGroup {
             array,
             accesses,

@@ -102,6 +102,10 @@ pub(in super::super) struct Tile {
     pub products: bool,
     /// Time of as many blocks as are resident.
     pub weight: u32,
+    /// Threads of a block for each thread that computes: [`super::stream`].
+    pub helpers: u32,
+    /// The loop whose operands stream through shared memory, if that is all the tile is for.
+    pub stream: Option<isl::UnionPwAff>,
 }
 
 /// A kernel with more unrolled instances in a loop is not tiled: compile time.
@@ -111,6 +115,15 @@ const MAX_SINGLE: usize = 512;
 
 /// The tiles to choose from, largest first; x and the other member with reuse are tiled. None if there is no reuse.
 pub(super) fn shapes(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> {
+    let tiles = reusing(scop, options, site)?;
+    if !tiles.is_empty() || options.tiling.is_none() {
+        return Ok(tiles);
+    }
+    Ok(super::stream::shape(scop, site)?.into_iter().collect())
+}
+
+/// The tiles for members with reuse.
+fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> {
     let Some(sizes) = &options.tiling else { return Ok(vec![]) };
     if site.members.len() < 2 {
         return Ok(vec![]);
@@ -184,7 +197,16 @@ pub(super) fn shapes(scop: &Scop, options: &MapOptions, site: &Site) -> Result<V
         let mut dims = vec![Shape::ONE; site.members.len()];
         (dims[y], dims[x]) = (dim(0), dim(1));
         let weight = dims.iter().map(|d| d.tile()).product::<u32>() * s.residents * 16 / s.rate.max(1);
-        out.push(Tile { dims, strip: s.strip, shared: s.shared, residents: s.residents, products, weight });
+        out.push(Tile {
+            dims,
+            strip: s.strip,
+            shared: s.shared,
+            residents: s.residents,
+            products,
+            weight,
+            helpers: 1,
+            stream: None,
+        });
     }
     Ok(out)
 }

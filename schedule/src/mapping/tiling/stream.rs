@@ -1,0 +1,92 @@
+//! Kernels with few points that each run through many operands: rows and columns of matrix-vector products.
+//!
+//! A sum keeps its order, so one thread runs it, and a few thousand threads cannot keep enough loads in flight; along a row neighbouring threads do not
+//! even read neighbouring elements. Here a warp computes 32 points, and the block's other warps only help to bring the strips of the operands to
+//! shared memory, in wide, coalesced loads, a strip ahead of the one that is computed.
+//!
+//! # Example
+//! `y[i] += A[i][j] * x[j]` at n = 4000: 125 blocks of 512 threads; a strip is 32 × 128 elements of A, 16 KiB, twice in shared memory.
+
+use super::super::Site;
+use super::super::kernel::values;
+use super::affine::{functions, linear};
+use super::region::leaves;
+use super::shape::{Shape, Tile};
+use crate::Result;
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, Scop};
+
+/// Points of a block: a warp computes.
+const POINTS: u32 = 32;
+/// Warps of a block.
+const WARPS: u32 = 16;
+/// Bytes of the elements of a strip in all streams: what a set of buffers has room for, without padding and vectors.
+const STRIP_BYTES: u32 = 16 * 1024;
+/// With padding and vectors: half of what every device has for a block.
+const SHARED_BYTES: u32 = 24 * 1024;
+/// More points have enough threads of their own.
+const MOST_POINTS: i64 = 1 << 17;
+/// Strips that a loop must have.
+const LEAST_STRIPS: i64 = 2;
+
+/// The tile of a kernel with streams: reads whose elements are different ones for each point and each iteration of a loop.
+pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
+    let [_] = site.members.as_slice() else { return Ok(None) };
+    let mut found = Vec::new();
+    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+    let mut stream: Option<(isl::UnionPwAff, u32)> = None;
+    for leaf in &found {
+        let [member] = leaf.path.as_slice() else { continue };
+        let mut bytes = 0;
+        for set in leaf.domain.sets()? {
+            let name = set.tuple_name()?.unwrap_or_default();
+            let Some((_, s)) = scop.statement_named(&name) else { return Ok(None) };
+            let at = [site.members[0].clone(), member.clone()];
+            let Some(time) = functions(&at, &set)? else { continue };
+            for a in s.accesses.iter().filter(|a| a.kind == AccessKind::Read) {
+                let array = scop.array(a.array);
+                if !array.is_memory() || array.dims() < 2 {
+                    continue;
+                }
+                let Some(rows) = linear(&time, &a.relation)? else { continue };
+                let moves = |i: usize| rows.iter().any(|r| r.inputs[i] != 0);
+                if moves(0) && moves(1) {
+                    bytes += array.elem.bytes();
+                }
+            }
+        }
+        if bytes > 0 && stream.as_ref().is_none_or(|s| s.1 < bytes) {
+            stream = Some((member.clone(), bytes));
+        }
+    }
+    let Some((member, bytes)) = stream else { return Ok(None) };
+    let most = (STRIP_BYTES / POINTS / bytes).max(1);
+    Ok(Some(Tile {
+        dims: vec![Shape { threads: POINTS, lanes: POINTS, points: 1, vector: 1 }],
+        strip: 1 << most.ilog2(),
+        shared: SHARED_BYTES,
+        residents: 2,
+        products: false,
+        weight: 1,
+        helpers: WARPS,
+        stream: Some(member),
+    }))
+}
+
+/// Where it pays: few points, long loops.
+pub(super) fn pays(
+    scop: &Scop,
+    member: &isl::UnionPwAff,
+    domain: &isl::UnionSet,
+    tile: &Tile,
+    bounds: &[(isl::PwAff, isl::PwAff)],
+) -> Result<isl::Set> {
+    let val = |v: i64| isl::Val::int(&scop.ctx, v);
+    let run = values(domain, member)?;
+    let (first, last) = (run.clone().dim_min(0)?.coalesce()?, run.dim_max(0)?.coalesce()?);
+    let mut out = first.add_constant(val(LEAST_STRIPS * i64::from(tile.strip) - 1)?)?.le_set(last)?;
+    for (min, max) in bounds {
+        out = out.intersect(min.clone().add_constant(val(MOST_POINTS)?)?.ge_set(max.clone())?)?;
+    }
+    Ok(out)
+}
