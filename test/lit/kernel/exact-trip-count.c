@@ -12,8 +12,8 @@
 // CHECK:         %[[NEXT]] = add i64 %[[I]], 1
 // CHECK:         %[[DONE:.*]] = icmp eq i64 %[[I]], %[[LAST]]
 // CHECK:         br i1 %[[DONE]], label %[[AFTER]], label %[[LOOP]]
-void rows(long n, long m, double s[n], double a[n][m]) {
+void rows(long n, long m, double s[n], double a[m]) {
   for (long i = 0; i < n; i++)
     for (long j = 0; j < m; j++)
-      s[i] += a[i][j];
+      s[i] += a[j];
 }

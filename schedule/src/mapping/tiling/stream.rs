@@ -15,6 +15,7 @@ use super::shape::{Shape, Tile};
 use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop};
+use std::collections::BTreeMap;
 
 /// Points of a block: a warp computes.
 const POINTS: u32 = 32;
@@ -34,7 +35,8 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
     let [_] = site.members.as_slice() else { return Ok(None) };
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
-    let mut stream: Option<(isl::UnionPwAff, u32)> = None;
+    // All statements beneath a loop share its buffers.
+    let mut streams: BTreeMap<String, (isl::UnionPwAff, u32)> = BTreeMap::new();
     for leaf in &found {
         let [member] = leaf.path.as_slice() else { continue };
         let mut bytes = 0;
@@ -55,11 +57,11 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
                 }
             }
         }
-        if bytes > 0 && stream.as_ref().is_none_or(|s| s.1 < bytes) {
-            stream = Some((member.clone(), bytes));
+        if bytes > 0 {
+            streams.entry(member.to_string()).or_insert((member.clone(), 0)).1 += bytes;
         }
     }
-    let Some((member, bytes)) = stream else { return Ok(None) };
+    let Some((member, bytes)) = streams.into_values().max_by_key(|s| s.1) else { return Ok(None) };
     let most = (STRIP_BYTES / POINTS / bytes).max(1);
     Ok(Some(Tile {
         dims: vec![Shape { threads: POINTS, lanes: POINTS, points: 1, vector: 1 }],
