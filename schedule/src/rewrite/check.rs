@@ -202,7 +202,7 @@ impl Check<'_> {
             self.report(unique, || "an array has two stand-ins".into());
             match (&self.old.array(*x).kind, &self.new.array(*y).kind) {
                 (ArrayKind::Memory { base: a }, ArrayKind::Memory { base: b }) if a == b => {
-                    self.from_before(*x, *y)?
+                    self.renamed(*x, *y)?
                 }
                 (ArrayKind::Memory { .. }, ArrayKind::Scalar { live_out: false, .. }) => self.each(*x, *y)?,
                 _ => self.report(false, || "a new array of a wrong kind".into()),
@@ -245,7 +245,7 @@ impl Check<'_> {
     }
 
     /// Rule 3, for a second array over the same memory.
-    fn from_before(&mut self, x: ArrayId, y: ArrayId) -> Result<()> {
+    fn renamed(&mut self, x: ArrayId, y: ArrayId) -> Result<()> {
         let (a, b) = (self.old.array(x), self.new.array(y));
         let mut same = a.sizes.len() == b.sizes.len();
         for (p, q) in a.sizes.iter().zip(&b.sizes) {
@@ -361,7 +361,7 @@ impl Check<'_> {
             for p in over(*a) {
                 for q in over(*b) {
                     // Two that nothing writes may overlap.
-                    missing |= !compared(p, q) && !(self.is_new(p) && self.is_new(q));
+                    missing |= !(compared(p, q) || self.is_new(p) && self.is_new(q));
                 }
             }
         }

@@ -110,7 +110,7 @@ pub(super) fn at_the_end(scop: &Scop) -> Result<isl::Schedule> {
         other => vec![(old.domain.clone().universe()?, other)],
     };
     children.push((filter, leaf));
-    Ok(ScheduleTree { domain: old.domain.union(own)?, root: Tree::Sequence(children) }.to_isl()?)
+    ScheduleTree { domain: old.domain.union(own)?, root: Tree::Sequence(children) }.to_isl()
 }
 
 /// One member for each dimension of a statement's domain.
