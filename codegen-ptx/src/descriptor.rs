@@ -12,6 +12,7 @@ use pollyrs_scop::ArrayId;
 /// Version of the ABI that the generated code follows.
 const ABI_VERSION: u32 = 2;
 const KERNEL_HAS_BARRIER: u32 = 1;
+const KERNEL_CHECKED: u32 = 2;
 
 /// Device code of all kernels of a SCoP.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,10 @@ pub fn build(
             let at = array_index(*a).ok_or(CodegenError::Internal("a kernel uses a private array".into()))?;
             indices.push(ir.int32(at));
         }
-        let flags = if k.has_barrier { KERNEL_HAS_BARRIER } else { 0 };
+        let mut flags = if k.has_barrier { KERNEL_HAS_BARRIER } else { 0 };
+        if plan.checked {
+            flags |= KERNEL_CHECKED;
+        }
         let block: Vec<LLVMValueRef> = k.block.iter().map(|b| ir.int32(*b)).collect();
         kernels.push(g.structure(&[
             g.string(&k.name),

@@ -30,15 +30,22 @@ const BLOCK_OFFSET: i64 = 0;
 const THREAD_OFFSET: [i64; 3] = [8, 12, 16];
 const SHARED_OFFSET: i64 = 24;
 
+/// The run-time library's barrier.
+pub(crate) const EMU_BARRIER: &str = "pollyrs_rt_emu_barrier";
+
 /// The attribute by which our pass recognises kernels in a host module.
 pub const KERNEL_ATTRIBUTE: &str = "pollyrs-kernel";
 
 /// Adds the kernels to the host module; the result are functions `void(ptr thread, ptr args)`, in the order of
-/// [`KernelModule::kernels`].
+/// [`KernelModule::kernels`]. `checked`: each access tells the run-time library (see [`crate::checked`]).
 ///
 /// # Safety
 /// `host_module` is the live module for which `km` was built.
-pub unsafe fn lower_emulated(km: &KernelModule, host_module: LLVMModuleRef) -> Result<Vec<LLVMValueRef>> {
+pub unsafe fn lower_emulated(
+    km: &KernelModule,
+    host_module: LLVMModuleRef,
+    checked: bool,
+) -> Result<Vec<LLVMValueRef>> {
     let module = OwnedModule::clone_of(km.module());
     // SAFETY: the caller's promise.
     let context = unsafe {
@@ -47,6 +54,7 @@ pub unsafe fn lower_emulated(km: &KernelModule, host_module: LLVMModuleRef) -> R
         LLVMGetModuleContext(host_module)
     };
     let mut names: Vec<String> = Vec::new();
+    let mut made = Vec::new();
     for (at, k) in km.kernels.iter().enumerate() {
         // One function under several descriptors.
         if let Some(same) = km.kernels[..at].iter().position(|other| other.name == k.name) {
@@ -57,7 +65,8 @@ pub unsafe fn lower_emulated(km: &KernelModule, host_module: LLVMModuleRef) -> R
             return internal(format!("no kernel {}", k.name));
         };
         let name = free_name(host_module, &format!("pollyrs.emu.{}", k.name));
-        let f = with_host_signature(context, module.0, kernel, &name);
+        let (f, arguments) = with_host_signature(context, module.0, kernel, &name);
+        made.push((f, arguments, k.arrays.len()));
         add_string_attribute(context, f, KERNEL_ATTRIBUTE, "");
         add_enum_attribute(context, f, FUNCTION, "nounwind", 0);
         for (key, value) in &km.host_target {
@@ -68,6 +77,12 @@ pub unsafe fn lower_emulated(km: &KernelModule, host_module: LLVMModuleRef) -> R
     let info = |name: &str| names.iter().position(|n| n == name).map(|at| &km.kernels[at]);
     tiled::product::to_host(module.0, info)?;
     lower_abstract(module.0)?;
+    for (f, arguments, arrays) in made {
+        if checked {
+            crate::checked::instrument(module.0, f, &arguments[..arrays])?;
+        }
+        crate::checked::forget_sites(context, f);
+    }
     verify(module.0)?;
     // SAFETY: both modules live in one context; linking consumes the source.
     if unsafe { LLVMLinkModules2(host_module, module.into_raw()) } != 0 {
@@ -99,14 +114,15 @@ fn free_name(module: LLVMModuleRef, name: &str) -> String {
     numbered.unwrap_or_else(|| name.to_string())
 }
 
-/// The kernel as `void name(ptr thread, ptr args)`.
+/// The kernel as `void name(ptr thread, ptr args)`, and its arguments' values there.
 fn with_host_signature(
     context: LLVMContextRef,
     module: LLVMModuleRef,
     kernel: LLVMValueRef,
     name: &str,
-) -> LLVMValueRef {
+) -> (LLVMValueRef, Vec<LLVMValueRef>) {
     let ir = Ir::new(context);
+    let mut arguments = Vec::new();
     let f = declare(module, name, function_type(ir.void_type(), &[ir.ptr_type(), ir.ptr_type()]));
     let first = ir.append_block(f, "");
     ir.at_end(first);
@@ -123,6 +139,7 @@ fn with_host_signature(
             let label = name_of(parameter);
             LLVMSetValueName2(value, label.as_ptr().cast(), label.len());
             LLVMReplaceAllUsesWith(parameter, value);
+            arguments.push(value);
         }
         let entry = LLVMGetEntryBasicBlock(kernel);
         let mut block = entry;
@@ -135,7 +152,7 @@ fn with_host_signature(
         ir.br(entry);
         LLVMDeleteFunction(kernel);
     }
-    f
+    (f, arguments)
 }
 
 /// The thread descriptor of the kernel that a call is in.
@@ -170,7 +187,7 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
     if let Some(f) = find_function(module, BARRIER) {
         replace_calls(module, f, |ir, call| {
             let ty = function_type(ir.void_type(), &[ir.ptr_type()]);
-            Ok(ir.call_function(declare(module, "pollyrs_rt_emu_barrier", ty), &[thread_of(call)]))
+            Ok(ir.call_function(declare(module, EMU_BARRIER, ty), &[thread_of(call)]))
         })?;
     }
     Ok(())

@@ -41,6 +41,8 @@ pub struct HostPlan<'a> {
     pub images: &'a [Image],
     /// Emulated kernels, one a kernel, in the host module.
     pub emulated: Option<&'a [LLVMValueRef]>,
+    /// The emulated kernels call the run-time library at each access.
+    pub checked: bool,
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: &'a [Option<Footprint>],
     pub work: &'a WorkEstimate,
@@ -268,6 +270,10 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     ir.cond_br(begun, launches, versioned.host_begin);
 
     ir.at_end(launches);
+    if plan.checked {
+        let copied = plan.fused.iter().flat_map(|f| &f.copied);
+        emit_shapes(&ir, &expr, module, scop, run, device_arrays.iter().chain(copied))?;
+    }
     let mut host = plan.mapped.host.clone();
     let launch = ir.declare(
         module,
@@ -740,6 +746,32 @@ fn emit_choice(
         });
     }
     best.map(|b| b.1).ok_or_else(|| CodegenError::Internal("a choice among no kernels".into()))
+}
+
+/// Tells the checked emulated device the arrays' sizes, in the order of the descriptor, so that reports name subscripts.
+fn emit_shapes<'i>(
+    ir: &Ir,
+    expr: &ExprEmitter<'_>,
+    module: LLVMModuleRef,
+    scop: &Scop,
+    run: LLVMValueRef,
+    arrays: impl Iterator<Item = &'i ArrayId>,
+) -> Result<(), CodegenError> {
+    let params = [ir.ptr_type(), ir.i32_type(), ir.i32_type(), ir.i64_type(), ir.i64_type(), ir.i64_type()];
+    let shape = ir.declare(module, "pollyrs_rt_emu_shape", ir.void_type(), &params);
+    for (i, id) in arrays.enumerate() {
+        let array = scop.array(*id);
+        // Rows of more than three inner dimensions are named by their offset.
+        let mut sizes = [ir.int(0); 3];
+        let dims = if array.dims() > sizes.len() + 1 { 0 } else { array.dims() };
+        for (d, to) in (1..dims).zip(&mut sizes) {
+            let size = array.sizes[d].as_ref().ok_or(CodegenError::Internal("a size is missing".into()))?;
+            *to = expr.emit_pw_aff(size)?;
+        }
+        let (index, dims) = (ir.int32(i as u32), ir.int32(dims as u32));
+        ir.call(ir.void_type(), shape, &[run, index, dims, sizes[0], sizes[1], sizes[2]]);
+    }
+    Ok(())
 }
 
 /// One launch: evaluates the grid and stores the scalar arguments.

@@ -9,12 +9,15 @@
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 
 /// An instruction builder positioned in some block.
 pub struct Ir {
     builder: LLVMBuilderRef,
     pub ctx: LLVMContextRef,
+    /// What accesses are made for, until it is set anew; see [`Ir::note`].
+    site: RefCell<Option<(String, String)>>,
 }
 
 impl Drop for Ir {
@@ -32,10 +35,33 @@ pub fn c_string(text: &str) -> CString {
 
 const EMPTY: &CStr = c"";
 
+/// The kind of metadata that [`Ir::note`] leaves.
+pub(crate) const SITE: &str = "pollyrs.site";
+
 impl Ir {
     pub fn new(ctx: LLVMContextRef) -> Ir {
         // SAFETY: live context.
-        Ir { builder: unsafe { LLVMCreateBuilderInContext(ctx) }, ctx }
+        Ir { builder: unsafe { LLVMCreateBuilderInContext(ctx) }, ctx, site: RefCell::new(None) }
+    }
+
+    /// From now on, accesses of kernels carry who makes them (a statement, a copy) and the name of the array, as metadata. The
+    /// checked emulated device reports with it; nothing else reads it.
+    pub fn note(&self, what: &str, array: &str) {
+        *self.site.borrow_mut() = Some((what.to_owned(), array.to_owned()));
+    }
+
+    /// Attaches what [`Ir::note`] said to a load or store.
+    pub(crate) fn mark_access(&self, access: LLVMValueRef) {
+        let site = self.site.borrow();
+        let Some((what, array)) = site.as_ref() else { return };
+        // SAFETY: live context and instruction; strings are passed with their lengths.
+        unsafe {
+            let text = |t: &str| LLVMMDStringInContext2(self.ctx, t.as_ptr().cast(), t.len());
+            let mut parts = [text(what), text(array)];
+            let node = LLVMMDNodeInContext2(self.ctx, parts.as_mut_ptr(), parts.len());
+            let kind = LLVMGetMDKindIDInContext(self.ctx, SITE.as_ptr().cast(), SITE.len() as u32);
+            LLVMSetMetadata(access, kind, LLVMMetadataAsValue(self.ctx, node));
+        }
     }
 
     pub fn raw(&self) -> LLVMBuilderRef {

@@ -13,6 +13,7 @@
 //! - Any function here may fail without harm: the original loop stays.
 
 mod ast_expr;
+mod checked;
 mod descriptor;
 mod emulated;
 mod errno;

@@ -117,6 +117,7 @@ impl Ir {
         let v = self.load(ty, from);
         // SAFETY: a load.
         unsafe { LLVMSetAlignment(v, align) };
+        self.mark_access(v);
         v
     }
 
@@ -124,6 +125,7 @@ impl Ir {
         let s = self.store(v, to);
         // SAFETY: a store.
         unsafe { LLVMSetAlignment(s, align) };
+        self.mark_access(s);
     }
 }
 

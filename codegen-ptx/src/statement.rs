@@ -72,6 +72,8 @@ fn is_private(k: &KernelBuilder<'_>, a: &Access) -> bool {
 
 /// The values of one instance.
 pub(crate) struct Instance<'p> {
+    /// Name and place of the statement, for reports.
+    what: String,
     plan: Plan,
     emit: ExprEmitter<'p>,
     /// Values read, cloned and computed so far, by host value.
@@ -86,6 +88,11 @@ pub(crate) struct Instance<'p> {
 fn wraps(s: &Statement) -> Vec<usize> {
     let update = s.reduction.iter().filter(|r| r.regrouped).flat_map(|r| &r.update);
     update.map(|v| v.0).collect()
+}
+
+/// How reports name a statement.
+fn what(s: &Statement) -> String {
+    s.location.as_ref().map_or_else(|| s.name.clone(), |l| format!("{} ({l})", s.name))
 }
 
 /// Emits one instance of the statement `name`.
@@ -107,8 +114,14 @@ pub(crate) fn emit_statement(
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }
-    let mut instance =
-        Instance { plan, emit, values: BTreeMap::new(), counters: BTreeMap::new(), wraps: wraps(statement) };
+    let mut instance = Instance {
+        what: what(statement),
+        plan,
+        emit,
+        values: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        wraps: wraps(statement),
+    };
     for (i, a) in statement.accesses.iter().enumerate() {
         if let AccessValue::ScalarRead(v) = a.value {
             let read = read_cell(k, &mut instance, i, a, v.0)?;
@@ -189,8 +202,14 @@ pub(crate) fn emit_stored(
     for (d, v) in iterators.iter().enumerate() {
         emit.names.insert(iterator_name(d as u32), *v);
     }
-    let mut instance =
-        Instance { plan, emit, values: given, counters: BTreeMap::new(), wraps: wraps(statement) };
+    let mut instance = Instance {
+        what: what(statement),
+        plan,
+        emit,
+        values: given,
+        counters: BTreeMap::new(),
+        wraps: wraps(statement),
+    };
     let store = statement.accesses.get(write).map(|a| a.value);
     for i in &statement.body {
         let value = i.0 as LLVMValueRef;
@@ -319,6 +338,7 @@ fn read_cell(
     let ty = type_of(v as LLVMValueRef);
     let wide = cell_type(k, ty, bytes)?;
     let from = address(k, n, at, a)?;
+    k.ir.note(&n.what, &k.scop.array(a.array).display);
     let read = k.ir.load_aligned(wide, from, cell_align(k, a, v as LLVMValueRef));
     Ok(if wide == ty { read } else { k.ir.trunc(read, ty) })
 }
@@ -337,6 +357,7 @@ fn write_cell(
     let AccessValue::ScalarWrite(host) = a.value else { return internal("a cell written by an instruction") };
     let align = cell_align(k, a, host.0 as LLVMValueRef);
     let v = if wide == ty { v } else { k.ir.zext(v, wide) };
+    k.ir.note(&n.what, &k.scop.array(a.array).display);
     k.ir.store_aligned(v, to, align);
     Ok(())
 }
@@ -483,10 +504,12 @@ fn emit_access(
     }
     // SAFETY: a load or store of the host.
     let align = unsafe { LLVMGetAlignment(i) }.min(bytes);
+    let display = &k.scop.array(access.array).display;
     if is_load {
         let Some((id, _)) = k.scop.statement_named(&s.name) else {
             return internal(format!("unknown statement {}", s.name));
         };
+        k.ir.note(&n.what, display);
         let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
         if let Some(v) = tiled::shared(k, id, at, ty, subscript)? {
             return Ok(Some(v));
@@ -496,6 +519,7 @@ fn emit_access(
     }
     let v = resolve(k, n, operand(i, 0))?;
     let to = address(k, n, at, access)?;
+    k.ir.note(&n.what, display);
     k.ir.store_aligned(v, to, align);
     Ok(None)
 }

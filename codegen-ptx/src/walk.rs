@@ -15,6 +15,7 @@ use crate::ir::Ir;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
+use pollyrs_schedule::planted::planted;
 
 /// What to do at a user node: the emitter, the tuple's name, the values of its dimensions.
 pub type UserFn<'f, 'e> =
@@ -107,6 +108,7 @@ fn emit_for<'e>(
         return Err(CodegenError::Internal("a loop whose step is not a positive constant".into()));
     }
     let last = last_value(ir, expr, &node.for_iterator()?, &node.for_cond()?)?;
+    let last = if planted("last-iteration") { ir.sub(last, ir.int(1)) } else { last };
     let end = if step == 1 { last } else { ir.udiv(ir.sub(last, init), ir.int(step)) };
     let body = ir.append_block(function, "loop");
     let after = ir.append_block(function, "endloop");

@@ -261,6 +261,17 @@ pub struct ArgSet {
     pub seed: u64,
 }
 
+/// How much a program may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    #[default]
+    Usual,
+    /// Many time steps.
+    Steps,
+    /// Large arrays.
+    Wide,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The first `n_params` are parameters.
@@ -274,6 +285,7 @@ pub struct Program {
     /// The scalar returned.
     pub result: Option<usize>,
     pub sets: Vec<ArgSet>,
+    pub scale: Scale,
 }
 
 /// Calls `f` for each access of a data expression.

@@ -25,6 +25,8 @@ pub struct Config {
     pub strategy: &'static str,
     pub tile: Option<String>,
     pub level: &'static str,
+    /// Kernels report races, accesses out of bounds and undefined values.
+    pub checked: bool,
     pub order: u64,
     pub threads: u32,
     /// Arrays stay on the device between executions.
@@ -49,6 +51,7 @@ impl Config {
             strategy,
             tile,
             level: ["-O3", "-O2", "-O1"][rng.weighted(&[60, 20, 20])],
+            checked: rng.chance(85),
             order: rng.next() % 1000,
             threads: 1 + rng.below(2) as u32,
             resident: rng.chance(25),
@@ -59,7 +62,7 @@ impl Config {
         let mut flags = vec![self.level.to_owned(), format!("-fpass-plugin={}", tools.plugin.display())];
         let mut option =
             |name: &str, value: &str| flags.extend(["-mllvm".to_owned(), format!("-pollyrs-{name}={value}")]);
-        option("targets", "emulated");
+        option("targets", if self.checked { "emulated-checked" } else { "emulated" });
         option("strategy", self.strategy);
         if let Some(tile) = &self.tile {
             option("tile", tile);
@@ -140,7 +143,7 @@ pub struct Expected {
     cpu: Duration,
 }
 
-const COMMON: [&str; 3] = ["-ffp-contract=off", "-fno-math-errno", "-w"];
+pub const COMMON: [&str; 3] = ["-ffp-contract=off", "-fno-math-errno", "-w"];
 
 /// Compiles and runs without the plugin. An inner error is the generator's.
 pub fn plain(

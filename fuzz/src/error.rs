@@ -10,6 +10,8 @@ pub enum Error {
         "{0} is missing: build pollyrs-plugin and pollyrs-runtime first, or name their folder with --build"
     )]
     Missing(String),
+    #[error("file {file} of the bundle does not compile: {why}")]
+    Bundle { file: u64, why: String },
     #[error("the plain compiler refuses the harness: {0}")]
     Harness(String),
 }

@@ -5,23 +5,32 @@
 //! outside are errors. Values are kept as `i128`, in the range of their type.
 
 use crate::ast::{
-    Access, ArgSet, Array, Cmp, Cond, Data, Index, IndexOp, IntTy, Loop, LoopForm, Node, Program, Target,
-    accesses,
+    Access, ArgSet, Array, Cmp, Cond, Data, Index, IndexOp, IntTy, Loop, LoopForm, Node, Program, Scale,
+    Target, accesses,
 };
 
 /// Why an argument list is no good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bad {
     Undefined,
-    /// More than [`MAX_WORK`] steps.
+    /// More than [`max_work`] steps.
     TooLong,
-    /// An access more than [`MAX_REACH`] elements away from its array's start.
+    /// An access more than [`max_reach`] elements away from its array's start.
     TooFar,
 }
 
 /// Executed statements and loop iterations.
-pub const MAX_WORK: u64 = 12_000;
-const MAX_REACH: i128 = 1 << 16;
+pub fn max_work(scale: Scale) -> u64 {
+    match scale {
+        Scale::Usual => 12_000,
+        Scale::Steps => 250_000,
+        Scale::Wide => 12_000_000,
+    }
+}
+
+fn max_reach(scale: Scale) -> i128 {
+    if scale == Scale::Wide { 1 << 20 } else { 1 << 16 }
+}
 
 /// What one call does.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +100,7 @@ impl Run<'_> {
 
     fn step(&mut self) -> Result<(), Bad> {
         self.steps += 1;
-        if self.steps > MAX_WORK { Err(Bad::TooLong) } else { Ok(()) }
+        if self.steps > max_work(self.program.scale) { Err(Bad::TooLong) } else { Ok(()) }
     }
 
     fn nodes(&mut self, nodes: &[Node]) -> Result<Flow, Bad> {
@@ -233,7 +242,7 @@ impl Run<'_> {
             let (value, _) = self.index(subscript)?;
             offset += value * self.strides[access.array][position];
         }
-        if offset.abs() > MAX_REACH {
+        if offset.abs() > max_reach(self.program.scale) {
             return Err(Bad::TooFar);
         }
         let offset = offset as i64;

@@ -10,7 +10,7 @@
 // The space before the first one keeps addresses of elements [0, .., 0] that are never accessed inside of the block.
 enum { GUARD = 192, MAX_REGIONS = 8, BEFORE = 1 << 19 };
 static unsigned char *arena;
-static uint64_t used, capacity = 1 << 23, state;
+static uint64_t used, capacity = 1 << 24, state;
 static struct { int elem; uint64_t start, count; } regions[MAX_REGIONS];
 static int n_regions;
 

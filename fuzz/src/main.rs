@@ -7,6 +7,7 @@
 //! Program k of a seed is the same in every run; only how many programs there are depends on the time.
 
 mod ast;
+mod bundle;
 mod check;
 mod error;
 mod evaluate;
@@ -67,6 +68,9 @@ struct Arguments {
     /// Ends after so many files.
     #[arg(long)]
     files: Option<u64>,
+    /// Makes a bundle for a machine with a GPU of `--files` files in this folder, and ends.
+    #[arg(long)]
+    bundle: Option<PathBuf>,
     /// Prints the programs of the first file and ends.
     #[arg(long)]
     print: bool,
@@ -82,6 +86,7 @@ fn main() -> std::process::ExitCode {
         return std::process::ExitCode::SUCCESS;
     }
     match fuzz(&arguments) {
+        Ok(_) if arguments.bundle.is_some() => std::process::ExitCode::SUCCESS,
         Ok(report) => {
             print!("{report}");
             std::process::ExitCode::from(u8::from(report.failed()))
@@ -115,6 +120,16 @@ fn fuzz(arguments: &Arguments) -> Result<Report> {
         }
     }
     check::harness(&tools, scratch.path())?;
+    if let Some(dir) = &arguments.bundle {
+        bundle::begin(&tools, dir)?;
+        let files = arguments.first..arguments.first + arguments.files.unwrap_or(1);
+        for file in files {
+            let programs = programs(arguments, file);
+            let strategy = STRATEGIES[file as usize % STRATEGIES.len()];
+            bundle::add(&tools, &programs.iter().collect::<Vec<_>>(), file, strategy, dir, scratch.path())?;
+        }
+        return Ok(Report::new(arguments.seed));
+    }
     std::fs::create_dir_all(&arguments.out).map_err(at(&arguments.out))?;
     let jobs =
         arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1);

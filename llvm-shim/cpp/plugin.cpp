@@ -22,7 +22,7 @@ struct OptionText {
 // Parsed and checked in Rust (plugin/src/options.rs), where the same names work as pass parameters and, in capitals
 // with underscores, as environment variables.
 const OptionText Options[] = {
-    {"targets", "list", "Targets of the generated code, separated by '+' or ',': cuda, emulated (default: cuda)"},
+    {"targets", "list", "Targets of the generated code, separated by '+' or ',': cuda, emulated, emulated-checked (default: cuda)"},
     {"arch", "sm_XX", "GPU architecture of the generated PTX (default: sm_70)"},
     {"cubin", "auto|off|sm_XX", "Assemble the PTX with ptxas: where it is found, never, or for this GPU (default: auto)"},
     {"disable", nullptr, "Leave every module as it is"},

@@ -133,7 +133,8 @@ fn rewrite_clone(
     for (i, c) in compiled.iter_mut().enumerate() {
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
-            let lower = || unsafe { codegen::lower_emulated(&c.kernels, session.module()) };
+            let lower =
+                || unsafe { codegen::lower_emulated(&c.kernels, session.module(), options.targets.checked) };
             let functions = timer.time(Phase::Emulated, lower)?;
             for f in &functions {
                 // One function may stand under several descriptors.
@@ -152,6 +153,7 @@ fn rewrite_clone(
             kernels: c.kernels.kernels(),
             images: &c.images,
             emulated: emulated.as_deref(),
+            checked: options.targets.checked,
             footprints: &c.footprints,
             work: &c.work,
             fused: c.kernels.fused(),

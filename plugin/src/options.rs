@@ -15,6 +15,8 @@ pub struct Targets {
     pub cuda: bool,
     /// Kernels as host code, run by the emulated device: for tests and trials.
     pub emulated: bool,
+    /// Emulated kernels tell the run-time library of each access, which checks it.
+    pub checked: bool,
 }
 
 /// Whether kernels are assembled ahead of time.
@@ -89,7 +91,7 @@ const NAMES: [&str; 15] = [
 impl Default for Options {
     fn default() -> Self {
         Options {
-            targets: Targets { cuda: true, emulated: false },
+            targets: Targets { cuda: true, emulated: false, checked: false },
             // Volta: the oldest architecture that CUDA 13's driver still runs, so PTX for it runs on all.
             arch: 70,
             cubin: CubinMode::Auto,
@@ -216,13 +218,14 @@ fn arch(value: &str) -> Result<u32, String> {
 
 fn targets(value: &str) -> Result<Targets, String> {
     let names: BTreeSet<&str> = value.split(['+', ',']).map(str::trim).filter(|n| !n.is_empty()).collect();
-    if let Some(unknown) = names.iter().find(|n| !matches!(**n, "cuda" | "emulated")) {
-        return Err(format!("'{unknown}' is none of cuda, emulated"));
+    if let Some(unknown) = names.iter().find(|n| !matches!(**n, "cuda" | "emulated" | "emulated-checked")) {
+        return Err(format!("'{unknown}' is none of cuda, emulated, emulated-checked"));
     }
     if names.is_empty() {
         return Err("no target given".to_owned());
     }
-    Ok(Targets { cuda: names.contains("cuda"), emulated: names.contains("emulated") })
+    let checked = names.contains("emulated-checked");
+    Ok(Targets { cuda: names.contains("cuda"), emulated: checked || names.contains("emulated"), checked })
 }
 
 fn sizes(value: &str) -> Result<Vec<u32>, String> {

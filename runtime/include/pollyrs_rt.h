@@ -59,6 +59,8 @@ typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *ar
 
 /* The kernel calls pollyrs_rt_emu_barrier. */
 #define POLLYRS_KERNEL_HAS_BARRIER 1u
+/* The emulated kernel calls the functions of the checked device below. */
+#define POLLYRS_KERNEL_CHECKED 2u
 
 /* Kernel arguments: n_arrays device addresses (those of scop arrays array_index[0..], each the device address that corresponds
  * to the array's *base*, i.e. to its element with all subscripts 0), then n_scalars scalars, each in an 8-byte slot of which a
@@ -186,6 +188,27 @@ void pollyrs_rt_host_end(void *host);
 /* Barrier among the threads of a block of the emulated device. A barrier that some threads of a block reach and others never do
  * ends the program, and so does one in a kernel without POLLYRS_KERNEL_HAS_BARRIER. */
 void pollyrs_rt_emu_barrier(const PollyrsEmuThread *thread);
+
+/* The checked emulated device (POLLYRS_KERNEL_CHECKED): who accesses what; a constant of the program. */
+typedef struct PollyrsEmuSite {
+  const char *what;  /* a statement, a copy, ... */
+  const char *array; /* the source name, or "" */
+  uint32_t bytes;
+  uint32_t flags;    /* 1: a store */
+  uint32_t argument; /* the kernel's array argument; -1: shared memory; -2: not known */
+  uint32_t granule;  /* bytes of the kernel's smallest access to shared memory */
+} PollyrsEmuSite;
+
+/* In front of each load and store of device or shared memory. A load returns 1 if nobody wrote what it reads; a store says whether
+ * its value comes from such a load. A mistake ends the program, as POLLYRS_RT_CHECK says. */
+uint32_t pollyrs_rt_emu_load(const PollyrsEmuThread *thread, const void *address, const PollyrsEmuSite *site);
+void pollyrs_rt_emu_store(const PollyrsEmuThread *thread, const void *address, const PollyrsEmuSite *site, uint32_t undefined);
+/* In front of a branch or an access whose condition or address may come from such a load. */
+void pollyrs_rt_emu_decide(const PollyrsEmuThread *thread, const PollyrsEmuSite *site, uint32_t undefined);
+/* pollyrs_rt_emu_barrier, at this place of the code. */
+void pollyrs_rt_emu_barrier_at(const PollyrsEmuThread *thread, const PollyrsEmuSite *site);
+/* After pollyrs_rt_begin: an array's dimensions and the sizes of the second, third, fourth, for messages. dims is 0 if there are more. */
+void pollyrs_rt_emu_shape(void *run, uint32_t array, uint32_t dims, int64_t size1, int64_t size2, int64_t size3);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,8 @@ pub const OLDEST_ABI_VERSION: u32 = 1;
 pub const REASON_RUNTIME: u32 = u32::MAX;
 /// `POLLYRS_KERNEL_HAS_BARRIER`.
 pub const KERNEL_HAS_BARRIER: u32 = 1;
+/// `POLLYRS_KERNEL_CHECKED`.
+pub const KERNEL_CHECKED: u32 = 2;
 /// `POLLYRS_IMAGE_PTX`.
 pub const IMAGE_PTX: u32 = 1;
 /// `POLLYRS_IMAGE_CUBIN`.
@@ -181,6 +183,11 @@ impl Kernel {
 
     pub fn has_barrier(&self) -> bool {
         self.flags & KERNEL_HAS_BARRIER != 0
+    }
+
+    /// The emulated kernel calls the library at each access.
+    pub fn checked(&self) -> bool {
+        self.flags & KERNEL_CHECKED != 0
     }
 
     pub fn block_threads(&self) -> u64 {

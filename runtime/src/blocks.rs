@@ -22,6 +22,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::abi::{EmuKernel, EmuThread, Kernel, Scop};
+use crate::check::{Checker, Thread};
 use crate::config::{Config, Order};
 use crate::emulated::POISON;
 use crate::error::{Error, Result};
@@ -37,27 +38,30 @@ const SHARED_ALIGNMENT: usize = 128;
 
 /// One launch.
 pub struct Grid<'a> {
-    pub scop: &'a Scop,
-    pub kernel: &'a Kernel,
+    pub scop: &'static Scop,
+    pub kernel: &'static Kernel,
     pub blocks: u64,
     /// Number of the launch in its execution.
     pub launch: u64,
     pub config: &'a Config,
 }
 
-/// Runs all blocks of a launch.
+/// Runs all blocks of a launch. A checked one runs on the calling thread alone.
 ///
 /// # Safety
 /// `arguments` are what the kernel expects, and stay so until the return.
-pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64]) -> Result<()> {
+pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64], checker: Option<&mut Checker>) -> Result<()> {
     let kernel = grid.kernel;
     let Some(function) = kernel.emulated else {
         return Err(Error::NotEmulated(kernel.name().into_owned()));
     };
     let threads = kernel.block_threads();
     let cooperative = kernel.has_barrier() && threads > 1;
-    let mut workers =
-        if grid.blocks.saturating_mul(threads) <= INLINE_THREADS { 1 } else { grid.config.emu_threads };
+    let mut workers = if checker.is_some() || grid.blocks.saturating_mul(threads) <= INLINE_THREADS {
+        1
+    } else {
+        grid.config.emu_threads
+    };
     workers = workers.min(usize::try_from(grid.blocks).unwrap_or(usize::MAX));
     let mut stacks = Vec::new();
     if cooperative {
@@ -86,13 +90,18 @@ pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64]) -> Result<()> {
     let others: Vec<Share> =
         (1..workers).map_while(|_| Share::new(kernel, &mut stacks, cooperative).ok()).collect();
     return_stacks(stacks);
+    let checker = checker.map_or(std::ptr::null_mut(), |checker| {
+        checker.begin_launch(kernel);
+        std::ptr::from_mut(checker)
+    });
     std::thread::scope(|scope| {
         for share in others {
             let launch = &launch;
             // Where a worker can't be started the others do its part, and its share is freed.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, move || Worker::new(launch, share).run());
+            let start = move || Worker::new(launch, share, std::ptr::null_mut()).run();
+            let _ = std::thread::Builder::new().spawn_scoped(scope, start);
         }
-        Worker::new(&launch, own).run();
+        Worker::new(&launch, own, checker).run();
     });
     Ok(())
 }
@@ -156,11 +165,13 @@ struct Worker<'a> {
     shared: SharedMemory,
     stacks: Vec<DefaultStack>,
     running: Vec<Coroutine<(), (), ()>>,
-    threads: Vec<EmuThread>,
+    threads: Vec<Thread>,
+    /// NULL, or the launch's, which outlives it and is only used on this thread.
+    checker: *mut Checker,
 }
 
 impl<'a> Worker<'a> {
-    fn new(launch: &'a Launch<'a>, share: Share) -> Worker<'a> {
+    fn new(launch: &'a Launch<'a>, share: Share, checker: *mut Checker) -> Worker<'a> {
         let Share { shared, stacks } = share;
         let slots = stacks.len();
         Worker {
@@ -169,6 +180,17 @@ impl<'a> Worker<'a> {
             stacks,
             running: Vec::with_capacity(slots),
             threads: Vec::with_capacity(slots),
+            checker,
+        }
+    }
+
+    fn thread(&self, block: u64, linear: u64, thread: [u32; 3], scheduler: *mut c_void) -> Thread {
+        let shared = self.shared.start.cast();
+        Thread {
+            abi: EmuThread { block, thread, reserved: 0, shared, scheduler },
+            linear: linear as u32,
+            checker: self.checker,
+            barrier: std::ptr::null(),
         }
     }
 
@@ -182,6 +204,10 @@ impl<'a> Worker<'a> {
             for position in first..first.saturating_add(*chunk).min(grid.blocks) {
                 let block = self.launch.order.at(position);
                 self.shared.poison();
+                // SAFETY: no kernel runs now; see the field.
+                if let Some(checker) = unsafe { self.checker.as_mut() } {
+                    checker.begin_block(block, self.shared.start as u64);
+                }
                 if self.launch.cooperative { self.run_rounds(block) } else { self.run_threads(block) }
             }
         }
@@ -199,21 +225,17 @@ impl<'a> Worker<'a> {
         let [x, y, z] = grid.kernel.block;
         let mut alone = Scheduler::Alone;
         let declared = grid.kernel.has_barrier();
-        let mut thread = EmuThread {
-            block,
-            thread: [0; 3],
-            reserved: 0,
-            shared: self.shared.start.cast(),
-            scheduler: if declared { (&raw mut alone).cast() } else { std::ptr::null_mut() },
-        };
+        let scheduler = if declared { (&raw mut alone).cast() } else { std::ptr::null_mut() };
+        let mut thread = self.thread(block, 0, [0; 3], scheduler);
         let arguments = arguments.0.as_ptr();
         if grid.config.emu_order == Order::Forward {
             for thread_z in 0..z {
                 for thread_y in 0..y {
                     for thread_x in 0..x {
-                        thread.thread = [thread_x, thread_y, thread_z];
+                        thread.abi.thread = [thread_x, thread_y, thread_z];
                         // SAFETY: a kernel of the descriptor with its arguments.
-                        unsafe { function(&thread, arguments) };
+                        unsafe { function((&raw const thread).cast(), arguments) };
+                        thread.linear += 1;
                     }
                 }
             }
@@ -221,9 +243,10 @@ impl<'a> Worker<'a> {
         }
         let order = self.thread_order(block, 0);
         for position in 0..grid.kernel.block_threads() {
-            thread.thread = thread_index(order.at(position), [x, y, z]);
+            let linear = order.at(position);
+            (thread.abi.thread, thread.linear) = (thread_index(linear, [x, y, z]), linear as u32);
             // SAFETY: as above.
-            unsafe { function(&thread, arguments) };
+            unsafe { function((&raw const thread).cast(), arguments) };
         }
     }
 
@@ -233,13 +256,9 @@ impl<'a> Worker<'a> {
         let kernel = grid.kernel;
         self.threads.clear();
         for linear in 0..kernel.block_threads() {
-            self.threads.push(EmuThread {
-                block,
-                thread: thread_index(linear, kernel.block),
-                reserved: 0,
-                shared: self.shared.start.cast(),
-                scheduler: std::ptr::null_mut(),
-            });
+            let index = thread_index(linear, kernel.block);
+            let thread = self.thread(block, linear, index, std::ptr::null_mut());
+            self.threads.push(thread);
         }
         let threads = self.threads.as_mut_ptr();
         for (index, stack) in self.stacks.drain(..).enumerate() {
@@ -250,28 +269,47 @@ impl<'a> Worker<'a> {
                 let mut scheduler = Scheduler::Switch(yielder);
                 // SAFETY: this coroutine alone uses its thread; the kernel gets its arguments.
                 unsafe {
-                    (*thread).scheduler = (&raw mut scheduler).cast();
-                    function(thread, arguments);
+                    (*thread).abi.scheduler = (&raw mut scheduler).cast();
+                    function(thread.cast_const().cast(), arguments);
                 }
             }));
         }
         let total = self.running.len();
         for round in 0u64.. {
             let order = self.thread_order(block, round);
-            let mut waiting = 0;
+            let (mut waiting, mut ended, mut waits) = (0, None, None);
             for position in 0..total as u64 {
-                let coroutine = &mut self.running[order.at(position) as usize];
-                waiting += usize::from(matches!(coroutine.resume(()), CoroutineResult::Yield(())));
+                let at = order.at(position);
+                match self.running[at as usize].resume(()) {
+                    CoroutineResult::Yield(()) => (waiting, waits) = (waiting + 1, Some(at)),
+                    CoroutineResult::Return(()) => ended = Some(at),
+                }
             }
-            match waiting {
-                0 => break,
-                _ if waiting == total => {}
-                // Ending the program also keeps the unfinished coroutines from being dropped.
-                _ => fatal(&format!(
-                    "barrier {round} in kernel {} of {}, block {block}: reached by {waiting} of {total} threads",
-                    kernel.name(),
-                    grid.scop.name()
-                )),
+            // Ending the program also keeps the unfinished coroutines from being dropped.
+            let divergent = |what: String| {
+                let (name, scop) = (kernel.name(), grid.scop.name());
+                fatal(&format!("barrier {round} in kernel {name} of {scop}, block {block}: {what}"))
+            };
+            if waiting == 0 {
+                break;
+            }
+            if let (Some(ended), Some(waits)) = (ended, waits) {
+                let [ended, waits] = [ended, waits].map(|t| thread_index(t, kernel.block));
+                divergent(format!(
+                    "reached by {waiting} of {total} threads, for instance by {waits:?}, not by {ended:?}"
+                ));
+            }
+            // SAFETY: all threads wait; none touches its descriptor.
+            let barrier_of = |t: usize| unsafe { (*threads.add(t)).barrier };
+            if let Some(other) = (1..total).find(|t| barrier_of(*t) != barrier_of(0)) {
+                let other = thread_index(other as u64, kernel.block);
+                divergent(format!(
+                    "thread {other:?} waits at another barrier of the code than thread [0, 0, 0]"
+                ));
+            }
+            // SAFETY: as above.
+            if let Some(checker) = unsafe { self.checker.as_mut() } {
+                checker.round();
             }
         }
         self.stacks.extend(self.running.drain(..).map(Coroutine::into_stack));
@@ -279,7 +317,7 @@ impl<'a> Worker<'a> {
 }
 
 /// The x, y, z of a linear thread index; x varies fastest.
-fn thread_index(linear: u64, block: [u32; 3]) -> [u32; 3] {
+pub fn thread_index(linear: u64, block: [u32; 3]) -> [u32; 3] {
     let [x, y, _] = block.map(u64::from);
     [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
 }

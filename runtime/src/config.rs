@@ -16,7 +16,8 @@
 //! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
 //! | `POLLYRS_RT_EMU_THREADS` | a number | Emulated device: how many blocks run at once; by default one on each core. |
 //! | `POLLYRS_RT_EMU_STACK` | KiB, 64 by default | Emulated device: the stack of a thread of a kernel that has barriers. |
-//! | `POLLYRS_RT_CHECK` | `0` (default), `1` | For tests, every device: ends the program if a kernel changed a byte of a copied-in array outside of the range that the program said it writes. Other threads must leave the arrays alone meanwhile. |
+//! | `POLLYRS_RT_CHECK` | `0` (default), `1` for all, or a list of `race`, `bounds`, `init`, `copies` | For tests: ends the program with a message at the first mistake of a kernel. Most of it needs kernels compiled for the checked emulated device (see [`crate::check`]); `copies` also finds, on every device, that a kernel changed a byte of a copied-in array outside of the range that the program said it writes. Other threads must leave the arrays alone meanwhile. |
+//! | `POLLYRS_RT_CHECK_SEED` | a number, 1 by default | The seed of the orders in which blocks and threads run while `race` is checked, unless `POLLYRS_RT_EMU_ORDER` is set. |
 //!
 //! A value that makes no sense never changes what the program computes: the original loop runs, with the complaint as its
 //! reason.
@@ -26,6 +27,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::check::Checks;
 use crate::error::{Error, Result};
 
 /// `POLLYRS_RT_DEVICE`.
@@ -130,7 +132,7 @@ pub struct Config {
     pub emu_order: Order,
     pub emu_threads: usize,
     pub emu_stack: usize,
-    pub check: bool,
+    pub check: Checks,
     /// The first complaint about a value.
     pub invalid: Option<Error>,
 }
@@ -187,6 +189,14 @@ impl Config {
     pub fn new(get: impl Fn(&str) -> Option<String>) -> Config {
         let mut reader = Reader { get, invalid: None };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let check = reader.read(
+            "POLLYRS_RT_CHECK",
+            Checks::default(),
+            Checks::parse,
+            "0, 1, or a list of race, bounds, init, copies",
+        );
+        let seed = reader.read("POLLYRS_RT_CHECK_SEED", 1, |value| value.parse().ok(), "a number");
+        let order = if check.race { Order::Seeded(seed) } else { Order::Forward };
         Config {
             device: reader.read(
                 "POLLYRS_RT_DEVICE",
@@ -259,7 +269,7 @@ impl Config {
             ),
             emu_order: reader.read(
                 "POLLYRS_RT_EMU_ORDER",
-                Order::Forward,
+                order,
                 |value| match value {
                     "reverse" => Some(Order::Reverse),
                     seed => seed.parse().ok().map(Order::Seeded),
@@ -279,7 +289,7 @@ impl Config {
                     |value| value.parse().ok().filter(|kib| (16..=1 << 20).contains(kib)),
                     "16, 17, ... (KiB)",
                 ),
-            check: reader.flag("POLLYRS_RT_CHECK"),
+            check,
             invalid: reader.invalid,
         }
     }

@@ -50,6 +50,16 @@ pub trait Queue {
         Ok(None)
     }
 
+    /// Array `index` of the SCoP got device memory; `argument` is the address of its element with all subscripts 0.
+    /// `held`: the memory has contents of earlier executions and stays.
+    fn placed(&mut self, _index: usize, _array: &Array, _device: u64, _argument: u64, _held: bool) {}
+
+    /// The sizes of the inner ones of an array's `dims` dimensions, for reports.
+    fn shape(&mut self, _index: usize, _dims: usize, _sizes: [i64; 3]) {}
+
+    /// Everything ran: the device's own checks, which end the program if they find something.
+    fn check(&mut self) {}
+
     /// Everything has succeeded, and the next writes to the program's memory are the results.
     fn returning(&mut self) {}
 

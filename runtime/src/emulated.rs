@@ -12,8 +12,9 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::time::Instant;
 
-use crate::abi::Scop;
+use crate::abi::{Array, Scop};
 use crate::blocks::{self, Grid};
+use crate::check::Checker;
 use crate::config::{Config, Operation};
 use crate::device::{ALIGNMENT, Queue, buffer, padding};
 use crate::error::{Error, Result};
@@ -87,6 +88,8 @@ pub struct EmulatedQueue {
     kernel_ms: f64,
     /// Launches so far: part of the seed of the order.
     launches: u64,
+    /// Where kernels were compiled to be checked, and checks are on.
+    checker: Option<Box<Checker>>,
 }
 
 /// What loading a module is elsewhere.
@@ -101,7 +104,9 @@ fn usable(config: &Config, scop: &Scop) -> Result<()> {
 impl EmulatedQueue {
     pub fn open(config: &'static Config, scop: &'static Scop) -> Result<EmulatedQueue> {
         usable(config, scop)?;
+        let checked = config.check.any() && scop.kernels().iter().any(|kernel| kernel.checked());
         Ok(EmulatedQueue {
+            checker: checked.then(|| Box::new(Checker::new(scop, config.check))),
             scop,
             config,
             memory: Vec::new(),
@@ -146,7 +151,28 @@ impl Queue for EmulatedQueue {
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         // SAFETY: the caller's promise; device memory is host memory.
         unsafe { std::ptr::copy_nonoverlapping(from, to as *mut u8, bytes as usize) };
+        if let Some(checker) = &mut self.checker {
+            checker.copied_in(to, bytes);
+        }
         Ok(())
+    }
+
+    fn placed(&mut self, index: usize, array: &Array, device: u64, argument: u64, held: bool) {
+        if let Some(checker) = &mut self.checker {
+            checker.placed(index, array, device, argument, held);
+        }
+    }
+
+    fn shape(&mut self, index: usize, dims: usize, sizes: [i64; 3]) {
+        if let Some(checker) = &mut self.checker {
+            checker.shape(index, dims, sizes);
+        }
+    }
+
+    fn check(&mut self) {
+        if let Some(checker) = &mut self.checker {
+            checker.finish();
+        }
     }
 
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
@@ -156,8 +182,9 @@ impl Queue for EmulatedQueue {
         let grid = Grid { scop: self.scop, kernel, blocks, launch: self.launches, config: self.config };
         self.launches += 1;
         let start = Instant::now();
+        let checker = self.checker.as_deref_mut().filter(|_| kernel.checked());
         // SAFETY: the caller's promise about the arguments.
-        unsafe { blocks::run(&grid, arguments) }?;
+        unsafe { blocks::run(&grid, arguments, checker) }?;
         self.kernel_ms += start.elapsed().as_secs_f64() * 1e3;
         Ok(())
     }

@@ -276,6 +276,7 @@ impl Run {
             }
         }
         placed.argument = placed.device.wrapping_add_signed(host.bias);
+        self.queue.placed(self.arrays.len(), &host, placed.device, placed.argument, placed.held);
         self.arrays.push(placed);
         Ok(())
     }
@@ -371,6 +372,11 @@ impl Run {
         Err(Error::GivenUp { after_ms: seconds * 1e3, host_ms: host * 1e3, work })
     }
 
+    /// The sizes of an array's inner dimensions, for the reports of the checked device.
+    pub fn shape(&mut self, index: usize, dims: usize, sizes: [i64; 3]) {
+        self.queue.shape(index, dims, sizes);
+    }
+
     /// Keeps the first error.
     pub fn fail(&mut self, error: Error) {
         self.error.get_or_insert(error);
@@ -385,8 +391,11 @@ impl Run {
             return Err(error);
         }
         self.config.faults.check(Operation::Sync)?;
-        if self.config.check {
+        if self.config.check.any() {
             self.queue.synchronize()?;
+            self.queue.check();
+        }
+        if self.config.check.copies {
             // SAFETY: the caller's promise.
             unsafe { self.check_unwritten() }?;
         }

@@ -18,6 +18,7 @@
 
 pub mod abi;
 pub mod blocks;
+pub mod check;
 pub mod config;
 pub mod cost;
 pub mod crew;
@@ -323,6 +324,25 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
         }
         Ok(())
     });
+}
+
+/// `pollyrs_rt_emu_shape`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_emu_shape(
+    run: *mut c_void,
+    array: u32,
+    dims: u32,
+    size1: i64,
+    size2: i64,
+    size3: i64,
+) {
+    // SAFETY: NULL or a run of this library that one thread uses.
+    if let Some(run) = unsafe { run.cast::<Run>().as_mut() } {
+        run.shape(array as usize, dims as usize, [size1, size2, size3]);
+    }
 }
 
 /// `pollyrs_rt_emu_barrier`.

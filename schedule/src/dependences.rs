@@ -16,6 +16,7 @@
 //! `for i: S: A[i] = A[i-1];` has `flow = { S[i] -> S[i+1] }`, no anti and no output dependence, and
 //! `memory_flow` is the same; with `s = A[i]; B[i] = s` the scalar gives anti dependences `{ T[i] -> S[j] : i < j }` as well.
 
+use crate::planted::planted;
 use crate::{Result, ScheduleError, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop};
@@ -108,9 +109,12 @@ fn compute(scop: &Scop, acc: Accesses) -> Result<Dependences> {
         .set_schedule(scop.schedule.clone())?
         .compute_flow()?;
 
+    let none = || isl::UnionMap::empty(&scop.ctx);
+    let anti = if planted("no-anti") { none()? } else { anti.may_dependence()? };
+    let tagged = if planted("no-flow") { none()? } else { tagged };
     Ok(Dependences {
         flow: tidy(tagged.clone().range_factor_domain()?, known)?,
-        anti: tidy(anti.may_dependence()?, known)?,
+        anti: tidy(anti, known)?,
         output: tidy(output.may_dependence()?, known)?,
         tagged_flow: tidy(tagged, known)?,
         no_source: tidy(flow.may_no_source()?, known)?,

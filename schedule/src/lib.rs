@@ -30,6 +30,8 @@ pub mod estimate;
 pub mod legality;
 pub mod mapped;
 pub mod mapping;
+#[doc(hidden)]
+pub mod planted;
 mod print;
 pub mod rewrite;
 pub mod stencil;

@@ -11,7 +11,7 @@ Usage: pollyrs cc|c++|fc [options] [compiler options] FILE...
 Runs clang-22, clang++-22 or flang-22 with the pollyrs plugin, and links the run-time library. Everything that is not listed
 here goes to the compiler. Loops are offloaded at -O1 and above.
 
-  --pollyrs-targets=LIST          devices to compile kernels for: cuda, emulated (default: cuda)
+  --pollyrs-targets=LIST          devices to compile kernels for: cuda, emulated, emulated-checked (default: cuda)
   --pollyrs-arch=sm_NN            oldest GPU architecture the kernels have to run on
   --pollyrs-remarks               say what was offloaded, what was not and why
                                   (-Rpass=pollyrs -Rpass-missed=pollyrs -Rpass-analysis=pollyrs)
@@ -46,11 +46,12 @@ pub fn take(words: &[OsString]) -> Result<(Options, Vec<OsString>), DriverError>
             word.to_str().ok_or_else(|| DriverError::UnknownOption(word.to_string_lossy().into_owned()))?;
         match text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))) {
             ("--pollyrs-targets", value) => {
-                let value = list(value, "--pollyrs-targets", "a list of 'cuda' and 'emulated'")?;
-                if value.split(',').any(|t| t != "cuda" && t != "emulated") {
+                let value =
+                    list(value, "--pollyrs-targets", "a list of 'cuda', 'emulated' and 'emulated-checked'")?;
+                if value.split(',').any(|t| !["cuda", "emulated", "emulated-checked"].contains(&t)) {
                     return Err(DriverError::BadValue {
                         option: "--pollyrs-targets",
-                        needs: "a list of 'cuda' and 'emulated'",
+                        needs: "a list of 'cuda', 'emulated' and 'emulated-checked'",
                     });
                 }
                 options.plugin.push(format!("-pollyrs-targets={value}").into());

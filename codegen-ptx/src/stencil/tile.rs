@@ -427,8 +427,14 @@ impl<'a> Tile<'a> {
         self.elements[self.plan.nodes[node].buffer].0
     }
 
+    /// What the accesses that follow are made for.
+    fn note(&self, what: &str, b: usize) {
+        self.k.ir.note(what, &self.k.scop.array(self.plan.stencil.buffers[b].array).display);
+    }
+
     fn load(&self, b: usize, from: LLVMValueRef, index: LLVMValueRef) -> LLVMValueRef {
         let (ty, align) = self.elements[b];
+        self.note("a row that is read", b);
         self.k.ir.load_aligned(ty, self.k.ir.element(ty, from, index), align)
     }
 
@@ -455,6 +461,7 @@ impl<'a> Tile<'a> {
             let load = |(cell, c): (usize, &Column)| {
                 let line = self.columns[cell - cell % nx];
                 let first = ir.element(ty, src, self.index(b, row, [c.at[0], line.at[1]]));
+                self.note("a row that is read", b);
                 ir.load_aligned(ty, ir.element(ty, first, ir.int((cell % nx) as i64)), align)
             };
             return Ok(self.columns.iter().enumerate().map(load).collect());
@@ -566,6 +573,7 @@ impl<'a> Tile<'a> {
         let its_cell = (y.rem_euclid(ny) * nx + x.rem_euclid(nx)) as usize;
         let (ty, _) = self.elements[plan.nodes[r.node].buffer];
         let at = self.slot(r.node, iteration - age, its_cell, owner)?;
+        self.note("a step's value from another thread", plan.nodes[r.node].buffer);
         let v = ir.load_aligned(ty, at, self.bytes(r.node));
         self.fetched.insert((r.node, age, [y, x]), v);
         Ok(v)
@@ -615,6 +623,7 @@ impl<'a> Tile<'a> {
         if n.exchange {
             for cell in plan::exchanged_cells(self.plan, node) {
                 let to = self.slot(node, iteration, cell, [0, 0])?;
+                self.note("a step's value for other threads", n.buffer);
                 ir.store_aligned(values[cell], to, self.bytes(node));
             }
         }
@@ -651,6 +660,7 @@ impl<'a> Tile<'a> {
                 (ir.append_block(self.function, "store"), ir.append_block(self.function, "stored"));
             ir.cond_br(ok, store, next);
             ir.at_end(store);
+            self.note("the last step's value", b);
             ir.store_aligned(*v, to, align);
             ir.br(next);
             ir.at_end(next);

@@ -192,6 +192,7 @@ pub(super) fn clamped(
     let args: Vec<_> = args.iter().map(|a| k.opaque(*a)).collect();
     let mut values = Vec::new();
     for g in &panel.groups {
+        k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
         let source = Source::new(k, g)?;
         let bounds = bounds(k, g)?;
         let emit = hidden(k, emit, bounds.iter().flat_map(|(a, b)| [a, b]))?;
@@ -340,7 +341,8 @@ impl Stream {
         for (arm, aligned) in [(vectors, true), (elements, false)] {
             ir.at_end(arm);
             let mut values = Vec::new();
-            for (source, addresses) in self.sources.iter().zip(addresses) {
+            for ((source, addresses), g) in self.sources.iter().zip(addresses).zip(&panel.groups) {
+                k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
                 for address in addresses {
                     let width = source.share.width;
                     if aligned && source.whole() {
@@ -387,6 +389,7 @@ pub(super) fn store(
     let (starts, _) = layout(k, panel);
     let mut values = values.iter().copied();
     for (g, start) in panel.groups.iter().zip(starts) {
+        k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
         let share = Share::new(k, g);
         let elem = k.scop.array(g.array).elem;
         let (ty, bytes) = (llvm_elem(ir, elem), elem.bytes());

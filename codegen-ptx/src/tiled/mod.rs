@@ -189,6 +189,10 @@ pub(crate) fn emit<'a>(
     // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
     let again = self::coordinates(k, tiling, true)?;
     state(k)?.coordinates = again;
+    if divides(k) {
+        // Points outside the box have read what other threads store now, if no copy with its barriers came between.
+        walk::barrier(k);
+    }
     for r in &tiling.registers {
         transfer(k, function, r, false)?;
     }
@@ -374,6 +378,7 @@ impl Cells {
         let cell = offset.map_or(self.base, |o| ir.element(self.ty, self.base, o));
         let align = alignment(k, self.array);
         let Some(register) = register(k, self.array)? else { return internal("no register") };
+        ir.note("a copy between an array and registers", &k.scop.array(self.array).display);
         let (from, to) = if load { (cell, register) } else { (register, cell) };
         let (read, written) =
             if load { (align.max(1), self.elem.bytes()) } else { (self.elem.bytes(), align) };

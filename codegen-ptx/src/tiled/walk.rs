@@ -11,6 +11,7 @@ use crate::walk::last_value;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
+use pollyrs_schedule::planted::planted;
 
 /// What follows runs in threads with points only, until [`join`]; `None` if it does already, or if all threads have points.
 fn part(k: &mut KernelBuilder<'_>, function: LLVMValueRef) -> Result<Option<LLVMBasicBlockRef>> {
@@ -122,10 +123,10 @@ fn fill(
     let panel = &state(k)?.tiling.panels[at];
     let args = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
     let values = copy::clamped(k, emit, panel, &args)?;
-    barrier(k);
+    barrier_before(k);
     let first = k.ir.int(0);
     copy::store(k, function, panel, &values, first)?;
-    barrier(k);
+    barrier_after(k);
     enter(k, emit, at, &args, first, 1)
 }
 
@@ -148,11 +149,26 @@ fn enter(
     let t = state(k)?;
     t.buffers = buffers;
     t.loaded.clear();
+    let bytes = if planted("shared-bytes") { bytes / 2 } else { bytes };
     t.shared_bytes = t.shared_bytes.max(copies * bytes);
     Ok(())
 }
 
-fn barrier(k: &mut KernelBuilder<'_>) {
+/// Between the last reads of buffers and their next contents.
+fn barrier_before(k: &mut KernelBuilder<'_>) {
+    if !planted("barrier-before") {
+        barrier(k);
+    }
+}
+
+/// Between the contents of buffers and their reads.
+fn barrier_after(k: &mut KernelBuilder<'_>) {
+    if !planted("barrier-after") {
+        barrier(k);
+    }
+}
+
+pub(super) fn barrier(k: &mut KernelBuilder<'_>) {
     k.has_barrier = true;
     k.abstract_call(BARRIER, k.ir.void_type());
 }
@@ -271,9 +287,9 @@ fn pipeline<'a>(
     ir.at_end(first);
     let values = stream.load(k, function, emit, panel, &stream.addresses, &at_first)?;
     // Others may still be reading the buffers for another loop.
-    barrier(k);
+    barrier_before(k);
     copy::store(k, function, panel, &values, ir.int(0))?;
-    barrier(k);
+    barrier_after(k);
     let before = ir.block();
     ir.br(body);
 
@@ -323,7 +339,7 @@ fn pipeline<'a>(
     copy::store(k, function, panel, &values, other)?;
     ir.br(done);
     ir.at_end(done);
-    barrier(k);
+    barrier_after(k);
     state(k)?.loaded.clear();
     let again = [next, other].into_iter().chain(addresses.into_iter().flatten());
     for ((phi, start), again) in phis.into_iter().zip(again) {

@@ -198,7 +198,7 @@ pub fn launch(fixture: &Fixture, km: &KernelModule, index: usize, blocks: u64, a
     // The engine takes the module: a copy.
     let host = fixture.module.clone();
     // SAFETY: a copy of the module for which the kernels were built, in the same context.
-    let functions = unsafe { lower_emulated(km, host.as_mut_ptr()) }.unwrap();
+    let functions = unsafe { lower_emulated(km, host.as_mut_ptr(), false) }.unwrap();
     // SAFETY: a live function; its name is bytes with their length.
     let name = unsafe {
         // The engine finds external functions only.

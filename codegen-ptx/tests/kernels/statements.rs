@@ -344,7 +344,7 @@ fn barriers_are_barriers_of_the_target() {
     let ptx = lower_ptx(&km, &PtxOptions::default()).unwrap();
     assert!(ptx.contains("bar.sync") || ptx.contains("barrier.sync"), "{ptx}");
     // SAFETY: the module for which the kernels were built.
-    let functions = unsafe { lower_emulated(&km, f.module.as_mut_ptr()) }.unwrap();
+    let functions = unsafe { lower_emulated(&km, f.module.as_mut_ptr(), false) }.unwrap();
     assert_eq!(functions.len(), 1);
     let text = f.module.to_string();
     assert!(text.contains("call void @pollyrs_rt_emu_barrier(ptr %thread)"), "{text}");

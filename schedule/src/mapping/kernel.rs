@@ -2,6 +2,7 @@
 
 use super::{MapOptions, Site, tiling};
 use crate::mapped::{BlockDim, GridDim, MappedKernel};
+use crate::planted::planted;
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Result, ScheduleError};
 use pollyrs_isl as isl;
@@ -159,14 +160,21 @@ pub(super) fn build(
         context = context.intersect(last.ge_set(d.min.clone())?)?.intersect(first.le_set(d.max.clone())?)?;
         context = context.intersect(isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?)?;
 
+        let count = if planted("grid-count") { count.add_constant(isl::Val::int(ctx, -1)?)? } else { count };
         if site.tile.is_none() {
+            let stride = tile + u32::from(planted("tile-stride"));
             let point = if tile == size {
-                format!("[{b},{t}] -> {{ [v] : v = {tile} * {b} + {t} }}")
+                format!("[{b},{t}] -> {{ [v] : v = {stride} * {b} + {t} }}")
             } else {
                 format!(
                     "[{b},{t}] -> {{ [v] : exists e : v = {tile} * {b} + {size} * e + {t} and 0 <= e < {} }}",
                     tile / size
                 )
+            };
+            let point = if planted("idle-thread") {
+                point.replace("v =", &format!("{t} < {size} - 1 and v ="))
+            } else {
+                point
             };
             thread_domain = bind(thread_domain, m, &point)?;
         }

@@ -272,6 +272,9 @@ fn host_tree(ctx: &isl::Context, host: &Host, sites: &[Site], depth: usize) -> R
                 out.push((isl::UnionSet::read(ctx, &format!("{{ {} }}", tuples.join("; ")))?, tree));
                 all.extend(kernels);
             }
+            if crate::planted::planted("swap-launches") {
+                out.reverse();
+            }
             let tree = if out.len() == 1 { out.remove(0).1 } else { Tree::Sequence(out) };
             (tree, all)
         }

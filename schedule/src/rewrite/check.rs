@@ -266,6 +266,16 @@ impl Check<'_> {
                 let seen = self.old_deps.tagged_flow.clone().range()?.intersect(reads)?;
                 let none = seen.intersect_params(self.known.clone())?.is_empty()?;
                 self.report(none, || format!("a read of {} sees a write", self.new.array(y).name));
+                // Dependences are between instances: what the same one wrote earlier is not among them.
+                let order = |x: &Access| s.body.iter().position(|v| AccessValue::Instruction(*v) == x.value);
+                for w in s.accesses.iter().filter(|w| w.array == x && w.kind != AccessKind::Read) {
+                    let both = w.relation.clone().intersect(old.relation.clone())?;
+                    let both =
+                        both.intersect_domain(s.domain.clone())?.intersect_params(self.known.clone())?;
+                    let behind = order(old).zip(order(w)).is_some_and(|(read, write)| write < read);
+                    let apart = !behind || both.is_empty()?;
+                    self.report(apart, || format!("a read of {} sees its own write", self.new.array(y).name));
+                }
             }
         }
         Ok(())

@@ -58,11 +58,25 @@ pub fn initial(scop: &Scop, deps: &Dependences) -> Result<Option<Scop>> {
     Ok(any.then_some(new))
 }
 
+/// Whether the access `w` comes before `a` in the statement's body.
+fn earlier(s: &Statement, w: &Access, a: &Access) -> bool {
+    let at = |x: &Access| match x.value {
+        AccessValue::Instruction(v) => s.body.iter().position(|b| *b == v),
+        _ => None,
+    };
+    matches!((at(w), at(a)), (Some(w), Some(a)) if w < a)
+}
+
 /// Whether the access sees no write of the SCoP although others overwrite later what it read.
 fn gains(scop: &Scop, deps: &Dependences, known: &isl::Set, s: &Statement, a: &Access) -> Result<bool> {
     let own = s.accesses.iter().filter(|w| w.array == a.array && w.kind != AccessKind::Read);
     for w in own {
         if w.relation.is_equal(&a.relation)? {
+            return Ok(false);
+        }
+        // What the instance itself has written is no dependence, and not from before.
+        let same = w.relation.clone().intersect(a.relation.clone())?.intersect_domain(s.domain.clone())?;
+        if earlier(s, w, a) && !same.intersect_params(known.clone())?.is_empty()? {
             return Ok(false);
         }
     }

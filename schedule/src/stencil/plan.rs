@@ -9,6 +9,7 @@
 
 use super::cost::{MAX_NODES, MAX_REGISTERS, MAX_STEPS, Model, model};
 use super::{NotStencil, Stencil, StepAccess, instances};
+use crate::planted::planted;
 use pollyrs_scop::Scop;
 
 /// What can be chosen.
@@ -252,6 +253,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
                 }
                 for r in &n.reads {
                     let later = i64::from(config.apart || r.offset[1] != 0 || r.offset[2] != 0);
+                    let later = if planted("lag") { 0 } else { later };
                     let lag = nodes[r.node].lag;
                     n.lag = n.lag.max(lag + (r.offset[0] + later).max(0));
                 }
@@ -301,6 +303,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         }
     }
     unroll = unroll.next_multiple_of(config.rows.max(1));
+    unroll -= usize::from(planted("slots") && unroll > 1);
     // Device memory answers after 0.6 to 1.2 microseconds, as long as two or three iterations.
     let ahead = (2..=4).rev().find(|a| unroll % a == 0).unwrap_or(1);
     let mut halo = [0; 3];
@@ -308,6 +311,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
     for a in 1..3 {
         let needed = || nodes.iter().filter(|n| n.needed);
         halo[a] = needed().map(|n| n.lo[a]).max().unwrap_or(0);
+        halo[a] -= i64::from(planted("halo") && halo[a] > 0);
         let after = needed().map(|n| n.hi[a]).max().unwrap_or(0);
         tile[a] = i64::from(config.threads[a - 1] * config.cells[a - 1]) - halo[a] - after;
     }

@@ -1,6 +1,7 @@
 //! isl's scheduler: a Pluto-like search for permutable bands with coincident members outside, Feautrier's where that fails
 //! (Verdoolaege and Janssens, "Scheduling for PPCG", 2017).
 
+use crate::tree::{Tree, member_map};
 use crate::{Dependences, Result, ScheduleTree, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
@@ -22,5 +23,41 @@ pub fn isl_schedule(scop: &Scop, deps: &Dependences) -> Result<ScheduleTree> {
         .set_validity(all.clone())?
         .set_coincidence(all)?
         .set_proximity(simple(deps.flow.clone())?)?;
-    ScheduleTree::from_isl(&constraints.compute_schedule()?)
+    let tree = ScheduleTree::from_isl(&constraints.compute_schedule()?)?;
+    // isl keeps to its limit of coefficients in most places only: a loop that counts in steps of 2^31 would take for ever.
+    if moderate(&tree.root)? { Ok(tree) } else { ScheduleTree::from_isl(&scop.schedule) }
+}
+
+/// Coefficients of counters up to this make sense; isl's options allow 20.
+const MAX_COEFFICIENT: i64 = 1 << 10;
+
+/// Whether no member has a counter with a huge coefficient.
+fn moderate(tree: &Tree) -> Result<bool> {
+    match tree {
+        Tree::Leaf => Ok(true),
+        Tree::Mark(_, child) => moderate(child),
+        Tree::Sequence(children) => {
+            for (_, child) in children {
+                if !moderate(child)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Tree::Band(b) => {
+            for member in &b.members {
+                for map in member_map(member)?.maps()? {
+                    for (_, a) in isl::PwMultiAff::from_map(map)?.at(0)?.pieces()? {
+                        for d in 0..a.dim(isl::DimType::In)? as i32 {
+                            let c = a.coefficient(isl::DimType::In, d)?.to_i64();
+                            if c.is_none_or(|c| c.abs() > MAX_COEFFICIENT) {
+                                return Ok(false);
+                            }
+                        }
+                    }
+                }
+            }
+            moderate(&b.child)
+        }
+    }
 }

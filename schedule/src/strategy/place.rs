@@ -356,6 +356,9 @@ fn components(node: &Node, children: &[(isl::UnionSet, Tree)]) -> Result<Vec<Vec
 
 /// Whether every dependence has distance zero along the member.
 pub(crate) fn coincident(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Result<bool> {
+    if crate::planted::planted("coincident") {
+        return Ok(true);
+    }
     let m = member_mupa(member)?;
     Ok(deps.clone().lex_lt_at_multi_union_pw_aff(m.clone())?.is_empty()?
         && deps.clone().reverse()?.lex_lt_at_multi_union_pw_aff(m)?.is_empty()?)

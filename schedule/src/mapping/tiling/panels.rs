@@ -9,6 +9,7 @@ use super::affine::{Row, box_of, functions, linear};
 use super::region::{Region, written};
 use super::shape::Tile;
 use crate::mapped::{Panel, SharedGroup};
+use crate::planted::planted;
 use crate::tree::{Band, Tree, member_map};
 use crate::{Result, ScheduleError};
 use pollyrs_isl as isl;
@@ -209,7 +210,14 @@ impl Panels<'_> {
             let mut params: Vec<_> = r.params.iter().map(|p| p.0.clone()).collect();
             params.extend(blocks.iter().cloned());
             let text = format!("[{}] -> {{ {name}[{}] -> [({text})] }}", params.join(","), copy.join(","));
-            lower.push(isl::PwAff::read(&self.scop.ctx, &text)?);
+            let mut first = isl::PwAff::read(&self.scop.ctx, &text)?;
+            if planted("panel-shift") && along[d].is_none() {
+                first = first.add_constant(isl::Val::int(&self.scop.ctx, 1)?)?;
+            }
+            if planted("panel-size") && along[d].is_none() {
+                extent -= 1;
+            }
+            lower.push(first);
             size.push(u32::try_from(extent).map_err(|_| ScheduleError::Unsupported("a large buffer"))?);
         }
         if size.iter().map(|s| u64::from(*s)).product::<u64>() > u64::from(self.tile.shared) {

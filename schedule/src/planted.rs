@@ -1,0 +1,51 @@
+//! Bugs on purpose, to show that they would be found (scripts/planted): each is a condition at the place that it breaks.
+//!
+//! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
+
+/// Every bug, and what it breaks.
+pub const BUGS: [(&str, &str); 19] = [
+    ("no-anti", "dependences: no anti dependences"),
+    ("no-flow", "dependences: no flow dependences"),
+    ("coincident", "scheduler: every member of a band is coincident"),
+    ("swap-launches", "mapping: a sequence of launches is reversed"),
+    ("tile-stride", "mapping: tiles are one point further apart"),
+    ("grid-count", "mapping: the last block is missing"),
+    ("idle-thread", "mapping: the last thread does nothing"),
+    ("private", "mapping: scalars of several threads are private"),
+    ("panel-shift", "promotion: a buffer starts one element late"),
+    ("panel-size", "promotion: a buffer is one element short"),
+    ("barrier-before", "promotion: no barrier between the last reads of a buffer and its next contents"),
+    ("barrier-after", "promotion: no barrier between a buffer's contents and its reads"),
+    ("shared-bytes", "promotion: half the shared memory is asked for"),
+    ("halo", "stencil: the halo is one point narrower"),
+    ("lag", "stencil: a step does not wait for the barrier that its neighbours' values need"),
+    ("slots", "stencil: one slot too few for values in flight"),
+    ("row-barrier", "stencil: no barrier between rows"),
+    ("copy-out", "host code: the last row is not copied back"),
+    ("last-iteration", "code generation: loops stop one iteration early"),
+];
+
+/// Whether this bug is planted.
+#[cfg(feature = "planted")]
+pub fn planted(bug: &str) -> bool {
+    debug_assert!(BUGS.iter().any(|(name, _)| *name == bug));
+    std::env::var("POLLYRS_PLANT").is_ok_and(|name| name == bug)
+}
+
+/// Whether this bug is planted.
+#[cfg(not(feature = "planted"))]
+pub const fn planted(_bug: &str) -> bool {
+    false
+}
+
+/// Whether the proofs are left out, so that what is behind them is tested.
+#[cfg(feature = "planted")]
+pub fn unproved() -> bool {
+    std::env::var_os("POLLYRS_UNPROVED").is_some()
+}
+
+/// Whether the proofs are left out.
+#[cfg(not(feature = "planted"))]
+pub const fn unproved() -> bool {
+    false
+}
