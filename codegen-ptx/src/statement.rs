@@ -173,8 +173,14 @@ pub(crate) fn emit_operand(
             needed.extend((0..count).map(|o| operand(i.0 as LLVMValueRef, o) as usize));
         }
     }
-    let mut instance =
-        Instance { plan, emit, values: BTreeMap::new(), counters: BTreeMap::new(), wraps: wraps(statement) };
+    let mut instance = Instance {
+        what: what(statement),
+        plan,
+        emit,
+        values: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        wraps: wraps(statement),
+    };
     for i in statement.body.iter().filter(|i| needed.contains(&i.0)) {
         emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
     }
