@@ -101,12 +101,17 @@ fn usable(config: &Config, scop: &Scop) -> Result<()> {
     }
 }
 
+/// For an execution of `scop`, if its kernels were compiled to be checked and checks are on.
+fn checker(config: &Config, scop: &'static Scop) -> Option<Box<Checker>> {
+    let checked = config.check.any() && scop.kernels().iter().any(|kernel| kernel.checked());
+    checked.then(|| Box::new(Checker::new(scop, config.check)))
+}
+
 impl EmulatedQueue {
     pub fn open(config: &'static Config, scop: &'static Scop) -> Result<EmulatedQueue> {
         usable(config, scop)?;
-        let checked = config.check.any() && scop.kernels().iter().any(|kernel| kernel.checked());
         Ok(EmulatedQueue {
-            checker: checked.then(|| Box::new(Checker::new(scop, config.check))),
+            checker: checker(config, scop),
             scop,
             config,
             memory: Vec::new(),
@@ -138,6 +143,7 @@ impl Queue for EmulatedQueue {
     fn aim(&mut self, scop: &'static Scop, _state: &'static State) -> Result<()> {
         usable(self.config, scop)?;
         self.scop = scop;
+        self.checker = checker(self.config, scop);
         self.kernel_ms = 0.0;
         Ok(())
     }

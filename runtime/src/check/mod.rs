@@ -265,7 +265,8 @@ impl Checker {
         }
         let Some(index) = self.region(known, address) else {
             if self.checks.bounds {
-                self.fail(thread, &self.verb(known, write, "at an address outside of all arrays"));
+                let place = format!("{} at an address outside of all arrays", text(known.array));
+                self.fail(thread, &self.verb(known, write, &place));
             }
             return false;
         };
