@@ -21,7 +21,7 @@
 
 use crate::emulated::EMU_BARRIER;
 use crate::error::{Result, internal};
-use crate::ir::{Ir, SITE, c_string};
+use crate::ir::{Ir, SITE, SPARE, c_string};
 use crate::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntNE;
 use inkwell::llvm_sys::core::*;
@@ -32,6 +32,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// `PollyrsEmuSite::flags`: a store.
 const WRITE: u32 = 1;
+/// A load whose value may be thrown away.
+const MAY_BE_UNUSED: u32 = 2;
 /// `PollyrsEmuSite::argument` of shared memory, and where the array is not known.
 const SHARED_MEMORY: u32 = u32::MAX;
 const ANY_ARRAY: u32 = u32::MAX - 1;
@@ -405,7 +407,8 @@ impl Checker {
 
     /// The `PollyrsEmuSite` of an instruction.
     fn site(&mut self, i: LLVMValueRef, flags: u32, argument: u32) -> LLVMValueRef {
-        let (what, array) = said(i);
+        let (what, array, spare) = said(i);
+        let flags = if spare && flags & WRITE == 0 { flags | MAY_BE_UNUSED } else { flags };
         let bytes = accessed(i).map_or(0, |(_, ty)| self.bytes(ty));
         let key = (what, array, flags, argument, bytes);
         if let Some(site) = self.sites.get(&key) {
@@ -452,8 +455,8 @@ fn argument(root: Root) -> u32 {
 }
 
 /// What [`Ir::note`] said about an instruction.
-fn said(i: LLVMValueRef) -> (String, String) {
-    // SAFETY: a live instruction; the node, if there is one, was made by `Ir::mark_access` and has two strings.
+fn said(i: LLVMValueRef) -> (String, String, bool) {
+    // SAFETY: a live instruction; the node, if there is one, was made by `Ir::mark_access` and has three strings.
     unsafe {
         let kind = LLVMGetMDKindIDInContext(
             LLVMGetTypeContext(LLVMTypeOf(i)),
@@ -461,10 +464,10 @@ fn said(i: LLVMValueRef) -> (String, String) {
             SITE.len() as u32,
         );
         let node = if LLVMHasMetadata(i) == 0 { std::ptr::null_mut() } else { LLVMGetMetadata(i, kind) };
-        if node.is_null() || LLVMGetMDNodeNumOperands(node) != 2 {
-            return ("the kernel".into(), String::new());
+        if node.is_null() || LLVMGetMDNodeNumOperands(node) != 3 {
+            return ("the kernel".into(), String::new(), false);
         }
-        let mut parts = [std::ptr::null_mut(); 2];
+        let mut parts = [std::ptr::null_mut(); 3];
         LLVMGetMDNodeOperands(node, parts.as_mut_ptr());
         let text = |v: LLVMValueRef| {
             let mut len = 0;
@@ -474,6 +477,6 @@ fn said(i: LLVMValueRef) -> (String, String) {
             }
             String::from_utf8_lossy(std::slice::from_raw_parts(p.cast(), len as usize)).into_owned()
         };
-        (text(parts[0]), text(parts[1]))
+        (text(parts[0]), text(parts[1]), text(parts[2]) == SPARE)
     }
 }

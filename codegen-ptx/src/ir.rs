@@ -17,7 +17,7 @@ pub struct Ir {
     builder: LLVMBuilderRef,
     pub ctx: LLVMContextRef,
     /// What accesses are made for, until it is set anew; see [`Ir::note`].
-    site: RefCell<Option<(String, String)>>,
+    site: RefCell<Option<Noted>>,
 }
 
 impl Drop for Ir {
@@ -35,6 +35,16 @@ pub fn c_string(text: &str) -> CString {
 
 const EMPTY: &CStr = c"";
 
+/// What [`Ir::note`] said.
+struct Noted {
+    what: String,
+    array: String,
+    spare: bool,
+}
+
+/// In the metadata of [`Ir::note_spare`].
+pub(crate) const SPARE: &str = "spare";
+
 /// The kind of metadata that [`Ir::note`] leaves.
 pub(crate) const SITE: &str = "pollyrs.site";
 
@@ -47,17 +57,24 @@ impl Ir {
     /// From now on, accesses of kernels carry who makes them (a statement, a copy) and the name of the array, as metadata. The
     /// checked emulated device reports with it; nothing else reads it.
     pub fn note(&self, what: &str, array: &str) {
-        *self.site.borrow_mut() = Some((what.to_owned(), array.to_owned()));
+        let (what, array) = (what.to_owned(), array.to_owned());
+        *self.site.borrow_mut() = Some(Noted { what, array, spare: false });
+    }
+
+    /// As [`Ir::note`], for loads whose value may be thrown away: another thread may be writing there then.
+    pub fn note_spare(&self, what: &str, array: &str) {
+        let (what, array) = (what.to_owned(), array.to_owned());
+        *self.site.borrow_mut() = Some(Noted { what, array, spare: true });
     }
 
     /// Attaches what [`Ir::note`] said to a load or store.
     pub(crate) fn mark_access(&self, access: LLVMValueRef) {
         let site = self.site.borrow();
-        let Some((what, array)) = site.as_ref() else { return };
+        let Some(Noted { what, array, spare }) = site.as_ref() else { return };
         // SAFETY: live context and instruction; strings are passed with their lengths.
         unsafe {
             let text = |t: &str| LLVMMDStringInContext2(self.ctx, t.as_ptr().cast(), t.len());
-            let mut parts = [text(what), text(array)];
+            let mut parts = [text(what), text(array), text(if *spare { SPARE } else { "" })];
             let node = LLVMMDNodeInContext2(self.ctx, parts.as_mut_ptr(), parts.len());
             let kind = LLVMGetMDKindIDInContext(self.ctx, SITE.as_ptr().cast(), SITE.len() as u32);
             LLVMSetMetadata(access, kind, LLVMMetadataAsValue(self.ctx, node));

@@ -71,6 +71,10 @@ pub struct Site {
     granule: u32,
 }
 
+/// `PollyrsEmuSite::flags`: a load whose value may be thrown away. One that races with a write has no defined value, and is no mistake
+/// unless this value is used.
+const MAY_BE_UNUSED: u32 = 2;
+
 /// `PollyrsEmuSite::argument` of shared memory.
 const SHARED_MEMORY: u32 = u32::MAX;
 
@@ -288,6 +292,10 @@ impl Checker {
         let mut undefined = false;
         for at in region.cell_range(address, bytes) {
             let cell = &mut region.cells[at];
+            if known.flags & MAY_BE_UNUSED != 0 {
+                undefined |= cell.undefined() || cell.being_written(&self.clock, linear);
+                continue;
+            }
             undefined |= write.is_none() && cell.undefined();
             if let Some(conflict) = touch(cell, &self.clock, linear, site, write)
                 && self.checks.race
@@ -398,7 +406,10 @@ impl Checker {
             };
             format!(" (last of such, {} read {place})", site.what())
         });
-        self.fail(thread, &format!("{what} that comes from memory nobody wrote{from}"))
+        self.fail(
+            thread,
+            &format!("{what} that comes from memory nobody wrote, or that others write meanwhile{from}"),
+        )
     }
 
     /// The end of the execution: what comes back was written, and what was written comes back.
@@ -407,7 +418,9 @@ impl Checker {
             return;
         }
         for (index, region) in self.regions.iter().enumerate() {
-            let Some(region) = region.as_ref().filter(|r| !r.scratch && !r.held) else { continue };
+            let Some(region) = region.as_ref().filter(|r| !r.scratch && !r.held && !r.host.is_fault()) else {
+                continue;
+            };
             let (offset, bytes) = region.host.out_range().unwrap_or((0, 0));
             let shape = region.host.shape();
             let returned = returned_cells(&shape, offset, bytes, region.element, region.cells.len());

@@ -132,6 +132,11 @@ impl Cell {
         self.write
     }
 
+    /// Whether a read now would not be ordered with the last write.
+    pub fn being_written(&self, clock: &Clock, thread: u16) -> bool {
+        clock.conflicts(&self.write, thread).is_some()
+    }
+
     pub fn read(&mut self, clock: &Clock, thread: u16, site: *const Site) -> Option<Conflict> {
         let conflict = clock.conflicts(&self.write, thread);
         let r = &mut self.read;
