@@ -38,6 +38,9 @@ const MAY_BE_UNUSED: u32 = 2;
 const SHARED_MEMORY: u32 = u32::MAX;
 const ANY_ARRAY: u32 = u32::MAX - 1;
 
+/// Instructions of a kernel that is not optimized: with a call at each access, unrolled tiles would take minutes.
+const LARGE: usize = 6000;
+
 /// Where a pointer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
@@ -79,13 +82,19 @@ pub(crate) fn instrument(
         (c.root(address) == Root::Shared).then(|| c.bytes(ty))
     });
     c.granule = sizes.min().unwrap_or(1);
+    if all.len() > LARGE {
+        for a in ["noinline", "optnone"] {
+            add_enum_attribute(context, function, FUNCTION, a, 0);
+        }
+    }
     let mut phis = Vec::new();
     for i in all {
         c.instruction(i, &mut phis)?;
     }
     for (phi, shadow) in phis {
-        // SAFETY: a live PHI; as many values as blocks.
+        // SAFETY: a live PHI.
         for n in 0..unsafe { LLVMCountIncoming(phi) } {
+            // SAFETY: as many values as blocks.
             let (value, block) = unsafe { (LLVMGetIncomingValue(phi, n), LLVMGetIncomingBlock(phi, n)) };
             let bit = c.shadow(value).unwrap_or_else(|| c.ir.bool(false));
             c.ir.add_incoming(shadow, bit, block);

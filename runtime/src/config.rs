@@ -15,7 +15,7 @@
 //! | `POLLYRS_RT_FAULT` | `alloc:3,launch:1,copy:2,module:1,sync:1` | For tests: the k-th operation of each named kind in the process fails, on every device. Copies of both directions count. `end-copy` counts copies to the host only. |
 //! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
 //! | `POLLYRS_RT_EMU_THREADS` | a number | Emulated device: how many blocks run at once; by default one on each core. |
-//! | `POLLYRS_RT_EMU_STACK` | KiB, 64 by default | Emulated device: the stack of a thread of a kernel that has barriers. |
+//! | `POLLYRS_RT_EMU_STACK` | KiB, 64 by default, 1024 with checks | Emulated device: the stack of a thread of a kernel that has barriers. |
 //! | `POLLYRS_RT_CHECK` | `0` (default), `1` for all, or a list of `race`, `bounds`, `init`, `copies` | For tests: ends the program with a message at the first mistake of a kernel. Most of it needs kernels compiled for the checked emulated device (see [`crate::check`]); `copies` also finds, on every device, that a kernel changed a byte of a copied-in array outside of the range that the program said it writes. Other threads must leave the arrays alone meanwhile. |
 //! | `POLLYRS_RT_CHECK_SEED` | a number, 1 by default | The seed of the orders in which blocks and threads run while `race` is checked, unless `POLLYRS_RT_EMU_ORDER` is set. |
 //!
@@ -285,7 +285,8 @@ impl Config {
             emu_stack: 1024
                 * reader.read(
                     "POLLYRS_RT_EMU_STACK",
-                    64,
+                    // Large checked kernels are not optimized and have large frames.
+                    if check.any() { 1024 } else { 64 },
                     |value| value.parse().ok().filter(|kib| (16..=1 << 20).contains(kib)),
                     "16, 17, ... (KiB)",
                 ),

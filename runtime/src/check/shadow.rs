@@ -175,8 +175,11 @@ mod tests {
 
     const NO_SITE: *const Site = std::ptr::null();
 
-    /// Accesses as `(what, block, round, thread)`, in the order in which they run; the result is what the last one runs into.
-    fn last(accesses: &[(char, u64, u32, u16)]) -> Option<Between> {
+    /// What, block, round, thread.
+    type Step = (char, u64, u32, u16);
+
+    /// Accesses in the order in which they run; the result is what the last one runs into.
+    fn last(accesses: &[Step]) -> Option<Between> {
         let (mut clock, mut cell) = (Clock::default(), FRESH);
         clock.begin_launch();
         let mut at = None;
@@ -211,7 +214,7 @@ mod tests {
     #[test]
     fn what_is_ordered_and_what_is_not() {
         use Between::*;
-        let table: &[(&[(char, u64, u32, u16)], Option<Between>)] = &[
+        let table: &[(&[Step], Option<Between>)] = &[
             (&[('w', 0, 0, 0), ('r', 0, 0, 0)], None),
             (&[('w', 0, 0, 0), ('r', 0, 0, 1)], Some(Threads)),
             (&[('w', 0, 0, 0), ('w', 0, 0, 1)], Some(Threads)),
