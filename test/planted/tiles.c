@@ -1,19 +1,22 @@
-// A kernel with register tiles and shared memory.
+// A kernel with register tiles and shared memory, whose buffers two loops fill.
 #include "planted.h"
 
 #define N 530
 #define K 21
 
-static void product(int n, int m, double A[n][m], double B[m][n], double C[n][n]) {
+static void product(int n, int m, double A[n][m], double B[m][n], double D[m][n], double C[n][n]) {
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
+    for (int j = 0; j < n; j++) {
       for (int k = 0; k < m; k++)
         C[i][j] += A[i][k] * B[k][j];
+      for (int k = 0; k < m; k++)
+        C[i][j] += A[i][k] * D[k][j];
+    }
 }
 
 int main(void) {
-  double *a = matrix(N * K, 1), *b = matrix(K * N, 2), *c = matrix(N * N, 3);
-  product(N, K, (void *)a, (void *)b, (void *)c);
+  double *a = matrix(N * K, 1), *b = matrix(K * N, 2), *c = matrix(N * N, 3), *d = matrix(K * N, 4);
+  product(N, K, (void *)a, (void *)b, (void *)d, (void *)c);
   show(c, N * N);
   return 0;
 }
