@@ -51,6 +51,10 @@ pub(crate) fn base_of(b: &Builder<'_>, inst: Value) -> Result<Value, Fail> {
     let array = || b.name_of(root(address));
     let scope = ir::parent(inst).and_then(|p| b.an.innermost_loop(p));
     let e = b.an.scev(address, scope);
+    if ir::address_space(address) != 0 {
+        // Relative to a segment, or memory that no pointer of the run-time library reaches.
+        return Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::type_of(address)) }, inst));
+    }
     let Some(base) = pointer_base(&e) else {
         let blocker = match ir::opcode(address) {
             Some(ir::Op::LLVMSelect | ir::Op::LLVMPHI) => "a choice between pointers".to_string(),

@@ -329,6 +329,7 @@ impl<'a> Builder<'a> {
         match ir::opcode(v) {
             Some(ir::Op::LLVMLoad) => "a value loaded from memory".to_string(),
             Some(ir::Op::LLVMCall) => match ir::callee(v) {
+                Some(f) if ir::name(f).starts_with("llvm.threadlocal.address") => ir::name(ir::operand(v, 0)),
                 Some(f) => format!("the result of {}", ir::name(f)),
                 None => "the result of a call".to_string(),
             },

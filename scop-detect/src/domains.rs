@@ -58,9 +58,16 @@ impl Builder<'_> {
             if flow.within.contains_key(&b) {
                 continue;
             }
-            let before = (self.assumed.clone(), self.assumptions.clone());
-            if let Err(why) = self.visit(&mut flow, b) {
-                // What was assumed for it is of no use.
+            let mut before = (self.assumed.clone(), self.assumptions.clone());
+            let mut visited = self.enter(&mut flow, b);
+            if visited.is_ok() {
+                // A subregion lies behind its head: the checks of the head are none of its own and have to be modelled.
+                self.checks(&flow, b)?;
+                before = (self.assumed.clone(), self.assumptions.clone());
+                visited = self.split(&mut flow, b);
+            }
+            if let Err(why) = visited {
+                // What was assumed for the step that failed is of no use.
                 (self.assumed, self.assumptions) = before;
                 self.subregion(&mut flow, b, &why)?.ok_or(why)?;
             }
@@ -70,14 +77,13 @@ impl Builder<'_> {
         Ok(flow)
     }
 
-    fn visit(&mut self, flow: &mut Flow, b: Block) -> Result<(), Fail> {
+    fn enter(&mut self, flow: &mut Flow, b: Block) -> Result<(), Fail> {
         let d = self.block_domain(flow, b)?;
         if d.n_basic_set()? > MAX_PIECES {
             return Err(Fail::new(RejectReason::Budget { stage: "domains".into() }, b));
         }
         flow.domains.insert(b, d);
-        self.checks(flow, b)?;
-        self.split(flow, b)
+        Ok(())
     }
 
     pub fn place(&self, flow: &Flow, b: Block, inst: Option<Value>) -> Result<Place, Fail> {

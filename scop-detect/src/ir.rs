@@ -181,6 +181,12 @@ pub(crate) fn is_pointer(v: Value) -> bool {
     type_kind(type_of(v)) == LLVMTypeKind::LLVMPointerTypeKind
 }
 
+/// Of a pointer.
+pub(crate) fn address_space(v: Value) -> u32 {
+    // SAFETY: the type of a live value, of which only pointers have address spaces.
+    unsafe { if is_pointer(v) { LLVMGetPointerAddressSpace(type_of(v)) } else { 0 } }
+}
+
 pub(crate) fn is_void(v: Value) -> bool {
     type_kind(type_of(v)) == LLVMTypeKind::LLVMVoidTypeKind
 }
