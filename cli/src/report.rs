@@ -167,6 +167,10 @@ fn advice(name: &str) -> Option<&'static str> {
             "each iteration needs the one before it: independent work (several rows, several systems) around or inside would run in \
              parallel"
         }
+        "LittleWork" => {
+            "the loops around it are the ones to offload: their refusal says why they are not; --pollyrs-option=min-work=0 offloads \
+             loops of any size"
+        }
         "Budget" => {
             "split the loop nest into smaller functions, or raise the limit: --pollyrs-option=budget=N"
         }
@@ -298,6 +302,7 @@ Args:
             "Terminator",
             "Type",
             "NoParallelism",
+            "LittleWork",
             "Budget",
             "Internal",
         ] {

@@ -36,6 +36,7 @@ const OptionText Options[] = {
     {"module-budget", "operations", "isl operations after which the rest of a module is left as it is"},
     {"time", nullptr, "Print on standard error how long each stage took"},
     {"max-inline", "instructions", "Largest callee that is inlined into a loop before analysis"},
+    {"min-work", "instances", "Leave loop nests alone that execute fewer statements than this, whatever their parameters"},
     {"hold", "true|false", "Keep arrays on the device between the SCoPs of a function"},
 };
 

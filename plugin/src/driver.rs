@@ -15,11 +15,12 @@ use crate::prepare;
 use crate::remarks;
 use crate::stencil;
 use crate::timing::{Phase, Timer};
+use crate::worth;
 use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_llvm_shim::Session;
+use pollyrs_llvm_shim::{Analyses, Session};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
@@ -58,9 +59,15 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         }
         // A function that cannot be copied cannot be versioned either.
         timer.time(Phase::Copies, || -> Result<(), PluginError> {
-            if let Ok(clone) = session.clone_function(f) {
-                session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
-                copies.push((f, clone));
+            match session.clone_function(f) {
+                Ok(clone) => {
+                    session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
+                    copies.push((f, clone));
+                }
+                // What belongs to another module is reported there.
+                Err(_) if is_copy_from_elsewhere(f) => {}
+                // All that is left: a block whose address is taken, for a computed goto.
+                Err(_) => remarks::computed_goto(f, &name_of(f)),
             }
             Ok(())
         })?;
@@ -98,44 +105,11 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
 fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, PluginError> {
     let Run { session, stage, options, timer, .. } = *run;
     timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
-    let (mut compiled, mut held) = (Vec::new(), None);
+    let mut held = None;
+    let (mut compiled, rejections);
     {
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
-        let mut detect_options = detect_options(run);
-        let rejections = loop {
-            let detection = timer.time(Phase::Detection, || detect::detect(&analyses, &detect_options));
-            run.budgets.spend(detection.operations);
-            if stage == Stage::Detect {
-                eprint!("{detection}");
-            }
-            let mut rejections = detection.rejections;
-            let mut again = false;
-            compiled.clear();
-            for scop in detection.scops {
-                let (function, location) = (scop.function.clone(), scop.location.clone());
-                let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
-                let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
-                let result = {
-                    let _budget = ctx.budget(run.budgets.scop());
-                    compile(run, scop)
-                };
-                run.budgets.spend(ctx.operations() - before);
-                match result {
-                    Ok(Some(c)) => compiled.push(c),
-                    Ok(None) => {}
-                    Err(reason) => {
-                        again |= hidden && reason == RejectReason::NoParallelism;
-                        let loop_location = location.clone();
-                        rejections.push(Rejection { reason, function, location, loop_location });
-                    }
-                }
-            }
-            if !again {
-                break rejections;
-            }
-            // What was parallel may have become part of a statement.
-            detect_options.counted_stores = false;
-        };
+        (compiled, rejections) = search(run, &analyses);
         for rejection in &rejections {
             remarks::rejected(f, clone, rejection);
         }
@@ -163,6 +137,52 @@ fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, 
         eprint!("{}", function_text(f));
     }
     Ok(true)
+}
+
+/// Detection, and all stages for each SCoP that is found.
+fn search(run: &Run<'_>, analyses: &Analyses<'_>) -> (Vec<Compiled>, Vec<Rejection>) {
+    let Run { stage, options, timer, .. } = *run;
+    let mut detect_options = detect_options(run);
+    loop {
+        let detection = timer.time(Phase::Detection, || detect::detect(analyses, &detect_options));
+        run.budgets.spend(detection.operations);
+        if stage == Stage::Detect {
+            eprint!("{detection}");
+        }
+        let (mut compiled, mut rejections, mut again) = (Vec::new(), detection.rejections, false);
+        // The first stages show what was found, of any size.
+        let least = if stage < Stage::Deps { 0 } else { options.min_work };
+        for (at, little, scop) in worth::in_turn(detection.scops, least) {
+            let (function, location) = (scop.function.clone(), scop.location.clone());
+            let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
+            let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
+            let result = match little {
+                Some(instances) if !worth::accompanies(analyses, &scop, &compiled) => {
+                    Err(RejectReason::LittleWork { instances })
+                }
+                _ => {
+                    let _budget = ctx.budget(run.budgets.scop());
+                    compile(run, scop)
+                }
+            };
+            run.budgets.spend(ctx.operations() - before);
+            match result {
+                Ok(Some(c)) => compiled.push((at, c)),
+                Ok(None) => {}
+                Err(reason) => {
+                    again |= hidden && reason == RejectReason::NoParallelism;
+                    let loop_location = location.clone();
+                    rejections.push(Rejection { reason, function, location, loop_location });
+                }
+            }
+        }
+        if !again {
+            compiled.sort_by_key(|(at, _)| *at);
+            return (compiled.into_iter().map(|(_, c)| c).collect(), rejections);
+        }
+        // What was parallel may have become part of a statement.
+        detect_options.counted_stores = false;
+    }
 }
 
 /// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
@@ -331,6 +351,12 @@ fn function_text(f: LLVMValueRef) -> String {
         LLVMDisposeMessage(p);
         text
     }
+}
+
+/// Whether a definition is there for inlining only.
+fn is_copy_from_elsewhere(f: LLVMValueRef) -> bool {
+    // SAFETY: a live function.
+    unsafe { LLVMGetLinkage(f) == inkwell::llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage }
 }
 
 /// Whether a function is looked at: not switched off, not one of our kernels, not opted out.

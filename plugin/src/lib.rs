@@ -26,6 +26,7 @@ mod selftest;
 mod stencil;
 mod timing;
 mod tools;
+mod worth;
 
 pub use error::PluginError;
 pub use options::Options;

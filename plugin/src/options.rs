@@ -6,7 +6,7 @@
 //! `pollyrs<only-function=f>`. A flag alone means `true`. In pass parameters a list is separated by `x` or `+`, since LLVM
 //! splits pipelines at commas.
 
-use crate::PluginError;
+use crate::{PluginError, worth};
 use std::collections::BTreeSet;
 
 /// Where generated code can run.
@@ -65,12 +65,14 @@ pub struct Options {
     pub time: bool,
     /// Instructions of the largest callee that is inlined into loops.
     pub max_inline: u32,
+    /// Statement instances below which a SCoP is left alone, if a constant bounds their number.
+    pub min_work: u64,
     /// Arrays may stay on the device between the SCoPs of a function.
     pub hold: bool,
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "targets",
     "arch",
     "cubin",
@@ -85,6 +87,7 @@ const NAMES: [&str; 15] = [
     "module-budget",
     "time",
     "max-inline",
+    "min-work",
     "hold",
 ];
 
@@ -108,6 +111,7 @@ impl Default for Options {
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
             // so admits 45, doubled once more for bodies not simplified yet.
             max_inline: 200,
+            min_work: worth::LEAST,
             hold: true,
         }
     }
@@ -183,6 +187,7 @@ impl Options {
             "module-budget" => self.module_budget = Some(number(value)?),
             "time" => self.time = flag(value)?,
             "hold" => self.hold = flag(value)?,
+            "min-work" => self.min_work = number(value)?,
             "max-inline" => self.max_inline = number(value)?,
             _ => return Err(format!("unknown; there are {}", NAMES.join(", "))),
         }

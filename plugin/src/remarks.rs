@@ -66,6 +66,13 @@ pub fn budget(f: LLVMValueRef, function: &str, stage: &str) {
     remark(f, RemarkKind::Missed, r.reason.remark_name(), None, &format!("not offloaded: {r}"));
 }
 
+/// A function with loops that jumps to addresses of its blocks.
+pub fn computed_goto(f: LLVMValueRef, function: &str) {
+    let reason = RejectReason::Terminator { opcode: "indirectbr".into() };
+    let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
+    remark(f, RemarkKind::Missed, r.reason.remark_name(), None, &format!("not offloaded: {r}"));
+}
+
 /// A failure of our own; the function is as it was.
 pub fn internal(f: LLVMValueRef, e: &PluginError) {
     remark(f, RemarkKind::Missed, "Internal", None, &format!("not offloaded: internal error: {e}"));

@@ -50,6 +50,36 @@ pub fn work(scop: &Scop) -> Result<WorkEstimate> {
     })
 }
 
+/// At most this many statement instances are executed, if a constant below `limit` bounds their number.
+pub fn constant_work(scop: &Scop, limit: u64) -> Result<Option<u64>> {
+    budgeted(&scop.ctx, "work estimate", crate::DEFAULT_BUDGET, || {
+        let known = known(scop)?;
+        let mut all = 0u64;
+        for s in &scop.statements {
+            if s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty()) {
+                return Ok(None);
+            }
+            let domain = s.domain.clone().intersect_params(known.clone())?;
+            if domain.is_empty()? {
+                continue;
+            }
+            let mut instances = 1u64;
+            for d in 0..domain.dim(isl::DimType::Set)? as i32 {
+                let extent = domain.clone().dim_max(d)?.sub(domain.clone().dim_min(d)?)?.max_value()?;
+                if !extent.is_int()? || extent.cmp_si(i64::from(u32::MAX))? >= 0 {
+                    return Ok(None);
+                }
+                instances = instances.saturating_mul(extent.num_si()?.unsigned_abs() + 1);
+            }
+            all = all.saturating_add(instances);
+            if all >= limit {
+                return Ok(None);
+            }
+        }
+        Ok(Some(all))
+    })
+}
+
 /// The elements of an array that a SCoP touches, as ranges in memory order.
 #[derive(Clone, Debug)]
 pub struct Footprint {

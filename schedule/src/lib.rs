@@ -41,7 +41,7 @@ pub mod testing;
 pub mod tree;
 
 pub use dependences::{Dependences, dependences, memory_flow};
-pub use estimate::{Footprint, Returned, WorkEstimate, footprint, work};
+pub use estimate::{Footprint, Returned, WorkEstimate, constant_work, footprint, work};
 pub use legality::{Violation, check};
 pub use mapped::*;
 pub use mapping::{MapOptions, map};

@@ -36,6 +36,8 @@ pub enum RejectReason {
     Type { ty: String },
     /// No loop can run in parallel.
     NoParallelism,
+    /// A constant bounds the number of statement instances, and a launch takes longer than executing them.
+    LittleWork { instances: u64 },
     /// An analysis went over its operation budget.
     Budget { stage: String },
     /// The model is right but later stages failed: an internal error.
@@ -61,6 +63,7 @@ impl RejectReason {
             RejectReason::Terminator { .. } => "Terminator",
             RejectReason::Type { .. } => "Type",
             RejectReason::NoParallelism => "NoParallelism",
+            RejectReason::LittleWork { .. } => "LittleWork",
             RejectReason::Budget { .. } => "Budget",
             RejectReason::Internal { .. } => "Internal",
         }
@@ -101,6 +104,9 @@ impl fmt::Display for RejectReason {
             RejectReason::Terminator { opcode } => write!(f, "the terminator {opcode} is not a branch"),
             RejectReason::Type { ty } => write!(f, "values of type {ty} cannot be held on the device"),
             RejectReason::NoParallelism => f.write_str("no loop can run in parallel"),
+            RejectReason::LittleWork { instances } => {
+                write!(f, "too little work for the device: at most {instances} executions of statements")
+            }
             RejectReason::Budget { stage } => write!(f, "the operation budget of {stage} is spent"),
             RejectReason::Internal { stage, message } => write!(f, "internal error in {stage}: {message}"),
         }
