@@ -3,7 +3,7 @@
 // ARGS: 0
 // ARGS: 1
 // ARGS: 257
-// OFFLOAD: partial
+// OFFLOAD: yes
 #include "example.h"
 #include <setjmp.h>
 
