@@ -215,7 +215,7 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
         .time(Phase::Mapping, || {
             let mut wish = map_options(options, budget);
             // SAFETY: detection's handles are live as long as the working copy.
-            wish.products = unsafe { codegen::products(&scop) };
+            (wish.products, wish.chained) = unsafe { (codegen::products(&scop), codegen::chained(&scop)) };
             schedule::map(&scop, &dependences, &tree, &wish)
         })
         .map_err(reject_reason)?;

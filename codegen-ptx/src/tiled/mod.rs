@@ -141,7 +141,7 @@ pub(crate) mod lower;
 pub(crate) mod product;
 mod walk;
 
-pub use product::products;
+pub use product::{chained, products};
 
 const COPY: &str = "_copy";
 

@@ -55,6 +55,34 @@ pub unsafe fn products(scop: &Scop) -> Vec<StmtId> {
         .collect()
 }
 
+/// The statements whose last operation waits for another one of the same instance, such as a product that may not be fused into its sum:
+/// each point of a thread then needs a register more for a while.
+///
+/// # Safety
+/// The handles of the SCoP are live.
+pub unsafe fn chained(scop: &Scop) -> Vec<StmtId> {
+    let waits = |s: &Statement| {
+        let inside = |v: LLVMValueRef| s.body.iter().any(|b| b.0 == v as usize);
+        s.accesses.iter().filter(|a| a.kind != AccessKind::Read).any(|a| {
+            // SAFETY: live instructions of the host, asked for operands that they have.
+            unsafe {
+                let last = match a.value {
+                    AccessValue::Instruction(i) => LLVMGetOperand(i.0 as LLVMValueRef, 0),
+                    AccessValue::ScalarWrite(v) => v.0 as LLVMValueRef,
+                    AccessValue::ScalarRead(_) => return false,
+                };
+                if !inside(last) || !matches!(LLVMGetInstructionOpcode(last), LLVMFAdd | LLVMFSub) {
+                    return false;
+                }
+                (0..2).map(|n| LLVMGetOperand(last, n)).any(|v| {
+                    inside(v) && LLVMGetInstructionOpcode(v) == LLVMFMul && !(contracts(last) && contracts(v))
+                })
+            }
+        })
+    };
+    (0..scop.statements.len()).map(StmtId).filter(|id| waits(&scop.statements[id.0])).collect()
+}
+
 impl Product {
     fn of(scop: &Scop, s: &Statement) -> Option<Product> {
         if s.subregion.is_some() {

@@ -49,6 +49,8 @@ pub struct MapOptions {
     pub tiling: Option<TilingOptions>,
     /// Statements that do nothing but fuse a product of doubles into a sum: `c = fma(a, b, c)`.
     pub products: Vec<StmtId>,
+    /// Statements whose last operation waits for another one of the same instance: `t = a * b; c = c + t`, without contraction.
+    pub chained: Vec<StmtId>,
     /// isl operations.
     pub budget: u64,
 }
@@ -65,6 +67,7 @@ impl Default for MapOptions {
             points: [vec![1], vec![1, 1], vec![1, 1, 1]],
             tiling: Some(TilingOptions::default()),
             products: Vec::new(),
+            chained: Vec::new(),
             budget: crate::DEFAULT_BUDGET,
         }
     }

@@ -33,6 +33,8 @@ pub struct TileShape {
 pub struct TilingOptions {
     /// Elements of at most four bytes.
     pub narrow: Vec<TileShape>,
+    /// The same with statements of `MapOptions::chained`.
+    pub chained: Vec<TileShape>,
     /// Larger ones.
     pub wide: Vec<TileShape>,
     /// Kernels of `MapOptions::products`.
@@ -59,6 +61,8 @@ impl Default for TilingOptions {
         let fragments = |shape| TileShape { lanes: [8, 4], vector: [1, 2], ..shape };
         TilingOptions {
             narrow: vec![shape([8, 16], [16, 8], 2, 48), shape([8, 8], [8, 8], 6, 48)],
+            // ptxas starts many products before it adds the first, and spills with more points or fewer registers.
+            chained: vec![shape([8, 16], [8, 8], 2, 17), shape([8, 8], [8, 8], 4, 16)],
             wide: vec![shape([16, 16], [8, 4], 1, 14), shape([8, 8], [8, 4], 4, 14)],
             products: vec![
                 fragments(shape([8, 16], [8, 8], 2, 44)),
@@ -133,7 +137,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
     // For each member, the reads that do not depend on it.
     let mut reuse: Vec<Vec<usize>> = vec![Vec::new(); site.members.len()];
     let (mut reads, mut bytes, mut looped, mut single) = (0, 4, 0, 0);
-    let mut products = true;
+    let (mut products, mut chained) = (true, false);
     for leaf in &found {
         for set in leaf.domain.sets()? {
             if set.is_empty()? {
@@ -148,6 +152,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
             }
             let Some(point) = functions(&site.members, &set)? else { return Ok(vec![]) };
             products &= leaf.path.is_empty() || options.products.contains(&id);
+            chained |= !leaf.path.is_empty() && options.chained.contains(&id);
             for a in &s.accesses {
                 let array = scop.array(a.array);
                 bytes = bytes.max(array.elem.bytes());
@@ -180,6 +185,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
     let products = products && looped == 1;
     let list = match (products, bytes) {
         (true, _) => &sizes.products,
+        (false, 0..=4) if chained => &sizes.chained,
         (false, 0..=4) => &sizes.narrow,
         (false, _) => &sizes.wide,
     };
