@@ -359,7 +359,14 @@ impl<'a> Builder<'a> {
         if self.strict {
             return Err(Stop::Blocker(note.to_string()));
         }
-        let good = bad.params()?.complement()?;
+        // What is known must not be negated along.
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let bad = bad.params()?.gist(known.clone())?;
+        let enough = if kind == AssumptionKind::NoWrap { outside(&bad)? } else { None };
+        let good = match enough {
+            Some(enough) if !known.is_disjoint(&enough)? => enough,
+            _ => bad.complement()?,
+        };
         self.assume_params(kind, good, place.inst, note)
     }
 
@@ -392,4 +399,69 @@ impl<'a> Builder<'a> {
         self.strict = outer;
         r
     }
+}
+
+/// Constraints whose negations are worth writing down exactly.
+const FEW_CONSTRAINTS: usize = 2;
+/// Least bound that counts as the one at which something wraps.
+const LARGE: f64 = 64.0;
+
+/// Where `bad`, the parameters for which something wraps, has many constraints, a simple set outside of it: for each of its pieces, the
+/// points that violate the one constraint that only large values satisfy; the others say that the loops run at all. The complement
+/// would be a union with a part for each constraint, and the conjunction of a few such unions has hundreds of parts.
+fn outside(bad: &Set) -> isl::Result<Option<Set>> {
+    let mut pieces = Vec::new();
+    for piece in bad.basic_set_list()?.to_vec()? {
+        pieces.push((piece.constraints()?, piece));
+    }
+    if pieces.iter().map(|(c, _)| c.len()).sum::<usize>() <= FEW_CONSTRAINTS {
+        return Ok(None);
+    }
+    let mut good = Set::universe(bad.space()?)?;
+    for (constraints, piece) in pieces {
+        let mut largest: Option<(f64, &isl::Constraint)> = None;
+        for c in &constraints {
+            let size = least(c)?;
+            if size >= LARGE && largest.is_none_or(|(s, _)| size > s) {
+                largest = Some((size, c));
+            }
+        }
+        let part = match largest {
+            Some((_, c)) => small_side(c)?,
+            None => Set::from_basic_set(piece)?.complement()?,
+        };
+        good = good.intersect(part)?;
+    }
+    Ok(Some(good))
+}
+
+/// The half-space outside of `c` in which the origin lies.
+fn small_side(c: &isl::Constraint) -> isl::Result<Set> {
+    let outside = Set::from_basic_set(isl::BasicSet::from_constraint(c.clone())?)?.complement()?;
+    for side in outside.basic_set_list()?.to_vec()? {
+        let origin = side
+            .constraints()?
+            .iter()
+            .all(|c| c.constant().is_ok_and(|v| v.to_i64().is_some_and(|v| v >= 0)));
+        if origin {
+            return Set::from_basic_set(side);
+        }
+    }
+    Ok(outside)
+}
+
+/// How large the largest parameter is at least where `c` holds; 0 if nothing is known.
+fn least(c: &isl::Constraint) -> isl::Result<f64> {
+    let divs = c.dim(DimType::Div)?;
+    if divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {
+        return Ok(0.0);
+    }
+    let number = |v: isl::Val| v.to_i64().map_or(0.0, |v| v as f64);
+    let mut sum = 0.0;
+    for at in 0..c.dim(DimType::Param)? {
+        sum += number(c.coefficient(DimType::Param, at as i32)?).abs();
+    }
+    let constant = number(c.constant()?);
+    let beyond = if c.is_equality()? { constant.abs() } else { -constant };
+    Ok(if sum > 0.0 { (beyond / sum).max(0.0) } else { 0.0 })
 }
