@@ -92,8 +92,11 @@ impl Builder<'_> {
             let known = self.context.clone().intersect(self.assumed.clone())?;
             let entered = entered.clone().intersect_params(known.clone())?;
             let dims = entered.dim(DimType::Set)?;
-            // { [outer] -> [count] }, its range's maximum.
-            let counts = Map::from_pw_aff(count.clone())?.intersect_domain(entered)?.range()?;
+            // { [outer] -> [count] }, its range's maximum. Where the loops around it do not matter, neither does when it is entered:
+            // a bound is enough, and that of all conditions on the way has a piece for each of them.
+            let counts = Map::from_pw_aff(count.clone())?;
+            let alone = dims == 0 || !count.involves_dims(DimType::In, 0, dims)?;
+            let counts = if alone { counts } else { counts.intersect_domain(entered)? }.range()?;
             debug_assert!(dims <= flow.loops.len() as u32);
             let max = counts.dim_max(0)?;
             let space = max.domain_space()?;
