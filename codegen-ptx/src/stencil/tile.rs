@@ -402,8 +402,10 @@ impl<'a> Tile<'a> {
         let mut out = Vec::new();
         for line in self.columns.chunks(nx) {
             let start = self.index(b, row, [clamp(line[0].at[0], 1), self.number(0)]);
-            let lower = ir.smax(outer[0], ir.sub(ends[0], start));
-            let upper = self.smin(outer[1], ir.sub(ends[1], start));
+            // A line may lie beside the touched range as a whole: then the nearest element of the range stands for all of it.
+            let last = ir.sub(ends[1], start);
+            let lower = self.smin(ir.smax(outer[0], ir.sub(ends[0], start)), last);
+            let upper = self.smin(outer[1], last);
             let [lower, upper] = [lower, upper].map(|v| ir.trunc(v, ir.i32_type()));
             for c in line {
                 let at = ir.smax(self.smin(c.at[1], upper), lower);
