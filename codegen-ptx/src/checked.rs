@@ -144,19 +144,6 @@ fn reverse_postorder(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
     order
 }
 
-fn instructions_of(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
-    let mut all = Vec::new();
-    // SAFETY: a live block; the list is made before anything is added.
-    unsafe {
-        let mut i = LLVMGetFirstInstruction(block);
-        while !i.is_null() {
-            all.push(i);
-            i = LLVMGetNextInstruction(i);
-        }
-    }
-    all
-}
-
 fn opcode(i: LLVMValueRef) -> LLVMOpcode {
     // SAFETY: a live instruction.
     unsafe { LLVMGetInstructionOpcode(i) }

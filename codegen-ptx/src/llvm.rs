@@ -213,12 +213,14 @@ pub(crate) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
 /// The instructions of a function, in order.
 pub(crate) fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
     // SAFETY: a live function; the list is copied before anyone changes it.
-    unsafe {
-        list(LLVMGetFirstBasicBlock(function), |b| LLVMGetNextBasicBlock(b))
-            .into_iter()
-            .flat_map(|b| list(LLVMGetFirstInstruction(b), |i| LLVMGetNextInstruction(i)))
-            .collect()
-    }
+    let blocks = unsafe { list(LLVMGetFirstBasicBlock(function), |b| LLVMGetNextBasicBlock(b)) };
+    blocks.into_iter().flat_map(instructions_of).collect()
+}
+
+/// The instructions of a block, in order.
+pub(crate) fn instructions_of(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
+    // SAFETY: a live block; the list is copied before anyone changes it.
+    unsafe { list(LLVMGetFirstInstruction(block), |i| LLVMGetNextInstruction(i)) }
 }
 
 /// The calls of a function.

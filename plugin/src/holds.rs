@@ -19,6 +19,7 @@
 //!   function, has a release before it, unless no SCoP can have run by then. The original loops have theirs in the host plan.
 //! - A release in a loop without SCoPs stands before the loop: nothing becomes resident in between.
 
+use crate::remarks::instructions;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
@@ -228,19 +229,6 @@ fn exits(instruction: LLVMValueRef) -> bool {
         },
         _ => false,
     }
-}
-
-fn instructions(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
-    let mut all = Vec::new();
-    // SAFETY: a live block.
-    unsafe {
-        let mut i = LLVMGetFirstInstruction(block);
-        while !i.is_null() {
-            all.push(i);
-            i = LLVMGetNextInstruction(i);
-        }
-    }
-    all
 }
 
 fn block_of(instruction: LLVMValueRef) -> usize {

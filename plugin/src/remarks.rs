@@ -91,7 +91,8 @@ fn find(function: LLVMValueRef, place: Option<&Location>) -> Option<LLVMValueRef
     None
 }
 
-fn instructions(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
+/// The instructions of a block, in order.
+pub(crate) fn instructions(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
     let mut all = Vec::new();
     // SAFETY: a live block.
     unsafe {
