@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "session.cpp",
     "clone.cpp",
+    "move.cpp",
     "inline.cpp",
     "prepare.cpp",
     "conditions.cpp",

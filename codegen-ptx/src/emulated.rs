@@ -22,7 +22,6 @@ use crate::ptx::{find_function, replace_calls};
 use crate::tiled;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;
 
 /// Offsets in `PollyrsEmuThread` (runtime/include/pollyrs_rt.h).
@@ -84,8 +83,7 @@ pub unsafe fn lower_emulated(
         crate::checked::forget_sites(context, f);
     }
     verify(module.0)?;
-    // SAFETY: both modules live in one context; linking consumes the source.
-    if unsafe { LLVMLinkModules2(host_module, module.into_raw()) } != 0 {
+    if !pollyrs_llvm_shim::move_definitions(module.0, host_module) {
         return Err(CodegenError::Llvm("the emulated kernels cannot be linked".into()));
     }
     let mut kernels = Vec::new();
@@ -93,7 +91,7 @@ pub unsafe fn lower_emulated(
         let Some(f) = find_function(host_module, &name) else {
             return internal(format!("{name} was not linked"));
         };
-        // SAFETY: a live function. It had external linkage so that linking kept it under its name.
+        // SAFETY: a live function. It had external linkage so that it kept its name.
         unsafe { LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage) };
         kernels.push(f);
     }

@@ -39,7 +39,7 @@ pub use inkwell::llvm_sys::prelude::{
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
 pub use prepare::{CHECK, CONDITIONAL, ERRNO};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
-pub use session::Session;
+pub use session::{Session, move_definitions};
 pub use source::{
     RemarkKind, SourceLoc, block_location, emit_error, function_location, location, remark, source_name,
 };

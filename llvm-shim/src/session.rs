@@ -151,6 +151,13 @@ impl Session {
     }
 }
 
+/// Moves all definitions of a module to another one of the same context; declarations become those that are there. `false`, with
+/// nothing done: a name is defined in both, or there are aliases.
+pub fn move_definitions(from: LLVMModuleRef, to: LLVMModuleRef) -> bool {
+    // SAFETY: live modules.
+    unsafe { sys::prs_move_definitions(from, to) }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         // SAFETY: `raw` came from `prs_session_new`; `Analyses` borrow the session, so none is left.

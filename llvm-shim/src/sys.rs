@@ -111,6 +111,8 @@ unsafe extern "C" {
     /// False if `clone` is not a clone of `f` made by this session.
     pub fn prs_adopt_body(s: *mut RawSession, f: LLVMValueRef, clone: LLVMValueRef) -> bool;
     pub fn prs_erase_function(s: *mut RawSession, clone: LLVMValueRef);
+    /// False, with nothing done, where a name is defined in both.
+    pub fn prs_move_definitions(from: LLVMModuleRef, to: LLVMModuleRef) -> bool;
     /// False and a message where the pipeline does not parse.
     pub fn prs_run_passes(
         s: *mut RawSession,

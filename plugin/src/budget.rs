@@ -31,6 +31,7 @@ pub struct Budgets {
     given: u64,
     module: Cell<u64>,
     function: Cell<u64>,
+    tiles: Cell<u32>,
 }
 
 impl Budgets {
@@ -38,7 +39,13 @@ impl Budgets {
     pub fn new(options: &Options, instructions: u64) -> Budgets {
         let stage = options.budget.unwrap_or(STAGE);
         let given = options.module_budget.unwrap_or(MODULE * stage + INSTRUCTION * instructions);
-        Budgets { stage, given, module: Cell::new(given), function: Cell::new(0) }
+        Budgets {
+            stage,
+            given,
+            module: Cell::new(given),
+            function: Cell::new(0),
+            tiles: Cell::new(options.tiled),
+        }
     }
 
     /// What was spent on functions before counts for the module alone from here on.
@@ -79,6 +86,21 @@ impl Budgets {
         for left in [&self.module, &self.function] {
             left.set(left.get().saturating_sub(operations));
         }
+    }
+
+    /// The same for work that comes when the next functions have begun.
+    pub fn spend_on_host(&self, operations: u64) {
+        self.module.set(self.module.get().saturating_sub(operations));
+    }
+
+    /// Whether one more loop nest may get register tiles: unrolled, and in several shapes, they take the compilers twenty times as long as
+    /// plain kernels (a third of a second each).
+    pub fn may_tile(&self) -> bool {
+        self.tiles.get() > 0
+    }
+
+    pub fn tiled(&self) {
+        self.tiles.set(self.tiles.get().saturating_sub(1));
     }
 
     /// In the whole module.

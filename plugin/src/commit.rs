@@ -2,6 +2,7 @@
 //! the original body's place.
 
 use crate::PluginError;
+use crate::assembler::{Assembler, Assembling};
 use crate::budget;
 use crate::holds;
 use crate::options::{CubinMode, Options};
@@ -28,6 +29,8 @@ pub struct Compiled {
     pub mapped: MappedScop,
     pub kernels: codegen::KernelModule,
     pub images: Vec<codegen::Image>,
+    /// Comes before the others when it is done.
+    pub cubin: Option<Assembling>,
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: Vec<Option<Footprint>>,
     pub work: WorkEstimate,
@@ -45,15 +48,15 @@ impl Compiled {
     }
 }
 
-/// Device code for the targets asked for.
+/// Device code for the targets asked for: what is there, and what `ptxas` is still working at.
 pub fn images(
     kernels: &codegen::KernelModule,
     options: &Options,
     timer: &Timer,
-) -> Result<Vec<codegen::Image>, codegen::CodegenError> {
-    let mut images = Vec::new();
+    assembler: &Assembler,
+) -> Result<(Vec<codegen::Image>, Option<Assembling>), codegen::CodegenError> {
     if !options.targets.cuda {
-        return Ok(images);
+        return Ok((Vec::new(), None));
     }
     let ptx_for = |arch: u32| {
         let ptx_options = codegen::PtxOptions { arch, ..Default::default() };
@@ -65,21 +68,14 @@ pub fn images(
         CubinMode::Auto => tools::ptxas().map(|p| (p, DEFAULT_CUBIN_ARCH.max(options.arch))),
         CubinMode::Arch(a) => tools::ptxas().map(|p| (p, a)),
     };
+    let mut assembling = None;
     if let Some((ptxas, arch)) = cubin_arch {
-        let own;
-        let ptx = if kernels.has_products() && arch != options.arch {
-            own = ptx_for(arch)?;
-            &own
-        } else {
-            &ptx
-        };
-        // Without the cubin the driver compiles the PTX; a failing ptxas is no reason to give up.
-        if let Ok(data) = timer.time(Phase::Ptxas, || codegen::assemble(ptx, &ptxas, arch)) {
-            images.push(codegen::Image { kind: codegen::ImageKind::Cubin, arch, data });
-        }
+        let own = kernels.has_products() && arch != options.arch;
+        let text = if own { ptx_for(arch)? } else { ptx.clone() };
+        assembling = Some(timer.time(Phase::Ptxas, || assembler.start(text, ptxas, arch)));
     }
-    images.push(codegen::Image { kind: codegen::ImageKind::Ptx, arch: options.arch, data: ptx.into_bytes() });
-    Ok(images)
+    let ptx = codegen::Image { kind: codegen::ImageKind::Ptx, arch: options.arch, data: ptx.into_bytes() };
+    Ok((vec![ptx], assembling))
 }
 
 /// What a rewrite needs beside the SCoPs.
@@ -131,6 +127,9 @@ fn rewrite_clone(
     // SAFETY: the working copy, whose analyses are gone.
     let slot = holds.map(|_| unsafe { codegen::hold_slot(clone) });
     for (i, c) in compiled.iter_mut().enumerate() {
+        if let Some(cubin) = c.cubin.take().and_then(|job| timer.time(Phase::Ptxas, || job.wait())) {
+            c.images.insert(0, cubin);
+        }
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
             let lower =

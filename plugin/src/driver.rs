@@ -5,8 +5,10 @@
 //! - A function in which nothing is offloaded is left as it was, to the byte.
 //! - Everything that can fail has happened before the function is touched, except what LLVM's verifier finds at the end; then,
 //!   too, the original body stays.
-//! - Functions are visited in module order and SCoPs in program order; nothing depends on addresses.
+//! - Functions are visited and rewritten in module order and SCoPs in program order; nothing depends on addresses. A function is rewritten
+//!   some functions after the search in it, so that `ptxas` need not be waited for.
 
+use crate::assembler::Assembler;
 use crate::budget::{self, Budgets};
 use crate::commit::{self, Compiled};
 use crate::holds;
@@ -24,10 +26,13 @@ use pollyrs_llvm_shim::{Analyses, Session};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
+use std::collections::VecDeque;
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array behind
 /// `std::unique_ptr` seven.
 const MAX_INLINE_ROUNDS: u32 = 10;
+/// So many functions with SCoPs may wait for their machine code while the next ones are worked at.
+const AHEAD: usize = 8;
 
 /// What one run over a module needs everywhere.
 struct Run<'a> {
@@ -36,6 +41,7 @@ struct Run<'a> {
     options: &'a Options,
     timer: &'a Timer,
     budgets: Budgets,
+    assembler: Assembler,
 }
 
 /// Runs one stage over the module; returns whether the module changed.
@@ -73,26 +79,23 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         })?;
     }
     let instructions = copies.iter().map(|(_, clone)| budget::instructions(*clone)).sum();
-    let run = Run { session, stage, options, timer, budgets: Budgets::new(options, instructions) };
+    let run = Run {
+        session,
+        stage,
+        options,
+        timer,
+        budgets: Budgets::new(options, instructions),
+        assembler: Assembler::new(),
+    };
+    let mut searched = VecDeque::new();
     for (f, clone) in copies {
-        if run.budgets.module_is_spent() {
-            session.erase_function(clone)?;
-            remarks::budget(f, &name_of(f), "the module");
-            continue;
+        searched.push_back(Searched { f, clone, result: search_function(&run, clone) });
+        if searched.len() > AHEAD {
+            changed |= searched.pop_front().map_or(Ok(false), |first| commit_function(&run, first))?;
         }
-        run.budgets.begin_function();
-        match offload(&run, f, clone) {
-            Ok(true) => changed = true,
-            Ok(false) => session.erase_function(clone)?,
-            Err(PluginError::Codegen(e)) if is_quota(&e) => {
-                session.erase_function(clone)?;
-                remarks::budget(f, &name_of(f), "the code on the host");
-            }
-            Err(e) => {
-                session.erase_function(clone)?;
-                remarks::internal(f, &e);
-            }
-        }
+    }
+    for rest in searched {
+        changed |= commit_function(&run, rest)?;
     }
     if let Some(table) = timer.report(&module_name(module)) {
         eprint!("{table}");
@@ -101,26 +104,45 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
     Ok(changed)
 }
 
-/// All stages for one function. `true`: the clone's body was adopted and the clone is gone.
-fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, PluginError> {
-    let Run { session, stage, options, timer, .. } = *run;
+/// A function after the search in it, its body still the original one.
+struct Searched {
+    f: LLVMValueRef,
+    clone: LLVMValueRef,
+    result: Result<Found, PluginError>,
+}
+
+/// What was found in a function.
+enum Found {
+    /// The module's budget is spent.
+    NotLookedAt,
+    Regions {
+        rejections: Vec<Rejection>,
+        /// In program order; may be none.
+        compiled: Vec<Compiled>,
+        holds: Option<holds::Plan>,
+        /// isl operations for the host code of a SCoP.
+        budget: u64,
+    },
+}
+
+/// The stages up to the device code for one function.
+fn search_function(run: &Run<'_>, clone: LLVMValueRef) -> Result<Found, PluginError> {
+    let Run { session, options, timer, .. } = *run;
+    if run.budgets.module_is_spent() {
+        return Ok(Found::NotLookedAt);
+    }
+    run.budgets.begin_function();
     timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
-    let mut held = None;
+    let mut holds = None;
     let (mut compiled, rejections);
     {
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
         (compiled, rejections) = search(run, &analyses);
-        for rejection in &rejections {
-            remarks::rejected(f, clone, rejection);
-        }
-        if compiled.is_empty() {
-            return Ok(false);
-        }
-        if options.hold {
+        if options.hold && !compiled.is_empty() {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
             // An execution that may turn out not to count needs the host's memory as it was before.
             if !scops.iter().any(|s| codegen::may_fail(s)) {
-                held = timer.time(Phase::Host, || holds::plan(&analyses, &scops));
+                holds = timer.time(Phase::Host, || holds::plan(&analyses, &scops));
             }
         }
         for c in &mut compiled {
@@ -128,11 +150,45 @@ fn offload(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<bool, 
         }
     }
     session.invalidate(clone)?;
-    let before: u64 = compiled.iter().map(|c| c.scop.ctx.operations()).sum();
-    let budget = run.budgets.host();
-    let with = commit::Rewrite { session, options, timer, budget, holds: held.as_ref() };
-    commit::rewrite(&with, f, clone, &mut compiled)?;
-    run.budgets.spend(compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>() - before);
+    Ok(Found::Regions { rejections, compiled, holds, budget: run.budgets.host() })
+}
+
+/// Remarks, and the clone, with the versioned code, as the function's body. `false`: nothing was found, or that failed; all is as it was.
+fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginError> {
+    let Run { session, stage, options, timer, .. } = *run;
+    let Searched { f, clone, result } = searched;
+    let abandon = |e: PluginError| -> Result<bool, PluginError> {
+        session.erase_function(clone)?;
+        match &e {
+            PluginError::Codegen(e) if is_quota(e) => remarks::budget(f, &name_of(f), "the code on the host"),
+            e => remarks::internal(f, e),
+        }
+        Ok(false)
+    };
+    let (rejections, mut compiled, holds, budget) = match result {
+        Ok(Found::Regions { rejections, compiled, holds, budget }) => (rejections, compiled, holds, budget),
+        Ok(Found::NotLookedAt) => {
+            session.erase_function(clone)?;
+            remarks::budget(f, &name_of(f), "the module");
+            return Ok(false);
+        }
+        Err(e) => return abandon(e),
+    };
+    for rejection in &rejections {
+        remarks::rejected(f, clone, rejection);
+    }
+    if compiled.is_empty() {
+        session.erase_function(clone)?;
+        return Ok(false);
+    }
+    let spent = |compiled: &[Compiled]| compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>();
+    let before = spent(&compiled);
+    let with = commit::Rewrite { session, options, timer, budget, holds: holds.as_ref() };
+    let result = commit::rewrite(&with, f, clone, &mut compiled);
+    run.budgets.spend_on_host(spent(&compiled) - before);
+    if let Err(e) = result {
+        return abandon(e);
+    }
     if stage == Stage::Host {
         eprint!("{}", function_text(f));
     }
@@ -214,11 +270,17 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     let mapped = timer
         .time(Phase::Mapping, || {
             let mut wish = map_options(options, budget);
+            if !run.budgets.may_tile() {
+                wish.tiling = None;
+            }
             // SAFETY: detection's handles are live as long as the working copy.
             (wish.products, wish.chained) = unsafe { (codegen::products(&scop), codegen::chained(&scop)) };
             schedule::map(&scop, &dependences, &tree, &wish)
         })
         .map_err(reject_reason)?;
+    if mapped.kernels.iter().any(|k| k.tiling.is_some()) {
+        run.budgets.tiled();
+    }
     if stage == Stage::Mapping {
         eprintln!("{mapped}");
         return Ok(None);
@@ -248,7 +310,7 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
         eprintln!("{kernels}");
         return Ok(None);
     }
-    let images = commit::images(&kernels, options, timer).map_err(generated)?;
+    let (images, cubin) = commit::images(&kernels, options, timer, &run.assembler).map_err(generated)?;
     if stage == Stage::Ptx {
         for i in images.iter().filter(|i| i.kind == codegen::ImageKind::Ptx) {
             eprintln!("{}", String::from_utf8_lossy(&i.data));
@@ -258,7 +320,7 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     let (footprints, work) = timer
         .time(Phase::Estimates, || Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?)))
         .map_err(reject_reason)?;
-    Ok(Some(Compiled { scop, mapped, kernels, images, footprints, work, fused, entry: None }))
+    Ok(Some(Compiled { scop, mapped, kernels, images, cubin, footprints, work, fused, entry: None }))
 }
 
 /// By `ArrayId`; `None` for what is not memory.

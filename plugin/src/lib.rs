@@ -14,6 +14,7 @@
 //! `pollyrs-canonicalise` (only the preparation), and for tests `pollyrs-test-version`, `-largest` and `-innermost`. Parameters:
 //! `pollyrs<tile=32x8;arch=sm_90>`, `print<pollyrs-deps;budget=100000>`.
 
+mod assembler;
 mod budget;
 mod commit;
 mod driver;

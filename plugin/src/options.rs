@@ -61,6 +61,8 @@ pub struct Options {
     pub budget: Option<u64>,
     /// isl operations after which the rest of a module is left as it is; `None`: by its size.
     pub module_budget: Option<u64>,
+    /// Loop nests of a module that may get register tiles.
+    pub tiled: u32,
     /// Print a table of the time in each stage.
     pub time: bool,
     /// Instructions of the largest callee that is inlined into loops.
@@ -72,7 +74,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "targets",
     "arch",
     "cubin",
@@ -85,6 +87,7 @@ const NAMES: [&str; 16] = [
     "tile",
     "budget",
     "module-budget",
+    "tiled",
     "time",
     "max-inline",
     "min-work",
@@ -107,6 +110,7 @@ impl Default for Options {
             tile: Vec::new(),
             budget: None,
             module_budget: None,
+            tiled: 48,
             time: false,
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
             // so admits 45, doubled once more for bodies not simplified yet.
@@ -185,6 +189,7 @@ impl Options {
             "tile" => self.tile = sizes(value)?,
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
+            "tiled" => self.tiled = number(value)?,
             "time" => self.time = flag(value)?,
             "hold" => self.hold = flag(value)?,
             "min-work" => self.min_work = number(value)?,
