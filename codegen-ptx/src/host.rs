@@ -20,16 +20,17 @@ use crate::ast_expr::ExprEmitter;
 use crate::descriptor::{self, Image};
 use crate::hold::Held;
 use crate::ir::{Ir, erase, module_context, terminator};
-use crate::kernel::{KernelInfo, ScalarArg};
+use crate::kernel::KernelInfo;
+use crate::launch::{emit_choice, emit_launch, emit_shapes, emit_work};
+use crate::ranges::*;
 use crate::stencil::{self, FusedKernels};
 use crate::{CodegenError, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim as shim;
-use pollyrs_schedule::{Choice, Footprint, MappedScop, Placement, Returned, WorkEstimate};
+use pollyrs_schedule::{Footprint, MappedScop, Placement, WorkEstimate};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,24 +59,6 @@ pub struct Entry {
     /// `i64`, by parameter index.
     pub params: Vec<LLVMValueRef>,
 }
-
-/// 64-bit parameters and touched ranges must lie within ± this many (2^46): addresses have 47 bits, and sums of a few
-/// hundred such terms stay inside 64 bits.
-const RANGE: i64 = 1 << 46;
-
-/// Size in bytes of `PollyrsArray`, in 8-byte words.
-const ARRAY_WORDS: u64 = 13;
-
-const COPY_IN: u32 = 1;
-const COPY_OUT: u32 = 2;
-pub(crate) const SCRATCH: u32 = 4;
-const ROWS: u32 = 8;
-const CHANGED: u32 = 16;
-const GUARDED: u32 = 64;
-const FAULT: u32 = 128;
-
-/// Dimensions of rows that `PollyrsArray` has room for.
-const ROW_DIMS: usize = 3;
 
 /// Reason index that means "ask the run-time library".
 const REASON_RUNTIME: u32 = u32::MAX;
@@ -150,29 +133,6 @@ fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
         ArrayKind::Memory { .. } | ArrayKind::Fault => false,
     });
     at.map(ArrayId)
-}
-
-/// The touched range of one array, as values in the check block.
-#[derive(Clone, Copy)]
-pub(crate) struct Range {
-    /// Address of the first touched byte (a pointer).
-    pub start: LLVMValueRef,
-    pub bytes: LLVMValueRef,
-    pub bias: LLVMValueRef,
-    pub out_offset: LLVMValueRef,
-    pub out_bytes: LLVMValueRef,
-    pub flags: u32,
-    pub element_bytes: u32,
-    /// With [`ROWS`]: what exactly comes back.
-    pub rows: Option<Rows>,
-}
-
-/// Rows of contiguous bytes that come back: bytes of one, and for each outer dimension their number and distance in bytes, outermost
-/// first.
-#[derive(Clone, Copy)]
-pub(crate) struct Rows {
-    bytes: LLVMValueRef,
-    dims: [(LLVMValueRef, LLVMValueRef); ROW_DIMS],
 }
 
 /// One conjunct of the run-time check and the text for when it fails.
@@ -385,13 +345,13 @@ fn bracket_host(
 }
 
 /// Stack slots of one SCoP.
-struct Slots {
+pub(crate) struct Slots {
     /// `[n x PollyrsArray]`
-    arrays: LLVMValueRef,
+    pub arrays: LLVMValueRef,
     /// `[max scalars x i64]`
-    scalars: LLVMValueRef,
+    pub scalars: LLVMValueRef,
     /// 8 bytes for each live-out cell and each fault cell.
-    live_out: BTreeMap<ArrayId, LLVMValueRef>,
+    pub live_out: BTreeMap<ArrayId, LLVMValueRef>,
 }
 
 impl Slots {
@@ -466,371 +426,7 @@ fn emit_checks(
     Ok((checks, ranges))
 }
 
-/// Whether two ranges share no byte.
-fn disjoint(ir: &Ir, a: &Range, b: &Range) -> LLVMValueRef {
-    let (sa, sb) = (ir.ptr_to_int(a.start), ir.ptr_to_int(b.start));
-    let (ea, eb) = (ir.add(sa, a.bytes), ir.add(sb, b.bytes));
-    let before = ir.icmp(LLVMIntULE, ea, sb);
-    let after = ir.icmp(LLVMIntULE, eb, sa);
-    let a_empty = ir.icmp(LLVMIntEQ, a.bytes, ir.int(0));
-    let b_empty = ir.icmp(LLVMIntEQ, b.bytes, ir.int(0));
-    ir.or(ir.or(before, after), ir.or(a_empty, b_empty))
-}
-
-/// The touched and the written range of a memory array, and whether they are small enough to trust.
-fn memory_range(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    scop: &Scop,
-    id: ArrayId,
-    f: &Footprint,
-) -> Result<(Range, Option<LLVMValueRef>), CodegenError> {
-    let array = scop.array(id);
-    let ArrayKind::Memory { base } = array.kind else {
-        return Err(CodegenError::Internal("footprint of an array that is not memory".into()));
-    };
-    let base = ir.freeze(base.0 as LLVMValueRef);
-    let eb = array.elem.bytes();
-    let touched = byte_range(ir, expr, scop, id, (&f.touched_min, &f.touched_max), &f.nonempty)?;
-    let bytes = ir.sub(touched.end, touched.begin);
-    let bias = ir.sub(ir.int(0), touched.begin);
-    let mut range = Range {
-        start: ir.byte_offset(base, touched.begin),
-        bytes,
-        bias,
-        out_offset: ir.int(0),
-        out_bytes: ir.int(0),
-        flags: if f.must_read_before_write { COPY_IN } else { 0 },
-        element_bytes: eb,
-        rows: None,
-    };
-    if !f.certain {
-        range.flags |= GUARDED;
-    }
-    let mut fits = touched.fits;
-    if let Some((min, max)) = &f.written {
-        let written = byte_range(ir, expr, scop, id, (min, max), &f.written_nonempty)?;
-        fits = ir.and(fits, written.fits);
-        range.out_bytes = ir.sub(written.end, written.begin);
-        let nothing = ir.icmp(LLVMIntEQ, range.out_bytes, ir.int(0));
-        let offset = ir.sub(written.begin, touched.begin);
-        range.out_offset = ir.select(nothing, ir.int(0), offset);
-        range.flags |= COPY_OUT;
-        match &f.returned {
-            Returned::Dense => {}
-            Returned::Box { min, max } if min.len() <= ROW_DIMS + 1 => {
-                range.flags |= ROWS;
-                range.rows = Some(rows(ir, expr, scop, id, min, max)?);
-            }
-            Returned::Box { .. } | Returned::Sparse => range.flags |= CHANGED,
-        }
-    }
-    Ok((range, Some(fits)))
-}
-
 /// Whether an execution of the SCoP may be given up for what the data are.
 pub fn may_fail(scop: &Scop) -> bool {
     scop.arrays.iter().any(|a| a.kind == ArrayKind::Fault)
-}
-
-/// The rows of a box of elements, given by its corners. Nothing here is looked at unless the written range is not empty and fits.
-fn rows(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    scop: &Scop,
-    id: ArrayId,
-    min: &[isl::PwAff],
-    max: &[isl::PwAff],
-) -> Result<Rows, CodegenError> {
-    let array = scop.array(id);
-    let mut stride = ir.int(array.elem.bytes() as i64);
-    let mut rows = Rows { bytes: stride, dims: [(ir.int(1), ir.int(0)); ROW_DIMS] };
-    let missing = ROW_DIMS + 1 - min.len();
-    for d in (0..min.len()).rev() {
-        let (first, last) = (expr.emit_pw_aff(&min[d])?, expr.emit_pw_aff(&max[d])?);
-        let count = ir.add(ir.sub(last, first), ir.int(1));
-        if d + 1 == min.len() {
-            rows.bytes = ir.mul(count, stride);
-        } else {
-            rows.dims[missing + d] = (count, stride);
-        }
-        if let Some(Some(size)) = array.sizes.get(d) {
-            stride = ir.mul(stride, expr.emit_pw_aff(size)?);
-        }
-    }
-    Ok(rows)
-}
-
-/// A byte range `[begin, end)` relative to the base; empty as `[0, 0)`.
-struct ByteRange {
-    begin: LLVMValueRef,
-    end: LLVMValueRef,
-    fits: LLVMValueRef,
-}
-
-fn byte_range(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    scop: &Scop,
-    id: ArrayId,
-    (min, max): (&isl::PwMultiAff, &isl::PwMultiAff),
-    nonempty: &isl::Set,
-) -> Result<ByteRange, CodegenError> {
-    let eb = scop.array(id).elem.bytes() as i64;
-    let nonempty = expr.emit_set(&nonempty.clone().gist(scop.context.clone())?)?;
-    let (first, o1) = linear_offset(ir, expr, scop, id, min)?;
-    let (last, o2) = linear_offset(ir, expr, scop, id, max)?;
-    let (begin, o3) = ir.with_overflow("smul", first, ir.int(eb));
-    let (after, o4) = ir.with_overflow("sadd", last, ir.int(1));
-    let (end, o5) = ir.with_overflow("smul", after, ir.int(eb));
-    let mut bad = ir.or(ir.or(o1, o2), ir.or(o3, ir.or(o4, o5)));
-    for v in [begin, end] {
-        let shifted = ir.add(v, ir.int(RANGE));
-        bad = ir.or(bad, ir.icmp(LLVMIntUGT, shifted, ir.int(2 * RANGE)));
-    }
-    bad = ir.or(bad, ir.icmp(LLVMIntSLT, end, begin));
-    let zero = ir.int(0);
-    Ok(ByteRange {
-        begin: ir.select(nonempty, begin, zero),
-        end: ir.select(nonempty, end, zero),
-        fits: ir.or(ir.not(bad), ir.not(nonempty)),
-    })
-}
-
-/// The linear offset, in elements, of an element given by its subscripts, and whether computing it overflowed.
-fn linear_offset(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    scop: &Scop,
-    id: ArrayId,
-    element: &isl::PwMultiAff,
-) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
-    let array = scop.array(id);
-    let mut offset = ir.int(0);
-    let mut overflow = ir.bool(false);
-    for d in 0..array.dims() {
-        let subscript = expr.emit_pw_aff(&element.at(d as i32)?)?;
-        if d == 0 {
-            offset = subscript;
-            continue;
-        }
-        let size = array.sizes[d].as_ref().ok_or(CodegenError::Internal("a size is missing".into()))?;
-        let size = expr.emit_pw_aff(size)?;
-        let (scaled, o1) = ir.with_overflow("smul", offset, size);
-        let (sum, o2) = ir.with_overflow("sadd", scaled, subscript);
-        offset = sum;
-        overflow = ir.or(overflow, ir.or(o1, o2));
-    }
-    Ok((offset, overflow))
-}
-
-/// Device-only storage of a scalar or PHI that crosses threads, or the cell of a live-out value.
-fn scratch_range(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    scop: &Scop,
-    id: ArrayId,
-    slots: &Slots,
-) -> Result<(Range, Option<LLVMValueRef>), CodegenError> {
-    let array = scop.array(id);
-    let eb = array.elem.bytes();
-    if let Some(slot) = slots.live_out.get(&id) {
-        if array.dims() != 0 {
-            return Err(CodegenError::Internal("a live-out value has dimensions".into()));
-        }
-        let bytes = ir.int(eb as i64);
-        let fault = array.kind == ArrayKind::Fault;
-        let range = Range {
-            start: *slot,
-            bytes,
-            bias: ir.int(0),
-            out_offset: ir.int(0),
-            out_bytes: if fault { ir.int(0) } else { bytes },
-            flags: if fault { COPY_IN | FAULT } else { COPY_OUT },
-            element_bytes: eb,
-            rows: None,
-        };
-        return Ok((range, None));
-    }
-    let mut bytes = ir.int(eb as i64);
-    let mut bad = ir.bool(false);
-    for size in &array.sizes {
-        let size = size.as_ref().ok_or(CodegenError::Internal("a size is missing".into()))?;
-        let size = expr.emit_pw_aff(size)?;
-        let size = ir.smax(size, ir.int(0));
-        let (product, overflow) = ir.with_overflow("smul", bytes, size);
-        bytes = product;
-        bad = ir.or(bad, overflow);
-    }
-    bad = ir.or(bad, ir.icmp(LLVMIntUGT, bytes, ir.int(RANGE)));
-    let range = Range {
-        start: ir.null(),
-        bytes,
-        bias: ir.int(0),
-        out_offset: ir.int(0),
-        out_bytes: ir.int(0),
-        flags: SCRATCH,
-        element_bytes: eb,
-        rows: None,
-    };
-    Ok((range, Some(ir.not(bad))))
-}
-
-/// Fills the `i`-th `PollyrsArray`.
-fn store_array(ir: &Ir, arrays: LLVMValueRef, i: u64, r: &Range) {
-    let at = |word: u64| ir.byte_offset(arrays, ir.int(((i * ARRAY_WORDS + word) * 8) as i64));
-    ir.store(r.start, at(0));
-    ir.store(r.bytes, at(1));
-    ir.store(r.bias, at(2));
-    ir.store(r.out_offset, at(3));
-    ir.store(r.out_bytes, at(4));
-    // flags in the low, element_bytes in the high half of the last word (little endian).
-    ir.store(ir.int(r.flags as i64 | (r.element_bytes as i64) << 32), at(5));
-    let Some(rows) = &r.rows else { return };
-    ir.store(rows.bytes, at(6));
-    for (k, (count, stride)) in rows.dims.into_iter().enumerate() {
-        ir.store(count, at(7 + k as u64));
-        ir.store(stride, at(7 + (ROW_DIMS + k) as u64));
-    }
-}
-
-/// The estimated number of statement instances, as a double.
-fn emit_work(ir: &Ir, expr: &mut ExprEmitter<'_>, work: &WorkEstimate) -> Result<LLVMValueRef, CodegenError> {
-    // SAFETY: live types.
-    let constant = |v: f64| unsafe { LLVMConstReal(ir.double_type(), v) };
-    let mut sum = constant(0.0);
-    for term in &work.terms {
-        let mut product = constant(1.0);
-        for factor in term {
-            let f = expr.emit_pw_aff(factor)?;
-            let f = ir.smax(f, ir.int(0));
-            let f = ir.cast(LLVMOpcode::LLVMSIToFP, f, ir.double_type());
-            product = ir.binary(LLVMOpcode::LLVMFMul, product, f);
-        }
-        sum = ir.binary(LLVMOpcode::LLVMFAdd, sum, product);
-    }
-    Ok(sum)
-}
-
-/// The number of the alternative whose blocks, spread over the multiprocessors, take the least time.
-fn emit_choice(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    plan: &HostPlan<'_>,
-    choice: &Choice,
-) -> Result<LLVMValueRef, CodegenError> {
-    let mut best: Option<(LLVMValueRef, LLVMValueRef)> = None;
-    for (number, a) in choice.kernels.iter().enumerate() {
-        let mut blocks = ir.int(1);
-        for g in &plan.mapped.kernels[a.kernel].grid {
-            let count = expr.emit_pw_aff(&g.count)?;
-            blocks = ir.mul(blocks, ir.smax(count, ir.int(0)));
-        }
-        // A product that wraps makes a bad choice, never a wrong one.
-        let rounds = |slots: i64| ir.udiv(ir.add(blocks, ir.int(slots - 1)), ir.int(slots));
-        let (weight, residents) = (i64::from(a.weight), i64::from(a.residents.max(1)));
-        let multiprocessors = i64::from(choice.multiprocessors.max(1));
-        let waves = rounds(multiprocessors * residents);
-        let busy = rounds(multiprocessors);
-        let part = ir.udiv(ir.mul(busy, ir.int(2 * weight)), ir.int(3 * residents));
-        let one = ir.add(part, ir.int(weight / 3));
-        let several = ir.icmp(LLVMIntULT, ir.int(1), waves);
-        let time = ir.select(several, ir.mul(waves, ir.int(weight)), one);
-        let number = ir.int(number as i64);
-        best = Some(match best {
-            None => (time, number),
-            Some((least, other)) => {
-                let better = ir.icmp(LLVMIntULT, time, least);
-                (ir.select(better, time, least), ir.select(better, number, other))
-            }
-        });
-    }
-    best.map(|b| b.1).ok_or_else(|| CodegenError::Internal("a choice among no kernels".into()))
-}
-
-/// Tells the checked emulated device the arrays' sizes, in the order of the descriptor, so that reports name subscripts.
-fn emit_shapes<'i>(
-    ir: &Ir,
-    expr: &ExprEmitter<'_>,
-    module: LLVMModuleRef,
-    scop: &Scop,
-    run: LLVMValueRef,
-    arrays: impl Iterator<Item = &'i ArrayId>,
-) -> Result<(), CodegenError> {
-    let params = [ir.ptr_type(), ir.i32_type(), ir.i32_type(), ir.i64_type(), ir.i64_type(), ir.i64_type()];
-    let shape = ir.declare(module, "pollyrs_rt_emu_shape", ir.void_type(), &params);
-    for (i, id) in arrays.enumerate() {
-        let array = scop.array(*id);
-        // Rows of more than three inner dimensions are named by their offset.
-        let mut sizes = [ir.int(0); 3];
-        let dims = if array.dims() > sizes.len() + 1 { 0 } else { array.dims() };
-        for (d, to) in (1..dims).zip(&mut sizes) {
-            let size = array.sizes[d].as_ref().ok_or(CodegenError::Internal("a size is missing".into()))?;
-            *to = expr.emit_pw_aff(size)?;
-        }
-        let (index, dims) = (ir.int32(i as u32), ir.int32(dims as u32));
-        ir.call(ir.void_type(), shape, &[run, index, dims, sizes[0], sizes[1], sizes[2]]);
-    }
-    Ok(())
-}
-
-/// One launch: evaluates the grid and stores the scalar arguments.
-#[allow(clippy::too_many_arguments)]
-fn emit_launch(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    plan: &HostPlan<'_>,
-    entry: &Entry,
-    slots: &Slots,
-    (launch, run): (LLVMValueRef, LLVMValueRef),
-    name: &str,
-    args: &[LLVMValueRef],
-) -> Result<(), CodegenError> {
-    let unknown = || CodegenError::Internal(format!("unknown kernel {name}"));
-    let k = plan.mapped.kernels.iter().position(|k| k.name == name).ok_or_else(unknown)?;
-    let (kernel, info) = (&plan.mapped.kernels[k], &plan.kernels[k]);
-    for (p, v) in kernel.host_params.iter().zip(args) {
-        expr.names.insert(p.clone(), *v);
-    }
-    let mut blocks = ir.int(1);
-    let mut grid = Vec::new();
-    for g in &kernel.grid {
-        let lower = expr.emit_pw_aff(&g.lower)?;
-        let count = expr.emit_pw_aff(&g.count)?;
-        let count = ir.smax(count, ir.int(0));
-        blocks = ir.mul(blocks, count);
-        grid.push((lower, count));
-    }
-    for (i, s) in info.scalars.iter().enumerate() {
-        let value = match s {
-            ScalarArg::Param(p) => entry.params[*p],
-            ScalarArg::Invariant(v) => slot_value(ir, plan.scop.invariants[*v].value.0 as LLVMValueRef),
-            ScalarArg::HostParam(d) => args[*d],
-            ScalarArg::TileLower(d) => grid[*d].0,
-            ScalarArg::TileCount(d) => grid[*d].1,
-            ScalarArg::Stencil(_) => {
-                return Err(CodegenError::Internal("a fused kernel in the mapping".into()));
-            }
-        };
-        ir.store(value, ir.byte_offset(slots.scalars, ir.int(8 * i as i64)));
-    }
-    ir.call(ir.void_type(), launch, &[run, ir.int32(k as u32), blocks, slots.scalars]);
-    for p in &kernel.host_params {
-        expr.names.remove(p);
-    }
-    Ok(())
-}
-
-/// An invariant as it is stored in its 8-byte slot: an `i1` becomes a byte.
-pub(crate) fn slot_value(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
-    // SAFETY: a live value and its type.
-    unsafe {
-        let ty = LLVMTypeOf(v);
-        if LLVMGetTypeKind(ty) == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
-            && LLVMGetIntTypeWidth(ty) == 1
-        {
-            return ir.cast(LLVMOpcode::LLVMZExt, v, ir.i8_type());
-        }
-    }
-    v
 }

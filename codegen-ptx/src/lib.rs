@@ -12,6 +12,7 @@
 //!   approximated beyond the flags of the host's IR.
 //! - Any function here may fail without harm: the original loop stays.
 
+mod arguments;
 mod ast_expr;
 mod checked;
 mod descriptor;
@@ -22,9 +23,11 @@ mod hold;
 mod host;
 mod ir;
 mod kernel;
+mod launch;
 mod llvm;
 mod math;
 mod ptx;
+mod ranges;
 mod statement;
 mod stencil;
 mod subregion;

@@ -17,9 +17,11 @@
 use super::{FusedKernels, StencilScalar};
 use crate::CodegenError;
 use crate::ast_expr::ExprEmitter;
-use crate::host::{HostPlan, Range, SCRATCH, slot_value};
+use crate::host::HostPlan;
 use crate::ir::Ir;
 use crate::kernel::ScalarArg;
+use crate::launch::slot_value;
+use crate::ranges::{Range, SCRATCH};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{StencilPlan, plan};

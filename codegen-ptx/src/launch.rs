@@ -1,0 +1,158 @@
+//! The launches of the host plan: the estimate of the work, the choice among kernels, grids and scalar arguments.
+
+use crate::CodegenError;
+use crate::ast_expr::ExprEmitter;
+use crate::host::{Entry, HostPlan, Slots};
+use crate::ir::Ir;
+use crate::kernel::ScalarArg;
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::{Choice, WorkEstimate};
+use pollyrs_scop::{ArrayId, Scop};
+
+/// The estimated number of statement instances, as a double.
+pub(crate) fn emit_work(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    work: &WorkEstimate,
+) -> Result<LLVMValueRef, CodegenError> {
+    // SAFETY: live types.
+    let constant = |v: f64| unsafe { LLVMConstReal(ir.double_type(), v) };
+    let mut sum = constant(0.0);
+    for term in &work.terms {
+        let mut product = constant(1.0);
+        for factor in term {
+            let f = expr.emit_pw_aff(factor)?;
+            let f = ir.smax(f, ir.int(0));
+            let f = ir.cast(LLVMOpcode::LLVMSIToFP, f, ir.double_type());
+            product = ir.binary(LLVMOpcode::LLVMFMul, product, f);
+        }
+        sum = ir.binary(LLVMOpcode::LLVMFAdd, sum, product);
+    }
+    Ok(sum)
+}
+
+/// The number of the alternative whose blocks, spread over the multiprocessors, take the least time.
+pub(crate) fn emit_choice(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    plan: &HostPlan<'_>,
+    choice: &Choice,
+) -> Result<LLVMValueRef, CodegenError> {
+    let mut best: Option<(LLVMValueRef, LLVMValueRef)> = None;
+    for (number, a) in choice.kernels.iter().enumerate() {
+        let mut blocks = ir.int(1);
+        for g in &plan.mapped.kernels[a.kernel].grid {
+            let count = expr.emit_pw_aff(&g.count)?;
+            blocks = ir.mul(blocks, ir.smax(count, ir.int(0)));
+        }
+        // A product that wraps makes a bad choice, never a wrong one.
+        let rounds = |slots: i64| ir.udiv(ir.add(blocks, ir.int(slots - 1)), ir.int(slots));
+        let (weight, residents) = (i64::from(a.weight), i64::from(a.residents.max(1)));
+        let multiprocessors = i64::from(choice.multiprocessors.max(1));
+        let waves = rounds(multiprocessors * residents);
+        let busy = rounds(multiprocessors);
+        let part = ir.udiv(ir.mul(busy, ir.int(2 * weight)), ir.int(3 * residents));
+        let one = ir.add(part, ir.int(weight / 3));
+        let several = ir.icmp(LLVMIntULT, ir.int(1), waves);
+        let time = ir.select(several, ir.mul(waves, ir.int(weight)), one);
+        let number = ir.int(number as i64);
+        best = Some(match best {
+            None => (time, number),
+            Some((least, other)) => {
+                let better = ir.icmp(LLVMIntULT, time, least);
+                (ir.select(better, time, least), ir.select(better, number, other))
+            }
+        });
+    }
+    best.map(|b| b.1).ok_or_else(|| CodegenError::Internal("a choice among no kernels".into()))
+}
+
+/// Tells the checked emulated device the arrays' sizes, in the order of the descriptor, so that reports name subscripts.
+pub(crate) fn emit_shapes<'i>(
+    ir: &Ir,
+    expr: &ExprEmitter<'_>,
+    module: LLVMModuleRef,
+    scop: &Scop,
+    run: LLVMValueRef,
+    arrays: impl Iterator<Item = &'i ArrayId>,
+) -> Result<(), CodegenError> {
+    let params = [ir.ptr_type(), ir.i32_type(), ir.i32_type(), ir.i64_type(), ir.i64_type(), ir.i64_type()];
+    let shape = ir.declare(module, "pollyrs_rt_emu_shape", ir.void_type(), &params);
+    for (i, id) in arrays.enumerate() {
+        let array = scop.array(*id);
+        // Rows of more than three inner dimensions are named by their offset.
+        let mut sizes = [ir.int(0); 3];
+        let dims = if array.dims() > sizes.len() + 1 { 0 } else { array.dims() };
+        for (d, to) in (1..dims).zip(&mut sizes) {
+            let size = array.sizes[d].as_ref().ok_or(CodegenError::Internal("a size is missing".into()))?;
+            *to = expr.emit_pw_aff(size)?;
+        }
+        let (index, dims) = (ir.int32(i as u32), ir.int32(dims as u32));
+        ir.call(ir.void_type(), shape, &[run, index, dims, sizes[0], sizes[1], sizes[2]]);
+    }
+    Ok(())
+}
+
+/// One launch: evaluates the grid and stores the scalar arguments.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn emit_launch(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    plan: &HostPlan<'_>,
+    entry: &Entry,
+    slots: &Slots,
+    (launch, run): (LLVMValueRef, LLVMValueRef),
+    name: &str,
+    args: &[LLVMValueRef],
+) -> Result<(), CodegenError> {
+    let unknown = || CodegenError::Internal(format!("unknown kernel {name}"));
+    let k = plan.mapped.kernels.iter().position(|k| k.name == name).ok_or_else(unknown)?;
+    let (kernel, info) = (&plan.mapped.kernels[k], &plan.kernels[k]);
+    for (p, v) in kernel.host_params.iter().zip(args) {
+        expr.names.insert(p.clone(), *v);
+    }
+    let mut blocks = ir.int(1);
+    let mut grid = Vec::new();
+    for g in &kernel.grid {
+        let lower = expr.emit_pw_aff(&g.lower)?;
+        let count = expr.emit_pw_aff(&g.count)?;
+        let count = ir.smax(count, ir.int(0));
+        blocks = ir.mul(blocks, count);
+        grid.push((lower, count));
+    }
+    for (i, s) in info.scalars.iter().enumerate() {
+        let value = match s {
+            ScalarArg::Param(p) => entry.params[*p],
+            ScalarArg::Invariant(v) => slot_value(ir, plan.scop.invariants[*v].value.0 as LLVMValueRef),
+            ScalarArg::HostParam(d) => args[*d],
+            ScalarArg::TileLower(d) => grid[*d].0,
+            ScalarArg::TileCount(d) => grid[*d].1,
+            ScalarArg::Stencil(_) => {
+                return Err(CodegenError::Internal("a fused kernel in the mapping".into()));
+            }
+        };
+        ir.store(value, ir.byte_offset(slots.scalars, ir.int(8 * i as i64)));
+    }
+    ir.call(ir.void_type(), launch, &[run, ir.int32(k as u32), blocks, slots.scalars]);
+    for p in &kernel.host_params {
+        expr.names.remove(p);
+    }
+    Ok(())
+}
+
+/// An invariant as it is stored in its 8-byte slot: an `i1` becomes a byte.
+pub(crate) fn slot_value(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: a live value and its type.
+    unsafe {
+        let ty = LLVMTypeOf(v);
+        if LLVMGetTypeKind(ty) == inkwell::llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
+            && LLVMGetIntTypeWidth(ty) == 1
+        {
+            return ir.cast(LLVMOpcode::LLVMZExt, v, ir.i8_type());
+        }
+    }
+    v
+}
