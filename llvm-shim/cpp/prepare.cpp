@@ -4,6 +4,7 @@
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/LoopIterator.h"
 #include "llvm/Analysis/MustExecute.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -335,6 +336,31 @@ bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads) {
     if (!Again)
       break;
   }
+  return Changed;
+}
+
+bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  bool Changed = false;
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    BasicBlock *Before = L->getLoopPreheader();
+    if (!Before)
+      continue;
+    LoopBlocksRPO Blocks(L);
+    Blocks.perform(&LI);
+    for (BasicBlock *BB : Blocks)
+      for (Instruction &I : make_early_inc_range(*BB)) {
+        if (!isa<BinaryOperator, CastInst>(I) || !I.getType()->isIntegerTy() || !L->hasLoopInvariantOperands(&I) ||
+            !isSafeToSpeculativelyExecute(&I))
+          continue;
+        I.moveBefore(Before->getTerminator()->getIterator());
+        I.dropLocation();
+        Changed = true;
+      }
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
   return Changed;
 }
 

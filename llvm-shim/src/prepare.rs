@@ -82,6 +82,14 @@ impl Session {
         Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS) })
     }
 
+    /// Moves integer arithmetic on what a loop does not change before the loop: a size such as `h / 2` that is computed between two loops
+    /// keeps scalar evolution from multiplying out subscripts.
+    pub fn hoist_arithmetic(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_hoist_arithmetic(self.raw, f) })
+    }
+
     /// Branches inside loops to blocks that end the program (a failed bounds check, an assertion) become calls of
     /// [`CHECK`] with the condition under which they are not taken. The error blocks stay in the function, unreachable.
     pub fn assume_no_errors(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

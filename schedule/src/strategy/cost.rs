@@ -4,7 +4,8 @@
 //! ```text
 //! LAUNCH + max(I / T · LATENCY, I · INSTANCE · (1 + (UNCOALESCED - 1) · strided))
 //! ```
-//! where `strided` is the share of accesses that neighbouring threads make neither to the same nor to adjacent elements. All
+//! where `strided` is the share of accesses that neighbouring threads make neither to the same nor to adjacent elements, averaged over the
+//! instances, so that a launch costs no more than the same instances in several. All
 //! parameters are taken as [`SIZE`]. The figures are orders of magnitude for a current data-centre GPU (a launch back to back
 //! takes 3.1 µs on an H200, a dependent chain of L2 hits and arithmetic about 50 ns an iteration); they only rank candidates, the
 //! run-time cost model decides on host or device.

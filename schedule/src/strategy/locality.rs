@@ -2,7 +2,8 @@
 //!
 //! For a band with members `m0 .. mp` the step along `m_d` is an iteration vector `v` with `m_d · v = 1` and `m_e · v = 0` for the
 //! others, loops beneath the band kept. An access then moves by its linear part times `v`: by nothing (*invariant*), by one in
-//! the last subscript only (*adjacent*), or otherwise (*strided*). Only first pieces are looked at; this is a heuristic.
+//! the last subscript only (*adjacent*), or otherwise (*strided*; a few elements in the last subscript only are partly that: neighbours
+//! share cache lines). Only first pieces are looked at; this is a heuristic.
 //!
 //! Example: in gemm's `C[i,j] += A[i,k] * B[k,j]` a step of `j` is adjacent for C and B and invariant for A.
 
@@ -10,13 +11,16 @@ use super::cost::Model;
 use crate::{Result, tree::member_map};
 use pollyrs_isl as isl;
 
-/// Shares of the accesses to memory, weighted by the number of instances; they sum to one (all zero without accesses).
+/// Shares of the accesses to memory, averaged over the instances; those that access none count as zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Step {
     pub adjacent: f64,
     pub invariant: f64,
     pub strided: f64,
 }
+
+/// Elements of a cache line's sector; from this distance on, each access is one of its own.
+const SECTOR: f64 = 8.0;
 
 impl Step {
     /// How well the member serves as thread x.
@@ -29,7 +33,9 @@ impl Step {
 pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff]) -> Result<Vec<Step>> {
     let mut out = vec![Step::default(); members.len()];
     let maps = members.iter().map(|m| Ok(member_map(m)?.maps()?)).collect::<Result<Vec<_>>>()?;
+    let mut instances = 0.0;
     for (id, weight) in model.weights(domain)? {
+        instances += weight;
         let stmt = &model.scop.statements[id.0];
         let mut rows = Vec::new();
         for maps in &maps {
@@ -54,6 +60,7 @@ pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff])
         }
         for (pos, step) in out.iter_mut().enumerate() {
             let Some(v) = solve(&rows, pos) else { continue };
+            let weight = weight / accesses.len() as f64;
             for access in &accesses {
                 let delta: Vec<f64> = access.iter().map(|row| dot(row, &v)).collect();
                 let (last, outer) = match delta.split_last() {
@@ -62,16 +69,23 @@ pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff])
                 };
                 match (outer, last.abs()) {
                     (false, 0.0) => step.invariant += weight,
-                    (false, 1.0) => step.adjacent += weight,
+                    (false, d) if d < SECTOR => {
+                        let far = (d - 1.0).max(0.0) / (SECTOR - 1.0);
+                        step.adjacent += (1.0 - far) * weight;
+                        step.strided += far * weight;
+                    }
                     _ => step.strided += weight,
                 }
             }
         }
     }
-    for s in &mut out {
-        let sum = s.adjacent + s.invariant + s.strided;
-        if sum > 0.0 {
-            *s = Step { adjacent: s.adjacent / sum, invariant: s.invariant / sum, strided: s.strided / sum };
+    if instances > 0.0 {
+        for s in &mut out {
+            *s = Step {
+                adjacent: s.adjacent / instances,
+                invariant: s.invariant / instances,
+                strided: s.strided / instances,
+            };
         }
     }
     Ok(out)

@@ -424,6 +424,19 @@ mod tests {
         }
     }
 
+    /// Statements around one with strided accesses do not cost more for being with it.
+    #[test]
+    fn pooling_is_one_kernel() {
+        let s = scop(
+            "param n; array X n n; array Y n n;
+             for i : 0 <= i < n { for j : 0 <= j < n {
+               S0 : Y[i,j] = ;
+               for r : 0 <= r < 2 { for s : 0 <= s < 2 { S1 : Y[i,j] = Y[i,j], X[2*i+r,2*j+s]; } }
+               S2 : Y[i,j] = Y[i,j]; } }",
+        );
+        assert_eq!(shape_of(&s), "K2");
+    }
+
     #[test]
     fn nothing_parallel() {
         let s = scop("param n; array A n; for i : 1 <= i < n { S0 : A[i] = A[i-1]; }");
