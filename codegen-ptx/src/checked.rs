@@ -27,7 +27,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntNE;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target::{LLVMABISizeOfType, LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr};
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMLinkage, LLVMOpcode, LLVMTypeKind, LLVMUnnamedAddr};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `PollyrsEmuSite::flags`: a store.
@@ -256,6 +256,10 @@ impl Checker {
                 self.slot(i);
             }
             LLVMLoad => self.load(i, ty),
+            // Threads report that errno is to be set, all with the same value.
+            // SAFETY: a live store.
+            LLVMStore if unsafe { LLVMGetOrdering(i) } != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic => {
+            }
             LLVMStore => self.store(i)?,
             LLVMBr | LLVMSwitch => {
                 self.ir.before(i);

@@ -4,6 +4,7 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/CBindingWrapping.h"
@@ -19,6 +20,13 @@ static bool isMathCall(const CallInst &Call, const TargetLibraryInfo &TLI) {
   LibFunc F;
   return !Call.isStrictFP() && !Call.hasOperandBundles() && TLI.getLibFunc(Call, F) &&
          (F == LibFunc_sqrt || F == LibFunc_sqrtf);
+}
+
+// Whether the argument is a constant with which the call leaves `errno` alone. (Such calls appear where a loop that runs no iteration
+// leaves a sum at its first value.)
+static bool cannotFail(const CallInst &Call) {
+  auto *Argument = dyn_cast<ConstantFP>(Call.getArgOperand(0));
+  return Argument && (!Argument->isNegative() || Argument->isZero() || Argument->isNaN());
 }
 
 extern "C" {
@@ -51,10 +59,14 @@ bool prs_assume_no_errno(Session *S, LLVMValueRef FRef) {
     auto *Call = dyn_cast<CallInst>(&I);
     if (!Call || !LI.getLoopFor(Call->getParent()) || !isMathCall(*Call, TLI) || Call->doesNotAccessMemory())
       continue;
+    Changed = true;
+    if (cannotFail(*Call)) {
+      Call->setDoesNotAccessMemory();
+      continue;
+    }
     S->MathCalls.push_back({Call, Call->getAttributes()});
     Call->setMemoryEffects(MemoryEffects::none());
     Call->addFnAttr(Attribute::get(F.getContext(), Key));
-    Changed = true;
   }
   if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());

@@ -120,10 +120,41 @@ impl Builder<'_> {
         for v in self.live_outs() {
             self.live_out(flow, &mut fx, v)?;
         }
-        while let Some(c) = fx.pending.pop() {
-            self.write_cell(flow, &mut fx, c)?;
+        self.write_cells(flow, &mut fx)?;
+        for b in &flow.order {
+            for v in ir::instructions(*b).into_iter().filter(|v| ir::may_set_errno(*v)) {
+                if !self.uncovered(flow, &fx.effects, *b, v)?.is_empty()? {
+                    // Nobody may want the result, but the call has to be made.
+                    self.cell(flow, &mut fx, CellKind::Scalar, v, flow.loops[b].len())?;
+                    self.write_cells(flow, &mut fx)?;
+                }
+            }
         }
         Ok(fx)
+    }
+
+    fn write_cells(&mut self, flow: &Flow, fx: &mut Effects) -> Result<(), Fail> {
+        while let Some(c) = fx.pending.pop() {
+            self.write_cell(flow, fx, c)?;
+        }
+        Ok(())
+    }
+
+    /// The iterations in which block `b` runs and no effect executes `v`, which is computed in it.
+    pub(crate) fn uncovered<'e>(
+        &self,
+        flow: &Flow,
+        effects: impl IntoIterator<Item = &'e Effect>,
+        b: Block,
+        v: Value,
+    ) -> Result<Set, Fail> {
+        let mut missed = flow.domains[&b].clone().intersect_params(self.context.clone())?;
+        for e in effects {
+            if e.loops == flow.loops[&b] && e.tree.values().any(|executed| *executed == v) {
+                missed = missed.subtract(e.domain.clone())?;
+            }
+        }
+        Ok(missed)
     }
 
     fn live_out(&mut self, flow: &Flow, fx: &mut Effects, v: Value) -> Result<(), Fail> {

@@ -79,12 +79,7 @@ impl Builder<'_> {
         for b in &flow.order {
             for call in ir::instructions(*b).into_iter().filter(|v| ir::may_set_errno(*v)) {
                 any = true;
-                let mut missed = flow.domains[b].clone().intersect_params(self.context.clone())?;
-                for e in groups.iter().flat_map(|g| &g.effects) {
-                    if e.loops == flow.loops[b] && e.tree.values().any(|v| *v == call) {
-                        missed = missed.subtract(e.domain.clone())?;
-                    }
-                }
+                let missed = self.uncovered(flow, groups.iter().flat_map(|g| &g.effects), *b, call)?;
                 if !missed.is_empty()? {
                     return Err(Fail::at(crate::instructions::call_reason(call), call));
                 }
