@@ -4,6 +4,8 @@
 //! sizes only, have C's integer types and are evaluated by the generator, so every access is known before the program runs.
 //! [`Data`] expressions are never evaluated by the generator; their operators cannot have undefined behaviour.
 
+use std::collections::BTreeSet;
+
 /// C's integer types of counters and sizes, by conversion rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IntTy {
@@ -216,6 +218,12 @@ pub struct Loop {
     pub body: Vec<Node>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Break,
+    Return,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     Loop(Loop),
@@ -223,6 +231,12 @@ pub enum Node {
     /// On data; the generator's bounds take both ways.
     IfData(Cmp, Data, Data, Vec<Node>, Vec<Node>),
     Continue(Cond),
+    /// `if (a cmp b)` the loop or the function ends. On data; the generator's bounds hold if it never does.
+    Exit(Exit, Cmp, Data, Data),
+    /// `if (!cond) abort();` with a condition that holds.
+    Check(Cond),
+    /// `if (value > limit) abort();` with a limit that no value passes, which the compiler does not know.
+    CheckData(Data),
     /// `op` None: plain assignment.
     Assign(Target, Option<DataOp>, Data),
     /// Declares a scalar.
@@ -286,6 +300,40 @@ pub struct Program {
     pub result: Option<usize>,
     pub sets: Vec<ArgSet>,
     pub scale: Scale,
+}
+
+/// Calls `f` for each node, outer ones first.
+pub fn each_node<'a>(nodes: &'a [Node], f: &mut dyn FnMut(&'a Node)) {
+    for node in nodes {
+        f(node);
+        match node {
+            Node::Loop(l) => each_node(&l.body, f),
+            Node::If(_, then, other) | Node::IfData(_, _, _, then, other) => {
+                each_node(then, f);
+                each_node(other, f);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Program {
+    /// Which kinds of control flow it has, for the report.
+    pub fn features(&self) -> BTreeSet<&'static str> {
+        let mut found = BTreeSet::new();
+        each_node(&self.body, &mut |node| {
+            found.extend(match node {
+                Node::IfData(..) => Some("branch on data"),
+                Node::Exit(Exit::Break, ..) => Some("loop left on data"),
+                Node::Exit(Exit::Return, ..) => Some("return on data"),
+                Node::Check(_) => Some("check of subscripts"),
+                Node::CheckData(_) => Some("check on data"),
+                Node::Swap(..) => Some("pointers swapped"),
+                _ => None,
+            });
+        });
+        found
+    }
 }
 
 /// Calls `f` for each access of a data expression.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! DIR/run.sh        needs a shell, cmp and a CUDA driver; with SANITIZER=memcheck (or racecheck) under compute-sanitizer
+//!                   of the CUDA toolkit; several files at once
 //! DIR/7             file 7 of the seed
 //! DIR/7.expected    what the plain program prints
 //! DIR/libpollyrs_rt.so
@@ -20,32 +21,39 @@ const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 
 const RUNNER: &str = r#"#!/bin/sh
 # Runs the programs on the GPU and compares what they print with what the plain programs print.
-#   run.sh [FIRST [LAST]]      SANITIZER=memcheck|racecheck: under compute-sanitizer
+#   run.sh [FIRST [LAST]]      these files only
+# SANITIZER=memcheck|racecheck|synccheck|initcheck: under compute-sanitizer. JOBS: processes at once (default: one for each core).
+# LIMIT: seconds for a file (default 120).
 cd "$(dirname "$0")" || exit 2
-export LD_LIBRARY_PATH="$PWD" POLLYRS_RT_DEVICE=cuda POLLYRS_RT_OFFLOAD=always
-same=0 different=0 device=0
+if [ "$1" = --one ]; then
+  name=$2
+  rm -f "$name.profile" "$name.log"
+  POLLYRS_RT_PROFILE=$name.profile timeout "$LIMIT" \
+    ${SANITIZER:+compute-sanitizer --tool $SANITIZER --log-file "$name.log" --error-exitcode 97 --print-limit 10} \
+    "./$name" >"$name.out" 2>"$name.err"
+  status=$?
+  device=$(grep -c '"device":"cuda"' "$name.profile" 2>/dev/null)
+  if [ $status = 0 ] && cmp -s "$name.out" "$name.expected"; then
+    echo "same ${device:-0}"
+  else
+    echo "different ${device:-0}"
+    echo "file $name: exit status $status" >&2
+    diff "$name.out" "$name.expected" | head -4 >&2
+    tail -3 "$name.err" >&2
+    [ -s "$name.log" ] && head -30 "$name.log" >&2
+  fi
+  exit 0
+fi
+export LD_LIBRARY_PATH="$PWD" POLLYRS_RT_DEVICE=cuda POLLYRS_RT_OFFLOAD=always SANITIZER LIMIT="${LIMIT:-120}"
 for expected in $(ls *.expected | sort -n); do
   name=${expected%.expected}
-  [ "$name" -ge "${1:-0}" ] && [ "$name" -le "${2:-999999999}" ] || continue
-  rm -f profile
-  log=$(mktemp)
-  POLLYRS_RT_PROFILE=profile timeout 120 \
-    ${SANITIZER:+compute-sanitizer --tool $SANITIZER --log-file "$log" --error-exitcode 97} "./$name" >out 2>err
-  status=$?
-  [ -e profile ] && device=$((device + $(grep -c '"device":"cuda"' profile)))
-  if [ $status = 0 ] && cmp -s out "$expected"; then
-    same=$((same + 1))
-  else
-    different=$((different + 1))
-    echo "file $name: exit status $status"
-    diff out "$expected" | head -4
-    tail -3 err
-    [ -s "$log" ] && head -20 "$log"
-  fi
-  rm -f "$log"
-done
-echo "$same files the same, $different different, $device executions on the GPU"
-[ "$different" = 0 ] && [ "$device" -gt 0 ]
+  [ "$name" -ge "${1:-0}" ] && [ "$name" -le "${2:-999999999}" ] && echo "$name"
+done | xargs -P "${JOBS:-$(nproc)}" -n 1 ./run.sh --one | awk -v tool="${SANITIZER:-no sanitizer}" '
+  { n[$1]++; device += $2 }
+  END {
+    printf "%d files the same, %d different, %d executions on the GPU (%s)\n", n["same"], n["different"], device, tool
+    exit n["different"] > 0 || device == 0
+  }'
 "#;
 
 /// Starts a bundle in `dir`.
@@ -74,6 +82,13 @@ pub fn add(
     let mut command = Command::new(&tools.clang);
     command
         .args(["-O2", "-mllvm", "-pollyrs-targets=cuda", "-mllvm"])
+        // Assembled by the driver: half of the files in the PTX that every GPU takes.
+        .args([
+            "-pollyrs-cubin=off",
+            "-mllvm",
+            if file % 8 < 4 { "-pollyrs-arch=sm_70" } else { "-pollyrs-arch=sm_90" },
+        ])
+        .arg("-mllvm")
         .arg(format!("-pollyrs-strategy={strategy}"))
         .arg(format!("-fpass-plugin={}", tools.plugin.display()))
         .args(COMMON)

@@ -6,7 +6,7 @@
 
 use crate::ast::{
     Access, ArgSet, Array, Cmp, Cond, Data, Index, IndexOp, IntTy, Loop, LoopForm, Node, Program, Scale,
-    Target, accesses,
+    Target,
 };
 
 /// Why an argument list is no good.
@@ -130,6 +130,17 @@ impl Run<'_> {
                     return Ok(Flow::Continue);
                 }
             }
+            // As if it were not taken: then most is touched.
+            Node::Exit(_, _, a, b) => {
+                self.data(a)?;
+                self.data(b)?;
+            }
+            Node::Check(cond) => {
+                if !self.cond(cond)? {
+                    return Err(Bad::Undefined);
+                }
+            }
+            Node::CheckData(value) => self.data(value)?,
             Node::Assign(target, _, value) => {
                 self.step()?;
                 self.trace.work += 1;
@@ -212,26 +223,18 @@ impl Run<'_> {
         })
     }
 
+    /// Touches what is loaded; counters used as values may overflow.
     fn data(&mut self, data: &Data) -> Result<(), Bad> {
-        let mut list = Vec::new();
-        accesses(data, &mut |access| list.push(access));
-        for access in list {
-            self.access(access)?;
-        }
-        self.indices_in(data)
-    }
-
-    /// Counters used as values.
-    fn indices_in(&self, data: &Data) -> Result<(), Bad> {
         match data {
+            Data::Load(access) => self.access(access),
             Data::Index(index) => self.index(index).map(|_| ()),
             Data::Bin(_, a, b) => {
-                self.indices_in(a)?;
-                self.indices_in(b)
+                self.data(a)?;
+                self.data(b)
             }
-            Data::DivBy(a, _) | Data::Abs(a) => self.indices_in(a),
-            Data::Select(_, parts) => parts.iter().try_for_each(|p| self.indices_in(p)),
-            Data::Const(_) | Data::Load(_) | Data::Scalar(_) => Ok(()),
+            Data::DivBy(a, _) | Data::Abs(a) => self.data(a),
+            Data::Select(_, parts) => parts.iter().try_for_each(|p| self.data(p)),
+            Data::Const(_) | Data::Scalar(_) => Ok(()),
         }
     }
 

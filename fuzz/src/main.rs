@@ -224,7 +224,7 @@ fn one_batch(shared: &Shared, batch: u64, dir: &Path) -> Result<()> {
         }
         report::merge(&mut whole, outcome);
     }
-    shared.report().batch(list.len(), &whole);
+    shared.report().batch(&programs, &whole);
     let mut seen = std::collections::BTreeSet::new();
     for (number, config, kind, text) in failed {
         if seen.insert((number, kind.clone())) {

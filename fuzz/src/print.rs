@@ -2,7 +2,8 @@
 //! all memory after each call: `p3 1 9f0c…`. Arguments name one function, or one function and one list.
 
 use crate::ast::{
-    Access, Array, Cond, Data, DataOp, Elem, Index, IndexOp, Loop, LoopForm, Node, Program, Target,
+    Access, Array, Cond, Data, DataOp, Elem, Exit, Index, IndexOp, Loop, LoopForm, Node, Program, Target,
+    each_node,
 };
 use crate::layout::{Layout, layout};
 use std::fmt::Write;
@@ -12,6 +13,7 @@ pub const DECLARATIONS: &str = "\
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 int wanted(int argc, char **argv, int program, int set);
 void start(uint64_t seed);
 void *region(int elem, uint64_t count);
@@ -60,6 +62,9 @@ fn function(out: &mut String, program: &Program, number: usize) {
     parameters.extend(
         program.scalars[..program.n_alphas].iter().enumerate().map(|(i, e)| format!("{} s{i}", e.name())),
     );
+    if has_limit(program) {
+        parameters.push("double limit".to_owned());
+    }
     parameters.extend(program.arrays.iter().map(|a| array_parameter(program, a)));
     let _ =
         writeln!(out, "__attribute__((noinline)) static {result} p{number}({}) {{", parameters.join(", "));
@@ -68,6 +73,13 @@ fn function(out: &mut String, program: &Program, number: usize) {
         let _ = writeln!(out, "  return s{scalar};");
     }
     out.push_str("}\n");
+}
+
+/// Whether there is a check on data.
+fn has_limit(program: &Program) -> bool {
+    let mut found = false;
+    each_node(&program.body, &mut |node| found |= matches!(node, Node::CheckData(_)));
+    found
 }
 
 fn array_parameter(program: &Program, array: &Array) -> String {
@@ -97,6 +109,9 @@ fn calls(out: &mut String, program: &Program, number: usize) {
             true => "0.37".to_owned(),
             false => "2654435761u".to_owned(),
         }));
+        if has_limit(program) {
+            arguments.push("HUGE_VAL".to_owned());
+        }
         arguments.extend(bases.iter().map(|(region, offset)| format!("(void *)(r{region} + {offset})")));
         let call = format!("p{number}({})", arguments.join(", "));
         let _ = match program.result {
@@ -135,6 +150,21 @@ fn node(out: &mut String, program: &Program, one: &Node, depth: usize) {
                 nodes(out, program, other, depth + 1);
             }
             writeln!(out, "{pad}}}")
+        }
+        Node::Exit(exit, cmp, a, b) => {
+            let ty = data_type(program, a);
+            let (a, b) = (data(program, a, ty), data(program, b, ty));
+            let leave = match (exit, program.result) {
+                (Exit::Break, _) => "break".to_owned(),
+                (Exit::Return, Some(scalar)) => format!("return s{scalar}"),
+                (Exit::Return, None) => "return".to_owned(),
+            };
+            writeln!(out, "{pad}if ({a} {} {b})\n{pad}  {leave};", cmp.text())
+        }
+        Node::Check(c) => writeln!(out, "{pad}if (!({}))\n{pad}  abort();", cond(program, c)),
+        Node::CheckData(value) => {
+            let value = data(program, value, data_type(program, value));
+            writeln!(out, "{pad}if ((double){value} > limit)\n{pad}  abort();")
         }
         Node::Continue(c) => writeln!(out, "{pad}if ({})\n{pad}  continue;", cond(program, c)),
         Node::Assign(Target::Array(access), op, value) => {

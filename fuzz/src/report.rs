@@ -1,5 +1,6 @@
 //! Counts of a run: programs offloaded, versioned, refused by reason; failures; compile times.
 
+use crate::ast::Program;
 use crate::check::{Kind, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,6 +19,8 @@ pub struct Report {
     /// Of those, programs of which nothing was versioned.
     refused_whole: BTreeMap<String, usize>,
     fell_back: BTreeMap<String, usize>,
+    /// Programs with each kind of control flow, and how many of them ran on the device.
+    features: BTreeMap<&'static str, (usize, usize)>,
     failures: Vec<String>,
     kinds: BTreeMap<Kind, usize>,
     plain_cpu: Duration,
@@ -62,6 +65,7 @@ impl Report {
             refused: BTreeMap::new(),
             refused_whole: BTreeMap::new(),
             fell_back: BTreeMap::new(),
+            features: BTreeMap::new(),
             failures: Vec::new(),
             kinds: BTreeMap::new(),
             plain_cpu: Duration::ZERO,
@@ -71,8 +75,15 @@ impl Report {
     }
 
     /// A file's programs, over all configurations.
-    pub fn batch(&mut self, programs: usize, outcome: &Outcome) {
-        self.programs += programs;
+    pub fn batch(&mut self, programs: &[Program], outcome: &Outcome) {
+        self.programs += programs.len();
+        for (number, program) in programs.iter().enumerate() {
+            for feature in program.features() {
+                let (all, on_device) = self.features.entry(feature).or_default();
+                *all += 1;
+                *on_device += usize::from(outcome.on_device.contains(&number));
+            }
+        }
         self.on_device += outcome.on_device.len();
         self.versioned += outcome.versioned.len();
         add(&mut self.refused, &outcome.refused, |_| true);
@@ -106,6 +117,10 @@ impl fmt::Display for Report {
             percent(self.on_device)
         )?;
         writeln!(f, "  versioned at least in part: {} ({:.0}%)", self.versioned, percent(self.versioned))?;
+        writeln!(f, "  control flow on data, and on the device:")?;
+        for (feature, (all, on_device)) in &self.features {
+            writeln!(f, "    {all:5} {feature}, {on_device} of them on the device")?;
+        }
         let ratio = self.plugin_cpu.as_secs_f64() / self.plain_cpu.as_secs_f64().max(1e-9);
         writeln!(
             f,

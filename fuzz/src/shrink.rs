@@ -213,7 +213,12 @@ impl Edit {
                 }
                 Node::Scalar(_, value) => self.data(value),
                 Node::Declare(_, value) => self.index(value),
-                Node::Continue(cond) => {
+                Node::Exit(_, _, a, b) => {
+                    self.data(a);
+                    self.data(b);
+                }
+                Node::CheckData(value) => self.data(value),
+                Node::Continue(cond) | Node::Check(cond) => {
                     self.index(&mut cond.a);
                     self.index(&mut cond.b);
                 }

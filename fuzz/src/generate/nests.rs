@@ -1,7 +1,7 @@
 //! Loop nests: which loops, what stands beside them, which statements are inside.
 
 use super::{Counter, Gen, Size};
-use crate::ast::{Cmp, Data, DataOp, Index, IndexOp, IntTy, Loop, LoopForm, Node, Target, VarId};
+use crate::ast::{Cmp, Cond, Data, DataOp, Exit, Index, IndexOp, IntTy, Loop, LoopForm, Node, Target, VarId};
 
 impl Gen<'_> {
     /// Loops around one or more assignments to an array.
@@ -66,7 +66,12 @@ impl Gen<'_> {
                 } else {
                     DataOp::Xor
                 };
-                vec![Node::Assign(Target::Scalar(scalar), Some(op), value)]
+                let mut body = vec![Node::Assign(Target::Scalar(scalar), Some(op), value)];
+                if self.rng.chance(8) {
+                    let exit = self.exit(target);
+                    body.insert(self.rng.below(2), exit);
+                }
+                body
             }
             None => self.level(target, inner),
         };
@@ -117,6 +122,15 @@ impl Gen<'_> {
             nodes.push(Node::Scalar(scalar, value));
             self.scalars.push(scalar);
         }
+        match self.rng.weighted(&[89, 5, 4, 2]) {
+            1 => nodes.push(self.exit(target)),
+            2 => nodes.extend(self.check()),
+            3 => {
+                let access = self.written(target);
+                nodes.push(Node::CheckData(Data::Load(access)));
+            }
+            _ => {}
+        }
         for extra in 0..1 + self.rng.weighted(&[70, 20, 10]) {
             let target = if extra == 0 || self.rng.chance(50) {
                 target
@@ -163,6 +177,25 @@ impl Gen<'_> {
         } else {
             statement
         }
+    }
+
+    /// Leaves the loop, or now and then the function, at some of the values of an array.
+    fn exit(&mut self, array: usize) -> Node {
+        let exit = if self.rng.chance(80) { Exit::Break } else { Exit::Return };
+        let load = Data::Load(self.written(array));
+        if self.program.arrays[array].elem.is_float() {
+            return Node::Exit(exit, Cmp::Gt, load, Data::Const(self.rng.range(900, 999)));
+        }
+        let masked = Data::Bin(DataOp::And, Box::new(load), Box::new(Data::Const(63)));
+        Node::Exit(exit, Cmp::Eq, masked, Data::Const(self.rng.range(0, 63)))
+    }
+
+    /// That a counter lies below its size, as languages with checked subscripts have it.
+    fn check(&mut self) -> Option<Node> {
+        let counter = self.counters.iter().rev().find(|c| c.param.is_some() && !c.time)?;
+        let (var, size) = (Index::Var(counter.var), Index::Var(counter.param?));
+        let offset = if self.rng.chance(80) { 0 } else { 1 };
+        Some(Node::Check(Cond { cmp: Cmp::Lt, a: var, b: size.plus(offset) }))
     }
 
     /// `for (v = margin; v < size - margin; v++)`

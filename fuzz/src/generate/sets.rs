@@ -5,8 +5,10 @@ use crate::evaluate::evaluate;
 use crate::rng::Rng;
 
 /// Typical sizes first, then tiny and odd ones, then overlapping arrays; those with undefined behaviour are left out.
-pub(super) fn argument_sets(program: &Program, rng: &mut Rng) -> Vec<ArgSet> {
+/// With them, how much the longest call does.
+pub(super) fn argument_sets(program: &Program, rng: &mut Rng) -> (Vec<ArgSet>, u64) {
     let mut sets = Vec::new();
+    let mut work = 0;
     let common = [7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33, 40];
     let none = vec![None; program.arrays.len()];
     for kind in 0..6 {
@@ -45,13 +47,14 @@ pub(super) fn argument_sets(program: &Program, rng: &mut Rng) -> Vec<ArgSet> {
                 break;
             }
             let set = ArgSet { params, alias, seed: rng.next() };
-            if evaluate(program, &set).is_ok() {
+            if let Ok(trace) = evaluate(program, &set) {
+                work = work.max(trace.work);
                 sets.push(set);
                 break;
             }
         }
     }
-    sets
+    (sets, work)
 }
 
 /// How many are tried: those of large programs take time.

@@ -12,12 +12,15 @@
 //! - One host thread runs all blocks of a checked launch, one after the other: epochs are in order (see [`shadow`]).
 //! - Nothing here changes what kernels compute: with everything switched off, or nothing found, results are the same.
 
+mod calls;
 pub mod shadow;
 
-use std::ffi::{CStr, c_char, c_void};
+pub use calls::Thread;
+
+use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 
-use crate::abi::{Array, EmuThread, Kernel, Scop};
+use crate::abi::{Array, Kernel, Scop};
 use crate::fatal;
 use crate::returned::Shape;
 use shadow::{Between, Cell, Clock, FRESH, Stamp};
@@ -491,94 +494,6 @@ fn touch(
 fn enough(more: bool) {
     if !more {
         fatal("the checked device ran out of epochs: check a shorter run");
-    }
-}
-
-/// What kernels are called with: their ABI's descriptor, and behind it what is the library's own.
-#[derive(Debug)]
-#[repr(C)]
-pub struct Thread {
-    pub abi: EmuThread,
-    pub linear: u32,
-    /// NULL: nothing is checked.
-    pub checker: *mut Checker,
-    /// The barrier that the thread waits at.
-    pub barrier: *const c_void,
-}
-
-/// Runs `body` with the thread's checker, if there is one.
-///
-/// # Safety
-/// `thread` is what the running kernel was called with.
-unsafe fn with<T>(thread: *const EmuThread, body: impl FnOnce(&mut Checker, &Thread) -> T) -> Option<T> {
-    // SAFETY: `blocks` makes each descriptor as a `Thread`; the one host thread that runs checked kernels is here.
-    unsafe {
-        let thread = &*thread.cast::<Thread>();
-        thread.checker.as_mut().map(|checker| body(checker, thread))
-    }
-}
-
-/// `pollyrs_rt_emu_load`.
-///
-/// # Safety
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pollyrs_rt_emu_load(
-    thread: *const EmuThread,
-    address: *const c_void,
-    site: *const Site,
-) -> u32 {
-    // SAFETY: the caller's promise.
-    unsafe { with(thread, |c, t| c.access(t, address as u64, site, None)) }.unwrap_or(false).into()
-}
-
-/// `pollyrs_rt_emu_store`.
-///
-/// # Safety
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pollyrs_rt_emu_store(
-    thread: *const EmuThread,
-    address: *const c_void,
-    site: *const Site,
-    undefined: u32,
-) {
-    // SAFETY: the caller's promise.
-    unsafe { with(thread, |c, t| c.access(t, address as u64, site, Some(undefined != 0))) };
-}
-
-/// `pollyrs_rt_emu_decide`.
-///
-/// # Safety
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pollyrs_rt_emu_decide(thread: *const EmuThread, site: *const Site, undefined: u32) {
-    if undefined == 0 {
-        return;
-    }
-    // SAFETY: the caller's promise; a constant of the program.
-    unsafe {
-        with(thread, |c, t| {
-            if c.checks.init {
-                c.uninitialised(
-                    t,
-                    &format!("{}: a condition or an address is computed from a value", (*site).what()),
-                );
-            }
-        })
-    };
-}
-
-/// `pollyrs_rt_emu_barrier_at`.
-///
-/// # Safety
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn pollyrs_rt_emu_barrier_at(thread: *const EmuThread, site: *const Site) {
-    // SAFETY: the caller's promise; only this thread writes its own field.
-    unsafe {
-        (*thread.cast::<Thread>().cast_mut()).barrier = site.cast();
-        crate::blocks::barrier(thread);
     }
 }
 

@@ -118,6 +118,31 @@ fn every_failure_is_survived_or_fatal() {
     }
 }
 
+/// The same on the emulated device, and where arrays also stay between executions: each operation fails at each of its first turns.
+#[test]
+fn every_injected_fault_is_survived_or_fatal() {
+    let emulated = ("POLLYRS_RT_DEVICE", "emulated");
+    let resident = ("POLLYRS_RT_RESIDENT", "on");
+    for settings in [&[emulated][..], &[resident], &[resident, ("POLLYRS_RT_STAGING", "64")]] {
+        let (mut survived, mut ended, mut untouched) = (0, 0, 0);
+        for operation in ["module", "alloc", "copy", "end-copy", "launch", "sync"] {
+            for k in 1..=8 {
+                let fault = format!("{operation}:{k}");
+                let outcome = cuda(&["held_few"], &[settings, &[("POLLYRS_RT_FAULT", &fault)]].concat());
+                if outcome.output.status.success() {
+                    outcome.expect(&["right"]);
+                    let fell_back = outcome.profile.iter().any(|line| line["device"] == "host");
+                    if fell_back { survived += 1 } else { untouched += 1 }
+                } else {
+                    outcome.expect_fatal("");
+                    ended += 1;
+                }
+            }
+        }
+        assert!(survived >= 6 && ended >= 2, "{settings:?}: {survived} {ended} {untouched}");
+    }
+}
+
 #[test]
 fn in_auto_mode_an_array_moves_once_it_has_paid() {
     // 1e-3 s of work an execution, by the estimate; moving 160 KB twice takes less. Then, with a thousandth of it, the host is right.
