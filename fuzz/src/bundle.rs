@@ -23,10 +23,11 @@ const RUNNER: &str = r#"#!/bin/sh
 # Runs the programs on the GPU and compares what they print with what the plain programs print.
 #   run.sh [FIRST [LAST]]      these files only
 # SANITIZER=memcheck|racecheck|synccheck|initcheck: under compute-sanitizer. JOBS: processes at once (default: one for each core).
-# LIMIT: seconds for a file (default 120).
+# LIMIT: seconds for a file (default 120). UNTIL: no file is started after this time (seconds since 1970).
 cd "$(dirname "$0")" || exit 2
 if [ "$1" = --one ]; then
   name=$2
+  [ -n "$UNTIL" ] && [ "$(date +%s)" -ge "$UNTIL" ] && echo "skipped 0" && exit 0
   rm -f "$name.profile" "$name.log"
   POLLYRS_RT_PROFILE=$name.profile timeout "$LIMIT" \
     ${SANITIZER:+compute-sanitizer --tool $SANITIZER --log-file "$name.log" --error-exitcode 97 --print-limit 10} \
@@ -44,14 +45,15 @@ if [ "$1" = --one ]; then
   fi
   exit 0
 fi
-export LD_LIBRARY_PATH="$PWD" POLLYRS_RT_DEVICE=cuda POLLYRS_RT_OFFLOAD=always SANITIZER LIMIT="${LIMIT:-120}"
+export LD_LIBRARY_PATH="$PWD" POLLYRS_RT_DEVICE=cuda POLLYRS_RT_OFFLOAD=always SANITIZER UNTIL LIMIT="${LIMIT:-120}"
 for expected in $(ls *.expected | sort -n); do
   name=${expected%.expected}
   [ "$name" -ge "${1:-0}" ] && [ "$name" -le "${2:-999999999}" ] && echo "$name"
 done | xargs -P "${JOBS:-$(nproc)}" -n 1 ./run.sh --one | awk -v tool="${SANITIZER:-no sanitizer}" '
   { n[$1]++; device += $2 }
   END {
-    printf "%d files the same, %d different, %d executions on the GPU (%s)\n", n["same"], n["different"], device, tool
+    printf "%d files the same, %d different, %d not started, %d executions on the GPU (%s)\n", \
+      n["same"], n["different"], n["skipped"], device, tool
     exit n["different"] > 0 || device == 0
   }'
 "#;
