@@ -30,7 +30,7 @@ if [ "$1" = --one ]; then
   [ -n "$UNTIL" ] && [ "$(date +%s)" -ge "$UNTIL" ] && echo "skipped 0" && exit 0
   rm -f "$name.profile" "$name.log"
   POLLYRS_RT_PROFILE=$name.profile timeout "$LIMIT" \
-    ${SANITIZER:+compute-sanitizer --tool $SANITIZER --log-file "$name.log" --error-exitcode 97 --print-limit 10} \
+    ${SANITIZER:+env POLLYRS_RT_POOL=0 compute-sanitizer --tool $SANITIZER --log-file "$name.log" --error-exitcode 97 --print-limit 10} \
     "./$name" >"$name.out" 2>"$name.err"
   status=$?
   device=$(grep -c '"device":"cuda"' "$name.profile" 2>/dev/null)

@@ -8,7 +8,7 @@
 //! | `POLLYRS_RT_VERBOSE` | `0` (default), `1` | One line of text on stderr for each execution, and a summary at exit. |
 //! | `POLLYRS_RT_CUDA_LIBRARY` | a path | The CUDA driver library to load instead of the system's `libcuda.so.1`. |
 //! | `POLLYRS_RT_CUDA_DEVICE` | a number, 0 by default | Which of the CUDA devices that the driver shows. |
-//! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none. |
+//! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none, and arrays get exactly their size, for compute-sanitizer. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
 //! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::ring`]); 0 leaves them to the driver. |
 //! | `POLLYRS_RT_RESIDENT` | `off` (default), `on` | Keeps large arrays on the device between executions, and copies only what the program wrote meanwhile (see [`crate::resident`]); needs Linux 6.11. Wrong for programs that let other devices write to pinned memory of their own behind the kernel's back (see [`crate::written`]). |

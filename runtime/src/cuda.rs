@@ -250,9 +250,14 @@ impl Device {
         Ok(stream)
     }
 
+    /// Whether memory is of exactly the size that is asked for.
+    pub fn allocates_exactly(&self) -> bool {
+        lock(&self.pool).is_off()
+    }
+
     /// Memory from the pool or the driver; if there is none left, the pool is emptied first.
     pub fn allocate(&self, bytes: u64) -> Result<Block> {
-        let size = Pool::round(bytes).ok_or(Error::OutOfMemory { bytes })?;
+        let size = lock(&self.pool).size(bytes).ok_or(Error::OutOfMemory { bytes })?;
         if let Some(block) = lock(&self.pool).take(size) {
             return Ok(block);
         }

@@ -30,8 +30,19 @@ impl Pool {
         Pool { free: BTreeMap::new(), bytes: 0, limit }
     }
 
-    /// The size to allocate: a power of two up to 1 MiB, then multiples of 2 MiB, the driver's own granularity.
-    pub fn round(bytes: u64) -> Option<u64> {
+    /// Whether nothing is kept. Then blocks have exactly the size that is asked for, so that a tool which watches the driver's
+    /// allocations (compute-sanitizer) sees an access beyond an array.
+    pub fn is_off(&self) -> bool {
+        self.limit == 0
+    }
+
+    /// The size to allocate for `bytes`.
+    pub fn size(&self, bytes: u64) -> Option<u64> {
+        if self.is_off() { Some(bytes.max(1)) } else { Pool::round(bytes) }
+    }
+
+    /// The size of a block that may be kept: a power of two up to 1 MiB, then multiples of 2 MiB, the driver's own granularity.
+    fn round(bytes: u64) -> Option<u64> {
         const MIB: u64 = 1 << 20;
         if bytes <= MIB {
             Some(bytes.max(512).next_power_of_two())
@@ -95,5 +106,7 @@ mod tests {
             assert_eq!(Pool::round(bytes), Some(size));
         }
         assert_eq!(Pool::round(u64::MAX), None);
+        assert_eq!(Pool::new(1).size(513), Some(1024));
+        assert_eq!((Pool::new(0).size(513), Pool::new(0).size(0)), (Some(513), Some(1)));
     }
 }

@@ -123,8 +123,10 @@ impl Queue for CudaQueue {
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
         let _current = self.device.current()?;
         // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
-        let size = bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes })?;
-        let fits = |block: &Block| block.size >= size && block.size / 2 <= size.max(MIN_BLOCK);
+        let exact = self.device.allocates_exactly();
+        let room = if exact { padding(host) } else { ALIGNMENT };
+        let size = bytes.checked_add(room).ok_or(Error::OutOfMemory { bytes })?;
+        let fits = |block: &Block| !exact && block.size >= size && block.size / 2 <= size.max(MIN_BLOCK);
         let block = match self.spare.iter().position(fits) {
             Some(index) => self.spare.swap_remove(index),
             None => self.device.allocate(size).map_err(|error| match error {
