@@ -24,7 +24,7 @@ use crate::kernel::KernelInfo;
 use crate::launch::{emit_choice, emit_launch, emit_shapes, emit_work};
 use crate::ranges::*;
 use crate::stencil::{self, FusedKernels};
-use crate::{CodegenError, walk};
+use crate::{CodegenError, product_range, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -400,6 +400,10 @@ fn emit_checks(
         let notes: Vec<String> = notes.into_iter().collect();
         let holds = expr.emit_set(&assumed)?;
         checks.push(Check { holds, reason: format!("an assumption does not hold: {}", notes.join("; ")) });
+    }
+    for r in &scop.ranges {
+        let holds = product_range::emit(ir, expr, scop, r)?;
+        checks.push(Check { holds, reason: format!("an assumption does not hold: {}", r.note) });
     }
     let mut ranges = Vec::new();
     let mut sized = None;

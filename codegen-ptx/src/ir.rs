@@ -195,6 +195,11 @@ impl Ir {
         self.select(c, a, b)
     }
 
+    pub fn smin(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+        let c = self.icmp(LLVMIntPredicate::LLVMIntSLT, a, b);
+        self.select(c, a, b)
+    }
+
     pub fn cast(&self, op: LLVMOpcode, v: LLVMValueRef, ty: LLVMTypeRef) -> LLVMValueRef {
         // SAFETY: see the module's invariants.
         unsafe { LLVMBuildCast(self.builder, op, v, ty, EMPTY.as_ptr()) }

@@ -26,6 +26,7 @@ mod kernel;
 mod launch;
 mod llvm;
 mod math;
+mod product_range;
 mod ptx;
 mod ranges;
 mod statement;

@@ -36,8 +36,13 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
         }
         None => {}
     }
-    for a in &scop.assumptions {
-        remark(f, RemarkKind::Analysis, "Assumption", at, &format!("assumes {}: {}", a.kind, a.note));
+    let assumptions = scop.assumptions.iter().map(|a| (a.kind, &a.note));
+    let assumptions: Vec<_> = assumptions.chain(scop.ranges.iter().map(|r| (r.kind, &r.note))).collect();
+    for (n, (kind, note)) in assumptions.iter().enumerate() {
+        // One text may stand for several conditions.
+        if !assumptions[..n].contains(&(*kind, note)) {
+            remark(f, RemarkKind::Analysis, "Assumption", at, &format!("assumes {kind}: {note}"));
+        }
     }
     for (a, b) in &scop.alias_checks {
         let text =

@@ -75,6 +75,7 @@ pub fn scop(text: &str) -> Scop {
             .collect(),
         context,
         assumptions: vec![],
+        ranges: vec![],
         invariants: vec![],
         arrays: p.arrays,
         statements: p.statements.into_iter().map(|s| s.2).collect(),

@@ -8,7 +8,8 @@
 
 use crate::builder::{Builder, Fail, Place};
 use crate::ir::{self, Value};
-use isl::{DimType, Map, MultiPwAff, PwAff, PwMultiAff, Set};
+use crate::ranges::extension;
+use isl::{DimType, Map, PwAff, Set};
 use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, Symbol, delinearize};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
@@ -173,7 +174,7 @@ impl Builder<'_> {
         self.require(AssumptionKind::Delinearization, shape.assumption.params()?, first, &note, subscript)?;
         let mut subscripts = Vec::new();
         for (r, subs) in raws.iter().zip(shape.subscripts) {
-            let back = self.extension(r)?;
+            let back = extension(&r.place, &r.quasi)?;
             let mut all = Vec::new();
             for s in subs {
                 let s = match &back {
@@ -293,28 +294,8 @@ impl Builder<'_> {
         }
     }
 
-    /// `{ [i] -> [i, q(i)] }`, where there are quasi-affine pieces.
-    fn extension(&self, r: &Raw) -> isl::Result<Option<PwMultiAff>> {
-        if r.quasi.is_empty() {
-            return Ok(None);
-        }
-        let mut m: Option<MultiPwAff> = None;
-        let dims = (0..r.place.loops.len()).map(|d| {
-            let ls = isl::LocalSpace::from_space(r.place.space()?)?;
-            PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, d as u32)?)
-        });
-        for p in dims.chain(r.quasi.iter().cloned().map(Ok)) {
-            let p = MultiPwAff::from_pw_aff(p?)?;
-            m = Some(match m {
-                None => p,
-                Some(m) => m.flat_range_product(p)?,
-            });
-        }
-        m.map(PwMultiAff::from_multi_pw_aff).transpose()
-    }
-
     fn extended_domain(&self, r: &Raw) -> isl::Result<Set> {
-        Ok(match self.extension(r)? {
+        Ok(match extension(&r.place, &r.quasi)? {
             None => r.place.domain.clone(),
             Some(m) => r.place.domain.clone().apply(Map::from_pw_multi_aff(m)?)?,
         })

@@ -8,7 +8,7 @@ use crate::ir::{self, Block, Value};
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
-use pollyrs_scop::{Assumption, AssumptionKind, Location, RejectReason};
+use pollyrs_scop::{Assumption, AssumptionKind, Location, ProductRange, RejectReason};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot wrap.
@@ -124,6 +124,7 @@ pub(crate) struct Builder<'a> {
     pub context: Set,
     pub assumed: Set,
     pub assumptions: Vec<Assumption>,
+    pub ranges: Vec<ProductRange>,
     /// isl names in use.
     pub names: BTreeSet<String>,
     /// While set, an expression that would need a new assumption is a blocker.
@@ -153,6 +154,7 @@ impl<'a> Builder<'a> {
             context: universe.clone(),
             assumed: universe,
             assumptions: Vec::new(),
+            ranges: Vec::new(),
             names: BTreeSet::new(),
             strict: false,
             tied: BTreeSet::new(),
@@ -307,7 +309,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A name from the source: of the value, or for a PHI of what it merges.
-    fn user_name(&self, v: Value, depth: u32) -> Option<String> {
+    pub fn user_name(&self, v: Value, depth: u32) -> Option<String> {
         // Without debug information a parameter may still have its name; those of other values are the compiler's.
         let argument = || ir::argument_index(v).map(|_| ir::name(v)).filter(|n| !n.is_empty());
         let own = source_name(v).or_else(argument);

@@ -27,6 +27,9 @@ pub(crate) struct Affine {
 /// Functions with more pieces make every later step expensive; none of interest has them.
 const MAX_PIECES: u32 = 24;
 
+/// Longer polynomials are not spelled out in messages.
+const MAX_TERMS_SHOWN: usize = 4;
+
 impl Builder<'_> {
     fn blocked<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
         Err(Stop::Blocker(self.describe(&self.culprit(e).unwrap_or_else(|| e.clone()))))
@@ -360,7 +363,13 @@ impl Builder<'_> {
                 }
                 let unsigned = matches!(e.kind, ScevKind::ZeroExtend(_));
                 if x.bits < 64 && (unsigned || !never_wraps(x)) {
-                    self.bound_products(&p, x, unsigned, place, quasi)?;
+                    let bound = 1i64 << (x.bits - u32::from(!unsigned));
+                    let range = if unsigned { (0, bound - 1) } else { (-bound, bound - 1) };
+                    let mut note = format!("an index of {} bits does not wrap", x.bits);
+                    if p.terms().count() <= MAX_TERMS_SHOWN {
+                        note.push_str(&format!(": {}", self.polynomial_text(&p, place)));
+                    }
+                    self.assume_range(AssumptionKind::NoWrap, &p, range, place, quasi, &note)?;
                 }
                 Ok(p)
             }

@@ -305,6 +305,54 @@ pub struct Assumption {
     pub note: String,
 }
 
+/// That a polynomial in the parameters, which isl cannot express, lies in a range wherever the SCoP computes it. The host evaluates
+/// it with overflow checks: `low <= v + offset <= high` for all values `v` of the sum of `terms` and both ends of `offsets`.
+///
+/// **Example.** `A[i * n + j]` with an index of 32 bits and `0 <= i < n`, `0 <= j < m` needs `(n - 1) * n + m - 1 < 2^32`: the terms
+/// are `n * x` for `x` between `0` and `n - 1`, and `x` between `0` and `m - 1`.
+#[derive(Clone, Debug)]
+pub struct ProductRange {
+    pub kind: AssumptionKind,
+    /// `[params] -> { : ... }`: where anything is executed that needs it.
+    pub executed: isl::Set,
+    pub terms: Vec<ProductTerm>,
+    pub offsets: (i64, i64),
+    pub low: i64,
+    pub high: i64,
+    pub location: Option<Location>,
+    /// What is assumed, in the user's terms.
+    pub note: String,
+}
+
+/// `coefficient * x` for every `x` of a range; without one, for `x = 1`. Functions are `[params] -> { [(f)] }`.
+#[derive(Clone, Debug)]
+pub struct ProductTerm {
+    /// A sum of products, a number before each.
+    pub coefficient: Vec<(i64, Vec<isl::PwAff>)>,
+    pub between: Option<(isl::PwAff, isl::PwAff)>,
+}
+
+impl ProductTerm {
+    /// All functions of the term.
+    pub fn functions_mut(&mut self) -> impl Iterator<Item = &mut isl::PwAff> {
+        let range = self.between.iter_mut().flat_map(|(a, b)| [a, b]);
+        self.coefficient.iter_mut().flat_map(|(_, factors)| factors).chain(range)
+    }
+}
+
+impl fmt::Display for ProductTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, (number, factors)) in self.coefficient.iter().enumerate() {
+            write!(f, "{}{number}", if n == 0 { "" } else { " + " })?;
+            factors.iter().try_for_each(|x| write!(f, " * {x}"))?;
+        }
+        match &self.between {
+            Some((low, high)) => write!(f, ", times {low} to {high}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Where the SCoP is in the host function. Handles are basic blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
@@ -328,6 +376,8 @@ pub struct Scop {
     /// `[params] -> { : ... }`: what is known to hold whenever the region is entered, the types' ranges included.
     pub context: isl::Set,
     pub assumptions: Vec<Assumption>,
+    /// Further assumptions.
+    pub ranges: Vec<ProductRange>,
     pub invariants: Vec<Invariant>,
     pub arrays: Vec<Array>,
     pub statements: Vec<Statement>,

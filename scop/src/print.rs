@@ -17,6 +17,16 @@ impl fmt::Display for Scop {
         for a in &self.assumptions {
             writeln!(f, "  assume {}: {} ({})", a.kind, a.set, a.note)?;
         }
+        for r in &self.ranges {
+            let terms: Vec<String> = r.terms.iter().map(|t| t.to_string()).collect();
+            let (least, most) = r.offsets;
+            let terms = terms.join("; ");
+            writeln!(
+                f,
+                "  assume {}: {} <= [{terms}] + {least}..{most} <= {} ({})",
+                r.kind, r.low, r.high, r.note
+            )?;
+        }
         for a in &self.arrays {
             let kind = match a.kind {
                 ArrayKind::Memory { .. } => "memory",

@@ -33,6 +33,8 @@ class Program:
     must_offload: frozenset
     # For both compilers, behind -ffp-contract=off.
     flags: tuple = ()
+    # Texts each of which is in the reason of some execution that falls back.
+    reasons: tuple = ()
 
 
 def examples(full):
@@ -56,17 +58,20 @@ def programs():
     for source in sorted((HERE.parent / "programs").iterdir()):
         if source.suffix not in {".c", ".cpp", ".f90"}:
             continue
-        lists, expectation, flags = [], None, ()
+        lists, expectation, flags, reasons = [], None, (), []
         for line in source.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS):(.*)", line)
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK):(.*)", line)
             if not found:
                 continue
             if found[1] == "ARGS":
                 lists.append(tuple(found[2].split()))
             elif found[1] == "FLAGS":
                 flags = tuple(found[2].split())
+            elif found[1] == "FALLBACK":
+                reasons.append(found[2].strip())
             else:
                 expectation = found[2].strip()
         if not lists or expectation not in EXPECTATIONS:
             raise ValueError(f"{source}: needs ARGS lines and an OFFLOAD line with one of {', '.join(EXPECTATIONS)}")
-        yield Program(f"programs/{source.name}", source, None, tuple(lists), expectation, frozenset(), flags)
+        yield Program(f"programs/{source.name}", source, None, tuple(lists), expectation, frozenset(), flags,
+                      tuple(reasons))

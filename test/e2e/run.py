@@ -114,6 +114,7 @@ def run_program(program, full):
     plain, offloaded, refusals = executables
     why = "".join(f"\n  {line}" for line in refusals[:8])
     devices = {"emulated": 0, "host": 0}
+    fallbacks = set()
     for arguments in program.arguments:
         words = [str(a) for a in arguments]
         expected = toolchain.run([plain, *words], env=toolchain.environment())
@@ -135,11 +136,16 @@ def run_program(program, full):
                 continue
             for line in lines:
                 devices[line["device"]] = devices.get(line["device"], 0) + 1
+                if line["device"] == "host":
+                    fallbacks.add(line.get("reason", ""))
             if arguments in program.must_offload:
                 result.check(any(line["device"] == "emulated" for line in lines),
                              lambda: report(f"nothing ran on the device: {reasons(lines)}{why}", got, again))
     holds, text = expectation(program, devices)
     result.check(holds, text + why)
+    for reason in program.reasons:
+        result.check(any(reason in f for f in fallbacks),
+                     lambda: f"no execution fell back because of '{reason}', but: {'; '.join(sorted(fallbacks)) or 'none did'}{why}")
     check_ptx(result, offloaded, work, ARCHITECTURES if program.must_offload else ARCHITECTURES[-1:])
     result.note = f"{len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back, " \
         f"compiled in {result.seconds[1]:.1f} s ({result.seconds[0]:.1f} s plain)"

@@ -44,6 +44,7 @@ impl<'c> Fixture<'c> {
             params: params.collect(),
             context: isl::Set::read(&ctx, "{ : }").unwrap(),
             assumptions: vec![],
+            ranges: vec![],
             invariants: vec![],
             arrays: vec![],
             statements: vec![],

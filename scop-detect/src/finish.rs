@@ -1,0 +1,296 @@
+//! The finished [`Scop`]: what is checked at run time, and everything tidied.
+//!
+//! **Invariants.** All sets and functions of the result are over one list of parameters, and nothing depends on a parameter that
+//! is not in it. No assumption is implied by the context and the others.
+
+use crate::builder::{Builder, Fail, loc};
+use crate::ir::{self, Value};
+use crate::schedule::original_schedule;
+use crate::statements::{Draft, handle};
+use isl::{DimType, Map, PwAff, Set, Space};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::LoopId;
+use pollyrs_scop::*;
+
+impl Builder<'_> {
+    pub fn finish(
+        mut self,
+        name: String,
+        function: String,
+        mut drafts: Vec<Draft>,
+        arrays: Vec<Array>,
+        invariants: &[Value],
+    ) -> Result<Scop, Fail> {
+        let alias_checks = self.alias_checks(&drafts, &arrays);
+        self.assumptions = self.needed_assumptions()?;
+        let known = self.known_at_run_time()?;
+        for d in &mut drafts {
+            d.statement.domain = assumed_domain(d.statement.domain.clone(), &known)?;
+        }
+        self.drop_unused(&drafts, &arrays)?;
+        let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
+        let mut arrays = arrays;
+        for d in &mut drafts {
+            let s = &mut d.statement;
+            s.domain = tidy_set(s.domain.clone(), &space)?;
+            for a in &mut s.accesses {
+                a.relation = tidy_map(a.relation.clone(), &space)?;
+                // Pieces for iterations that are never executed.
+                if a.within.is_none() && a.relation.n_basic_map()? > 1 {
+                    let inside = a.relation.clone().intersect_domain(s.domain.clone())?;
+                    let inside = inside.coalesce()?.gist_domain(s.domain.clone())?;
+                    if inside.is_single_valued()? {
+                        a.relation = inside;
+                    }
+                }
+                if let Some(w) = &mut a.within {
+                    w.relation = tidy_map(w.relation.clone(), &space)?;
+                }
+            }
+            for f in &mut s.synthesized {
+                f.function = tidy_function(f.function.clone(), &space)?;
+            }
+        }
+        for f in arrays.iter_mut().flat_map(|a| a.sizes.iter_mut().flatten()) {
+            *f = tidy_function(f.clone(), &space)?;
+            if !f.domain_space()?.is_params()? {
+                *f = f.clone().project_domain_on_params()?;
+            }
+        }
+        for d in &mut drafts {
+            d.statement.reduction = crate::reductions::recognise(&d.statement, &arrays)?;
+        }
+        let schedule = original_schedule(&self.ctx, &drafts)?;
+        let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
+        let loops: Vec<_> = (0..self.an.loops().len())
+            .filter(|l| self.inside(LoopId(*l)))
+            .map(|l| self.an.loops()[l].location.clone().map(loc))
+            .collect();
+        let location =
+            loops.first().cloned().flatten().or_else(|| crate::builder::block_location(self.region.entry));
+        let mut assumptions = std::mem::take(&mut self.assumptions);
+        for a in &mut assumptions {
+            a.set = tidy_set(a.set.clone(), &space)?;
+        }
+        let mut ranges = std::mem::take(&mut self.ranges);
+        for r in &mut ranges {
+            r.executed = tidy_set(r.executed.clone(), &space)?;
+            for f in r.terms.iter_mut().flat_map(ProductTerm::functions_mut) {
+                *f = tidy_function(f.clone(), &space)?;
+                if !f.domain_space()?.is_params()? {
+                    *f = f.clone().project_domain_on_params()?;
+                }
+            }
+        }
+        let block = |b: &ir::Block| ValueHandle(*b as usize);
+        let mut blocks: Vec<_> = self.region.blocks.iter().collect();
+        blocks.sort_by_key(|b| self.cfg.id(**b));
+        let scop = Scop {
+            name,
+            function,
+            location,
+            params: self
+                .params
+                .iter()
+                .map(|p| Param {
+                    name: p.name.clone(),
+                    display: p.display.clone(),
+                    bits: p.bits,
+                    scev: ScevHandle(p.scev.handle),
+                })
+                .collect(),
+            context: tidy_set(self.context.clone(), &space)?,
+            assumptions,
+            ranges,
+            invariants: invariants
+                .iter()
+                .map(|v| Invariant { value: handle(*v), display: self.name_of(*v) })
+                .collect(),
+            arrays,
+            statements,
+            schedule,
+            region: Region {
+                entry: block(&self.region.entry),
+                exit: block(&self.region.exit),
+                blocks: blocks.into_iter().map(block).collect(),
+            },
+            alias_checks,
+            loops,
+            ctx: self.ctx.clone(),
+        };
+        verify(&scop).map_err(|e| Fail {
+            reason: match e {
+                VerifyError::Isl(isl::Error::Quota) => RejectReason::Budget { stage: "detection".into() },
+                e => RejectReason::Internal { stage: "detection".into(), message: e.to_string() },
+            },
+            block: None,
+            location: None,
+        })?;
+        Ok(scop)
+    }
+
+    /// Pairs of arrays of which one is written and whose accesses may touch the same memory, types considered.
+    fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
+        let base = |a: usize| match arrays[a].kind {
+            ArrayKind::Memory { base } => Some(base.0 as Value),
+            _ => None,
+        };
+        let mut touching: Vec<Vec<(Value, bool)>> = vec![Vec::new(); arrays.len()];
+        for a in drafts.iter().flat_map(|d| &d.statement.accesses) {
+            if let AccessValue::Instruction(v) = a.value {
+                touching[a.array.0].push((v.0 as Value, a.kind != AccessKind::Read));
+            }
+        }
+        let mut pairs = Vec::new();
+        for a in 0..arrays.len() {
+            for b in a + 1..arrays.len() {
+                let (Some(p), Some(q)) = (base(a), base(b)) else { continue };
+                let clash = touching[a].iter().any(|(x, wx)| {
+                    let with = |(y, wy): &(Value, bool)| {
+                        (*wx || *wy) && self.an.may_alias_accesses((p, Some(*x)), (q, Some(*y)))
+                    };
+                    touching[b].iter().any(with)
+                });
+                if clash {
+                    pairs.push((ArrayId(a), ArrayId(b)));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The assumptions without those that the context and the others imply.
+    fn needed_assumptions(&mut self) -> Result<Vec<Assumption>, Fail> {
+        let mut all = std::mem::take(&mut self.assumptions);
+        let mut i = 0;
+        while i < all.len() {
+            let mut others = self.context.clone();
+            for (j, a) in all.iter().enumerate() {
+                if j != i {
+                    others = others.intersect(a.set.clone())?;
+                }
+            }
+            if others.is_subset(&all[i].set)? {
+                all.remove(i);
+            } else {
+                i += 1;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Removes parameters that nothing mentions (they came from conditions before the region).
+    fn drop_unused(&mut self, drafts: &[Draft], arrays: &[Array]) -> Result<(), Fail> {
+        let mut kept = Vec::new();
+        for (index, p) in std::mem::take(&mut self.params).into_iter().enumerate() {
+            let id = isl::Id::new(&self.ctx, &p.name)?;
+            let in_set = |s: &isl::Set| -> isl::Result<bool> {
+                let at = s.find_dim_by_id(DimType::Param, &id)?;
+                Ok(at >= 0 && s.involves_dims(DimType::Param, at as u32, 1)?)
+            };
+            let in_pwa = |f: &PwAff| -> isl::Result<bool> {
+                let at = f.space()?.find_dim_by_id(DimType::Param, &id)?;
+                Ok(at >= 0 && f.involves_dims(DimType::Param, at as u32, 1)?)
+            };
+            let mut used = self.tied.contains(&index);
+            for r in &mut self.ranges {
+                used |= in_set(&r.executed)?;
+                for f in r.terms.iter_mut().flat_map(ProductTerm::functions_mut) {
+                    used |= in_pwa(f)?;
+                }
+            }
+            for a in &self.assumptions {
+                used |= in_set(&a.set)?;
+            }
+            for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten()) {
+                used |= in_pwa(a)?;
+            }
+            for s in drafts.iter().map(|d| &d.statement) {
+                used |= in_set(&s.domain)?;
+                for f in &s.synthesized {
+                    used |= in_pwa(&f.function)?;
+                }
+                for relation in s
+                    .accesses
+                    .iter()
+                    .flat_map(|a| [Some(&a.relation), a.within.as_ref().map(|w| &w.relation)])
+                {
+                    let Some(relation) = relation else { continue };
+                    let at = relation.find_dim_by_id(DimType::Param, &id)?;
+                    used |= at >= 0 && relation.involves_dims(DimType::Param, at as u32, 1)?;
+                }
+            }
+            if used {
+                kept.push(p);
+                continue;
+            }
+            let at = self.context.find_dim_by_id(DimType::Param, &id)?;
+            if at >= 0 {
+                self.context = self.context.clone().project_out(DimType::Param, at as u32, 1)?;
+            }
+            for a in &mut self.assumptions {
+                let at = a.set.find_dim_by_id(DimType::Param, &id)?;
+                if at >= 0 {
+                    a.set = a.set.clone().project_out(DimType::Param, at as u32, 1)?;
+                }
+            }
+        }
+        self.params = kept;
+        Ok(())
+    }
+
+    /// The context and those assumptions that are one polyhedron.
+    fn known_at_run_time(&self) -> Result<Set, Fail> {
+        let mut known = self.context.clone();
+        for a in &self.assumptions {
+            if a.set.n_basic_set()? == 1 {
+                known = known.intersect(a.set.clone())?;
+            }
+        }
+        Ok(known.coalesce()?)
+    }
+}
+
+/// Drops the parameters that `space` lacks (nothing depends on them) and orders the rest as in `space`.
+fn tidy_set(mut s: isl::Set, space: &Space) -> isl::Result<isl::Set> {
+    for p in strangers(&s.space()?, space)? {
+        s = s.project_out(DimType::Param, p, 1)?;
+    }
+    s.align_params(space.clone())
+}
+
+fn tidy_map(mut m: Map, space: &Space) -> isl::Result<Map> {
+    for p in strangers(&m.space()?, space)? {
+        m = m.project_out(DimType::Param, p, 1)?;
+    }
+    m.align_params(space.clone())
+}
+
+fn tidy_function(mut f: PwAff, space: &Space) -> isl::Result<PwAff> {
+    for p in strangers(&f.space()?, space)? {
+        f = f.drop_dims(DimType::Param, p, 1)?;
+    }
+    f.align_params(space.clone())
+}
+
+/// Positions of parameters that `space` lacks, last first.
+fn strangers(mine: &Space, space: &Space) -> isl::Result<Vec<u32>> {
+    let mut found = Vec::new();
+    for p in (0..mine.dim(DimType::Param)?).rev() {
+        if space.find_dim_by_id(DimType::Param, &mine.dim_id(DimType::Param, p)?)? < 0 {
+            found.push(p);
+        }
+    }
+    Ok(found)
+}
+
+/// `domain` without what can't be while the assumptions hold: `{ S[i] : 0 <= i < n } or { S[0] : n < 0 }`, from a loop that tests at its
+/// end, is the first part alone once `n >= 0` is checked.
+fn assumed_domain(domain: Set, known: &Set) -> isl::Result<Set> {
+    let inside = domain.clone().intersect_params(known.clone())?.coalesce()?;
+    if inside.is_empty()? {
+        return Ok(domain);
+    }
+    let inside = inside.gist_params(known.clone())?.coalesce()?;
+    Ok(if inside.n_basic_set()? <= domain.n_basic_set()? { inside } else { domain })
+}

@@ -1,0 +1,211 @@
+//! Ranges of polynomials that the host checks.
+//!
+//! **Problem.** `A[i * n + j]` with an index of 32 bits is right as long as `i * n + j` stays below 2^32. isl has no products of
+//! parameters, and bounds on the factors (`n <= 46340`) refuse most of the sizes that fit. The host can compute the largest value.
+//!
+//! **Invariant.** Of a polynomial without products of counters, `c0 + c1 * i1 + ...` with coefficients in the parameters, every value on
+//! the domain is between the sum of the least and the sum of the largest `ck * ik`, for `ik` between its least and largest value on the
+//! domain. For a box that is exact. The sign of a coefficient need not be known: the host takes the smaller and the larger product.
+
+use crate::builder::{Builder, Place, Stop, value_location};
+use crate::ir;
+use isl::{DimType, Map, MultiPwAff, PwAff, PwMultiAff, Set};
+use pollyrs_delinearize::{Polynomial, Symbol};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{LoopId, ScevKind};
+use pollyrs_scop::{AssumptionKind, ProductRange, ProductTerm};
+
+/// A bound of a counter in more cases than this is not worth its check.
+const MAX_PIECES: u32 = 8;
+
+impl Builder<'_> {
+    /// Assumes that `p`, over the dimensions of `place` and `quasi`, lies in `low..=high` wherever `place` is executed.
+    pub fn assume_range(
+        &mut self,
+        kind: AssumptionKind,
+        p: &Polynomial,
+        (low, high): (i64, i64),
+        place: &Place,
+        quasi: &[PwAff],
+        note: &str,
+    ) -> Result<(), Stop> {
+        let blocked = || Stop::Blocker(note.to_string());
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let mut domain = place.domain.clone().intersect_params(known.clone())?;
+        if let Some(m) = extension(place, quasi)? {
+            domain = domain.apply(Map::from_pw_multi_aff(m)?)?;
+        }
+        if domain.is_empty()? {
+            return Ok(());
+        }
+        if self.strict || p.is_poisoned() {
+            return Err(blocked());
+        }
+        let executed = domain.clone().params()?.gist(known.clone())?.coalesce()?;
+        if domain.n_basic_set()? > 1 {
+            domain = Set::from_basic_set(domain.coalesce()?.simple_hull()?)?;
+        }
+        let mut rest = p.clone();
+        let mut terms = Vec::new();
+        for s in p.symbols() {
+            let Symbol::Iter(d) = s else { continue };
+            let powers = p.powers_of(s);
+            let (Some(coefficient), true) = (powers.get(&1), powers.keys().all(|e| *e <= 1)) else {
+                return Err(blocked());
+            };
+            if coefficient.involves_iters() {
+                return Err(blocked());
+            }
+            let d = i32::try_from(d).map_err(|_| blocked())?;
+            let bounds = (domain.clone().dim_min(d), domain.clone().dim_max(d));
+            let (Ok(least), Ok(most)) = bounds else { return Err(blocked()) };
+            let within = known.clone().intersect(executed.clone())?;
+            let simple = |f: PwAff| -> isl::Result<PwAff> { f.gist_params(within.clone())?.coalesce() };
+            let (least, most) = (simple(least)?, simple(most)?);
+            if least.n_piece()? > MAX_PIECES || most.n_piece()? > MAX_PIECES {
+                return Err(blocked());
+            }
+            terms.push(ProductTerm {
+                coefficient: self.products(coefficient).ok_or_else(blocked)??,
+                between: Some((least, most)),
+            });
+            rest = &rest - &(coefficient * &Polynomial::symbol(s));
+        }
+        let offset = i64::try_from(rest.constant_term()).map_err(|_| blocked())?;
+        let rest = &rest - &Polynomial::constant(i128::from(offset));
+        if !rest.is_zero() {
+            let coefficient = self.products(&rest).ok_or_else(blocked)??;
+            terms.push(ProductTerm { coefficient, between: None });
+        }
+        let within = known.intersect(executed.clone())?;
+        if let Some((least, most)) = interval(&terms, &within)?
+            && i128::from(low) <= least + i128::from(offset)
+            && most + i128::from(offset) <= i128::from(high)
+        {
+            return Ok(());
+        }
+        // In one order, so that equal sums are found equal.
+        terms.sort_by_cached_key(ToString::to_string);
+        let location = place.inst.and_then(value_location);
+        let note = note.to_string();
+        let offsets = (offset, offset);
+        self.add_range(ProductRange { kind, executed, terms, offsets, low, high, location, note })?;
+        Ok(())
+    }
+
+    /// `p` as numbers and factors; `None` if a number is too large.
+    fn products(&self, p: &Polynomial) -> Option<isl::Result<Vec<(i64, Vec<PwAff>)>>> {
+        let mut sum = Vec::new();
+        for (m, c) in p.terms() {
+            let number = i64::try_from(c).ok()?;
+            let mut factors = Vec::new();
+            for (s, power) in m.factors() {
+                let Symbol::Param(index) = s else { return None };
+                let value = isl::Space::unit(&self.ctx).and_then(|s| self.param_aff(index, s));
+                match value {
+                    Ok(f) => factors.extend(std::iter::repeat_n(f, power as usize)),
+                    Err(e) => return Some(Err(e)),
+                }
+            }
+            sum.push((number, factors));
+        }
+        Some(Ok(sum))
+    }
+
+    /// One range serves for all that differ in their offset only.
+    fn add_range(&mut self, new: ProductRange) -> isl::Result<()> {
+        let text = |r: &ProductRange| r.terms.iter().map(|t| t.to_string()).collect::<Vec<_>>();
+        let like = |r: &ProductRange| (r.kind, r.low, r.high, text(r));
+        match self.ranges.iter_mut().find(|r| like(r) == like(&new)) {
+            Some(known) => {
+                known.executed = known.executed.clone().union(new.executed)?.coalesce()?;
+                known.offsets.0 = known.offsets.0.min(new.offsets.0);
+                known.offsets.1 = known.offsets.1.max(new.offsets.1);
+            }
+            None => self.ranges.push(new),
+        }
+        Ok(())
+    }
+
+    /// The text of `p` in the program's names.
+    pub fn polynomial_text(&self, p: &Polynomial, place: &Place) -> String {
+        p.display_with(|s| match s {
+            Symbol::Param(i) => self.params.get(i).map_or_else(|| s.to_string(), |p| p.display.clone()),
+            Symbol::Iter(d) => {
+                let counter = place.loops.get(d).and_then(|l| self.counter_name(*l));
+                counter.unwrap_or_else(|| s.to_string())
+            }
+        })
+    }
+
+    /// The source's name of what counts the iterations of a loop.
+    pub fn counter_name(&self, l: LoopId) -> Option<String> {
+        let header = self.an.loops().get(l.0)?.header;
+        let phis =
+            ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI));
+        let counts = |p: &ir::Value| {
+            let e = self.an.scev(*p, Some(l));
+            ir::int_bits(*p).is_some() && matches!(e.kind, ScevKind::AddRec { loop_id, .. } if loop_id == l)
+        };
+        phis.filter(counts).find_map(|p| self.user_name(p, 4))
+    }
+}
+
+/// Bounds of a sum for parameters in `within`, from those of its factors one by one; `None` where there are none.
+fn interval(terms: &[ProductTerm], within: &Set) -> isl::Result<Option<(i128, i128)>> {
+    let of = |f: &PwAff| -> isl::Result<Option<(i128, i128)>> {
+        let f = f.clone().intersect_params(within.clone())?;
+        let ends = (f.clone().min_value()?.to_i64(), f.max_value()?.to_i64());
+        Ok(match ends {
+            (Some(a), Some(b)) => Some((a.into(), b.into())),
+            _ => None,
+        })
+    };
+    let times = |(a, b): (i128, i128), (c, d): (i128, i128)| {
+        let ends = [(a, c), (a, d), (b, c), (b, d)].map(|(x, y)| x.checked_mul(y));
+        let ends: Option<Vec<i128>> = ends.into_iter().collect();
+        ends.and_then(|e| Some((*e.iter().min()?, *e.iter().max()?)))
+    };
+    let plus = |(a, b): (i128, i128), (c, d): (i128, i128)| Some((a.checked_add(c)?, b.checked_add(d)?));
+    let mut sum = (0, 0);
+    for t in terms {
+        let mut coefficient = (0, 0);
+        for (number, factors) in &t.coefficient {
+            let mut product = (i128::from(*number), i128::from(*number));
+            for f in factors {
+                let Some(next) = of(f)?.and_then(|f| times(product, f)) else { return Ok(None) };
+                product = next;
+            }
+            let Some(next) = plus(coefficient, product) else { return Ok(None) };
+            coefficient = next;
+        }
+        if let Some((low, high)) = &t.between {
+            let (Some((low, _)), Some((_, high))) = (of(low)?, of(high)?) else { return Ok(None) };
+            let Some(next) = times(coefficient, (low, high)) else { return Ok(None) };
+            coefficient = next;
+        }
+        let Some(next) = plus(sum, coefficient) else { return Ok(None) };
+        sum = next;
+    }
+    Ok(Some(sum))
+}
+
+/// `{ [i] -> [i, q(i)] }`, where there are functions `q`.
+pub(crate) fn extension(place: &Place, quasi: &[PwAff]) -> isl::Result<Option<PwMultiAff>> {
+    if quasi.is_empty() {
+        return Ok(None);
+    }
+    let mut m: Option<MultiPwAff> = None;
+    let dims = (0..place.loops.len()).map(|d| {
+        let ls = isl::LocalSpace::from_space(place.space()?)?;
+        PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, d as u32)?)
+    });
+    for p in dims.chain(quasi.iter().cloned().map(Ok)) {
+        let p = MultiPwAff::from_pw_aff(p?)?;
+        m = Some(match m {
+            None => p,
+            Some(m) => m.flat_range_product(p)?,
+        });
+    }
+    m.map(PwMultiAff::from_multi_pw_aff).transpose()
+}
