@@ -131,7 +131,7 @@ impl Builder<'_> {
                     ));
                 };
                 let start = self.offset(start, place, quasi)?;
-                Ok(&start + &(&self.polynomial(step, place, quasi)? * &i))
+                Ok(&start + &(&self.factor(step, place, quasi)? * &i))
             }
             _ => self.polynomial(e, place, quasi),
         }

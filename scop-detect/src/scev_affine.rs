@@ -12,7 +12,8 @@
 
 use crate::builder::{Builder, Place, Stop};
 use crate::ir::{self, Op};
-use isl::{Aff, DimType, LocalSpace, PwAff, Set, Space, Val};
+use crate::remainders::is_remainder;
+use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
@@ -90,6 +91,11 @@ impl Builder<'_> {
                         _ => rest.push(o),
                     }
                 }
+                if rest.len() == 2
+                    && let Some(x) = self.times_quotient(&rest, place)?
+                {
+                    return Ok(Affine { pwa: self.scale(x.pwa, factor)?, exact: false });
+                }
                 let [one] = rest[..] else {
                     return if self.is_invariant(e) {
                         self.param_value(e, place)
@@ -114,7 +120,10 @@ impl Builder<'_> {
                     Ok(Affine { pwa: a.scale_down(c)?.floor()?, exact: true })
                 }
                 _ if self.is_invariant(e) => self.param_value(e, place),
-                _ => self.blocked(e),
+                _ => match self.divided(a, b, false, place)? {
+                    Some(pwa) => Ok(Affine { pwa, exact: true }),
+                    None => self.blocked(e),
+                },
             },
             ScevKind::SMax(ops) => self.fold(ops, place, false, PwAff::max),
             ScevKind::SMin(ops) => self.fold(ops, place, false, PwAff::min),
@@ -236,6 +245,16 @@ impl Builder<'_> {
             }
             _ => {}
         }
+        if let Some(op @ (Op::LLVMSDiv | Op::LLVMSRem)) = ir::opcode(v)
+            && !ir::is_constant(ir::operand(v, 1))
+        {
+            let scope = self.scope(v, place);
+            let (x, n) = (self.an.scev(ir::operand(v, 0), scope), self.an.scev(ir::operand(v, 1), scope));
+            return match self.divided(&x, &n, op == Op::LLVMSRem, place)? {
+                Some(pwa) => Ok(Affine { pwa, exact: true }),
+                None => self.blocked(e),
+            };
+        }
         let divisor = |i| ir::constant_int(ir::operand(v, i)).filter(|c| *c > 0);
         let (op, c) = match (ir::opcode(v), ir::operands(v).len()) {
             (Some(op @ (Op::LLVMSDiv | Op::LLVMSRem)), _) => (op, divisor(1)),
@@ -325,6 +344,7 @@ impl Builder<'_> {
     ) -> Result<Polynomial, Stop> {
         match &e.kind {
             ScevKind::Constant(c) => Ok(Polynomial::constant(*c)),
+            ScevKind::Add(_) if is_remainder(e) => self.affine_polynomial(e, place, quasi),
             ScevKind::Add(ops) => {
                 let mut p = Polynomial::zero();
                 for o in ops {
@@ -333,9 +353,15 @@ impl Builder<'_> {
                 Ok(p)
             }
             ScevKind::Mul(ops) => {
+                let numbers = ops.iter().filter(|o| matches!(o.kind, ScevKind::Constant(_))).count();
                 let mut p = Polynomial::constant(1);
                 for o in ops {
-                    p = &p * &self.polynomial(o, place, quasi)?;
+                    let factor = if ops.len() - numbers > 1 {
+                        self.factor(o, place, quasi)?
+                    } else {
+                        self.polynomial(o, place, quasi)?
+                    };
+                    p = &p * &factor;
                 }
                 Ok(p)
             }
@@ -351,7 +377,7 @@ impl Builder<'_> {
                     return self.affine_polynomial(e, place, quasi);
                 };
                 let start = self.polynomial(start, place, quasi)?;
-                let step = self.polynomial(step, place, quasi)?;
+                let step = self.factor(step, place, quasi)?;
                 Ok(&start + &(&step * &i))
             }
             ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => {
@@ -403,45 +429,6 @@ impl Builder<'_> {
         }
         quasi.push(a);
         Ok(Polynomial::iter(place.loops.len() + quasi.len() - 1))
-    }
-
-    /// The parameter for an invariant minimum or maximum, with what bounds it. `None` for other expressions.
-    ///
-    /// Only the plain inequalities enter the context (`p >= n` and `p >= 0` for `p = max(n, 0)`): they are what keeps
-    /// subscripts inside, and a union would multiply the cases everywhere.
-    fn named_extent(&mut self, e: &ScevExpr) -> Result<Option<usize>, Stop> {
-        let inner = match &e.kind {
-            // A flag or the range analysis made the extension one of a maximum.
-            ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
-            _ => e,
-        };
-        let ScevKind::SMax(ops) = &inner.kind else { return Ok(None) };
-        let nonneg = ops.iter().any(|o| matches!(o.kind, ScevKind::Constant(c) if c >= 0));
-        if matches!(e.kind, ScevKind::ZeroExtend(_)) && !nonneg {
-            return Ok(None);
-        }
-        let place = Place {
-            loops: Vec::new(),
-            domain: Set::universe(Space::unit(&self.ctx)?)?.from_params()?,
-            inst: None,
-        };
-        let known = self.params.len();
-        let index = self.param(e)?;
-        if index < known {
-            return Ok(Some(index));
-        }
-        let mut bounds = Set::universe(Space::unit(&self.ctx)?)?;
-        // What enters the context must not rest on assumptions: the context decides which of them are needed.
-        let assumed = std::mem::replace(&mut self.assumed, bounds.clone());
-        for o in ops {
-            if let Ok(x) = self.strictly(|me| me.exact(o, &place)) {
-                let p = self.param_aff(index, place.space()?)?;
-                bounds = bounds.intersect(p.ge_set(x)?.params()?)?;
-            }
-        }
-        self.assumed = assumed;
-        self.context = self.context.clone().intersect(bounds)?;
-        Ok(Some(index))
     }
 
     /// `a` as a polynomial, if it is one piece without integer divisions.

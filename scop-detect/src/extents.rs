@@ -1,0 +1,156 @@
+//! Sizes with names of their own.
+//!
+//! **Problem.** A row may be `max(n, 0)` long (a Fortran array), `(w + 15) & ~15` (a pitch) or `w / 2` (half an image). Multiplied by a
+//! counter that is no affine function of `n` or `w`, but it is one of the value itself: a parameter, with what bounds it.
+//!
+//! **Invariant.** What enters the context about such a parameter holds whatever assumptions fail, since the context decides which of
+//! them are needed. What rests on others is an assumption, checked like them.
+
+use crate::builder::{Builder, Place, Stop};
+use crate::ir::{self, Op};
+use crate::remainders::is_remainder;
+use isl::{DimType, PwAff, Set, Space};
+use pollyrs_delinearize::Polynomial;
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_scop::AssumptionKind;
+
+impl Builder<'_> {
+    /// The parameter for an invariant minimum or maximum, with what bounds it. `None` for other expressions.
+    ///
+    /// Only the plain inequalities enter the context (`p >= n` and `p >= 0` for `p = max(n, 0)`): they are what keeps
+    /// subscripts inside, and a union would multiply the cases everywhere.
+    pub fn named_extent(&mut self, e: &ScevExpr) -> Result<Option<usize>, Stop> {
+        let inner = match &e.kind {
+            // A flag or the range analysis made the extension one of a maximum.
+            ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
+            _ => e,
+        };
+        let ScevKind::SMax(ops) = &inner.kind else { return Ok(None) };
+        let nonneg = ops.iter().any(|o| matches!(o.kind, ScevKind::Constant(c) if c >= 0));
+        if matches!(e.kind, ScevKind::ZeroExtend(_)) && !nonneg {
+            return Ok(None);
+        }
+        let place = Place {
+            loops: Vec::new(),
+            domain: Set::universe(Space::unit(&self.ctx)?)?.from_params()?,
+            inst: None,
+        };
+        let known = self.params.len();
+        let index = self.param(e)?;
+        if index < known {
+            return Ok(Some(index));
+        }
+        let mut bounds = Set::universe(Space::unit(&self.ctx)?)?;
+        // What enters the context must not rest on assumptions: the context decides which of them are needed.
+        let assumed = std::mem::replace(&mut self.assumed, bounds.clone());
+        for o in ops {
+            if let Ok(x) = self.strictly(|me| me.exact(o, &place)) {
+                let p = self.param_aff(index, place.space()?)?;
+                bounds = bounds.intersect(p.ge_set(x)?.params()?)?;
+            }
+        }
+        self.assumed = assumed;
+        self.context = self.context.clone().intersect(bounds)?;
+        Ok(Some(index))
+    }
+
+    /// The polynomial of something that is multiplied by counters or parameters: rounded quotients of parameters get names.
+    pub fn factor(
+        &mut self,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, Stop> {
+        match &e.kind {
+            ScevKind::Add(ops) if !is_remainder(e) => {
+                let mut sum = Polynomial::zero();
+                for o in ops {
+                    sum = &sum + &self.factor(o, place, quasi)?;
+                }
+                return Ok(sum);
+            }
+            ScevKind::Mul(ops) => {
+                let mut product = Polynomial::constant(1);
+                for o in ops {
+                    product = &product * &self.factor(o, place, quasi)?;
+                }
+                return Ok(product);
+            }
+            _ => {}
+        }
+        let before = quasi.len();
+        let p = self.polynomial(e, place, quasi)?;
+        let [only] = &quasi[before..] else { return Ok(p) };
+        let counted = only.clone().gist(self.known_at(place)?)?;
+        let own = Polynomial::iter(place.loops.len() + before);
+        if p != own || self.strict || counted.involves_dims(DimType::In, 0, place.loops.len() as u32)? {
+            return Ok(p);
+        }
+        match self.named_quotient(e, place)? {
+            Some(index) => {
+                quasi.truncate(before);
+                Ok(Polynomial::param(index))
+            }
+            None => Ok(p),
+        }
+    }
+
+    fn known_at(&self, place: &Place) -> isl::Result<Set> {
+        place.domain.clone().intersect_params(self.context.clone())
+    }
+
+    /// The parameter for a quotient, or something else rounded, that does not change in the region; `None` for other expressions.
+    fn named_quotient(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<usize>, Stop> {
+        let value = if self.is_invariant(e) {
+            e.clone()
+        } else {
+            // A signed division that scalar evolution takes for a black box is one of unsigned numbers where nothing is negative.
+            let inner = match &e.kind {
+                ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
+                _ => e,
+            };
+            let ScevKind::Unknown(v) = inner.kind else { return Ok(None) };
+            let by = match ir::opcode(v) {
+                Some(Op::LLVMSDiv) => ir::constant_int(ir::operand(v, 1)).filter(|c| *c > 0),
+                Some(Op::LLVMAShr) => {
+                    let shift = ir::constant_int(ir::operand(v, 1)).filter(|s| (0..62).contains(s));
+                    shift.map(|s| 1i64 << s)
+                }
+                _ => None,
+            };
+            let dividend = self.an.scev(ir::operand(v, 0), self.scope(v, place));
+            match by {
+                Some(c) if self.is_invariant(&dividend) => {
+                    let x = self.exact(&dividend, place)?;
+                    let negative = x.lt_set(self.constant(0, place)?)?;
+                    let note = format!("{} is not negative", self.describe(&dividend));
+                    self.assume(AssumptionKind::NonNegative, negative, place, &note)?;
+                    self.an.quotient(dividend.handle, c as u64)
+                }
+                _ => return Ok(None),
+            }
+        };
+        if value.kind == ScevKind::CouldNotCompute {
+            return Ok(None);
+        }
+        let known = self.params.len();
+        let Ok(index) = self.param(&value) else { return Ok(None) };
+        if index == known {
+            let place = Place {
+                loops: Vec::new(),
+                domain: Set::universe(Space::unit(&self.ctx)?)?.from_params()?,
+                inst: None,
+            };
+            if let Ok(x) = self.exact(&value, &place) {
+                let same = self.param_aff(index, place.space()?)?.eq_set(x)?.params()?;
+                // Bounds from both sides, without the remainder.
+                let bounds = Set::from_basic_set(same.simple_hull()?.remove_divs()?)?;
+                let note =
+                    format!("{} is what it is computed from, rounded", self.params[index].display.clone());
+                self.assume_params(AssumptionKind::Delinearization, bounds, None, &note)?;
+            }
+        }
+        Ok(Some(index))
+    }
+}

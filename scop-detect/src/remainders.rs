@@ -1,0 +1,108 @@
+//! Remainders and quotients by parameters.
+//!
+//! **Problem.** `A[(i + 1) % n]` closes a border. `x % n` is affine only where it is known which multiple of `n` is subtracted. For an
+//! `x` that stays within a few multiples of `n` on the domain, each is a case: `i + 1` for `i + 1 < n`, and `i + 1 - n = 0` at the end.
+//!
+//! **Invariant.** The cases cover the domain whatever the parameters, or there are none: a remainder such as `i % n` for any `i` would
+//! need a condition that rarely holds.
+
+use crate::builder::{Builder, Place, Stop};
+use crate::scev_affine::Affine;
+use isl::{PwAff, Set, Val};
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+
+/// Multiples that are tried on either side of 0.
+const MAX_MULTIPLE: i64 = 2;
+
+impl Builder<'_> {
+    /// Where `x / n`, rounded towards 0, is which number; `None` unless that covers the domain.
+    fn multiples(&self, x: &PwAff, n: &PwAff, place: &Place) -> isl::Result<Option<Vec<(Set, i64)>>> {
+        let zero = PwAff::constant_on(place.space()?, 0)?;
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
+        let known = known.intersect_params(self.assumed.clone())?;
+        let mut left = known.clone();
+        let mut cases = Vec::new();
+        let positive = n.clone().gt_set(zero)?;
+        let times = |k: i64| n.clone().scale(Val::int(&self.ctx, k)?);
+        for k in [0].into_iter().chain((1..=MAX_MULTIPLE).flat_map(|k| [k, -k])) {
+            if left.is_empty()? {
+                break;
+            }
+            let above = if k > 0 { x.clone().ge_set(times(k)?)? } else { x.clone().gt_set(times(k - 1)?)? };
+            let below = if k < 0 { x.clone().le_set(times(k)?)? } else { x.clone().lt_set(times(k + 1)?)? };
+            let part = positive.clone().intersect(above)?.intersect(below)?;
+            if !part.is_disjoint(&known)? {
+                left = left.subtract(part.clone())?;
+                cases.push((part.gist(known.clone())?, k));
+            }
+        }
+        Ok(left.is_empty()?.then_some(cases))
+    }
+
+    /// `x / n` and `x % n` for signed numbers, `y * (x / n)` with a factor.
+    fn by_cases(
+        &self,
+        x: &PwAff,
+        n: &PwAff,
+        place: &Place,
+        value: impl Fn(i64) -> isl::Result<PwAff>,
+    ) -> Result<Option<PwAff>, Stop> {
+        let Some(cases) = self.multiples(x, n, place)? else { return Ok(None) };
+        let mut sum: Option<PwAff> = None;
+        for (part, k) in cases {
+            let piece = value(k)?.intersect_domain(part)?;
+            sum = Some(match sum {
+                Some(s) => s.union_add(piece)?,
+                None => piece,
+            });
+        }
+        Ok(sum.map(PwAff::coalesce).transpose()?)
+    }
+
+    /// `x % n` where `remainder`, else `x / n`; both truncate.
+    pub fn divided(
+        &mut self,
+        x: &ScevExpr,
+        n: &ScevExpr,
+        remainder: bool,
+        place: &Place,
+    ) -> Result<Option<PwAff>, Stop> {
+        if !self.is_invariant(n) {
+            return Ok(None);
+        }
+        let (x, n) = (self.exact(x, place)?, self.exact(n, place)?);
+        let value = |k: i64| {
+            if remainder {
+                x.clone().sub(n.clone().scale(Val::int(&self.ctx, k)?)?)
+            } else {
+                PwAff::constant_on(x.domain_space()?, k)
+            }
+        };
+        self.by_cases(&x, &n, place, value)
+    }
+
+    /// `y * (x /u n)`: scalar evolution writes `x %u n` as `x - n * (x /u n)`.
+    pub fn times_quotient(&mut self, factors: &[&ScevExpr], place: &Place) -> Result<Option<Affine>, Stop> {
+        let (quotients, others): (Vec<&ScevExpr>, Vec<&ScevExpr>) =
+            factors.iter().copied().partition(|f| is_quotient(f));
+        let ([quotient], [other]) = (&quotients[..], &others[..]) else { return Ok(None) };
+        let ScevKind::UDiv(x, n) = &quotient.kind else { return Ok(None) };
+        let y = self.congruent(other, place)?.pwa;
+        let (x, n) = (self.unsigned(x, place)?, self.unsigned(n, place)?);
+        let value = |k: i64| y.clone().scale(Val::int(&self.ctx, k)?);
+        let product = self.by_cases(&x, &n, place, value)?;
+        Ok(product.map(|pwa| Affine { pwa, exact: false }))
+    }
+}
+
+/// A quotient by something else than a number.
+pub(crate) fn is_quotient(e: &ScevExpr) -> bool {
+    matches!(&e.kind, ScevKind::UDiv(_, n) if !matches!(n.kind, ScevKind::Constant(_)))
+}
+
+/// A sum with a term of the kind `n * (x /u n)`, to be taken as a whole.
+pub(crate) fn is_remainder(e: &ScevExpr) -> bool {
+    let product = |o: &ScevExpr| matches!(&o.kind, ScevKind::Mul(f) if f.iter().any(is_quotient));
+    matches!(&e.kind, ScevKind::Add(ops) if ops.iter().any(product))
+}
