@@ -11,6 +11,7 @@ const SOURCES: [&str; 16] = [
     "inline.cpp",
     "prepare.cpp",
     "conditions.cpp",
+    "counters.cpp",
     "edges.cpp",
     "errors.cpp",
     "errno.cpp",

@@ -36,6 +36,10 @@
 //! pointers before the loop. What they are behind the loop depends on its number of iterations modulo two. Pointers in memory
 //! (`grid->now`, the members that `std::swap` exchanges) are made values of the loop before that.
 //!
+//! **Values advanced in inner loops.** In `for (i < n) for (j < m) A[k++] = 0;` scalar evolution does not see that `k` grows by `max(m,
+//! 0)` in each iteration of the outer loop, since the inner one is skipped where `m <= 0`. The value that the back edge carries is
+//! replaced by `k + max(m, 0)`: equal, as the inner loop's number of iterations and step do not change in the outer one.
+//!
 //! **errno.** `sqrt(x)` of the C library sets `errno` for `x < 0`. Its calls are made pure ([`ERRNO`] marks them), so
 //! that they can be modelled; a kernel computes the result and looks at it, and where the program would have set `errno` it reports
 //! a fault: nothing that the device computed counts, and the original loop, whose calls are what they were, runs. Such a
@@ -114,6 +118,14 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_specialise_back_edges(self.raw, f) })
+    }
+
+    /// A value that loops inside of a loop advance (`k++`, `*to++ = *from++`) is advanced by the outer loop at once: by the number of
+    /// iterations times the step, which is known before it.
+    pub fn advance_counters(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_advance_counters(self.raw, f) })
     }
 
     /// Pointers that a loop around loops loads and stores at one place in memory become values, stored once behind the loop; where

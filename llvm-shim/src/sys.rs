@@ -137,6 +137,7 @@ unsafe extern "C" {
     pub fn prs_assume_no_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a check was lost.
     pub fn prs_restore_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_advance_counters(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_promote_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rotate_pointers(s: *mut RawSession, f: LLVMValueRef, max_instructions: u32) -> bool;

@@ -59,6 +59,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.expand_memory_intrinsics(f)?;
     session.hoist_loads(f)?;
     session.hoist_arithmetic(f)?;
+    session.advance_counters(f)?;
     session.run_passes(f, SIMPLIFY)?;
     if session.lower_switches(f, MAX_SWITCH_CASES)? {
         session.run_passes(f, LOOPS)?;

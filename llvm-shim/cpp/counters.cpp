@@ -1,0 +1,182 @@
+// Values that a loop advances through the loops inside of it; src/prepare.rs has the argument.
+
+#include "shim.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+using pollyrs::Session;
+
+namespace {
+constexpr unsigned MaxDepth = 8;
+
+// What loop `L` adds to a value of its header in each iteration.
+struct Advance {
+  Loop &L;
+  ScalarEvolution &SE;
+  DominatorTree &DT;
+  LoopInfo &LI;
+  SCEVExpander Expander;
+  Instruction *Before;
+
+  Advance(Loop &L, ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI)
+      : L(L), SE(SE), DT(DT), LI(LI), Expander(SE, "pollyrs"), Before(L.getLoopPreheader()->getTerminator()) {}
+
+  Value *expand(const SCEV *S) {
+    if (isa<SCEVCouldNotCompute>(S) || S->getType()->isPointerTy() || !SE.isLoopInvariant(S, &L) ||
+        !Expander.isSafeToExpandAt(S, Before))
+      return nullptr;
+    return Expander.expandCodeFor(S, S->getType(), Before->getIterator());
+  }
+
+  Value *add(Value *A, Value *B) {
+    if (auto *C = dyn_cast<ConstantInt>(A); C && C->isZero())
+      return B;
+    if (auto *C = dyn_cast<ConstantInt>(B); C && C->isZero())
+      return A;
+    return IRBuilder<>(Before).CreateAdd(A, B);
+  }
+
+  // How often the loop inside runs, guarded by `Guard` if it is not null: `w` and `w > 0` make max(w, 0).
+  Value *iterations(Loop &Inner, Value *Guard, bool Enters, Type *Ty) {
+    const SCEV *Taken = SE.getBackedgeTakenCount(&Inner);
+    if (isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > SE.getTypeSizeInBits(Ty))
+      return nullptr;
+    const SCEV *Count = SE.getAddExpr(Taken, SE.getOne(Taken->getType()));
+    if (!SE.isLoopInvariant(Count, &L))
+      return nullptr;
+    using namespace PatternMatch;
+    CmpPredicate Pred;
+    Value *W;
+    const APInt *C;
+    if (Guard && match(Guard, m_ICmp(Pred, m_Value(W), m_APInt(C))) && W->getType() == Taken->getType()) {
+      CmpInst::Predicate P = Enters ? CmpInst::Predicate(Pred) : CmpInst::getInversePredicate(Pred);
+      const SCEV *N = SE.getSCEV(W), *Zero = SE.getZero(N->getType()), *One = SE.getOne(N->getType());
+      if (((P == CmpInst::ICMP_SGT && C->isZero()) || (P == CmpInst::ICMP_SGE && C->isOne())) &&
+          (Count == N || Count == SE.getSMaxExpr(N, One)))
+        return expand(SE.getZeroExtendExpr(SE.getSMaxExpr(N, Zero), Ty));
+      if ((P == CmpInst::ICMP_NE || P == CmpInst::ICMP_UGT) && C->isZero() &&
+          (Count == N || Count == SE.getUMaxExpr(N, One)))
+        return expand(SE.getZeroExtendExpr(N, Ty));
+      return nullptr;
+    }
+    // Without a guard the loop runs at least once, so that the sum is only zero if it wraps.
+    if (!Guard && isa<SCEVConstant>(Count) && !cast<SCEVConstant>(Count)->isZero())
+      return expand(SE.getZeroExtendExpr(Count, Ty));
+    return nullptr;
+  }
+
+  // `V - P`, as a number (of bytes, for pointers) known before the loop; null if there is none. With `Guard`, the condition of a branch, `V`
+  // is the last value of a loop entered where it is `Enters`, and the result is 0 where it is not.
+  Value *distance(Value *V, PHINode &P, Value *Guard, bool Enters, unsigned Depth) {
+    Type *Ty = SE.getEffectiveSCEVType(P.getType());
+    if (V == &P)
+      return ConstantInt::get(Ty, 0);
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I || !Depth || !L.contains(I) || I->getType() != P.getType())
+      return nullptr;
+    if (auto *PHI = dyn_cast<PHINode>(I)) {
+      if (PHI->getNumIncomingValues() == 1)
+        return distance(PHI->getIncomingValue(0), P, Guard, Enters, Depth - 1);
+      bool Plain = !Guard && PHI->getNumIncomingValues() == 2 && !LI.isLoopHeader(PHI->getParent());
+      return Plain ? joined(*PHI, P, Depth) : nullptr;
+    }
+    Loop *In = LI.getLoopFor(I->getParent());
+    const SCEV *S = SE.getSCEV(V);
+    if (In != &L) {
+      // The last value of a counter of a loop inside.
+      auto *Rec = dyn_cast<SCEVAddRecExpr>(S);
+      if (!Rec || Rec->getLoop() != In || !Rec->isAffine() || In->getParentLoop() != &L || !In->getExitingBlock() ||
+          In->getExitingBlock() != In->getLoopLatch())
+        return nullptr;
+      for (PHINode &Q : In->getHeader()->phis()) {
+        if (Q.getType() != P.getType() || Q.getIncomingValueForBlock(In->getLoopLatch()) != V)
+          continue;
+        Value *First = distance(Q.getIncomingValueForBlock(In->getLoopPreheader()), P, nullptr, false, Depth - 1);
+        // A loop that is skipped adds nothing; neither may what is before it.
+        auto *Zero = dyn_cast_or_null<ConstantInt>(First);
+        if (Guard && !(Zero && Zero->isZero()))
+          return nullptr;
+        Value *Step = First ? expand(Rec->getStepRecurrence(SE)) : nullptr;
+        Value *Times = Step ? iterations(*In, Guard, Enters, Ty) : nullptr;
+        return Times ? add(First, IRBuilder<>(Before).CreateMul(Times, Step)) : nullptr;
+      }
+      return nullptr;
+    }
+    if (Guard)
+      return nullptr;
+    Value *From = nullptr, *By = nullptr;
+    using namespace PatternMatch;
+    if (auto *GEP = dyn_cast<GetElementPtrInst>(I)) {
+      From = GEP->getPointerOperand();
+      By = expand(SE.getMinusSCEV(S, SE.getSCEV(From)));
+    } else if (match(I, m_Add(m_Value(From), m_Value(By)))) {
+      By = L.isLoopInvariant(By) ? expand(SE.getSCEV(By)) : nullptr;
+    }
+    Value *Rest = By ? distance(From, P, nullptr, false, Depth - 1) : nullptr;
+    return Rest ? add(Rest, By) : nullptr;
+  }
+
+  // A value joined behind a loop inside that is skipped where it would not run.
+  Value *joined(PHINode &PHI, PHINode &P, unsigned Depth) {
+    BasicBlock *Join = PHI.getParent();
+    auto *Dominator = DT.getNode(Join)->getIDom();
+    BasicBlock *Head = Dominator ? Dominator->getBlock() : nullptr;
+    auto *Branch = Head ? dyn_cast<BranchInst>(Head->getTerminator()) : nullptr;
+    if (!Branch || !Branch->isConditional() || PHI.getBasicBlockIndex(Head) < 0)
+      return nullptr;
+    bool Enters = Branch->getSuccessor(1) == Join;
+    if (Branch->getSuccessor(0) == Branch->getSuccessor(1))
+      return nullptr;
+    unsigned Skipped = PHI.getBasicBlockIndex(Head);
+    Value *Without = PHI.getIncomingValue(Skipped), *With = PHI.getIncomingValue(1 - Skipped);
+    Value *A = distance(Without, P, nullptr, false, Depth - 1);
+    auto *C = dyn_cast_or_null<ConstantInt>(A);
+    if (!C || !C->isZero())
+      return nullptr;
+    return distance(With, P, Branch->getCondition(), Enters, Depth - 1);
+  }
+};
+} // namespace
+
+extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  auto &LI = S->FAM.getResult<LoopAnalysis>(F);
+  auto &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
+  auto &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+  bool Changed = false;
+  // Inner loops first: what they do becomes a step of the outer ones.
+  auto Loops = LI.getLoopsInPreorder();
+  for (Loop *L : reverse(Loops)) {
+    if (L->isInnermost() || !L->isLoopSimplifyForm())
+      continue;
+    for (PHINode &P : L->getHeader()->phis()) {
+      if (!P.getType()->isPointerTy() && !P.getType()->isIntegerTy())
+        continue;
+      auto *V = dyn_cast<Instruction>(P.getIncomingValueForBlock(L->getLoopLatch()));
+      if (!V || !SE.isSCEVable(P.getType()) || isa<SCEVAddRecExpr>(SE.getSCEV(&P)) || !DT.dominates(P.getParent(), V->getParent()))
+        continue;
+      Advance A(*L, SE, DT, LI);
+      Value *Distance = A.distance(V, P, nullptr, false, MaxDepth);
+      if (!Distance)
+        continue;
+      auto At = isa<PHINode>(V) ? V->getParent()->getFirstInsertionPt() : std::next(V->getIterator());
+      IRBuilder<> Builder(V->getParent(), At);
+      Value *Next = P.getType()->isPointerTy() ? Builder.CreatePtrAdd(&P, Distance) : Builder.CreateAdd(&P, Distance);
+      SE.forgetAllLoops();
+      V->replaceAllUsesWith(Next);
+      Changed = true;
+    }
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}
