@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 17] = [
     "session.cpp",
     "clone.cpp",
     "move.cpp",

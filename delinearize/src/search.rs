@@ -15,6 +15,7 @@ use crate::poly::{Polynomial, Symbol};
 use crate::shapes::{self, Sizes};
 use crate::view::{self, Executed, View};
 use crate::{Blocked, DelinearizeError, Origin, Problem, Shape};
+use std::collections::BTreeSet;
 
 type Result<T> = std::result::Result<T, DelinearizeError>;
 
@@ -46,12 +47,44 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     Err(if search.tried.is_empty() { stuck(problem, &offsets) } else { Blocked::NeverInside.into() })
 }
 
-/// The error for offsets that no guess makes affine.
+/// The error for offsets that no guess makes affine. To blame is the parameter with the fewest products without which the others have
+/// a shape; failing that, the first product.
 fn stuck(problem: &Problem, offsets: &[Polynomial]) -> DelinearizeError {
-    let first =
-        offsets.iter().enumerate().find_map(|(n, o)| Some((n, affine::product_in(o, problem.params)?)));
+    let blocked = |access, term: &Polynomial| {
+        Blocked::NonAffineSubscript { access, term: affine::display(term, problem.params) }.into()
+    };
+    let products = |o: &Polynomial| -> Vec<Polynomial> {
+        o.terms().filter(|(m, _)| m.degree() > 1).map(|(m, c)| Polynomial::term(m.clone(), c)).collect()
+    };
+    let symbols: BTreeSet<Symbol> = offsets.iter().flat_map(products).flat_map(|t| t.symbols()).collect();
+    let mut best: Option<(usize, usize, Polynomial)> = None;
+    for s in symbols.into_iter().filter(|s| matches!(s, Symbol::Param(_))) {
+        let holds = |t: &Polynomial| t.symbols().contains(&s);
+        let without: Vec<Polynomial> = offsets
+            .iter()
+            .map(|o| products(o).iter().filter(|t| holds(t)).fold(o.clone(), |rest, t| &rest - t))
+            .collect();
+        let mut shapes = shapes::guesses(&without, false).into_iter();
+        if without.iter().all(Polynomial::is_affine)
+            || shapes.any(|sizes| view::divide(&without, &sizes, false).is_some())
+        {
+            let mut culprits = offsets.iter().enumerate().flat_map(|(n, o)| {
+                products(o).into_iter().filter(holds).map(move |t| (n, t)).collect::<Vec<_>>()
+            });
+            if let Some((access, term)) = culprits.next() {
+                let count = 1 + culprits.count();
+                if best.as_ref().is_none_or(|b| count < b.0) {
+                    best = Some((count, access, term));
+                }
+            }
+        }
+    }
+    if let Some((_, access, term)) = best {
+        return blocked(access, &term);
+    }
+    let first = offsets.iter().enumerate().find_map(|(n, o)| Some((n, products(o).into_iter().next()?)));
     match first {
-        Some((access, term)) => Blocked::NonAffineSubscript { access, term }.into(),
+        Some((access, term)) => blocked(access, &term),
         None => Blocked::NeverInside.into(),
     }
 }

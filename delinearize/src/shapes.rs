@@ -19,7 +19,7 @@
 //! bounded and in a fixed order.
 
 use crate::poly::{Monomial, Polynomial, Symbol};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bounds on the search; larger problems than these (more than five dimensions, more than a dozen distinct
 /// coefficients) are searched in part.
@@ -37,35 +37,40 @@ pub(crate) type Sizes = Vec<Polynomial>;
 /// The coefficients of the counters of `offsets`, signs made positive, without numbers that are no strides
 /// (zero, one). With `primitive`, divided by their contents.
 fn strides(offsets: &[Polynomial], extra: bool, primitive: bool) -> Vec<Polynomial> {
-    let mut found = BTreeSet::new();
+    // With the number of times each occurs. The diagonal of a square array has a stride that could be a size, too; for triangles both
+    // views are right, but only one has the program's rows.
+    let mut found: BTreeMap<Polynomial, usize> = BTreeMap::new();
     for offset in offsets {
         for s in offset.symbols() {
             if matches!(s, Symbol::Iter(_))
                 && let Some(c) = offset.powers_of(s).get(&1)
             {
-                found.insert(positive(c));
+                *found.entry(positive(c)).or_default() += 1;
             }
         }
         if extra {
             // A product of parameters alone: a subscript times a stride, in any assignment.
             for (m, _) in offset.terms().filter(|(m, _)| m.degree() > 1) {
                 for (s, _) in m.factors().filter(|(s, _)| matches!(s, Symbol::Param(_))) {
-                    found.extend(m.div(&Monomial::product([s])).map(|rest| Polynomial::term(rest, 1)));
+                    if let Some(rest) = m.div(&Monomial::product([s])) {
+                        found.entry(Polynomial::term(rest, 1)).or_default();
+                    }
                 }
             }
         }
     }
-    let mut list: Vec<Polynomial> = found
-        .into_iter()
-        .filter(|c| !c.is_zero() && !c.involves_iters())
-        .filter_map(|c| if primitive { c.div_exact_constant(c.content()) } else { Some(c) })
-        .filter(|c| c.as_constant() != Some(1))
-        .collect();
-    // Outermost first; among equals the polynomial's own order.
-    list.sort_by(|a, b| weight(b).cmp(&weight(a)).then_with(|| a.cmp(b)));
-    list.dedup();
+    let mut counted: BTreeMap<Polynomial, usize> = BTreeMap::new();
+    for (c, times) in found.into_iter().filter(|(c, _)| !c.is_zero() && !c.involves_iters()) {
+        let c = if primitive { c.div_exact_constant(c.content()) } else { Some(c) };
+        if let Some(c) = c.filter(|c| c.as_constant() != Some(1)) {
+            *counted.entry(c).or_default() += times;
+        }
+    }
+    let mut list: Vec<(Polynomial, usize)> = counted.into_iter().collect();
+    // Outermost first; among equals the most frequent, then the polynomial's own order.
+    list.sort_by(|(a, n), (b, m)| weight(b).cmp(&weight(a)).then(m.cmp(n)).then_with(|| a.cmp(b)));
     list.truncate(MAX_STRIDES);
-    list
+    list.into_iter().map(|(c, _)| c).collect()
 }
 
 /// An order that exact division respects: a divisor never weighs more.

@@ -37,6 +37,26 @@ fn subarray_initialisation() {
     case.expect("m, p", "o1 <= m - s1 and o2 <= p - s2", &["i0 + o0, i1 + o1, i2 + o2"]);
 }
 
+/// The paper's figure: A[8][9] with the part at (1, 3) inside, and the part at (5, 6) past the end of its rows.
+#[test]
+fn subarray_settings_of_the_figure() {
+    let d = "j k : 0 <= j < s1 and 0 <= k < s2";
+    let case = Case::new("p o1 o2 s1 s2", "o1 >= 0 and o2 >= 0").array(d, "p", "j + o1, k + o2");
+    let shape = case.solve().unwrap();
+    assert!(holds(&shape.assumption, &[9, 1, 3, 3, 6]), "{}", shape.assumption);
+    assert!(!holds(&shape.assumption, &[9, 5, 6, 3, 6]), "{}", shape.assumption);
+}
+
+/// Listing 19: gemm on structures with pointer and sizes; nothing ties those of B to the loops.
+#[test]
+fn gemm_on_structures() {
+    let d = "i j k : 0 <= i < n and 0 <= j < m and 0 <= k < p";
+    let case = Case::new("n m p ld", "n >= 1 and m >= 1 and p >= 1").array(d, "ld", "k, j");
+    let shape = case.expect("ld", "m <= ld", &["i2, i1"]);
+    let seen = check_points(&case, &shape, 0..=3, 0..=3);
+    assert!(seen.holds > 10 && seen.fails > 10, "{seen:?}");
+}
+
 #[test]
 fn array_sizes_in_subscripts() {
     let case = Case::new("n m p", "p >= 1 and n >= 1 and m >= 1")
@@ -143,6 +163,19 @@ fn ludcmp_size_n_plus_one() {
         .array("i j k : 0 <= i < n and i + 1 <= j <= n and 0 <= k < i", "n + 1", "i + 1, j")
         .array("i : 0 <= i <= n", "n + 1", "i, i");
     case.expect("n + 1", ALWAYS, &["i1, i0", "i0 + 1, i1", "i0, i0"]);
+}
+
+/// The stride of the diagonal, n + 1, would make rows of n + 1 elements as well, in which nothing is where the program has it.
+#[test]
+fn rows_and_the_diagonal() {
+    let d = "i j k : 0 <= i < n and 0 <= j < i and 0 <= k < j";
+    let case = Case::new("n", "")
+        .array(d, "n", "i, j")
+        .array(d, "n", "i, k")
+        .array(d, "n", "k, j")
+        .array(d, "n", "j, j")
+        .array("i j : 0 <= i < n and 0 <= j < n - i", "n", "i, i + j");
+    case.expect("n", ALWAYS, &["i0, i1", "i0, i2", "i2, i1", "i1, i1", "i0, i0 + i1"]);
 }
 
 #[test]
@@ -284,6 +317,10 @@ fn blocked() {
     assert_eq!(blocked(case), Blocked::NonAffineSubscript { access: 0, term: "i0^2".into() });
     let case = Case::new("n m", "").flat("i : 0 <= i < n", "i").flat("i j : 0 <= i, j < n", "i*n + j*m");
     assert_eq!(blocked(case), Blocked::NonAffineSubscript { access: 1, term: "i0*n".into() });
+    // A convolution with a stride that is a parameter: without it, there is an image.
+    let d = "c y x r t : 0 <= c < k and 0 <= y, x < n and 0 <= r, t < 3";
+    let case = Case::new("n h w s k", "").flat(d, "c*h*w + y*s*w + r*w + x*s + t");
+    assert_eq!(blocked(case), Blocked::NonAffineSubscript { access: 0, term: "i1*w*s".into() });
     // A row of the declared size is never inside: each iteration reaches past it.
     let case = Case::new("n", "n >= 1").flat("i j : 0 <= i < n and 0 <= j < 1000*n", "i*n + j");
     assert_eq!(blocked(case), Blocked::NeverInside);

@@ -354,6 +354,20 @@ size_t prs_scev_udiv(Analyses *A, size_t Handle, uint64_t Divisor) {
   return handleOf(A->SE.getUDivExpr(S, A->SE.getConstant(S->getType(), Divisor)));
 }
 
+size_t prs_scev_quotient(Analyses *A, size_t Dividend, size_t Divisor) {
+  if (!Dividend || !Divisor)
+    return 0;
+  const SCEV *N = scevOf(Dividend), *D = scevOf(Divisor);
+  if (!N->getType()->isIntegerTy() || !D->getType()->isIntegerTy())
+    return 0;
+  Type *Wide = IntegerType::get(N->getType()->getContext(), 64);
+  if (A->SE.getTypeSizeInBits(N->getType()) > 64 || A->SE.getTypeSizeInBits(D->getType()) > 64)
+    return 0;
+  N = A->SE.getNoopOrSignExtend(N, Wide);
+  D = A->SE.getUMaxExpr(A->SE.getNoopOrSignExtend(D, Wide), A->SE.getOne(Wide));
+  return handleOf(A->SE.getUDivExpr(N, D));
+}
+
 bool prs_scev_loop_invariant(Analyses *A, size_t Handle, size_t Id) {
   Loop *L = loopAt(*A, Id);
   return Handle && L && A->SE.isLoopInvariant(scevOf(Handle), L);

@@ -26,6 +26,8 @@ struct Advance {
   LoopInfo &LI;
   SCEVExpander Expander;
   Instruction *Before;
+  // Whether a loop inside contributes; without one, scalar evolution sees for itself.
+  bool Inner = false;
 
   Advance(Loop &L, ScalarEvolution &SE, DominatorTree &DT, LoopInfo &LI)
       : L(L), SE(SE), DT(DT), LI(LI), Expander(SE, "pollyrs"), Before(L.getLoopPreheader()->getTerminator()) {}
@@ -107,6 +109,7 @@ struct Advance {
           return nullptr;
         Value *Step = First ? expand(Rec->getStepRecurrence(SE)) : nullptr;
         Value *Times = Step ? iterations(*In, Guard, Enters, Ty) : nullptr;
+        Inner |= Times != nullptr;
         return Times ? add(First, IRBuilder<>(Before).CreateMul(Times, Step)) : nullptr;
       }
       return nullptr;
@@ -162,11 +165,11 @@ extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
       if (!P.getType()->isPointerTy() && !P.getType()->isIntegerTy())
         continue;
       auto *V = dyn_cast<Instruction>(P.getIncomingValueForBlock(L->getLoopLatch()));
-      if (!V || !SE.isSCEVable(P.getType()) || isa<SCEVAddRecExpr>(SE.getSCEV(&P)) || !DT.dominates(P.getParent(), V->getParent()))
+      if (!V || V == &P || !SE.isSCEVable(P.getType()) || isa<SCEVAddRecExpr>(SE.getSCEV(&P)) || !DT.dominates(P.getParent(), V->getParent()))
         continue;
       Advance A(*L, SE, DT, LI);
       Value *Distance = A.distance(V, P, nullptr, false, MaxDepth);
-      if (!Distance)
+      if (!Distance || !A.Inner)
         continue;
       auto At = isa<PHINode>(V) ? V->getParent()->getFirstInsertionPt() : std::next(V->getIterator());
       IRBuilder<> Builder(V->getParent(), At);

@@ -154,6 +154,13 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// `dividend / max(divisor, 1)` of 64 bits, rounded down, both read as unsigned after an extension of their signed values.
+    pub fn quotient_by(&self, dividend: ScevHandleRaw, divisor: ScevHandleRaw) -> ScevExpr {
+        // SAFETY: handles of these analyses or 0.
+        let handle = unsafe { sys::prs_scev_quotient(self.raw, dividend, divisor) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// Provably `>= 0` as a signed number wherever it is defined.
     pub fn known_non_negative(&self, scev: ScevHandleRaw) -> bool {
         // SAFETY: `scev` is a handle of these analyses or 0.

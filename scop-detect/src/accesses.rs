@@ -152,6 +152,7 @@ impl Builder<'_> {
         }
         let mut offsets: Vec<Polynomial> = raws.iter().map(|r| r.offset.clone()).collect();
         self.pitches_in_elements(&mut offsets, u64::from(elem.bytes()), first)?;
+        self.nested_strides(&mut offsets, raws)?;
         let mut accesses = Vec::new();
         for (r, offset) in raws.iter().zip(offsets) {
             let hint = ir::address(r.inst).and_then(ir::constant_sizes);
@@ -186,6 +187,21 @@ impl Builder<'_> {
             subscripts.push(all);
         }
         Ok(Shaped { elem, sizes, subscripts })
+    }
+
+    /// `term`, written with the dimensions `i0`, `i1`, ... of the domain of `r`, in the program's names.
+    fn source_term(&self, term: &str, r: &Raw) -> String {
+        let factors = term.split('*').map(|factor| {
+            let (name, power) = factor.split_once('^').map_or((factor, None), |(n, p)| (n, Some(p)));
+            let own = match name.strip_prefix('i').and_then(|d| d.parse::<usize>().ok()) {
+                Some(d) if d < r.place.loops.len() => self.counter_name(r.place.loops[d]),
+                Some(_) => Some("(a quotient or a choice)".to_string()),
+                None => self.params.iter().find(|p| p.name == name).map(|p| p.display.clone()),
+            };
+            let own = own.unwrap_or_else(|| name.to_string());
+            power.map_or_else(|| own.clone(), |p| format!("{own}^{p}"))
+        });
+        factors.collect::<Vec<_>>().join("*")
     }
 
     /// Replaces parameters that count bytes (the strides in a Fortran descriptor, the pitch of an image) by parameters that count
@@ -277,7 +293,10 @@ impl Builder<'_> {
                 Fail::at(RejectReason::ElementType { array }, inst(access))
             }
             DelinearizeError::Blocked(Blocked::NonAffineSubscript { access, term }) => {
-                let blocker = format!("the product {term}");
+                let blocker = match raws.get(access) {
+                    Some(r) => format!("the product {}", self.source_term(&term, r)),
+                    None => format!("the product {term}"),
+                };
                 Fail::at(RejectReason::Subscript { array, blocker }, inst(access))
             }
             DelinearizeError::Blocked(Blocked::Overflow { access }) => {

@@ -278,7 +278,13 @@ impl<'a> Builder<'a> {
             ScevKind::Unknown(v) => self.name_of(*v),
             ScevKind::Mul(ops) => join(ops, "*"),
             ScevKind::Add(ops) => join(ops, "+"),
-            ScevKind::UDiv(a, b) => format!("{}/{}", self.describe(a), self.describe(b)),
+            ScevKind::UDiv(a, b) => {
+                let a = match a.kind {
+                    ScevKind::Add(_) => format!("({})", self.describe(a)),
+                    _ => self.describe(a),
+                };
+                format!("{a}/{}", self.describe(b))
+            }
             ScevKind::AddRec { loop_id, .. } => {
                 let phi = self.an.loops().get(loop_id.0).and_then(|l| self.counter_phi(l.header, e.handle));
                 phi.map_or_else(|| "a loop counter".to_string(), |p| self.name_of(p))

@@ -11,8 +11,10 @@
 //!   domains      control flow      → iteration domains
 //!   effects      stores, cells     → what is computed, where values come from   (scalars: the cells)
 //!   subregions   control flow on data → parts of statements
-//!   statements   effects           → statements, the finished Scop              (accesses, schedule)
+//!   statements   effects           → statements                                 (accesses, strides)
+//!   finish       statements        → the finished Scop                          (schedule)
 //! scev_affine  scalar evolution    → affine functions and polynomials, assumptions
+//!                                    (extents: named sizes, remainders: `% n`, ranges: products on the host)
 //! ```
 //!
 //! **Invariants.** Detection changes nothing in the function. Every SCoP returned has passed [`pollyrs_scop::verify`]. SCoPs do
@@ -44,6 +46,7 @@ mod scev_affine;
 mod schedule;
 mod selects;
 mod statements;
+mod strides;
 mod subregions;
 
 use builder::{Builder, Candidate, Fail};

@@ -147,7 +147,8 @@ impl Builder<'_> {
             let e = self.an.scev(*p, Some(l));
             ir::int_bits(*p).is_some() && matches!(e.kind, ScevKind::AddRec { loop_id, .. } if loop_id == l)
         };
-        phis.filter(counts).find_map(|p| self.user_name(p, 4))
+        // Names with a dot are the compiler's.
+        phis.filter(counts).find_map(|p| self.user_name(p, 4).filter(|n| !n.contains('.')))
     }
 }
 

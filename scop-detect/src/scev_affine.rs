@@ -176,7 +176,10 @@ impl Builder<'_> {
         e: &ScevExpr,
         place: &Place,
     ) -> Result<Affine, Stop> {
-        let [start, step] = ops else { return self.blocked_product(e) };
+        let [start, step] = ops else {
+            let counter = self.counter_name(l).unwrap_or_else(|| "a loop counter".to_string());
+            return Err(Stop::Blocker(format!("a power of {counter}, as packed triangular storage has")));
+        };
         let exact = e.nsw;
         if let Some(d) = place.loops.iter().position(|x| *x == l) {
             let ScevKind::Constant(c) = step.kind else { return self.blocked_product(e) };
@@ -366,7 +369,7 @@ impl Builder<'_> {
                 Ok(p)
             }
             ScevKind::AddRec { loop_id, operands } => {
-                let [start, step] = &operands[..] else { return self.blocked_product(e) };
+                let [start, step] = &operands[..] else { return self.affine_polynomial(e, place, quasi) };
                 let i = if let Some(d) = place.loops.iter().position(|x| x == loop_id) {
                     Polynomial::iter(d)
                 } else if let (true, Some((p, offset))) =

@@ -1,4 +1,4 @@
-//! Effects grouped into statements, and the finished [`Scop`].
+//! Effects grouped into statements.
 //!
 //! Within a block, an effect joins an earlier one when running after it would change what it reads: a load of its tree comes
 //! before a store of the earlier effect to the same array, or it reads a cell that the earlier one writes. Arrays with

@@ -63,6 +63,8 @@ class Outcome:
     scops: list = dataclasses.field(default_factory=list)
     refusals: list = dataclasses.field(default_factory=list)
     assumptions: list = dataclasses.field(default_factory=list)
+    # LLVM instructions from the kernel's entry to the call that starts an execution; None if it was not looked for.
+    instructions: int | None = None
     trouble: str = ""
     seconds: float = 0
 
@@ -127,6 +129,48 @@ def outcome(source, form, level, inline, work):
     return result
 
 
+def instructions_before_launch(source, form, level, work):
+    """LLVM instructions that a call of the kernel executes up to its first `pollyrs_rt_begin`: the checks, and what describes the arrays.
+    None if there is no such call."""
+    out = work / f"{source.path.stem}-{form}{level}.ll".replace(" ", "")
+    extra = [f"-DSIZE{k}={size}" for k, size in enumerate(source.sizes, 1)] if form == "constant" else []
+    words = [*level.split(), "-S", "-emit-llvm", f"-DFORM={form}", *extra, "-DTYPE=double", source.path, "-o", out]
+    done = toolchain.run([toolchain.DRIVER, "cc", "--pollyrs-targets=emulated", *words], env=toolchain.environment(), timeout=LIMIT_S)
+    if done.why():
+        return None
+    text = out.read_text(encoding="utf-8")
+    out.unlink()
+    body = re.search(r"^define [^\n]*@kernel\(.*?^}", text, re.M | re.S)
+    return count_to_call(body[0], "@pollyrs_rt_begin") if body else None
+
+
+def count_to_call(function, callee):
+    """Instructions on a shortest path of blocks from the entry to the first call of `callee`, PHIs not counted."""
+    blocks, order = {}, []
+    name = "entry"
+    for line in function.splitlines()[1:-1]:
+        label = re.match(r"([\w.$-]+):", line)
+        if label:
+            name = label[1]
+        elif line.startswith("  ") and not line.lstrip().startswith(("#dbg", "]", "i32 ", "i64 ")):
+            blocks.setdefault(name, []).append(line.strip())
+            order.append(name)
+    start = order[0]
+    seen, queue = {start: 0}, collections.deque([start])
+    while queue:
+        block = queue.popleft()
+        count = seen[block]
+        for line in blocks.get(block, []):
+            if callee in line:
+                return count
+            count += "= phi " not in line
+            for target in re.findall(r"label %([\w.$-]+)", line):
+                if target not in seen:
+                    seen[target] = count
+                    queue.append(target)
+    return None
+
+
 def places(where, forms, levels):
     """Configurations in few words."""
     words = []
@@ -189,8 +233,9 @@ def report(sources, forms, levels, outcomes):
         yield ""
     yield "## What is checked before a launch"
     yield ""
-    yield f"Conditions checked at run time at {level}, called (overlap: pairs of arrays compared; other: ranges and signs of values). " \
-          "The original loop runs if one does not hold."
+    yield f"Conditions checked at run time at {level}, called (overlap: pairs of arrays compared; other: ranges and signs of values), and the " \
+          "LLVM instructions from the kernel's entry to the start of the first execution on the device: the checks, the ranges that are " \
+          "touched, and their description. The original loop runs if one does not hold."
     yield ""
     yield "| algorithm | " + " | ".join(FORMS[form] for form in forms) + " |"
     yield "|---" * (len(forms) + 1) + "|"
@@ -199,7 +244,8 @@ def report(sources, forms, levels, outcomes):
         for form in forms:
             texts = outcomes[s.path.stem, form, level, False].assumptions
             overlap = sum("overlap" in text for text in texts)
-            cells.append(f"{overlap} overlap, {len(texts) - overlap} other")
+            count = outcomes[s.path.stem, form, level, False].instructions
+            cells.append(f"{overlap} overlap, {len(texts) - overlap} other; {'–' if count is None else count}")
         yield f"| {s.path.stem} | " + " | ".join(cells) + " |"
 
 
@@ -220,6 +266,10 @@ def main():
             concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
         results = pool.map(lambda key: outcome(*key, pathlib.Path(name)), keys)
         outcomes = {(s.path.stem, form, level, inline): r for (s, form, level, inline), r in zip(keys, results)}
+        last = [(s, form) for s in sources for form in forms]
+        counts = pool.map(lambda key: instructions_before_launch(*key, levels[-1], pathlib.Path(name)), last)
+        for (s, form), count in zip(last, counts):
+            outcomes[s.path.stem, form, levels[-1], False].instructions = count
     text = "\n".join(report(sources, forms, levels, outcomes)) + "\n"
     if options.out == "-":
         print(text)

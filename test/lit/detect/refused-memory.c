@@ -42,7 +42,7 @@ void counters_multiplied(int n, float *A) {
 }
 
 // CHECK: scop counters_multiplied at {{.*}}memory.c:[[#@LINE-4]]: 1 statements, 1 arrays, 1 loops
-// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-6]]: a subscript of A is not affine: it depends on the product i0*i1 (at {{.*}}memory.c:[[#@LINE-4]])
+// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-6]]: a subscript of A is not affine: it depends on the product i*j (at {{.*}}memory.c:[[#@LINE-4]])
 
 void remainder_of_parameter(int n, int m, float *A, const float *B) {
   for (int i = 0; i < n; i++)

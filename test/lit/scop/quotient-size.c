@@ -4,7 +4,7 @@
 // RUN: %opt -passes='print<pollyrs-scop>' -disable-output %t.ll 2>&1 | FileCheck %s
 
 // CHECK: scop halves
-// CHECK: array float argument_1[*][{{.*}}result_of_sdiv{{.*}}
+// CHECK: array float argument_1[*][{{.*}}argument_3_2){{.*}}
 // CHECK: must-write {{.*}} -> argument_1[i0, i1, i2]
 void halves(const float *x, float *y, int n, int h, int w) {
   for (int i = 0; i < n; i++)

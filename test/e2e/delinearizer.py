@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""LLVM's own delinearizer as an oracle: where it finds an array of several dimensions, the model has one of as many, or the loop is
+refused with a reason. Sizes that are one symbol have to be the same.
+
+  delinearizer.py [--only REGEX] [--verbose]         default: the algorithms on variable-length arrays and the C programs of test/programs
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "lib"))
+import toolchain  # noqa: E402
+
+# What detection sees, without the plugin.
+PASSES = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,simplifycfg,reassociate," \
+    "loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop(indvars),simplifycfg,loop-simplify,lcssa,print<delinearization>)"
+LIMIT_S = 120
+
+
+def sources(only):
+    """Pairs of a name and the words that compile it."""
+    table = json.loads((toolchain.ROOT / "bench" / "sets" / "algorithms.json").read_text(encoding="utf-8"))["programs"]
+    for entry in table:
+        yield f"algorithms/{entry['name']}", [toolchain.ROOT / "bench" / "algorithms" / entry["source"], "-DFORM=vla", "-DTYPE=double"]
+    for path in sorted((toolchain.ROOT / "test" / "programs").glob("*.c")):
+        yield f"programs/{path.name}", [path, "-I", toolchain.EXAMPLES]
+
+
+def theirs(text):
+    """By function and array: the sizes of the inner dimensions that LLVM finds, in its words; only if there are any."""
+    found = collections.defaultdict(set)
+    function = base = None
+    for line in text.splitlines():
+        if head := re.match(r"Printing analysis 'Delinearization' for function '(.*)'", line):
+            function = head[1]
+        elif head := re.match(r"Base offset: %(.*)", line):
+            base = head[1]
+        elif head := re.match(r"ArrayDecl\[UnknownSize\](\[.*\]) with", line):
+            found[function, base].add(tuple(head[1][1:-1].split("][")))
+    return found
+
+
+def ours(text):
+    """By function and array: the inner sizes in the models; and the functions with something refused or given up."""
+    found, refused = collections.defaultdict(set), set()
+    function = None
+    for line in text.splitlines():
+        if head := re.match(r"scop (\S+?)(?:\.\d+)?(?: at |$)", line):
+            function = head[1]
+        elif head := re.match(r"  array \S+ (\w+)\[\*\](.*) \(memory\)$", line):
+            sizes = re.findall(r"\[(?:\[[^]]*\] -> )?\{ (?:\[\] -> )?\[\((.*?)\)\][^}]*\}\]", head[2])
+            found[function, head[1]].add(tuple(sizes))
+    return found, refused
+
+
+def symbol(size):
+    """The name, if a size is one symbol or number and nothing else."""
+    match = re.fullmatch(r"(?:\([sz]ext i\d+ %([\w.]+) to i\d+\)|%?([\w.]+))", size.replace("<nuw>", "").replace("<nsw>", ""))
+    return re.sub(r"\W", "_", match[1] or match[2]) if match else None
+
+
+def compare(name, words, verbose):
+    """Counts, and texts for what disagrees."""
+    counts, wrong = collections.Counter(), []
+    with tempfile.TemporaryDirectory(prefix="pollyrs-delinearizer-") as folder:
+        ir = pathlib.Path(folder) / "a.ll"
+        command = [toolchain.llvm_tool("clang"), "-O1", "-fno-math-errno", "-fno-discard-value-names", "-Xclang", "-disable-llvm-passes", "-S",
+                   "-emit-llvm", *words, "-o", ir]
+        done = toolchain.run(command, env=toolchain.environment(), timeout=LIMIT_S)
+        if done.why():
+            return counts, [f"{name}: {done.why()}"]
+        opt = toolchain.llvm_tool("opt")
+        oracle = toolchain.run([opt, f"-passes={PASSES}", "-disable-output", ir], env=toolchain.environment(), timeout=LIMIT_S)
+        mine = toolchain.run([opt, f"-load-pass-plugin={toolchain.PLUGIN}", "-passes=print<pollyrs-scop>", "-disable-output", ir],
+                             env=toolchain.environment(), timeout=LIMIT_S)
+        if oracle.why() or mine.why():
+            return counts, [f"{name}: {oracle.why() or mine.why()}"]
+    expected = theirs((oracle.stdout + oracle.stderr).decode(errors="replace"))
+    found, _ = ours((mine.stdout + mine.stderr).decode(errors="replace"))
+    for (function, array), shapes in expected.items():
+        models = found.get((function, re.sub(r"\W", "_", array)))
+        if models is None:
+            counts["not modelled"] += 1
+            continue
+        best = max(shapes, key=len)
+        fits = [m for m in models if len(m) >= len(best)]
+        same = any(all(a is None or a == b.strip("()") for a, b in zip(map(symbol, best), m[-len(best):])) for m in fits)
+        if same:
+            counts["agree"] += 1
+        else:
+            wrong.append(f"{name}: {function}, {array}: LLVM finds {best}, the model has {sorted(models)}")
+        if verbose:
+            print(f"{name}: {function}, {array}: {best} | {sorted(models)}")
+    counts["ours alone"] += sum(1 for key, models in found.items() if any(models) and key not in expected)
+    return counts, wrong
+
+
+def check(only=".*", verbose=False):
+    """All programs: (counts, texts of disagreements)."""
+    total, failures = collections.Counter(), []
+    for name, words in sources(only):
+        if re.search(only, name):
+            counts, wrong = compare(name, words, verbose)
+            total += counts
+            failures += wrong
+    return total, failures
+
+
+def main():
+    """Prints a line a disagreement and the counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default=".*", help="programs whose name matches")
+    parser.add_argument("--verbose", action="store_true", help="print each array")
+    options = parser.parse_args()
+    total, failures = check(options.only, options.verbose)
+    print("\n".join(failures))
+    print(", ".join(f"{count} {what}" for what, count in sorted(total.items())) + f", {len(failures)} disagree")
+    return 1 if failures or not total["agree"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
