@@ -120,7 +120,7 @@ def outcome(source, form, level, inline, work):
                 continue
             function = match["function"]
             found_in[function].append((int(match["loops"]), int(match["kernels"])))
-        elif found["kind"] == "-analysis" and function:
+        elif found["kind"] == "-analysis" and function and found["text"].startswith(("assumes ", "checks ")):
             assumed_in[function].append(found["text"])
         elif found["kind"] == "-missed":
             result.refusals.append(f"line {number}: {found['text']}")
@@ -233,6 +233,11 @@ def report(sources, forms, levels, outcomes):
         yield ""
     yield "## What is checked before a launch"
     yield ""
+    yield from conditions(sources, forms, level, outcomes)
+
+
+def conditions(sources, forms, level, outcomes):
+    """The table of what is checked at run time."""
     yield f"Conditions checked at run time at {level}, called (overlap: pairs of arrays compared; other: ranges and signs of values), and the " \
           "LLVM instructions from the kernel's entry to the start of the first execution on the device: the checks, the ranges that are " \
           "touched, and their description. The original loop runs if one does not hold."
@@ -255,6 +260,7 @@ def main():
     parser.add_argument("--only", default="", help="algorithms whose name matches")
     parser.add_argument("--levels", default=",".join(LEVELS), help="comma-separated")
     parser.add_argument("--forms", default=",".join(FORMS), help="comma-separated")
+    parser.add_argument("--conditions", metavar="FILE", help="only what is checked before a launch, at the last level")
     parser.add_argument("--out", default=str(toolchain.ROOT / "bench" / "COVERAGE.md"))
     # A value like -O3 looks like an option.
     options = parser.parse_args(re.sub("--levels\0", "--levels=", "\0".join(sys.argv[1:])).split("\0") if sys.argv[1:] else [])
@@ -262,6 +268,8 @@ def main():
     programs = json.loads((toolchain.ROOT / "bench" / "sets" / "algorithms.json").read_text(encoding="utf-8"))["programs"]
     sources = [Source.read(ALGORITHMS / p["source"], p["timing"]) for p in programs if re.search(options.only, p["name"])]
     keys = [(s, form, level, inline) for s in sources for form in forms for level in levels for inline in (False, True)]
+    if options.conditions:
+        keys = [key for key in keys if key[2] == levels[-1] and not key[3]]
     with tempfile.TemporaryDirectory(prefix="pollyrs-coverage-") as name, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
         results = pool.map(lambda key: outcome(*key, pathlib.Path(name)), keys)
@@ -270,7 +278,12 @@ def main():
         counts = pool.map(lambda key: instructions_before_launch(*key, levels[-1], pathlib.Path(name)), last)
         for (s, form), count in zip(last, counts):
             outcomes[s.path.stem, form, levels[-1], False].instructions = count
-    text = "\n".join(report(sources, forms, levels, outcomes)) + "\n"
+    if options.conditions:
+        options.out = options.conditions
+        head = ["# What is checked before a launch", "", "Written by `scripts/coverage --conditions bench/CONDITIONS.md`; do not edit.", ""]
+        text = "\n".join([*head, *conditions(sources, forms, levels[-1], outcomes)]) + "\n"
+    else:
+        text = "\n".join(report(sources, forms, levels, outcomes)) + "\n"
     if options.out == "-":
         print(text)
     else:
