@@ -45,4 +45,4 @@ pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, may_fail, prep
 pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
 pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx};
 pub use stencil::{FusedKernels, fuse};
-pub use tiled::{chained, products};
+pub use tiled::{chained, divides_integers, products};

@@ -363,6 +363,7 @@ fn write_cell(
     let AccessValue::ScalarWrite(host) = a.value else { return internal("a cell written by an instruction") };
     let align = cell_align(k, a, host.0 as LLVMValueRef);
     let v = if wide == ty { v } else { k.ir.zext(v, wide) };
+    let v = tiled::kept(k, v, to, align);
     k.ir.note(&n.what, &k.scop.array(a.array).display);
     k.ir.store_aligned(v, to, align);
     Ok(())
@@ -525,6 +526,7 @@ fn emit_access(
     }
     let v = resolve(k, n, operand(i, 0))?;
     let to = address(k, n, at, access)?;
+    let v = tiled::kept(k, v, to, align);
     k.ir.note(&n.what, display);
     k.ir.store_aligned(v, to, align);
     Ok(None)

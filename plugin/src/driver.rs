@@ -274,7 +274,10 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
                 wish.tiling = None;
             }
             // SAFETY: detection's handles are live as long as the working copy.
-            (wish.products, wish.chained) = unsafe { (codegen::products(&scop), codegen::chained(&scop)) };
+            unsafe {
+                (wish.products, wish.chained) = (codegen::products(&scop), codegen::chained(&scop));
+                wish.divides = codegen::divides_integers(&scop);
+            }
             schedule::map(&scop, &dependences, &tree, &wish)
         })
         .map_err(reject_reason)?;

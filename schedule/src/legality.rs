@@ -227,9 +227,10 @@ impl Checker<'_> {
         if let Some(t) = &k.tiling {
             // The same point, hence the same thread.
             let domain = t.schedule.domain()?.intersect_params(t.context.clone())?;
+            let domain = domain.intersect(k.domain.clone())?;
             let time = t.schedule.map()?.intersect_domain(domain)?;
             let before = time.clone().lex_lt(time)?;
-            let points = t.dims.iter().map(|d| &d.param);
+            let points = t.dims.iter().map(|d| &d.param).chain(k.grid.iter().map(|g| &g.param));
             return forget(before, &k.host_params.iter().chain(points).cloned().collect::<Vec<_>>());
         }
         let domain = k.schedule.domain()?.intersect_params(k.context.clone())?;

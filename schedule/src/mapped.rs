@@ -69,7 +69,8 @@ pub struct MappedKernel {
 /// v = tile b + vector (t + threads (p / vector)) + p mod vector,    tile = threads points
 /// ```
 /// along each dimension. A thread executes, for each of its points, the instances of `min(v, max)`: outside the box it repeats the work of
-/// a point of the box, in registers, and stores nothing. So no thread leaves a loop or a barrier early.
+/// a point of the box, in registers, and stores nothing. So no thread leaves a loop or a barrier early. Points of the box that the launch does
+/// not have compute as well, what they like, and store nothing.
 #[derive(Clone, Debug)]
 pub struct Tiling {
     /// One for each dimension of the grid.
@@ -85,14 +86,27 @@ pub struct Tiling {
     pub helpers: u32,
     /// `[params, _h*] -> { S[i] -> [v] }`: the point of an instance.
     pub member_map: isl::UnionMap,
-    /// `[params, _h*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of a panel.
-    /// No bound and no condition depends on `_v*`.
+    /// `[params, _h*, _b*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of a panel.
+    /// No bound and no condition depends on `_v*`. What has a guard may hold more than the point's instances.
     pub schedule: isl::Schedule,
-    /// `[params, _h*, _v*] -> { : min <= _v <= max, and what is known }`.
+    /// `[params, _h*, _b*, _v*] -> { : min <= _v <= max, _v in the tile _b, and what is known }`.
     pub context: isl::Set,
+    /// `[params, _h*, _b*] -> { : ... }`: the tiles with points; others leave at once. `None`: all.
+    pub tiles: Option<isl::Set>,
+    /// Statements of which the schedule has too many instances. A statement without a guard may have some at points that the launch does not
+    /// have.
+    pub guards: Vec<Guard>,
     /// Arrays whose cell of a point lives in a register: loaded first, stored last. Every array that the kernel writes is here or private.
     pub registers: Vec<RegisterCell>,
     pub panels: Vec<Panel>,
+}
+
+/// A statement that runs only where an instance exists.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    pub statement: pollyrs_scop::StmtId,
+    /// `[params, _h*] -> { S[i] }`: those of the schedule's instances that run.
+    pub instances: isl::Set,
 }
 
 /// One dimension of a [`Tiling`].
@@ -115,6 +129,8 @@ pub struct RegisterCell {
     pub array: pollyrs_scop::ArrayId,
     /// `[params, _h*] -> { [v] -> A[s] }`, defined where the point uses the cell.
     pub cell: isl::Map,
+    /// `[params, _h*, _b*] -> { : ... }`: tiles of which all points in the box use their cells. `None`: all, if any does.
+    pub full: Option<isl::Set>,
 }
 
 /// A strip of a sequential loop whose operands are copied to shared memory first.
@@ -126,6 +142,8 @@ pub struct Panel {
     pub reads: isl::UnionMap,
     /// Iterations of a full strip.
     pub strip: u32,
+    /// `[params, _h*, _b*] -> { _copy0[c] }`: strips in which no guard keeps a point of the launch from an instance. `None`: all.
+    pub full: Option<isl::Set>,
     pub groups: Vec<SharedGroup>,
 }
 
@@ -145,7 +163,7 @@ pub struct SharedGroup {
     pub padding: u32,
     /// For each dimension of the array: the coordinate of the point that its subscript is, if it moves within a tile.
     pub along: Vec<Option<usize>>,
-    /// The subscripts that the launch reads, a box: `[params, _h*] -> { [s] }`. Copies stay within.
+    /// A box of subscripts between the first and the last element that the launch reads: `[params, _h*] -> { [s] }`. Copies stay within.
     pub bounds: Vec<(isl::PwAff, isl::PwAff)>,
 }
 

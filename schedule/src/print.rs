@@ -137,11 +137,23 @@ impl fmt::Display for Tiling {
         for d in &self.dims {
             writeln!(f, "  point {} of {} by {} from {} to {}", d.param, d.points, d.vector, d.min, d.max)?;
         }
+        if let Some(tiles) = &self.tiles {
+            writeln!(f, "  tiles {tiles}")?;
+        }
+        for g in &self.guards {
+            writeln!(f, "  guard {}", g.instances)?;
+        }
         for r in &self.registers {
             writeln!(f, "  register array {} {}", r.array.0, r.cell)?;
+            if let Some(full) = &r.full {
+                writeln!(f, "    all points {full}")?;
+            }
         }
         for p in &self.panels {
             writeln!(f, "  panel {} of {}", p.name, p.strip)?;
+            if let Some(full) = &p.full {
+                writeln!(f, "    all points {full}")?;
+            }
             for g in &p.groups {
                 writeln!(
                     f,

@@ -15,6 +15,8 @@
 //! - Barriers are reached by all threads: nothing around them depends on the thread, see [`uniform`].
 //! - A point outside the box computes with zeros, or repeats a point of the box where a division might trap, in its own registers, and reads
 //!   elements that the launch reads: copies clamp subscripts. Its registers are not stored.
+//! - Where a tile's points run what only some of them have, a guard decides: as a branch, or by keeping the old value of the register where all
+//!   that the statement reads is in registers and buffers ([`guard`]).
 //! - Threads that only help to copy ([`Tiling::helpers`]) skip everything else, and reach the same barriers.
 //! - The cells of a point are elements of small arrays with constant index, which the optimizer turns into registers.
 
@@ -78,6 +80,14 @@ pub(crate) struct Tiled<'a> {
     pub products: bool,
     /// Whether the code being emitted runs in threads with points only.
     apart: bool,
+    /// By statement: where its instances exist.
+    guards: BTreeMap<StmtId, AstExpr>,
+    /// Whether guards are known to hold.
+    unguarded: bool,
+    /// Registers keep their old value where this is false.
+    pub keep: Option<LLVMValueRef>,
+    /// The arguments of the copy that filled the buffers in force.
+    args: Vec<LLVMValueRef>,
 }
 
 /// The AST of the tiling, whose loops and conditions are the same in all threads and points.
@@ -137,6 +147,8 @@ fn free_of_points(e: &AstExpr) -> Result<bool> {
 }
 
 mod copy;
+mod guard;
+pub(crate) use guard::kept;
 pub(crate) mod lower;
 pub(crate) mod product;
 mod walk;
@@ -180,7 +192,21 @@ pub(crate) fn emit<'a>(
         shared_bytes: 0,
         products: false,
         apart: false,
+        guards: guard::conditions(tiling)?,
+        unguarded: false,
+        keep: None,
+        args: Vec::new(),
     });
+    // Tiles without points leave: all threads of the block do.
+    let leave = match &tiling.tiles {
+        Some(tiles) => {
+            let (work, leave) = (k.ir.append_block(function, "tile"), k.ir.append_block(function, "leave"));
+            k.ir.cond_br(k.emit.emit_set(tiles)?, work, leave);
+            k.ir.at_end(work);
+            Some(leave)
+        }
+        None => None,
+    };
     for r in &tiling.registers {
         transfer(k, function, r, true)?;
     }
@@ -195,6 +221,10 @@ pub(crate) fn emit<'a>(
     }
     for r in &tiling.registers {
         transfer(k, function, r, false)?;
+    }
+    if let Some(leave) = leave {
+        k.ir.br(leave);
+        k.ir.at_end(leave);
     }
     Ok(())
 }
@@ -285,6 +315,10 @@ fn transfer(k: &mut KernelBuilder<'_>, function: LLVMValueRef, r: &RegisterCell,
         let p = bind(f.at(d)?, tiling)?;
         subscripts.push(crate::ast_expr::pw_aff_expr(&p, Some(&tiling.context.clone().params()?))?);
     }
+    let own = match &r.full {
+        Some(_) => guard::of_points(&used, tiling)?,
+        None => None,
+    };
     let runs = used.params()?.gist_params(tiling.context.clone().params()?)?;
     let emit = k.emit.clone();
     let condition = emit.emit_set(&runs)?;
@@ -301,6 +335,10 @@ fn transfer(k: &mut KernelBuilder<'_>, function: LLVMValueRef, r: &RegisterCell,
         ir.append_block(function, "donetile"),
     );
     let full = state(k)?.coordinates.iter().fold(ir.bool(true), |full, c| ir.and(full, c.full));
+    let full = match &r.full {
+        Some(tiles) => ir.and(full, emit.emit_set(tiles)?),
+        None => full,
+    };
     ir.cond_br(full, all, some);
     ir.at_end(all);
     for point in points(tiling) {
@@ -323,6 +361,10 @@ fn transfer(k: &mut KernelBuilder<'_>, function: LLVMValueRef, r: &RegisterCell,
             let mut inside = ir.bool(true);
             for (c, p) in state(k)?.coordinates.iter().zip(&point) {
                 inside = ir.and(inside, c.inside[*p]);
+            }
+            if let Some(own) = &own {
+                let emit = at_point(k, &emit, &point)?;
+                inside = ir.and(inside, emit.emit_bool(own)?);
             }
             let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
             ir.cond_br(inside, own, next);
@@ -389,8 +431,17 @@ impl Cells {
 
 /// Whether some statement divides integers: on a host that may trap.
 fn divides(k: &KernelBuilder<'_>) -> bool {
+    // SAFETY: the SCoP that is being compiled.
+    unsafe { divides_integers(k.scop) }
+}
+
+/// Whether some statement divides integers.
+///
+/// # Safety
+/// The handles of the SCoP are live.
+pub unsafe fn divides_integers(scop: &pollyrs_scop::Scop) -> bool {
     use inkwell::llvm_sys::LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
-    k.scop.statements.iter().flat_map(|s| &s.body).any(|i| {
+    scop.statements.iter().flat_map(|s| &s.body).any(|i| {
         // SAFETY: an instruction of the host.
         let opcode = unsafe { LLVMGetInstructionOpcode(i.0 as LLVMValueRef) };
         matches!(opcode, LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)

@@ -1,12 +1,13 @@
 //! The code of a tiling's AST: statements once for each point of the thread, copies once for the block, loops over strips with two sets of
 //! buffers.
 
+use super::guard;
 use super::product::{self, Fragments};
 use super::{Buffer, COPY, at_point, computes, copy, points, state};
-use crate::ast_expr::ExprEmitter;
+use crate::ast_expr::{ExprEmitter, iterator_name};
 use crate::error::{Result, internal};
 use crate::kernel::{BARRIER, KernelBuilder};
-use crate::statement::{emit_statement, type_of};
+use crate::statement::type_of;
 use crate::walk::last_value;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
@@ -105,7 +106,7 @@ pub(super) fn walk<'a>(
             for point in points(tiling) {
                 let emit = at_point(k, emit, &point)?;
                 let iterators = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
-                emit_statement(k, &emit, &name, &iterators)?;
+                guard::emit_guarded(k, function, &emit, &name, &iterators)?;
             }
             Ok(())
         }
@@ -148,6 +149,7 @@ fn enter(
     }
     let t = state(k)?;
     t.buffers = buffers;
+    t.args = args.to_vec();
     t.loaded.clear();
     let bytes = if planted("shared-bytes") { bytes / 2 } else { bytes };
     t.shared_bytes = t.shared_bytes.max(copies * bytes);
@@ -368,8 +370,57 @@ fn pipeline<'a>(
     Ok(())
 }
 
-/// All iterations of a strip from `start` on, unrolled: its buffers are read at constant distances.
+/// All iterations of a strip from `start` on: without guards where these hold.
 fn whole_strip<'a>(
+    k: &mut KernelBuilder<'a>,
+    function: LLVMValueRef,
+    emit: &mut ExprEmitter<'a>,
+    inner: &AstNode,
+    strip: u32,
+    start: LLVMValueRef,
+) -> Result<()> {
+    let t = state(k)?;
+    let panel = t.buffers.last().map(|b| &t.tiling.panels[b.panel]);
+    let Some(full) = panel.and_then(|p| p.full.as_ref()) else {
+        return unrolled(k, function, emit, inner, strip, start);
+    };
+    let mut names = emit.clone();
+    for (d, v) in t.args.iter().enumerate() {
+        names.names.insert(iterator_name(d as u32), *v);
+    }
+    let full = names.emit_bool(&guard::condition(full)?)?;
+    let ir = k.ir;
+    let block = |name: &str| ir.append_block(function, name);
+    let (all, some, after) = (block("allpoints"), block("somepoints"), block("endpoints"));
+    ir.cond_br(full, all, some);
+    ir.at_end(all);
+    state(k)?.unguarded = true;
+    unrolled(k, function, emit, inner, strip, start)?;
+    state(k)?.unguarded = false;
+    ir.br(after);
+    ir.at_end(some);
+    state(k)?.loaded.clear();
+    let body = block("guarded");
+    ir.br(body);
+    ir.at_end(body);
+    let name = inner.for_iterator()?.id()?.name();
+    let counter = ir.phi(ir.i64_type(), &[(start, some)]);
+    let outer = emit.names.insert(name.clone(), counter);
+    walk(k, function, emit, &inner.for_body()?)?;
+    match outer {
+        Some(v) => emit.names.insert(name, v),
+        None => emit.names.remove(&name),
+    };
+    let next = ir.add(counter, ir.int(1));
+    ir.add_incoming(counter, next, ir.block());
+    ir.cond_br(ir.icmp(LLVMIntEQ, next, ir.add(start, ir.int(strip.into()))), after, body);
+    ir.at_end(after);
+    state(k)?.loaded.clear();
+    Ok(())
+}
+
+/// All iterations of a strip from `start` on, unrolled: its buffers are read at constant distances.
+fn unrolled<'a>(
     k: &mut KernelBuilder<'a>,
     function: LLVMValueRef,
     emit: &mut ExprEmitter<'a>,

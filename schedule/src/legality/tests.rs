@@ -262,3 +262,32 @@ fn broken_tilings() {
     };
     assert_eq!(broken(&late), [Rule::Shared]);
 }
+
+#[test]
+fn broken_guards() {
+    let s = scop(
+        "param n m; array B n m; array C n n; array A n n;
+         for i : 0 <= i < n { for j : 0 <= j <= i { for k : i <= k < n { S0 : C[i,j] = C[i,j], A[k,i], B[k,j]; } } }",
+    );
+    let (deps, m, at) = tiled(&s);
+    assert_eq!(rules(&s, &deps, &m), []);
+    let broken = |f: &dyn Fn(&mut crate::Tiling)| {
+        let mut m = m.clone();
+        f(m.kernels[at].tiling.as_mut().unwrap());
+        rules(&s, &deps, &m)
+    };
+    let set = |text: &str| isl::Set::read(&s.ctx, text).unwrap();
+    // Instances that do not exist, instances that are lost.
+    assert!(broken(&|t| t.guards.clear()).contains(&Rule::ThreadDomain));
+    let few = |t: &mut crate::Tiling| t.guards[0].instances = set("{ S0[i,j,k] : k > i }");
+    assert_eq!(broken(&few), [Rule::ThreadDomain]);
+    // Strips without guards that need them.
+    assert_eq!(broken(&|t| t.panels[0].full = None), [Rule::ThreadDomain]);
+    let wide = |t: &mut crate::Tiling| t.panels[0].full = Some(set("[_b0] -> { _copy0[c] : c >= 4 * _b0 }"));
+    assert_eq!(broken(&wide), [Rule::ThreadDomain]);
+    // Tiles with points that leave, tiles that move cells of points that have none.
+    assert_eq!(broken(&|t| t.tiles = Some(set("[_b0] -> { : _b0 > 0 }"))), [Rule::Grid]);
+    assert_eq!(broken(&|t| t.registers[0].full = None), [Rule::Register]);
+    let all = |t: &mut crate::Tiling| t.registers[0].full = Some(set("[_b0] -> { : }"));
+    assert_eq!(broken(&all), [Rule::Register]);
+}

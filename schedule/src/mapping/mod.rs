@@ -51,6 +51,8 @@ pub struct MapOptions {
     pub products: Vec<StmtId>,
     /// Statements whose last operation waits for another one of the same instance: `t = a * b; c = c + t`, without contraction.
     pub chained: Vec<StmtId>,
+    /// Whether some statement divides integers, which must not happen at points that do not exist.
+    pub divides: bool,
     /// isl operations.
     pub budget: u64,
 }
@@ -68,6 +70,7 @@ impl Default for MapOptions {
             tiling: Some(TilingOptions::default()),
             products: Vec::new(),
             chained: Vec::new(),
+            divides: false,
             budget: crate::DEFAULT_BUDGET,
         }
     }
@@ -86,6 +89,7 @@ impl MapOptions {
 }
 
 /// A kernel before its isl objects are made.
+#[derive(Clone)]
 struct Site {
     name: String,
     /// The members of the host bands above, outermost first.

@@ -348,14 +348,86 @@ fn private_accumulators_in_tiles() {
     assert!(m.kernels.iter().any(|k| k.tiling.is_some()));
 }
 
+/// The first tiling of a SCoP, proved.
+fn first_tiling(s: &Scop) -> Option<crate::Tiling> {
+    let m = mapped_with(s, &MapOptions::default());
+    m.kernels.into_iter().find_map(|k| k.tiling)
+}
+
 #[test]
-fn no_tiles_where_loops_differ_between_points() {
-    // The sequential loop of a triangular matrix starts at the row.
+fn tiles_of_triangles() {
+    // The points are a triangle and run the same loop: no guards, tiles above the diagonal leave.
     let s = scop(
+        "param n m; array C n n; array A n m;
+         for i : 0 <= i < n { for j : 0 <= j <= i { for k : 0 <= k < m { S0 : C[i,j] = C[i,j], A[i,k], A[j,k]; } } }",
+    );
+    let t = first_tiling(&s).unwrap();
+    assert!(t.guards.is_empty() && t.panels[0].full.is_none());
+    let corner = isl::Set::read(&s.ctx, "[_b0, _b1] -> { : _b0 = 0 and _b1 = 2 }").unwrap();
+    assert!(t.tiles.unwrap().intersect(corner).unwrap().is_empty().unwrap());
+    // The second point counts from the first: its coordinate becomes the subscript.
+    let s = scop(
+        "param n m; array C n n; array A m n;
+         for i : 0 <= i < n { for j : 0 <= j < n - i { for k : 0 <= k < m { S0 : C[i,i+j] = C[i,i+j], A[k,i], A[k,i+j]; } } }",
+    );
+    let t = first_tiling(&s).unwrap();
+    assert!(t.guards.is_empty());
+    assert_eq!(t.panels[0].groups.len(), 2);
+    assert_eq!(t.panels[0].groups[1].along, [None, Some(1)]);
+}
+
+#[test]
+fn tiles_where_loops_differ_between_points() {
+    // The sequential loop of a triangular matrix starts at the row: guarded where a strip crosses it.
+    for text in [
         "param n m; array B n m; array C n m; array A n n;
          for i : 0 <= i < n { for j : 0 <= j < m { for k : i <= k < n { S0 : C[i,j] = C[i,j], A[k,i], B[k,j]; } } }",
+        // The same, counted from zero.
+        "param n m; array B n m; array C n m; array A n n;
+         for i : 0 <= i < n { for j : 0 <= j < m { for k : 0 <= k < n - i { S0 : C[i,j] = C[i,j], A[i+k,i], B[i+k,j]; } } }",
+    ] {
+        let s = scop(text);
+        let t = first_tiling(&s).unwrap();
+        assert_eq!(t.guards.len(), 1);
+        let full = t.panels[0].full.clone().unwrap();
+        let tile = 16 * t.dims[0].points;
+        let at = |c: u32| {
+            let text = format!("[n, m, _b0] -> {{ _copy0[c] : _b0 = 0 and c = {c} and n = 10000 and m = 10000 }}");
+            isl::Set::read(&s.ctx, &text).unwrap().is_subset(&full).unwrap()
+        };
+        assert!(!at(0) && !at(8) && at(tile));
+    }
+    // A loop of five iterations would run a tile's worth of them.
+    let s = scop(
+        "param n m; array B n m; array C n m; array A n n;
+         for i : 2 <= i < n - 2 { for j : 0 <= j < m { for k : i - 2 <= k <= i + 2 { S0 : C[i,j] = C[i,j], A[k,i], B[k,j]; } } }",
     );
-    assert!(mapped_with(&s, &MapOptions::default()).kernels.iter().all(|k| k.tiling.is_none()));
+    assert!(first_tiling(&s).is_none());
+}
+
+#[test]
+fn kernels_are_distributed_for_tiles() {
+    // The mirrored store has two cells of one array at a point; the sum by itself has one.
+    let s = scop(
+        "param n m; array C n n; array A m n;
+         for i : 0 <= i < n { for j : i <= j < n {
+           S0 : C[i,j] = ;
+           for k : 0 <= k < m { S1 : C[i,j] = C[i,j], A[k,i], A[k,j]; }
+           S2 : C[j,i] = C[i,j];
+         } }",
+    );
+    let m = mapped_with(&s, &MapOptions::default());
+    let tiled: Vec<_> = m.kernels.iter().filter(|k| k.tiling.is_some()).collect();
+    assert!(!tiled.is_empty());
+    for k in tiled {
+        let names: Vec<_> =
+            k.domain.sets().unwrap().iter().map(|s| s.tuple_name().unwrap().unwrap()).collect();
+        assert_eq!(names, ["S0", "S1"]);
+    }
+}
+
+#[test]
+fn no_tiles_for_few_points() {
     // Small known sizes never fill half a tile.
     let s = scop(
         "param n; array C n 8; array A n n; array B n 8;

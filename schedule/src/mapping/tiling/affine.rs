@@ -89,3 +89,10 @@ pub(super) fn box_of(ctx: &isl::Context, bounds: &[(isl::PwAff, isl::PwAff)]) ->
     }
     Ok(out)
 }
+
+/// `set` without what `given` implies, whatever parameters the two name.
+pub(super) fn gist(set: isl::Set, given: isl::Set) -> Result<isl::Set> {
+    let set = set.align_params(given.space()?)?;
+    let given = given.align_params(set.space()?)?;
+    Ok(set.gist(given)?.coalesce()?)
+}

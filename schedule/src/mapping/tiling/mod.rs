@@ -2,7 +2,8 @@
 //!
 //! A kernel qualifies if
 //! 1. two of its members have *reuse*: some read beneath a sequential loop does not depend on the one, another one not on the other;
-//! 2. its points are a box, and the loops beneath are the same at every point;
+//! 2. its points are a box, and the loops beneath are the same at every point; or loops that run what any point of a tile runs serve all of
+//!    them, with guards ([`region`]), in coordinates that show it ([`normal`]);
 //! 3. every array that it writes is private, or each point owns one cell of it and no other point uses that cell.
 //!
 //! Then the loops beneath run once for all points of a thread (members are coincident, so no dependence joins two points), the cells of (3)
@@ -21,6 +22,7 @@
 //! A, fastest along `i`, and of 8 × 256 elements of B.
 
 mod affine;
+mod normal;
 mod panels;
 mod region;
 mod shape;
@@ -33,7 +35,7 @@ use super::kernel::{launch_domain, thread_schedule, values};
 use super::{Host, MapOptions, Site, Variant};
 use crate::Result;
 use crate::mapped::{TiledDim, Tiling};
-use crate::tree::member_map;
+use crate::tree::{Tree, member_map};
 use panels::Panels;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
@@ -43,6 +45,8 @@ use shape::{fastest, shapes};
 /// Tiles along each dimension that a launch of two dimensions needs: some fifty blocks of small tiles do what the plain kernel does with all
 /// multiprocessors (5.7 TFLOP/s on an H200, gemm fp32).
 const ALONE: u32 = 8;
+/// Kernels with more parts are not distributed: each cut is tried.
+const MAX_PARTS: usize = 6;
 
 /// Marks the sites that are tiled: each becomes one site for every shape of tiles, of which one is launched, and a plain one for small
 /// boxes.
@@ -65,7 +69,21 @@ pub(super) fn choose(
                 .collect::<Result<_>>()?,
         ),
         Host::Launch(k) => {
-            let mut new = split(scop, known, options, private, &sites[k])?.into_iter();
+            let new = split(scop, known, options, private, &sites[k])?;
+            if new.is_empty() {
+                return Ok(match distributed(scop, known, options, private, &sites[k])? {
+                    Some((parts, rest)) => {
+                        sites[k] = Site { name: sites[k].name.clone(), ..rest.0 };
+                        let rest = (Host::Launch(k), rest.1);
+                        let at = sites.len();
+                        sites.push(Site { name: format!("K{at}"), ..parts });
+                        let parts = choose(scop, known, options, private, Host::Launch(at), sites)?;
+                        Host::Sequence(if rest.1 { vec![rest.0, parts] } else { vec![parts, rest.0] })
+                    }
+                    None => Host::Launch(k),
+                });
+            }
+            let mut new = new.into_iter();
             let Some(first) = new.next() else { return Ok(Host::Launch(k)) };
             sites[k] = first;
             let mut launches = vec![Host::Launch(k)];
@@ -81,6 +99,53 @@ pub(super) fn choose(
     })
 }
 
+/// A part of a kernel that can be tiled, where the whole cannot, and the rest, with whether the rest comes first. (The members are
+/// coincident, so that what a point runs one after the other may run in two launches.)
+fn distributed(
+    scop: &Scop,
+    known: &isl::Set,
+    options: &MapOptions,
+    private: &[ArrayId],
+    site: &Site,
+) -> Result<Option<(Site, (Site, bool))>> {
+    let Tree::Sequence(children) = &site.inner else { return Ok(None) };
+    if site.members.len() < 2 || site.tile.is_some() || children.len() > MAX_PARTS {
+        return Ok(None);
+    }
+    let part = |range: &[(isl::UnionSet, Tree)]| -> Result<Site> {
+        let mut all = isl::UnionSet::empty(&scop.ctx)?;
+        for (f, _) in range {
+            all = all.union(f.clone())?;
+        }
+        let inner = match range {
+            [(_, child)] => child.clone(),
+            _ => Tree::Sequence(range.to_vec()),
+        };
+        Ok(Site { domain: site.domain.clone().intersect(all)?, inner, ..site.clone() })
+    };
+    for cut in (1..children.len()).rev() {
+        for rest_first in [false, true] {
+            let (front, back) = (part(&children[..cut])?, part(&children[cut..])?);
+            let (tiled, rest) = if rest_first { (back, front) } else { (front, back) };
+            // Values that only a thread has would have to go through memory.
+            let mut apart = true;
+            for id in private {
+                let mut of = Vec::new();
+                for s in [&tiled, &rest] {
+                    of.push(
+                        scop.accesses(|_, a| a.array == *id)?.intersect_domain(s.domain.clone())?.is_empty()?,
+                    );
+                }
+                apart &= of.contains(&true);
+            }
+            if apart && !split(scop, known, options, private, &tiled)?.is_empty() {
+                return Ok(Some((tiled, (rest, rest_first))));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// The tiled sites for large boxes and the plain one for others; none if tiling does not pay or is not possible.
 fn split(
     scop: &Scop,
@@ -90,6 +155,11 @@ fn split(
     site: &Site,
 ) -> Result<Vec<Site>> {
     let Some(sizes) = &options.tiling else { return Ok(vec![]) };
+    if site.members.is_empty() || site.inner.depth() == 0 {
+        return Ok(vec![]);
+    }
+    let plain = site;
+    let site = &normal::normalised(scop, plain)?;
     let mut tiles = shapes(scop, options, site)?;
     let Some(small) = tiles.last() else { return Ok(vec![]) };
     let domain = launch_domain(site)?;
@@ -99,8 +169,8 @@ fn split(
         let v = values(&domain, m)?;
         bounds.push((v.clone().dim_min(0)?.coalesce()?, v.dim_max(0)?.coalesce()?));
     }
-    let Some(region) = Region::new(scop, site, &domain, &around, &bounds)? else { return Ok(vec![]) };
-    if registers(scop, &domain, &region, private)?.is_none() {
+    let Some(region) = Region::new(scop, site, &domain, &around, &bounds, small)? else { return Ok(vec![]) };
+    if registers(scop, &domain, &region, private)?.is_none() || (options.divides && region.uneven.is_some()) {
         return Ok(vec![]);
     }
     let mut large = isl::Set::universe(around.space()?)?;
@@ -129,23 +199,15 @@ fn split(
     if let Some(best) = best {
         tiles = vec![tiles.swap_remove(best)];
     }
-    let copy = |domain, tile, alternative| Site {
-        name: site.name.clone(),
-        host: site.host.clone(),
-        members: site.members.clone(),
-        inner: site.inner.clone(),
-        domain,
-        tile,
-        alternative,
-    };
+    let copy = |site: &Site, domain, tile, alternative| Site { domain, tile, alternative, ..site.clone() };
     let of = tiles.len();
     let mut out = Vec::new();
     for (at, tile) in tiles.into_iter().enumerate() {
         let alternative = (of > 1).then_some(Variant { choice: 0, at, of });
-        out.push(copy(inside.clone(), Some(tile), alternative));
+        out.push(copy(site, inside.clone(), Some(tile), alternative));
     }
     if !outside.is_empty()? {
-        out.push(copy(outside, None, None));
+        out.push(copy(plain, outside, None, None));
     }
     Ok(out)
 }
@@ -177,11 +239,11 @@ pub(super) fn build(
     bounds: &[(isl::PwAff, isl::PwAff)],
     private: &[ArrayId],
 ) -> Result<Option<Tiling>> {
-    let Some(region) = Region::new(scop, site, domain, around, bounds)? else { return Ok(None) };
+    let Some(region) = Region::new(scop, site, domain, around, bounds, tile)? else { return Ok(None) };
     let Some(registers) = registers(scop, domain, &region, private)? else { return Ok(None) };
 
     let mut context = around.clone();
-    let mut point_domain = domain.clone();
+    let mut point_domain = region.uneven.as_ref().map_or(domain, |u| &u.relaxed).clone();
     let mut dims = Vec::new();
     for (d, ((min, max), s)) in bounds.iter().zip(&tile.dims).enumerate() {
         let param = format!("_v{d}");
@@ -192,6 +254,10 @@ pub(super) fn build(
             point_domain.intersect(member_map(&site.members[d])?.intersect_range(at)?.domain()?)?;
         dims.push(TiledDim { param, points: s.points, vector: s.vector, min: min.clone(), max: max.clone() });
     }
+    for (d, s) in tile.dims.iter().enumerate() {
+        let text = format!("[_b{d}, _v{d}] -> {{ : {0} * _b{d} <= _v{d} < {0} * _b{d} + {0} }}", s.tile());
+        context = context.intersect(isl::Set::read(&scop.ctx, &text)?)?;
+    }
     let context = context.coalesce()?;
     let mut panels = Panels { scop, site, tile, region: &region, domain, bounds, list: Vec::new() };
     let (inner, copies) = panels.insert(&site.inner, domain, &mut vec![])?;
@@ -199,8 +265,16 @@ pub(super) fn build(
     let schedule = thread_schedule(point_domain.union(copies)?, &context, inner)?;
     let names = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect::<Vec<_>>();
     let host: Vec<_> = scop.params.iter().map(|p| p.name.clone()).chain(site.host_params()).collect();
-    let all: Vec<_> = host.iter().cloned().chain(names("_v", dims.len())).collect();
+    let all = host.iter().cloned().chain(names("_b", dims.len())).chain(names("_v", dims.len()));
+    let all: Vec<_> = all.collect();
     let space = isl::Space::params_named(&scop.ctx, all.iter().map(|s| s.as_str()))?;
+    let (mut tiles, mut guards) = (None, Vec::new());
+    if let Some(u) = &region.uneven {
+        let n = dims.len() as u32;
+        let some = region::shadow(u.used.clone().intersect(u.tile.clone())?, 0, n)?.params()?;
+        tiles = Some(affine::gist(some, context.clone().params()?)?);
+        guards = u.guards.clone();
+    }
     Ok(Some(Tiling {
         lanes: tile.dims.iter().map(|d| d.lanes).collect(),
         residents: tile.residents,
@@ -210,6 +284,8 @@ pub(super) fn build(
         member_map: region.member_map.clone(),
         schedule: schedule.align_params(space.clone())?,
         context: context.align_params(space)?,
+        tiles,
+        guards,
         registers,
         panels,
     }))

@@ -5,8 +5,8 @@
 
 use super::super::Site;
 use super::super::kernel::product;
-use super::affine::{Row, box_of, functions, linear};
-use super::region::{Region, written};
+use super::affine::{Row, functions, gist, linear};
+use super::region::{Region, hull_of_reads, written};
 use super::shape::Tile;
 use crate::mapped::{Panel, SharedGroup};
 use crate::planted::planted;
@@ -96,15 +96,39 @@ impl Panels<'_> {
         let dims: Vec<_> = (0..members.len()).map(|d| format!("c{d}")).collect();
         let tuple = dims.join(",");
         let rename = isl::UnionMap::read(&self.scop.ctx, &format!("{{ [{tuple}] -> {name}[{tuple}] }}"))?;
-        let reads = product(maps)?.intersect_domain(domain.clone())?.apply_range(rename)?;
-        let copies = reads.clone().range()?.coalesce()?;
+        let reads = product(maps)?.intersect_domain(domain.clone().universe()?)?.apply_range(rename)?;
+        let (reads, copies, full) = match &self.region.uneven {
+            None => {
+                let reads = reads.intersect_domain(domain.clone())?;
+                (reads.clone(), reads.range()?.coalesce()?, None)
+            }
+            Some(u) => {
+                let runs = u.relaxed.clone().intersect(domain.clone().universe()?)?;
+                let copies = reads.clone().intersect_domain(runs)?.range()?.coalesce()?;
+                let mut guarded = isl::UnionSet::empty(&self.scop.ctx)?;
+                for set in domain.sets()? {
+                    if let Some(bad) = u.bad.get(&set.tuple_name()?.unwrap_or_default()) {
+                        guarded = guarded.add_set(bad.clone())?;
+                    }
+                }
+                let full = if guarded.is_empty()? {
+                    None
+                } else {
+                    let part = isl::Set::from_union_set(reads.clone().intersect_domain(guarded)?.range()?)?;
+                    let part = part.remove_divs()?.coalesce()?;
+                    let given = isl::Set::from_union_set(copies.clone())?;
+                    Some(gist(isl::Set::universe(part.space()?)?.subtract(part)?, given)?)
+                };
+                (reads, copies, full)
+            }
+        };
         let inner = (*band.child).clone().under(vec![member.clone()]);
         let strip_member = extended(&start, &copies, path.len())?;
         let child = Tree::Sequence(vec![
             (copies.clone().universe()?, Tree::Leaf),
             (domain.clone().universe()?, inner),
         ]);
-        self.list.push(Panel { name: name.to_string(), reads, strip: self.tile.strip, groups });
+        self.list.push(Panel { name: name.to_string(), reads, strip: self.tile.strip, full, groups });
         Ok(Some((child.under(vec![strip_member]), copies)))
     }
 
@@ -223,7 +247,7 @@ impl Panels<'_> {
         if size.iter().map(|s| u64::from(*s)).product::<u64>() > u64::from(self.tile.shared) {
             return Ok(None);
         }
-        // The elements of the launch: a box.
+        // The elements of the launch: a box, or between the first and the last of them.
         let read =
             self.scop.accesses(|_, a| a.array == array)?.intersect_domain(self.domain.clone())?.range()?;
         let read = isl::Set::from_union_set(read)?.coalesce()?;
@@ -231,16 +255,16 @@ impl Panels<'_> {
         for d in 0..size.len() as i32 {
             bounds.push((read.clone().dim_min(d)?.coalesce()?, read.clone().dim_max(d)?.coalesce()?));
         }
-        let hull = box_of(&self.scop.ctx, &bounds)?.set_tuple_name(&self.scop.array(array).name)?;
-        // Subscripts that follow the point stay in the point's box.
-        for (d, m) in along.iter().enumerate() {
-            if let Some(m) = m {
-                bounds[d] = self.bounds[*m].clone();
-            }
-        }
-        let around = self.region.points.clone().params()?.intersect(read.clone().params()?)?;
-        if !hull.intersect_params(around.clone())?.is_equal(&read.intersect_params(around)?)? {
+        if hull_of_reads(self.scop, self.domain, array)?.is_none() {
             return Ok(None);
+        }
+        // Subscripts that follow the point stay in the point's box.
+        if self.region.uneven.is_none() {
+            for (d, m) in along.iter().enumerate() {
+                if let Some(m) = m {
+                    bounds[d] = self.bounds[*m].clone();
+                }
+            }
         }
         // The fastest dimension of the buffer is one along which threads differ.
         let fast = along.iter().rposition(|a| a.is_some()).unwrap_or(size.len() - 1);

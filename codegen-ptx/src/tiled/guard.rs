@@ -1,0 +1,102 @@
+//! Guards: statements of which a tile's schedule has more instances than there are.
+//!
+//! A statement whose reads are all in registers and buffers is computed anyway, and its registers keep their value where the instance does not
+//! exist: points share the loads from buffers, and no branch parts the threads. Any other one runs behind a branch.
+
+use super::{Tiled, register, state};
+use crate::ast_expr::{ExprEmitter, iterator_name, parameterize_set};
+use crate::error::Result;
+use crate::kernel::KernelBuilder;
+use crate::statement::{emit_statement, type_of};
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl::{self as isl, AstExpr};
+use pollyrs_schedule::Tiling;
+use pollyrs_scop::{AccessKind, StmtId};
+use std::collections::BTreeMap;
+
+/// The conditions of a tiling's guards, over the statements' iterators.
+pub(super) fn conditions(tiling: &Tiling) -> Result<BTreeMap<StmtId, AstExpr>> {
+    tiling.guards.iter().map(|g| Ok((g.statement, condition(&g.instances)?))).collect()
+}
+
+/// Whether a tuple, given by the names of iterators, is in a set.
+pub(super) fn condition(set: &isl::Set) -> Result<AstExpr> {
+    let set = parameterize_set(&set.clone().coalesce()?.compute_divs()?)?;
+    let build = isl::AstBuild::from_context(isl::Set::universe(set.space()?)?)?;
+    Ok(build.expr_from_set(set)?)
+}
+
+/// Whether the point of the names `_v0`, ... is in `{ [v] }`; `None` if every point of the box is.
+pub(super) fn of_points(set: &isl::Set, tiling: &Tiling) -> Result<Option<AstExpr>> {
+    let mut set = set.clone().reset_tuple_id()?;
+    for d in &tiling.dims {
+        let at = set.dim(isl::DimType::Param)?;
+        set = set.move_dims(isl::DimType::Param, at, isl::DimType::Set, 0, 1)?;
+        set = set.set_dim_name(isl::DimType::Param, at, &d.param)?;
+    }
+    let set = set.params()?.gist_params(tiling.context.clone().params()?)?.coalesce()?.compute_divs()?;
+    if set.plain_is_universe()? {
+        return Ok(None);
+    }
+    let build = isl::AstBuild::from_context(isl::Set::universe(set.space()?)?)?;
+    Ok(Some(build.expr_from_set(set)?))
+}
+
+/// Emits the instance of the current point, if it exists.
+pub(super) fn emit_guarded(
+    k: &mut KernelBuilder<'_>,
+    function: LLVMValueRef,
+    emit: &ExprEmitter<'_>,
+    name: &str,
+    iterators: &[LLVMValueRef],
+) -> Result<()> {
+    let found = k.scop.statement_named(name).map(|(id, _)| id);
+    let t = state(k)?;
+    let guard = found.filter(|_| !t.unguarded).and_then(|id| Some((id, t.guards.get(&id)?.clone())));
+    let Some((id, guard)) = guard else { return emit_statement(k, emit, name, iterators) };
+    let mut names = emit.clone();
+    for (d, v) in iterators.iter().enumerate() {
+        names.names.insert(iterator_name(d as u32), *v);
+    }
+    let exists = names.emit_bool(&guard)?;
+    if quiet(k, id)? {
+        state(k)?.keep = Some(exists);
+        let result = emit_statement(k, emit, name, iterators);
+        state(k)?.keep = None;
+        return result;
+    }
+    let (then, after) = (k.ir.append_block(function, "exists"), k.ir.append_block(function, "endexists"));
+    k.ir.cond_br(exists, then, after);
+    k.ir.at_end(then);
+    emit_statement(k, emit, name, iterators)?;
+    k.ir.br(after);
+    k.ir.at_end(after);
+    Ok(())
+}
+
+/// Whether all that a statement accesses is in registers and in the buffers in force.
+fn quiet(k: &KernelBuilder<'_>, id: StmtId) -> Result<bool> {
+    let Some(t) = &k.tiled else { return Ok(false) };
+    for (at, a) in k.scop.statements[id.0].accesses.iter().enumerate() {
+        let buffered = a.kind == AccessKind::Read && buffered(t, id, at);
+        if !buffered && register(k, a.array)?.is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn buffered(t: &Tiled<'_>, id: StmtId, at: usize) -> bool {
+    t.buffers.iter().any(|b| t.tiling.panels[b.panel].groups[b.group].accesses.contains(&(id, at)))
+}
+
+/// What a store of `v` to a cell leaves there: the old value where the current instance does not exist.
+pub(crate) fn kept(k: &KernelBuilder<'_>, v: LLVMValueRef, cell: LLVMValueRef, align: u32) -> LLVMValueRef {
+    match k.tiled.as_ref().and_then(|t| t.keep) {
+        Some(exists) => {
+            let old = k.ir.load_aligned(type_of(v), cell, align);
+            k.ir.select(exists, v, old)
+        }
+        None => v,
+    }
+}
