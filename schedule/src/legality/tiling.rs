@@ -97,8 +97,10 @@ impl Checker<'_> {
                 continue;
             }
             let set = set.intersect_params(inside.clone())?;
-            let guard =
-                t.guards.iter().find(|g| self.scop.statements.get(g.statement.0).is_some_and(|s| s.name == name));
+            let guard = t
+                .guards
+                .iter()
+                .find(|g| self.scop.statements.get(g.statement.0).is_some_and(|s| s.name == name));
             let Some(guard) = guard else {
                 scheduled = scheduled.add_set(set)?;
                 continue;
@@ -177,8 +179,7 @@ impl Checker<'_> {
             let everything = isl::Set::universe(space.clone())?;
             let pairs = isl::Map::from_domain_and_range(ends.clone(), everything)?;
             let (place, other) = (d as i32, d as i32);
-            let above =
-                pairs.clone().order_le(isl::DimType::In, place, isl::DimType::Out, other)?.range()?;
+            let above = pairs.clone().order_le(isl::DimType::In, place, isl::DimType::Out, other)?.range()?;
             let below = pairs.order_le(isl::DimType::Out, other, isl::DimType::In, place)?.range()?;
             hull = hull.intersect(above)?.intersect(below)?;
         }

@@ -133,7 +133,9 @@ fn distributed(
                 let mut of = Vec::new();
                 for s in [&tiled, &rest] {
                     of.push(
-                        scop.accesses(|_, a| a.array == *id)?.intersect_domain(s.domain.clone())?.is_empty()?,
+                        scop.accesses(|_, a| a.array == *id)?
+                            .intersect_domain(s.domain.clone())?
+                            .is_empty()?,
                     );
                 }
                 apart &= of.contains(&true);

@@ -208,7 +208,8 @@ impl Uneven {
             let extra = all.clone().subtract(r.set.clone())?;
             let own = used.clone().add_dims(isl::DimType::Set, depth)?;
             let own = own.apply(r.time.clone().reverse()?)?;
-            let harmful = if harmless(scop, domain, r, &extra)? { extra.clone().intersect(own)? } else { extra };
+            let harmful =
+                if harmless(scop, domain, r, &extra)? { extra.clone().intersect(own)? } else { extra };
             if !harmful.is_empty()? {
                 let Some((id, _)) = scop.statement_named(&r.statement.name) else { return Ok(None) };
                 guards.push(Guard { statement: id, instances: gist(r.set.clone(), all.clone())? });
@@ -241,7 +242,8 @@ fn runs<'a>(scop: &'a Scop, site: &Site, domain: &isl::UnionSet) -> Result<Optio
             let members: Vec<_> = site.members.iter().chain(path.iter().map(|p| &p.1)).cloned().collect();
             let Some(time) = functions(&members, &universe)? else { return Ok(None) };
             // Everywhere, and onto: then an instance beyond the domain is one iteration of one point.
-            let onto = time.clone().range()?.is_equal(&isl::Set::universe(time.clone().range()?.space()?)?)?;
+            let onto =
+                time.clone().range()?.is_equal(&isl::Set::universe(time.clone().range()?.space()?)?)?;
             if !time.clone().domain()?.is_equal(&universe)? || !time.is_injective()? || !onto {
                 return Ok(None);
             }
@@ -386,11 +388,7 @@ fn rows_map(scop: &Scop, rows: &[Row]) -> Result<isl::Map> {
 
 /// The box around the elements of an array that the launch reads, if its first and its last element are read: then all of it lies between
 /// the two in memory.
-pub(super) fn hull_of_reads(
-    scop: &Scop,
-    domain: &isl::UnionSet,
-    array: ArrayId,
-) -> Result<Option<isl::Set>> {
+pub(super) fn hull_of_reads(scop: &Scop, domain: &isl::UnionSet, array: ArrayId) -> Result<Option<isl::Set>> {
     let read = scop.accesses(|_, a| a.array == array && a.kind == AccessKind::Read)?;
     let read = isl::Set::from_union_set(read.intersect_domain(domain.clone())?.range()?)?.coalesce()?;
     let mut bounds = Vec::new();
