@@ -244,7 +244,11 @@ pub(crate) fn guesses(offsets: &[Polynomial], extra: bool) -> Vec<Sizes> {
             }
         }
     }
-    out.sort_by_key(|s| std::cmp::Reverse(s.len()));
+    // A counter that steps along a diagonal (`A[i][i + j]`) has the coefficient `m + 1`: plain sizes are tried before such.
+    let numbers = |s: &Sizes| {
+        s.iter().filter(|p| p.degree() > 0).map(|p| p.constant_term().unsigned_abs()).sum::<u128>()
+    };
+    out.sort_by_key(|s| (std::cmp::Reverse(s.len()), numbers(s)));
     out
 }
 
@@ -345,6 +349,16 @@ mod tests {
             let found = guesses(&[offset(&sizes, &subscripts)], false);
             assert!(found.contains(&sizes), "{sizes:?} not in {found:?}");
         }
+    }
+
+    #[test]
+    fn plain_sizes_before_those_of_diagonals() {
+        // A[i][1 + i + j] beside A[i + j][i], all in A[*][m].
+        let found = guesses(
+            &[offset(&[p(0)], &[i(0), i(0) + i(1) + c(1)]), offset(&[p(0)], &[i(0) + i(1), i(0)])],
+            false,
+        );
+        assert_eq!(found.first(), Some(&vec![p(0)]), "{found:?}");
     }
 
     #[test]
