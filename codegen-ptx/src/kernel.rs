@@ -472,7 +472,8 @@ fn entry<'a>(
     Ok(k)
 }
 
-/// The values of the tile and thread parameters. The linear block index is `((i0 * count1) + i1) * count2 + i2`.
+/// The values of the tile and thread parameters. The linear block index is `((i0 * count1) + i1) * count2 + i2`, but for the
+/// order of tiles in a plane ([`tiled::in_plane`]).
 fn coordinates(
     k: &KernelBuilder,
     lower: &BTreeMap<usize, LLVMValueRef>,
@@ -482,13 +483,40 @@ fn coordinates(
     let mut out = Vec::new();
     if !k.kernel.grid.is_empty() {
         let mut rest = k.abstract_call(BLOCK_ID, ir.i64_type());
-        for (d, g) in k.kernel.grid.iter().enumerate().rev() {
-            let mut index = rest;
-            if d > 0 {
-                let count = constant(k, &g.count)?.unwrap_or(count[&d]);
-                index = ir.urem(rest, count);
-                rest = ir.udiv(rest, count);
+        let size = |d: usize| -> Result<LLVMValueRef> {
+            let f = &k.kernel.grid[d].count;
+            match (constant(k, f)?, count.get(&d)) {
+                (Some(c), _) => Ok(c),
+                (None, Some(c)) => Ok(*c),
+                (None, None) => {
+                    let context = k.kernel.context.clone().params()?;
+                    k.emit.emit_int(&crate::ast_expr::pw_aff_expr(f, Some(&context))?)
+                }
             }
+        };
+        let n = k.kernel.grid.len();
+        let mut place = Vec::new();
+        if tiled::in_groups(k) {
+            let (columns, rows) = (size(n - 1)?, size(n - 2)?);
+            let mut index = rest;
+            if n > 2 {
+                let plane = ir.mul(rows, columns);
+                index = ir.urem(rest, plane);
+                rest = ir.udiv(rest, plane);
+            }
+            place = tiled::in_plane(ir, index, rows, columns).to_vec();
+        }
+        for (d, g) in k.kernel.grid.iter().enumerate().rev() {
+            let index = if d + place.len() >= n {
+                place[n - 1 - d]
+            } else if d > 0 {
+                let count = size(d)?;
+                let index = ir.urem(rest, count);
+                rest = ir.udiv(rest, count);
+                index
+            } else {
+                rest
+            };
             let lower = constant(k, &g.lower)?.unwrap_or(lower[&d]);
             out.push((g.param.clone(), ir.add(index, lower)));
         }

@@ -42,7 +42,7 @@ pub struct MappedKernel {
     pub host_params: Vec<String>,
     /// `[params, _h*] -> { S[i] }`: the instances of one launch.
     pub domain: isl::UnionSet,
-    /// Outermost (slowest) first; the last one varies fastest in the linear block index.
+    /// Outermost (slowest) first; the last one varies fastest in the linear block index, unless code generation orders tiles in groups.
     pub grid: Vec<GridDim>,
     /// Outermost first; the last one is x.
     pub block: Vec<BlockDim>,

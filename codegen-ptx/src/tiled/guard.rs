@@ -8,6 +8,7 @@ use crate::ast_expr::{ExprEmitter, iterator_name, parameterize_set};
 use crate::error::Result;
 use crate::kernel::KernelBuilder;
 use crate::statement::{emit_statement, type_of};
+use inkwell::llvm_sys::core::LLVMGetInstructionOpcode;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr};
 use pollyrs_schedule::Tiling;
@@ -88,6 +89,25 @@ fn quiet(k: &KernelBuilder<'_>, id: StmtId) -> Result<bool> {
 
 fn buffered(t: &Tiled<'_>, id: StmtId, at: usize) -> bool {
     t.buffers.iter().any(|b| t.tiling.panels[b.panel].groups[b.group].accesses.contains(&(id, at)))
+}
+
+/// Whether some statement divides integers: on a host that may trap.
+pub(super) fn divides(k: &KernelBuilder<'_>) -> bool {
+    // SAFETY: the SCoP that is being compiled.
+    unsafe { divides_integers(k.scop) }
+}
+
+/// Whether some statement divides integers.
+///
+/// # Safety
+/// The handles of the SCoP are live.
+pub unsafe fn divides_integers(scop: &pollyrs_scop::Scop) -> bool {
+    use inkwell::llvm_sys::LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
+    scop.statements.iter().flat_map(|s| &s.body).any(|i| {
+        // SAFETY: an instruction of the host.
+        let opcode = unsafe { LLVMGetInstructionOpcode(i.0 as LLVMValueRef) };
+        matches!(opcode, LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)
+    })
 }
 
 /// What a store of `v` to a cell leaves there: the old value where the current instance does not exist.

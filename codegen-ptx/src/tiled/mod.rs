@@ -148,8 +148,12 @@ fn free_of_points(e: &AstExpr) -> Result<bool> {
 
 mod copy;
 mod guard;
+use guard::divides;
+pub use guard::divides_integers;
 pub(crate) use guard::kept;
 pub(crate) mod lower;
+mod order;
+pub(crate) use order::{in_groups, in_plane};
 pub(crate) mod product;
 mod walk;
 
@@ -427,25 +431,6 @@ impl Cells {
         ir.store_aligned(ir.load_aligned(self.ty, from, read), to, written);
         Ok(())
     }
-}
-
-/// Whether some statement divides integers: on a host that may trap.
-fn divides(k: &KernelBuilder<'_>) -> bool {
-    // SAFETY: the SCoP that is being compiled.
-    unsafe { divides_integers(k.scop) }
-}
-
-/// Whether some statement divides integers.
-///
-/// # Safety
-/// The handles of the SCoP are live.
-pub unsafe fn divides_integers(scop: &pollyrs_scop::Scop) -> bool {
-    use inkwell::llvm_sys::LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
-    scop.statements.iter().flat_map(|s| &s.body).any(|i| {
-        // SAFETY: an instruction of the host.
-        let opcode = unsafe { LLVMGetInstructionOpcode(i.0 as LLVMValueRef) };
-        matches!(opcode, LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)
-    })
 }
 
 /// The alignment that all accesses of the program claim for an array's elements.
