@@ -1,6 +1,6 @@
 /* Direct convolution, channels first: out[n,k,y,x] += in[n,c,y+r,x+s] * w[k,c,r,s].
  * conv-nchw [N K C H W R] */
-#include "unseen.h"
+#include "conv.h"
 
 __attribute__((noinline)) static void kernel(int n, int k, int c, int h, int w, int r, TYPE out[n][k][h][w],
                                              TYPE in[n][c][h + r - 1][w + r - 1], TYPE weight[k][c][r][r]) {
@@ -14,20 +14,6 @@ __attribute__((noinline)) static void kernel(int n, int k, int c, int h, int w, 
                 out[b][o][y][x] += in[b][i][y + p][x + q] * weight[o][i][p][q];
 }
 
-int main(int argc, char **argv) {
-  int n = (int)example_arg(argc, argv, 1, 2), k = (int)example_arg(argc, argv, 2, 20), c = (int)example_arg(argc, argv, 3, 10);
-  int h = (int)example_arg(argc, argv, 4, 20), w = (int)example_arg(argc, argv, 5, 30), f = (int)example_arg(argc, argv, 6, 3);
-  size_t outs = (size_t)n * k * h * w, ins = (size_t)n * c * (h + f - 1) * (w + f - 1);
-  TYPE *out = 0;
-  for (long r = example_repeat(); r > 0; --r) {
-    example_seed(1);
-    free(out);
-    out = dense_random(outs);
-    TYPE *in = dense_random(ins), *weight = dense_random((size_t)k * c * f * f);
-    if (outs && c && f) kernel(n, k, c, h, w, f, (void *)out, (void *)in, (void *)weight);
-    free(in);
-    free(weight);
-  }
-  example_print("out", out, outs);
-  return 0;
+static void run(int n, int k, int c, int h, int w, int r, TYPE *out, TYPE *in, TYPE *weight) {
+  kernel(n, k, c, h, w, r, (void *)out, (void *)in, (void *)weight);
 }
