@@ -2,14 +2,21 @@
 """Measures cuBLAS's matrix products through ctypes, for ratios to those of bench/sets/dense.json: run it on the same machine, next to the
 bundle. Needs libcublas and libcudart somewhere Python's packages or the CUDA toolkit put them.
 
-  cublas.py [N...]       default: 1024 2000 2048 4096 8192
+  cublas.py [--bundle DIR] [N...]       default: 1024 2000 2048 4096 8192
+
+With a bundle of the dense set, its `gemm` runs in between, and the output is the table of RESULTS.md.
 """
 
 import ctypes
 import glob
+import json
+import os
+import pathlib
 import statistics
+import subprocess
 import sys
 import sysconfig
+import tempfile
 
 
 def load(name):
@@ -81,11 +88,40 @@ class Cuda:
         return statistics.median(times[1:])
 
 
+def offloaded(folder, double, n):
+    """The median of five executions' milliseconds in kernels after a warm-up, of the bundle's program."""
+    programs = json.loads((folder / "set.json").read_text(encoding="utf-8"))["programs"]
+    element = "double" if double else "float"
+    program = next(p for p in programs if p["name"] == "gemm" and p["type"] == element)
+    with tempfile.TemporaryDirectory(prefix="pollyrs-") as place:
+        profile = pathlib.Path(place) / "profile.jsonl"
+        env = {**os.environ, "POLLYRS_RT_OFFLOAD": "always", "POLLYRS_RT_PROFILE": str(profile), "EXAMPLE_REPEAT": "6"}
+        subprocess.run([folder / program["pollyrs"], *[str(n)] * 3], env=env, stdout=subprocess.DEVNULL, check=True)
+        lines = [json.loads(line) for line in profile.read_text(encoding="utf-8").splitlines()]
+    if len(lines) != 6 or any(line["device"] != "cuda" for line in lines):
+        sys.exit(f"gemm {element} {n}: not six executions on the GPU")
+    return statistics.median(line["kernel_ms"] for line in lines[1:])
+
+
 def main():
-    """One line for each size and type."""
+    """One line for each size and type, or a table."""
+    words = sys.argv[1:]
+    folder = None
+    if words[:1] == ["--bundle"]:
+        folder, words = pathlib.Path(words[1]).resolve(), words[2:]
+    sizes = [int(word) for word in words] or [1024, 2000, 2048, 4096, 8192]
     cuda = Cuda()
+    if folder:
+        print("| size | float | cuBLAS SGEMM | ratio | double | cuBLAS DGEMM | ratio |\n|---|---|---|---|---|---|---|")
+        for n in sizes:
+            cells = []
+            for double in (False, True):
+                ours, theirs = offloaded(folder, double, n), cuda.product(n, double)
+                cells += [f"{2 * n**3 / ours / 1e9:.1f}", f"{2 * n**3 / theirs / 1e9:.1f}", f"{theirs / ours:.2f}"]
+            print(f"| {n} | {' | '.join(cells)} |", flush=True)
+        return
     for double in (False, True):
-        for n in [int(word) for word in sys.argv[1:]] or [1024, 2000, 2048, 4096, 8192]:
+        for n in sizes:
             ms = cuda.product(n, double)
             print(f"cuBLAS {'double' if double else 'float'} {n}: {ms:.3f} ms, {2 * n**3 / ms / 1e9:.1f} TFLOP/s", flush=True)
 
