@@ -192,28 +192,46 @@ impl Checker {
 
     /// Where a pointer comes from.
     fn root(&self, pointer: LLVMValueRef) -> Root {
+        self.root_of(pointer, &mut BTreeSet::new()).unwrap_or(Root::Unknown)
+    }
+
+    /// The same; `None` if only PHIs that are `seen` lead to it.
+    fn root_of(&self, pointer: LLVMValueRef, seen: &mut BTreeSet<usize>) -> Option<Root> {
         if let Some(n) = self.arrays.get(&(pointer as usize)) {
-            return Root::Array(*n);
+            return Some(Root::Array(*n));
         }
         if pointer == self.thread || pointer == self.arguments {
-            return Root::Frame;
+            return Some(Root::Frame);
         }
         // SAFETY: a live value.
         if unsafe { LLVMIsAInstruction(pointer).is_null() } {
-            return Root::Unknown;
+            return Some(Root::Unknown);
         }
-        match opcode(pointer) {
-            LLVMOpcode::LLVMGetElementPtr => self.root(operand(pointer, 0)),
+        let common = |among: Vec<LLVMValueRef>, seen: &mut BTreeSet<usize>| {
+            let roots = among.into_iter().filter_map(|v| self.root_of(v, seen));
+            roots.reduce(|a, b| if a == b { a } else { Root::Unknown })
+        };
+        Some(match opcode(pointer) {
+            LLVMOpcode::LLVMGetElementPtr => return self.root_of(operand(pointer, 0), seen),
             LLVMOpcode::LLVMAlloca => Root::Private,
             // The descriptor holds one pointer that kernels read: shared memory.
             LLVMOpcode::LLVMLoad if self.base_is(operand(pointer, 0), self.thread) => Root::Shared,
             LLVMOpcode::LLVMLoad if self.root(operand(pointer, 0)) == Root::Frame => Root::Frame,
             LLVMOpcode::LLVMSelect => {
-                let (a, b) = (self.root(operand(pointer, 1)), self.root(operand(pointer, 2)));
-                if a == b { a } else { Root::Unknown }
+                return common(vec![operand(pointer, 1), operand(pointer, 2)], seen);
+            }
+            LLVMOpcode::LLVMPHI => {
+                if !seen.insert(pointer as usize) {
+                    return None;
+                }
+                // SAFETY: a live PHI.
+                let incoming = unsafe {
+                    (0..LLVMCountIncoming(pointer)).map(|n| LLVMGetIncomingValue(pointer, n)).collect()
+                };
+                return common(incoming, seen);
             }
             _ => Root::Unknown,
-        }
+        })
     }
 
     fn base_is(&self, pointer: LLVMValueRef, base: LLVMValueRef) -> bool {

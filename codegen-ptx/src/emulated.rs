@@ -16,7 +16,7 @@
 
 use crate::error::{CodegenError, Result, internal};
 use crate::ir::{Ir, c_string};
-use crate::kernel::{BARRIER, BLOCK_ID, KernelModule, OPAQUE, SHARED, THREAD_ID, verify};
+use crate::kernel::{BARRIER, BLOCK_ID, KernelModule, OPAQUE, PREFETCH, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
 use crate::ptx::{find_function, replace_calls};
 use crate::tiled;
@@ -181,6 +181,10 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
     if let Some(f) = find_function(module, OPAQUE) {
         // SAFETY: a live call with one argument.
         replace_calls(module, f, |_, call| Ok(unsafe { LLVMGetOperand(call, 0) }))?;
+    }
+    if let Some(f) = find_function(module, PREFETCH) {
+        // There is no cache to ask.
+        replace_calls(module, f, |ir, _| Ok(ir.null()))?;
     }
     if let Some(f) = find_function(module, BARRIER) {
         replace_calls(module, f, |ir, call| {

@@ -291,6 +291,8 @@ impl KernelBuilder<'_> {
 pub(crate) const BLOCK_ID: &str = "pollyrs.block_id";
 pub(crate) const THREAD_ID: [&str; 3] = ["pollyrs.thread_id.x", "pollyrs.thread_id.y", "pollyrs.thread_id.z"];
 pub(crate) const BARRIER: &str = "pollyrs.barrier";
+/// Asks the cache for the line at an address in global memory.
+pub(crate) const PREFETCH: &str = "pollyrs.prefetch";
 /// The identity of `i64`, which nothing looks through.
 pub(crate) const OPAQUE: &str = "pollyrs.opaque";
 /// The block's shared memory, `KernelInfo::shared_bytes` of it: a generic pointer.

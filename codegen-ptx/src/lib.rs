@@ -44,5 +44,5 @@ pub use hold::{ALL_OBJECTS, Held, MAX_OBJECTS, Release, emit_releases, hold_slot
 pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, may_fail, prepare};
 pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
 pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx};
-pub use stencil::{FusedKernels, fuse};
+pub use stencil::{FusedKernels, fuse, work};
 pub use tiled::{chained, divides_integers, products};

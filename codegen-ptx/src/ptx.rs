@@ -13,7 +13,9 @@
 
 use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
-use crate::kernel::{BARRIER, BLOCK_ID, KernelInfo, KernelModule, OPAQUE, SHARED, THREAD_ID, verify};
+use crate::kernel::{
+    BARRIER, BLOCK_ID, KernelInfo, KernelModule, OPAQUE, PREFETCH, SHARED, THREAD_ID, verify,
+};
 use crate::llvm::*;
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
@@ -353,6 +355,29 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
                 );
                 let mut argument = LLVMGetOperand(call, 0);
                 Ok(LLVMBuildCall2(ir.raw(), ty, asm, &mut argument, 1, c"".as_ptr()))
+            }
+        })?;
+    }
+    if let Some(f) = find_function(module, PREFETCH) {
+        replace_calls(module, f, |ir, call| {
+            let ty = function_type(ir.void_type(), &[ir.i64_type()]);
+            let (text, constraints) = (c"prefetch.global.L2 [$0];", c"l");
+            // SAFETY: a live call with one argument, a pointer to global memory; live types; strings with their lengths.
+            unsafe {
+                let global = ir.addrspace_cast(LLVMGetOperand(call, 0), ir.pointer_in(1));
+                let mut address = ir.ptr_to_int(global);
+                let asm = LLVMGetInlineAsm(
+                    ty,
+                    text.as_ptr(),
+                    text.count_bytes(),
+                    constraints.as_ptr(),
+                    constraints.count_bytes(),
+                    1,
+                    0,
+                    LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                    0,
+                );
+                Ok(LLVMBuildCall2(ir.raw(), ty, asm, &mut address, 1, c"".as_ptr()))
             }
         })?;
     }

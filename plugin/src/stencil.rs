@@ -41,7 +41,7 @@ fn try_fuse(
         _ => None,
     };
     let wish = Wish { fuse: options.fuse_steps.map(i64::from), shape };
-    let plans = stencil::plans(scop, &found, &wish).map_err(|e| e.to_string())?;
+    let plans = stencil::plans(scop, &found, &wish, &codegen::work(scop)).map_err(|e| e.to_string())?;
     for plan in &plans {
         let violations = stencil::check(plan).map_err(|e| e.to_string())?;
         if let Some(v) = violations.first().filter(|_| !pollyrs_schedule::planted::unproved()) {
@@ -54,8 +54,10 @@ fn try_fuse(
     let [ty, tx] = first.config.threads;
     let [cy, cx] = first.config.cells;
     Ok(format!(
-        "{} time iterations a launch; blocks of {ty} x {tx} threads, {cy} x {cx} columns each{}",
+        "{} time iterations a launch; blocks of {ty} x {tx} threads, {cy} x {cx} columns each{}; {} registers, {} blocks a multiprocessor",
         depths.join(" or "),
         if first.config.apart { ", steps apart" } else { "" },
+        first.model.registers,
+        first.model.resident,
     ))
 }

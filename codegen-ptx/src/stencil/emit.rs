@@ -2,7 +2,8 @@
 //! for tiles at the border, and the loop over rows.
 
 use super::StencilScalar;
-use super::tile::{Tile, Values};
+use super::exchange;
+use super::tile::{Tile, Values, Version};
 use crate::ast_expr::ExprEmitter;
 use crate::error::Result;
 use crate::ir::{Ir, terminator};
@@ -11,7 +12,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
-use pollyrs_schedule::stencil::{StencilPlan, plan};
+use pollyrs_schedule::stencil::StencilPlan;
 use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{ArrayId, Scop};
 use std::collections::{BTreeMap, VecDeque};
@@ -88,17 +89,21 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         has_barrier: true,
         tiled: None,
     };
-    let shared = slots(&input);
-    let mut t = Tile::new(k, input.function, plan, input.elements, given, src, dst, shared.0)?;
+    let bytes =
+        |i: usize| input.scop.array(plan.stencil.buffers[plan.nodes[i].buffer].array).elem.bytes() as usize;
+    let layout = exchange::layout(plan, &bytes);
+    let shared_bytes = layout.0 * plan.slots;
+    let mut t = Tile::new(k, input.function, plan, input.elements, given, src, dst, layout)?;
     if plan.stencil.dims == 1 {
         let zero = t.number(0);
-        let full = t.is_inner(zero, zero);
+        let full = t.columns_inside();
         let (inner, border) =
             (ir.append_block(input.function, "inner"), ir.append_block(input.function, "border"));
         ir.cond_br(full, inner, border);
-        for (block, is_inner) in [(inner, true), (border, false)] {
+        for (block, version) in [(inner, Version::Inner), (border, Version::Border)] {
             ir.at_end(block);
-            t.inner = is_inner;
+            t.version = version;
+            t.enter(zero)?;
             straight(&mut t)?;
             ir.ret_void();
         }
@@ -106,7 +111,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         rows(&mut t)?;
         ir.ret_void();
     }
-    Ok(shared.1 as u32)
+    Ok(shared_bytes as u32)
 }
 
 /// Corners that are the same function become one value, so that tests against them are, too.
@@ -134,22 +139,6 @@ fn share_corners(plan: &StencilPlan, given: &mut BTreeMap<StencilScalar, LLVMVal
         }
     }
     Ok(())
-}
-
-/// Where each node's slots begin in shared memory, and where the last ends.
-fn slots(input: &Input<'_>) -> (Vec<usize>, usize) {
-    let mut begin = Vec::new();
-    let mut end = 0usize;
-    for (i, n) in input.plan.nodes.iter().enumerate() {
-        let bytes = input.scop.array(input.plan.stencil.buffers[n.buffer].array).elem.bytes() as usize;
-        if n.needed {
-            begin.push(end.next_multiple_of(bytes));
-            end = plan::shared_end(input.plan, i, end, bytes);
-        } else {
-            begin.push(end);
-        }
-    }
-    (begin, end)
 }
 
 /// One-dimensional: no row is streamed; each iteration computes the nodes whose turn it is.
@@ -187,41 +176,61 @@ struct Carried {
     ahead: BTreeMap<usize, VecDeque<Values>>,
     /// `history[node][age - 1]`.
     history: Vec<VecDeque<Values>>,
+    /// Addresses of the slots in shared memory, if they change places.
+    slots: Vec<LLVMValueRef>,
 }
 
 impl Carried {
-    /// All values, with the nodes they are of, in a fixed order.
-    fn values(&mut self) -> impl Iterator<Item = (usize, &mut LLVMValueRef)> {
-        let ahead = self.ahead.iter_mut().flat_map(|(i, q)| q.iter_mut().flatten().map(|v| (*i, v)));
+    /// All values, with the nodes they are of (`None`: a slot), in a fixed order.
+    fn values(&mut self) -> impl Iterator<Item = (Option<usize>, &mut LLVMValueRef)> {
+        let ahead = self.ahead.iter_mut().flat_map(|(i, q)| q.iter_mut().flatten().map(|v| (Some(*i), v)));
         let queues = self.history.iter_mut().enumerate();
-        ahead.chain(queues.flat_map(|(i, q)| q.iter_mut().flatten().map(move |v| (i, v))))
+        let queues = queues.flat_map(|(i, q)| q.iter_mut().flatten().map(move |v| (Some(i), v)));
+        ahead.chain(queues).chain(self.slots.iter_mut().map(|v| (None, v)))
     }
 
     /// Each value as a phi in the current block.
     fn phis(&self, t: &Tile<'_>, before: LLVMBasicBlockRef) -> Carried {
         let mut phis = self.clone();
         for (i, v) in phis.values() {
-            *v = t.k.ir.phi(t.element(i), &[(*v, before)]);
+            let ty = i.map_or(t.k.ir.ptr_type(), |i| t.element(i));
+            *v = t.k.ir.phi(ty, &[(*v, before)]);
         }
         phis
+    }
+
+    /// Gives phis their values on another edge.
+    fn add_incoming(&mut self, t: &Tile<'_>, other: &mut Carried, from: LLVMBasicBlockRef) {
+        for ((_, phi), (_, v)) in self.values().zip(other.values()) {
+            t.k.ir.add_incoming(*phi, *v, from);
+        }
     }
 }
 
 /// Two and three dimensions: the loop over rows, unrolled so that queues are renamed.
 ///
 /// ```text
-/// loop: it = phi; input rows loaded ahead = phi; queues = phi
-///       if all rows of the iterations it .. it + U are inside for this warp: inner version, else border version; both:
-///         unrolled u = 0 .. U: load the inputs' row it+u+D; all nodes, in order; barrier
+/// choose: it = phi; input rows loaded ahead = phi; queues = phi
+///         if the rows of the iterations it .. it + U are inside: to inner or sides, by the warp's columns, else to border
+/// inner:  unrolled u = 0 .. U: load the inputs' row it+u+D; all nodes, in order; barrier
+///         it += U; while it <= end and the rows are inside
+/// sides:  the same with tests of columns
+/// border: the same with tests of rows and columns, while it <= end and rows are not inside
+/// next:   it <= end? choose : done
 /// ```
+/// Each version is a loop of its own: in one loop, queues would be moved between the registers of the versions.
 fn rows(t: &mut Tile<'_>) -> Result<()> {
     let ir = t.k.ir;
     let plan = t.plan;
     let cells = t.cells();
-    let unroll = plan.unroll as i64;
     let first = t.begin;
-    t.inner = false;
-    let mut start = Carried { ahead: BTreeMap::new(), history: vec![VecDeque::new(); plan.nodes.len()] };
+    t.version = Version::Border;
+    let after = ir.append_block(t.function, "done");
+    idle(t, after);
+    let turns = !plan.unroll.is_multiple_of(plan.slots);
+    let slots = if turns { t.slots.clone() } else { Vec::new() };
+    let history = vec![VecDeque::new(); plan.nodes.len()];
+    let mut start = Carried { ahead: BTreeMap::new(), history, slots };
     for i in &plan.order {
         if plan.nodes[*i].step.is_none() {
             let rows = (0..plan.ahead as i64).map(|r| t.load_input(*i, ir.add(first, t.number(r))));
@@ -231,70 +240,158 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
         let nothing = unsafe { LLVMConstNull(t.element(*i)) };
         start.history[*i] = vec![vec![nothing; cells]; plan.nodes[*i].window].into();
     }
+    let columns = t.columns_inside();
     let before = ir.block();
     let block = |name| ir.append_block(t.function, name);
-    let (head, inner, border) = (block("rows"), block("inner"), block("border"));
-    let (latch, after) = (block("next"), block("done"));
-    ir.br(head);
-    ir.at_end(head);
+    let (choose, other, next) = (block("rows"), block("outer"), block("next"));
+    ir.br(choose);
+    ir.at_end(choose);
     let it = ir.phi(ir.i32_type(), &[(first, before)]);
     let mut carried = start.phis(t, before);
-    // The rows loaded ahead included.
-    let lowest = ir.sub(it, t.number(plan.max_lag()));
-    let full = t.is_inner(lowest, ir.add(it, t.number(unroll - 1 + plan.ahead as i64)));
-    ir.cond_br(full, inner, border);
+    let versions = [Version::Inner, Version::Sides, Version::Border];
+    let entries = ["inner.enter", "sides.enter", "border.enter"].map(block);
+    ir.cond_br(applies(t, Version::Inner, it, columns), entries[0], other);
+    ir.at_end(other);
+    ir.cond_br(applies(t, Version::Sides, it, columns), entries[1], entries[2]);
     let mut ends = Vec::new();
-    for (block, is_inner) in [(inner, true), (border, false)] {
-        ir.at_end(block);
-        t.inner = is_inner;
-        let mut c = carried.clone();
-        if !is_inner {
-            // Else the optimizer would find the versions' common subexpressions and compute them in front of both, all at once.
-            // Not what is still being loaded: that would wait for it.
-            c.history.iter_mut().flatten().flatten().for_each(|v| *v = t.pinned(*v));
+    for (entry, version) in entries.into_iter().zip(versions) {
+        ir.at_end(entry);
+        t.version = version;
+        ends.push(emit_version(t, it, columns, &carried, next)?);
+    }
+    ir.at_end(next);
+    let following = ir.phi(ir.i32_type(), &ends.iter().map(|(b, it, _)| (*it, *b)).collect::<Vec<_>>());
+    let mut nexts: Option<Carried> = None;
+    for (block, _, c) in &mut ends {
+        match &mut nexts {
+            None => nexts = Some(c.phis(t, *block)),
+            Some(n) => n.add_incoming(t, c, *block),
         }
-        for u in 0..unroll {
-            iteration(t, ir.add(it, t.number(u)), u, &mut c)?;
-        }
-        ends.push((ir.block(), c));
-        ir.br(latch);
     }
-    ir.at_end(latch);
-    let mut nexts = Vec::new();
-    for ((i, phi), ends) in carried.values().zip(columns(&mut ends)) {
-        nexts.push((*phi, ir.phi(t.element(i), &ends)));
+    if let Some(n) = &mut nexts {
+        carried.add_incoming(t, n, next);
     }
-    for (phi, next) in nexts {
-        ir.add_incoming(phi, next, latch);
-    }
-    let following = ir.add(it, t.number(unroll));
-    ir.add_incoming(it, following, latch);
-    ir.cond_br(ir.icmp(LLVMIntSLE, following, t.end), head, after);
+    ir.add_incoming(it, following, next);
+    ir.cond_br(ir.icmp(LLVMIntSLE, following, t.end), choose, after);
     ir.at_end(after);
     Ok(())
 }
 
-/// For each carried value, what it is at the end of each version.
-fn columns(ends: &mut [(LLVMBasicBlockRef, Carried)]) -> Vec<Vec<(LLVMValueRef, LLVMBasicBlockRef)>> {
-    let mut out: Vec<Vec<(LLVMValueRef, LLVMBasicBlockRef)>> = Vec::new();
-    for (block, c) in ends {
-        for (at, (_, v)) in c.values().enumerate() {
-            if at == out.len() {
-                out.push(Vec::new());
-            }
-            out[at].push((*v, *block));
-        }
+/// Warps that hold no column which an output of the block depends on pass the barriers and do nothing else. The code that follows is
+/// for the others.
+fn idle(t: &Tile<'_>, after: LLVMBasicBlockRef) {
+    let ir = t.k.ir;
+    let block = |name| ir.append_block(t.function, name);
+    let (waiting, working, before) = (block("idle"), block("working"), ir.block());
+    ir.cond_br(t.is_idle(), waiting, working);
+    ir.at_end(waiting);
+    let it = ir.phi(ir.i32_type(), &[(t.begin, before)]);
+    for _ in 0..t.plan.unroll {
+        t.barrier();
     }
-    out
+    let following = ir.add(it, t.number(t.plan.unroll as i64));
+    ir.add_incoming(it, following, waiting);
+    ir.cond_br(ir.icmp(LLVMIntSLE, following, t.end), waiting, after);
+    ir.at_end(working);
 }
 
-/// One row of every node; `u` is its number in the unrolled loop.
-fn iteration(t: &mut Tile<'_>, now: LLVMValueRef, u: i64, c: &mut Carried) -> Result<()> {
+/// Whether a version is the right one for the iterations from `it` on, up to the unrolling, for a warp whose columns are all inside
+/// or not. Rows that are loaded ahead count.
+fn applies(t: &Tile<'_>, v: Version, it: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRef {
+    let ir = t.k.ir;
+    let first = ir.sub(it, t.number(t.plan.max_lag()));
+    let last = ir.add(it, t.number(t.plan.unroll as i64 - 1 + t.plan.ahead as i64));
+    let rows = t.rows_inside(first, last);
+    let within = || ir.and(rows, t.rows_within(first, last));
+    match v {
+        Version::Inner => ir.and(columns, rows),
+        Version::Sides => ir.and(ir.not(columns), within()),
+        Version::Border => ir.not(ir.select(columns, rows, within())),
+    }
+}
+
+/// The loop of the version `t.version`, entered from the current block; the result is its last block, with the next iteration and
+/// what is carried to it.
+fn emit_version(
+    t: &mut Tile<'_>,
+    it: LLVMValueRef,
+    columns: LLVMValueRef,
+    entering: &Carried,
+    next: LLVMBasicBlockRef,
+) -> Result<(LLVMBasicBlockRef, LLVMValueRef, Carried)> {
+    let ir = t.k.ir;
+    let head = ir.append_block(t.function, &format!("{:?}", t.version).to_lowercase());
+    t.enter(it)?;
+    // Borders that no node holds, a row ahead.
+    let mut border = Vec::new();
+    for i in t.plan.order.clone() {
+        if !t.loads_border(i) {
+            continue;
+        }
+        border.push((i, t.load_border(i, ir.sub(it, t.number(t.plan.nodes[i].lag)))?));
+    }
+    let entry = ir.block();
+    ir.br(head);
+    ir.at_end(head);
+    let now = ir.phi(ir.i32_type(), &[(it, entry)]);
+    let mut phis = entering.phis(t, entry);
+    let walking = t.walk_phis(entry);
+    let early: Vec<(usize, Values)> = border
+        .into_iter()
+        .map(|(i, values)| {
+            let ty = t.element(i);
+            let phis = values.iter().map(|v| ir.phi(ty, &[(*v, entry)])).collect::<Values>();
+            (i, phis)
+        })
+        .collect();
+    if !phis.slots.is_empty() {
+        t.slots = phis.slots.clone();
+    }
+    let mut c = phis.clone();
+    let mut border: BTreeMap<usize, Values> = early.iter().cloned().collect();
+    let unroll = t.plan.unroll;
+    t.guard_prefetch(ir.add(now, t.number(unroll as i64 - 1 + t.plan.ahead as i64 + t.prefetched())));
+    for u in 0..unroll as i64 {
+        iteration(t, ir.add(now, t.number(u)), u, &mut c, &mut border)?;
+    }
+    // What the next trip calls its first slot is the one whose turn it is.
+    if !c.slots.is_empty() {
+        c.slots.rotate_left(unroll % t.plan.slots);
+    }
+    let following = ir.add(now, t.number(unroll as i64));
+    let again = ir.and(ir.icmp(LLVMIntSLE, following, t.end), applies(t, t.version, following, columns));
+    let last = ir.block();
+    ir.add_incoming(now, following, last);
+    phis.add_incoming(t, &mut c, last);
+    for (i, phis) in &early {
+        for (phi, v) in phis.iter().zip(&border[i]) {
+            ir.add_incoming(*phi, *v, last);
+        }
+    }
+    t.walk_on(&walking, last);
+    // A block that stays: copies that `next` needs would else be made in every iteration.
+    let leave = ir.append_block(t.function, "leave");
+    ir.cond_br(again, head, leave);
+    ir.at_end(leave);
+    let following = t.fixed(following);
+    ir.br(next);
+    Ok((leave, following, c))
+}
+
+/// One row of every node; `u` is its number in the unrolled loop. `border` has the rows of borders that were loaded for this
+/// iteration, and then those for the next.
+fn iteration(
+    t: &mut Tile<'_>,
+    now: LLVMValueRef,
+    u: i64,
+    c: &mut Carried,
+    border: &mut BTreeMap<usize, Values>,
+) -> Result<()> {
     let ir = t.k.ir;
     let plan = t.plan;
     t.begin_iteration();
     let mut current: Vec<Option<Values>> = vec![None; plan.nodes.len()];
-    let mut border = BTreeMap::new();
+    let mut later = BTreeMap::new();
     for i in &plan.order {
         if plan.nodes[*i].step.is_none() {
             let loaded = t.load_input(*i, ir.add(now, t.number(plan.ahead as i64)))?;
@@ -303,8 +400,8 @@ fn iteration(t: &mut Tile<'_>, now: LLVMValueRef, u: i64, c: &mut Carried) -> Re
                 current[*i] = queue.pop_front();
             }
         } else if t.loads_border(*i) {
-            let row = ir.sub(now, t.number(plan.nodes[*i].lag));
-            border.insert(*i, t.load_border(*i, row)?);
+            let row = ir.sub(now, t.number(plan.nodes[*i].lag - 1));
+            later.insert(*i, t.load_border(*i, row)?);
         }
     }
     for i in plan.order.iter().copied() {
@@ -322,6 +419,7 @@ fn iteration(t: &mut Tile<'_>, now: LLVMValueRef, u: i64, c: &mut Carried) -> Re
         t.publish(i, u, row, &values)?;
         current[i] = Some(values);
     }
+    *border = later;
     for i in &plan.order {
         if let Some(v) = current[*i].take() {
             c.history[*i].push_front(v);

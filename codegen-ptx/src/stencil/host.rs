@@ -11,7 +11,7 @@
 //!
 //! # Rows of a block
 //! A block of `rows` output rows runs `rows + halo` iterations. More blocks have fewer rows and more halo; fewer blocks leave
-//! multiprocessors idle, or with too few warps to hide latencies. The host tries some numbers of blocks a multiprocessor and takes
+//! multiprocessors idle, or with too few warps to hide latencies. The first and the last block have fewer rows, which take longer. The host tries some numbers of blocks a multiprocessor and takes
 //! the one of the least modelled time ([`StencilPlan::model`]).
 
 use super::{FusedKernels, StencilScalar};
@@ -202,7 +202,7 @@ fn store_scalars(
     }
     let extent = |d: usize| ir.add(ir.sub(last[d], first[d]), ir.int(1));
     let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
-    let mut counts = BTreeMap::new();
+    let (mut counts, mut widths) = (BTreeMap::new(), BTreeMap::new());
     let mut blocks = ir.int(1);
     let mut height = None;
     for d in 0..s.dims {
@@ -210,15 +210,19 @@ fn store_scalars(
             0 => height = Some(extent(d)),
             axis => {
                 let count = ceil(extent(d), ir.int(p.tile[axis]));
+                // As few blocks, but of one width: else the last has less to do than the others.
+                let width = ceil(extent(d), ir.smax(count, ir.int(1)));
+                widths.insert(axis, ir.smax(width, ir.int(1)));
                 counts.insert(axis, count);
                 blocks = ir.mul(blocks, count);
             }
         }
     }
-    let mut rows = ir.int(1);
+    let (mut rows, mut less) = (ir.int(1), ir.int(0));
     if let Some(height) = height {
         rows = rows_of_block(ir, p, height, blocks);
-        blocks = ir.mul(blocks, ceil(height, rows));
+        less = fewer(ir, p, rows);
+        blocks = ir.mul(blocks, row_blocks(ir, p, height, rows));
     }
     let linear = |array: ArrayId, end: bool| -> Result<LLVMValueRef, CodegenError> {
         let r =
@@ -237,9 +241,11 @@ fn store_scalars(
             ScalarArg::Stencil(at) => match l.fused.scalars[*at] {
                 StencilScalar::Time => ir.int(0),
                 StencilScalar::Rows => rows,
+                StencilScalar::Less => less,
                 StencilScalar::First(d) => first[d],
                 StencilScalar::Last(d) => last[d],
                 StencilScalar::Count(axis) => counts.get(&axis).copied().unwrap_or(ir.int(1)),
+                StencilScalar::Width(axis) => widths.get(&axis).copied().unwrap_or(ir.int(1)),
                 StencilScalar::Lower(b, d) => expr.emit_pw_aff(&s.buffers[b].lower[d])?,
                 StencilScalar::Upper(b, d) => expr.emit_pw_aff(&s.buffers[b].upper[d])?,
                 StencilScalar::OuterLower(b, d) => expr.emit_pw_aff(&s.buffers[b].outer_lower[d])?,
@@ -256,6 +262,20 @@ fn store_scalars(
     Ok(blocks)
 }
 
+/// How many rows fewer than the others the first and the last block have: theirs take longer, since boxes end there.
+fn fewer(ir: &Ir, p: &StencilPlan, rows: LLVMValueRef) -> LLVMValueRef {
+    let most = ir.int(p.max_lag() + (p.unroll + p.ahead) as i64);
+    let third = ir.sdiv(rows, ir.int(3));
+    ir.select(ir.icmp(LLVMIntSLT, third, most), third, most)
+}
+
+/// Blocks one above the other.
+fn row_blocks(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, rows: LLVMValueRef) -> LLVMValueRef {
+    let covered = ir.sub(ir.add(height, fewer(ir, p, rows)), ir.int(1));
+    let blocks = ir.add(ir.sdiv(covered, rows), ir.int(1));
+    ir.select(ir.icmp(LLVMIntSGT, height, ir.int(0)), blocks, ir.int(0))
+}
+
 /// Rows of a block for a height and a number of blocks side by side; see the module documentation.
 fn rows_of_block(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRef {
     let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
@@ -267,8 +287,9 @@ fn rows_of_block(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, columns: LLVMVa
     for each in BLOCKS_EACH {
         let wanted = ir.sdiv(ir.int(each * MULTIPROCESSORS), ir.smax(columns, ir.int(1)));
         let wanted = smin(ir.smax(wanted, ir.int(1)), ir.smax(height, ir.int(1)));
-        let rows = ceil(height, wanted);
-        let blocks = ir.mul(columns, ceil(height, ir.smax(rows, ir.int(1))));
+        let less = fewer(ir, p, ceil(height, wanted));
+        let rows = ceil(ir.add(height, ir.mul(less, ir.int(2))), wanted);
+        let blocks = ir.mul(columns, row_blocks(ir, p, height, ir.smax(rows, ir.int(1))));
         // Blocks of the busiest multiprocessor, as full waves and a last one.
         let busiest = ceil(blocks, ir.int(MULTIPROCESSORS));
         let waves = ir.sdiv(busiest, ir.int(resident));

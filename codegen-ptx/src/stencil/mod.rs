@@ -8,13 +8,21 @@
 //! - Register queues are SSA values: the row loop is unrolled as often as the longest queue is long, so a queue is renamed,
 //!   never moved, and nothing is indexed at run time.
 //!
+//! - All warps of a block pass the same number of barriers, whichever versions of the code their rows and columns need ([`emit`]).
+//!
 //! # Arguments
 //! For each array with live buffers `src` and `dst`, then the program's arrays, then parameters, invariants and
 //! [`StencilScalar`]s. The copy of an array has the array's layout: the same address arithmetic serves both.
 
 mod emit;
+mod exchange;
 mod host;
+mod inside;
+mod memory;
 mod tile;
+mod work;
+
+pub use work::work;
 
 pub(crate) use host::{Launcher, count, emit_fused, scratch_ranges};
 
@@ -35,13 +43,16 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum StencilScalar {
     /// The first time iteration.
     Time,
-    /// Output rows of a block.
+    /// Output rows of a block, and how many of them the first block does not have.
     Rows,
+    Less,
     /// First and last element, along a dimension, of the box around all live buffers.
     First(usize),
     Last(usize),
     /// Blocks along y (1) and x (2).
     Count(usize),
+    /// Output columns of a block along y (1) and x (2): at most the plan's, fewer where that makes the blocks alike.
+    Width(usize),
     /// Corners of a buffer's box and of the box around all that is read of it.
     Lower(usize, usize),
     Upper(usize, usize),
@@ -135,7 +146,7 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[St
 fn scalars(plan: &StencilPlan, scop: &Scop) -> Vec<StencilScalar> {
     use StencilScalar::*;
     let s = &plan.stencil;
-    let mut out = vec![Time, Rows, Count(1), Count(2)];
+    let mut out = vec![Time, Rows, Less, Count(1), Count(2), Width(1), Width(2)];
     out.extend((0..s.dims).flat_map(|d| [First(d), Last(d)]));
     for b in 0..s.buffers.len() {
         out.extend((0..s.dims).flat_map(|d| [Lower(b, d), Upper(b, d), OuterLower(b, d), OuterUpper(b, d)]));
@@ -228,9 +239,9 @@ fn build(
     for (i, a) in arrays.iter().enumerate() {
         let attribute = |name| add_enum_attribute(context, function, i as u32 + 1, name, 0);
         attribute("captures");
-        let is_src = i < 2 * copied.len() && i % 2 == 0;
-        // `dst` may be the program's array, of which other elements are read.
-        if is_src || (i >= 2 * copied.len() && !copied.contains(a)) {
+        // `dst` may be the program's array, of which other elements are read. `src` could be said to be without alias; but then its
+        // loads may be moved over barriers, and ptxas does, to where they are waited for.
+        if i >= 2 * copied.len() && !copied.contains(a) {
             attribute("noalias");
             attribute("readonly");
         }

@@ -13,7 +13,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::{LLVMBuildBitCast, LLVMBuildCall2, LLVMGetInlineAsm, LLVMTypeOf};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTypeKind};
-use pollyrs_schedule::stencil::{NodeRead, StencilPlan, StepAccess, plan};
+use pollyrs_schedule::stencil::{StencilPlan, StepAccess, plan};
 use pollyrs_scop::{AccessValue, ArrayId};
 use std::collections::BTreeMap;
 
@@ -22,20 +22,31 @@ pub(super) type Values = Vec<LLVMValueRef>;
 
 /// A column of the thread.
 #[derive(Clone, Copy)]
-struct Column {
+pub(super) struct Column {
     /// Coordinates along y and x.
-    at: [LLVMValueRef; 2],
+    pub(super) at: [LLVMValueRef; 2],
     /// A mask: whether the block writes it.
-    output: LLVMValueRef,
+    pub(super) output: LLVMValueRef,
 }
 
 /// A box that is tested against.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
+pub(super) enum Extent {
     /// The hull of a buffer.
     Hull(usize),
     /// The box of a step.
     Step(usize),
+}
+
+/// What the code of an iteration can rely on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Version {
+    /// All rows and columns are inside: no test is needed.
+    Inner,
+    /// All rows are inside; columns are tested, once for all rows.
+    Sides,
+    /// Nothing.
+    Border,
 }
 
 /// One thread's share of a tile.
@@ -43,36 +54,49 @@ pub(super) struct Tile<'a> {
     pub k: KernelBuilder<'a>,
     pub function: LLVMValueRef,
     pub plan: &'a StencilPlan,
-    elements: &'a [(LLVMTypeRef, u32)],
+    pub(super) elements: &'a [(LLVMTypeRef, u32)],
     given: BTreeMap<StencilScalar, LLVMValueRef>,
-    src: BTreeMap<ArrayId, LLVMValueRef>,
-    dst: BTreeMap<ArrayId, LLVMValueRef>,
-    shared: LLVMValueRef,
-    slots: Vec<usize>,
-    thread: [LLVMValueRef; 2],
+    pub(super) src: BTreeMap<ArrayId, LLVMValueRef>,
+    pub(super) dst: BTreeMap<ArrayId, LLVMValueRef>,
+    pub(super) shared: LLVMValueRef,
+    /// Addresses of the slots, by iteration of the unrolled loop modulo their number.
+    pub slots: Vec<LLVMValueRef>,
+    /// Where each node's part of a slot begins, and bytes of a slot.
+    pub(super) begins: Vec<usize>,
+    pub(super) slot_bytes: usize,
+    pub(super) thread: [LLVMValueRef; 2],
     /// The block's first column along y and x, halo included.
     origin: [LLVMValueRef; 2],
-    columns: Vec<Column>,
+    /// The block's last output column along y and x.
+    pub(super) last: [LLVMValueRef; 2],
+    pub(super) columns: Vec<Column>,
     /// The block's output rows.
-    rows: [LLVMValueRef; 2],
+    pub(super) rows: [LLVMValueRef; 2],
     /// First and last iteration.
     pub begin: LLVMValueRef,
     pub end: LLVMValueRef,
-    /// The version being emitted: no test is needed.
-    pub inner: bool,
+    /// The version being emitted.
+    pub version: Version,
     /// By buffer, then by step, a mask for each column: whether it is in the box.
-    inside: Vec<Vec<LLVMValueRef>>,
+    pub(super) inside: Vec<Vec<LLVMValueRef>>,
     /// What this iteration has read of other threads' values: node, age, and cell from the thread's first.
-    fetched: BTreeMap<(usize, i64, [i64; 2]), LLVMValueRef>,
+    pub(super) fetched: BTreeMap<(usize, i64, [i64; 2]), LLVMValueRef>,
     /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y dimension).
-    layout: Vec<Layout>,
+    pub(super) layout: Vec<Layout>,
+    /// For each buffer that is loaded, and each that is stored, the address of the thread's first column in the row that comes next;
+    /// at the sides, of a load, the row's offset in bytes.
+    pub(super) walks: BTreeMap<(usize, bool), LLVMValueRef>,
+    /// Whether rows are asked of the cache early.
+    pub(super) prefetches: Option<LLVMValueRef>,
+    /// By buffer and cell, see [`Tile::enter`].
+    pub(super) sides: BTreeMap<usize, Values>,
 }
 
 #[derive(Clone, Copy)]
-struct Layout {
+pub(super) struct Layout {
     start: LLVMValueRef,
-    row: LLVMValueRef,
-    line: LLVMValueRef,
+    pub(super) row: LLVMValueRef,
+    pub(super) line: LLVMValueRef,
 }
 
 /// An integer through an assembly of no instruction, valid on every target; a `fixed` one is not moved.
@@ -108,7 +132,7 @@ impl<'a> Tile<'a> {
         given: BTreeMap<StencilScalar, LLVMValueRef>,
         src: BTreeMap<ArrayId, LLVMValueRef>,
         dst: BTreeMap<ArrayId, LLVMValueRef>,
-        slots: Vec<usize>,
+        (slot_bytes, begins): (usize, Vec<usize>),
     ) -> Result<Tile<'a>> {
         let ir = k.ir;
         let zero = ir.int32(0);
@@ -123,18 +147,25 @@ impl<'a> Tile<'a> {
             src,
             dst,
             shared,
-            slots,
+            slots: Vec::new(),
+            begins,
+            slot_bytes,
             thread,
             origin: [zero; 2],
+            last: [zero; 2],
             columns: Vec::new(),
             rows: [zero; 2],
             begin: zero,
             end: zero,
-            inner: false,
+            version: Version::Border,
             inside: Vec::new(),
             fetched: BTreeMap::new(),
             layout: Vec::new(),
+            walks: BTreeMap::new(),
+            sides: BTreeMap::new(),
+            prefetches: None,
         };
+        t.slots = t.slot_addresses();
         t.place()?;
         for b in 0..plan.stencil.buffers.len() {
             let layout = t.layout_of(b)?;
@@ -144,7 +175,7 @@ impl<'a> Tile<'a> {
         Ok(t)
     }
 
-    fn scalar(&self, s: StencilScalar) -> LLVMValueRef {
+    pub(super) fn scalar(&self, s: StencilScalar) -> LLVMValueRef {
         self.given.get(&s).copied().unwrap_or_else(|| self.k.ir.int(0))
     }
 
@@ -153,12 +184,12 @@ impl<'a> Tile<'a> {
     }
 
     /// The array dimension of an axis; the missing ones have one coordinate, 0.
-    fn dimension(&self, axis: usize) -> Option<usize> {
+    pub(super) fn dimension(&self, axis: usize) -> Option<usize> {
         (0..self.plan.stencil.dims).find(|d| plan::axis(self.plan.stencil.dims, *d) == axis)
     }
 
     /// A coordinate that the host computed.
-    fn corner(&self, s: StencilScalar) -> LLVMValueRef {
+    pub(super) fn corner(&self, s: StencilScalar) -> LLVMValueRef {
         self.k.ir.trunc(self.scalar(s), self.k.ir.i32_type())
     }
 
@@ -174,7 +205,7 @@ impl<'a> Tile<'a> {
         }
     }
 
-    fn corners(&self, e: Extent, d: usize) -> [LLVMValueRef; 2] {
+    pub(super) fn corners(&self, e: Extent, d: usize) -> [LLVMValueRef; 2] {
         self.ends(e, d).map(|s| self.corner(s))
     }
 
@@ -188,30 +219,30 @@ impl<'a> Tile<'a> {
         self.k.ir.int32(v as u32)
     }
 
-    fn wide(&self, v: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn wide(&self, v: LLVMValueRef) -> LLVMValueRef {
         self.k.ir.sext(v, self.k.ir.i64_type())
     }
 
     /// A test as a mask, 0 where it holds and 1 elsewhere, that the optimizer cannot see through: a predicate that lives through the
     /// loop would be packed into a register with others and unpacked at each use, a mask is tested by one instruction together
     /// with another ([`Self::holds`]).
-    fn mask(&self, holds: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn mask(&self, holds: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         same(ir, ir.i32_type(), "=r,0", false, ir.select(holds, ir.int32(0), ir.int32(1)))
     }
 
     /// Whether two masks hold.
-    fn holds(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn holds(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         ir.icmp(LLVMIntEQ, ir.or(a, b), ir.int32(0))
     }
 
-    fn both(&self, at: LLVMValueRef, lower: LLVMValueRef, upper: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn both(&self, at: LLVMValueRef, lower: LLVMValueRef, upper: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         ir.and(ir.icmp(LLVMIntSLE, lower, at), ir.icmp(LLVMIntSLE, at, upper))
     }
 
-    fn smin(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+    pub(super) fn smin(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         ir.select(ir.icmp(LLVMIntSLT, a, b), a, b)
     }
@@ -230,10 +261,14 @@ impl<'a> Tile<'a> {
                 index = ir.urem(rest, count);
                 rest = ir.udiv(rest, count);
             }
-            let shift = narrow(ir.mul(index, ir.int(plan.tile[axis])));
-            let first = ir.add(self.bound(axis, StencilScalar::First), shift);
-            let last = ir.add(first, self.number(plan.tile[axis] - 1));
+            let width = match self.dimension(axis) {
+                Some(_) => self.scalar(StencilScalar::Width(axis)),
+                None => ir.int(plan.tile[axis]),
+            };
+            let first = ir.add(self.bound(axis, StencilScalar::First), narrow(ir.mul(index, width)));
+            let last = ir.sub(ir.add(first, narrow(width)), self.number(1));
             let last = self.smin(last, self.bound(axis, StencilScalar::Last));
+            self.last[axis - 1] = last;
             output[axis - 1] = (first, last);
             self.origin[axis - 1] = ir.sub(first, self.number(plan.halo[axis]));
         }
@@ -251,10 +286,17 @@ impl<'a> Tile<'a> {
         }
         if plan.stencil.dims > 1 {
             let height = narrow(self.scalar(StencilScalar::Rows));
-            let first = ir.add(self.bound(0, StencilScalar::First), ir.mul(narrow(rest), height));
+            // The first block may have fewer rows, see the host's side.
+            let top = self.bound(0, StencilScalar::First);
+            let first =
+                ir.add(ir.sub(top, narrow(self.scalar(StencilScalar::Less))), ir.mul(narrow(rest), height));
             let last = ir.sub(ir.add(first, height), self.number(1));
+            let first = ir.smax(first, top);
             self.rows = [first, self.smin(last, self.bound(0, StencilScalar::Last))];
-            self.begin = ir.sub(first, self.number(plan.warm_up()));
+            // Rows before the first that is read are of no use.
+            let read = (0..plan.stencil.buffers.len()).map(|b| self.corner(StencilScalar::OuterLower(b, 0)));
+            let begin = ir.sub(first, self.number(plan.warm_up()));
+            self.begin = read.reduce(|a, b| self.smin(a, b)).map_or(begin, |read| ir.smax(begin, read));
             self.end = ir.add(self.rows[1], self.number(plan.drain()));
         }
         Ok(())
@@ -287,7 +329,7 @@ impl<'a> Tile<'a> {
     }
 
     /// The linear index of an element of a buffer.
-    fn index(&self, b: usize, row: LLVMValueRef, at: [LLVMValueRef; 2]) -> LLVMValueRef {
+    pub(super) fn index(&self, b: usize, row: LLVMValueRef, at: [LLVMValueRef; 2]) -> LLVMValueRef {
         let ir = self.k.ir;
         let l = self.layout[b];
         let mut index = ir.add(l.start, self.wide(at[1]));
@@ -300,43 +342,8 @@ impl<'a> Tile<'a> {
         index
     }
 
-    /// Whether all that the warp computes and loads from row `first` to row `last` is inside of every box, and away from the thin
-    /// ones. The same for all threads of a warp: barriers are passed in either version.
-    pub fn is_inner(&self, first: LLVMValueRef, last: LLVMValueRef) -> LLVMValueRef {
-        let ir = self.k.ir;
-        let plan = self.plan;
-        let mut inner = ir.bool(true);
-        let hulls = (0..plan.stencil.buffers.len()).map(Extent::Hull);
-        let partial =
-            plan.stencil.steps.iter().enumerate().filter(|(_, s)| s.partial).map(|(k, _)| Extent::Step(k));
-        for e in hulls.chain(partial) {
-            let thin = match e {
-                Extent::Step(k) => plan.stencil.steps[k].thin.as_slice(),
-                Extent::Hull(_) => &[],
-            };
-            let mut apart = ir.bool(false);
-            for axis in 0..3 {
-                let Some(d) = self.dimension(axis) else { continue };
-                let [lower, upper] = self.corners(e, d);
-                let [first, last] = if axis == 0 { [first, last] } else { self.reach(axis) };
-                if thin.contains(&d) {
-                    let before = ir.icmp(LLVMIntSLT, last, lower);
-                    let behind = ir.icmp(LLVMIntSLT, upper, first);
-                    apart = ir.or(apart, ir.or(before, behind));
-                } else if thin.is_empty() {
-                    let covers = ir.and(ir.icmp(LLVMIntSLE, lower, first), ir.icmp(LLVMIntSLE, last, upper));
-                    inner = ir.and(inner, covers);
-                }
-            }
-            if !thin.is_empty() {
-                inner = ir.and(inner, apart);
-            }
-        }
-        inner
-    }
-
     /// First and last column of the thread's warp along an axis; of the block where warps are not lines of threads.
-    fn reach(&self, axis: usize) -> [LLVMValueRef; 2] {
+    pub(super) fn reach(&self, axis: usize) -> [LLVMValueRef; 2] {
         let ir = self.k.ir;
         let [threads, cells] =
             [self.plan.config.threads, self.plan.config.cells].map(|n| i64::from(n[axis - 1]));
@@ -379,45 +386,9 @@ impl<'a> Tile<'a> {
         hulls.chain(steps).map(mask_of).collect()
     }
 
-    /// The thread's points of a row, moved into the box around all that is read of a buffer and into the touched range of its array
-    /// (corners of a box may lie outside of it): their indices.
-    fn moved(&self, b: usize, row: LLVMValueRef) -> Values {
-        let ir = self.k.ir;
-        let buffer = &self.plan.stencil.buffers[b];
-        let nx = self.plan.config.cells[1] as usize;
-        let clamp = |v: LLVMValueRef, axis: usize| match self.dimension(axis) {
-            None => v,
-            Some(d) => {
-                let [lower, upper] = [StencilScalar::OuterLower(b, d), StencilScalar::OuterUpper(b, d)]
-                    .map(|s| self.corner(s));
-                ir.smax(self.smin(v, upper), lower)
-            }
-        };
-        let row = clamp(row, 0);
-        let ends =
-            [StencilScalar::Begin(buffer.array), StencilScalar::End(buffer.array)].map(|s| self.scalar(s));
-        let x = self.dimension(2).unwrap_or(0);
-        let outer =
-            [StencilScalar::OuterLower(b, x), StencilScalar::OuterUpper(b, x)].map(|s| self.scalar(s));
-        let mut out = Vec::new();
-        for line in self.columns.chunks(nx) {
-            let start = self.index(b, row, [clamp(line[0].at[0], 1), self.number(0)]);
-            // A line may lie beside the touched range as a whole: then the nearest element of the range stands for all of it.
-            let last = ir.sub(ends[1], start);
-            let lower = self.smin(ir.smax(outer[0], ir.sub(ends[0], start)), last);
-            let upper = self.smin(outer[1], last);
-            let [lower, upper] = [lower, upper].map(|v| ir.trunc(v, ir.i32_type()));
-            for c in line {
-                let at = ir.smax(self.smin(c.at[1], upper), lower);
-                out.push(ir.add(start, self.wide(at)));
-            }
-        }
-        out
-    }
-
     /// A mask: whether a row is in a box.
-    fn row_inside(&self, e: Extent, row: LLVMValueRef) -> LLVMValueRef {
-        if self.plan.stencil.dims == 1 {
+    pub(super) fn row_inside(&self, e: Extent, row: LLVMValueRef) -> LLVMValueRef {
+        if self.plan.stencil.dims == 1 || self.version != Version::Border {
             return self.number(0);
         }
         let [lower, upper] = self.corners(e, 0);
@@ -427,58 +398,6 @@ impl<'a> Tile<'a> {
     /// The type of a node's values.
     pub fn element(&self, node: usize) -> LLVMTypeRef {
         self.elements[self.plan.nodes[node].buffer].0
-    }
-
-    /// What the accesses that follow are made for.
-    fn note(&self, what: &str, b: usize) {
-        self.k.ir.note(what, &self.k.scop.array(self.plan.stencil.buffers[b].array).display);
-    }
-
-    fn load(&self, b: usize, from: LLVMValueRef, index: LLVMValueRef) -> LLVMValueRef {
-        let (ty, align) = self.elements[b];
-        // Inside of a box the border's values are thrown away, and so are those of points moved into it.
-        let array = self.plan.stencil.buffers[b].array;
-        self.k.ir.note_spare("a row at the border", &self.k.scop.array(array).display);
-        self.k.ir.load_aligned(ty, self.k.ir.element(ty, from, index), align)
-    }
-
-    fn program_array(&self, b: usize) -> Result<LLVMValueRef> {
-        let array = self.plan.stencil.buffers[b].array;
-        match self.k.arrays.get(&array) {
-            Some(v) => Ok(*v),
-            None => internal("an array of the stencil is no argument"),
-        }
-    }
-
-    /// A row of a live buffer at the start of the launch.
-    pub fn load_input(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
-        let ir = self.k.ir;
-        let b = self.plan.nodes[node].buffer;
-        let buffer = &self.plan.stencil.buffers[b];
-        let Some(src) = self.src.get(&buffer.array).copied() else {
-            return internal("a live buffer has no source");
-        };
-        let (ty, align) = self.elements[b];
-        let nx = self.plan.config.cells[1] as usize;
-        if self.inner {
-            // One address a line of the thread's columns.
-            let load = |(cell, c): (usize, &Column)| {
-                let line = self.columns[cell - cell % nx];
-                let first = ir.element(ty, src, self.index(b, row, [c.at[0], line.at[1]]));
-                self.note("a row that is read", b);
-                ir.load_aligned(ty, ir.element(ty, first, ir.int((cell % nx) as i64)), align)
-            };
-            return Ok(self.columns.iter().enumerate().map(load).collect());
-        }
-        let program = self.program_array(b)?;
-        let row_in = self.row_inside(Extent::Hull(b), row);
-        let load = |(cell, index): (usize, &LLVMValueRef)| {
-            // What no launch writes is in the program's array only.
-            let inside = self.holds(row_in, self.inside[b][cell]);
-            let from = if buffer.has_border { ir.select(inside, src, program) } else { src };
-            self.load(b, from, *index)
-        };
-        Ok(self.moved(b, row).iter().enumerate().map(load).collect())
     }
 
     /// A row of a step. `own` gives the thread's own value of a node, so many iterations ago.
@@ -495,7 +414,13 @@ impl<'a> Tile<'a> {
             return internal("a node without a step is computed");
         };
         let ir = self.k.ir;
-        if let (true, false, Some(kept)) = (self.inner, step.thin.is_empty(), n.keep) {
+        // Nothing of a thin box is met by inner rows, or inner columns.
+        let missed = match self.version {
+            Version::Inner => !step.thin.is_empty(),
+            Version::Sides => step.thin.contains(&0),
+            Version::Border => false,
+        };
+        if let (true, Some(kept)) = (missed, n.keep) {
             let age = (n.lag - self.plan.nodes[kept].lag) as usize;
             let held = (0..self.cells()).map(|c| own(kept, age, c)).collect::<Option<Values>>();
             return held.ok_or(crate::CodegenError::Internal(format!("what node {node} keeps is not there")));
@@ -513,9 +438,12 @@ impl<'a> Tile<'a> {
             }
             let mut coordinates = [row, self.columns[cell].at[0], self.columns[cell].at[1]];
             let plain = step.accesses.contains(&StepAccess::Plain);
-            if plain && !self.inner {
+            if plain && self.version != Version::Inner {
                 // The program's own loads need an instance of the statement.
                 for (axis, c) in coordinates.iter_mut().enumerate() {
+                    if axis == 0 && self.version == Version::Sides {
+                        continue;
+                    }
                     if let Some(d) = self.dimension(axis) {
                         let [lower, upper] = self.corners(Extent::Step(number), d);
                         *c = ir.smax(self.smin(*c, upper), lower);
@@ -530,7 +458,8 @@ impl<'a> Tile<'a> {
             let emit = self.k.emit.clone();
             out.push(emit_stored(&mut self.k, &emit, step.stmt, step.write, &iterators, given)?);
         }
-        if self.inner || !(self.plan.stencil.buffers[n.buffer].has_border || step.partial) {
+        if self.version == Version::Inner || !(self.plan.stencil.buffers[n.buffer].has_border || step.partial)
+        {
             return Ok(out);
         }
         let old = match (n.keep, border) {
@@ -549,127 +478,22 @@ impl<'a> Tile<'a> {
         Ok((0..self.cells()).map(result).collect())
     }
 
-    /// What a read of a step sees at a cell.
-    fn operand(
-        &mut self,
-        node: usize,
-        r: &NodeRead,
-        cell: usize,
-        iteration: i64,
-        own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
-    ) -> Result<LLVMValueRef> {
-        let ir = self.k.ir;
-        let plan = self.plan;
-        let age = plan.nodes[node].lag - plan.nodes[r.node].lag - r.offset[0];
-        let [ny, nx] = plan.config.cells.map(i64::from);
-        let (y, x) = (cell as i64 / nx + r.offset[1], cell as i64 % nx + r.offset[2]);
-        if (0..ny).contains(&y) && (0..nx).contains(&x) {
-            return match own(r.node, age as usize, (y * nx + x) as usize) {
-                Some(v) => Ok(v),
-                None => internal(format!("node {} is not there when node {node} reads it", r.node)),
-            };
-        }
-        // Shared by the cells and nodes that need it.
-        if let Some(v) = self.fetched.get(&(r.node, age, [y, x])) {
-            return Ok(*v);
-        }
-        let owner = [y.div_euclid(ny), x.div_euclid(nx)];
-        let its_cell = (y.rem_euclid(ny) * nx + x.rem_euclid(nx)) as usize;
-        let (ty, _) = self.elements[plan.nodes[r.node].buffer];
-        let at = self.slot(r.node, iteration - age, its_cell, owner)?;
-        self.note("a step's value from another thread", plan.nodes[r.node].buffer);
-        let v = ir.load_aligned(ty, at, self.bytes(r.node));
-        self.fetched.insert((r.node, age, [y, x]), v);
-        Ok(v)
+    /// Bytes of an element of a buffer, and of a node's.
+    pub(super) fn buffer_bytes(&self, b: usize) -> u32 {
+        self.k.scop.array(self.plan.stencil.buffers[b].array).elem.bytes()
     }
 
-    fn bytes(&self, node: usize) -> u32 {
-        self.k.scop.array(self.plan.stencil.buffers[self.plan.nodes[node].buffer].array).elem.bytes()
-    }
-
-    /// The address in shared memory of a cell of the thread `owner` away, as it was in an iteration (modulo the unrolling).
-    fn slot(&self, node: usize, iteration: i64, cell: usize, owner: [i64; 2]) -> Result<LLVMValueRef> {
-        let ir = self.k.ir;
-        let plan = self.plan;
-        let margin = plan::margins(plan, node).map(|m| m as i64);
-        let width: Vec<i64> = (0..2).map(|a| i64::from(plan.config.threads[a]) + 2 * margin[a]).collect();
-        let cells = plan::exchanged_cells(plan, node);
-        let Some(at) = cells.iter().position(|c| *c == cell) else {
-            return internal("a cell is not exchanged");
-        };
-        let slot = iteration.rem_euclid(plan.unroll as i64);
-        let plane = (slot * cells.len() as i64 + at as i64) * width[0] * width[1];
-        let there = (owner[0] + margin[0]) * width[1] + owner[1] + margin[1];
-        let bytes = i64::from(self.bytes(node));
-        let mine = ir.add(ir.mul(self.thread[0], self.number(width[1])), self.thread[1]);
-        let mine = self.wide(ir.mul(mine, self.number(bytes)));
-        let mine = ir.byte_offset(self.shared, mine);
-        Ok(ir.byte_offset(mine, ir.int((plane + there) * bytes + self.slots[node] as i64)))
-    }
-
-    /// Whether a node's border is loaded: nothing before it in the launch holds it.
-    pub fn loads_border(&self, node: usize) -> bool {
-        let n = &self.plan.nodes[node];
-        !self.inner && n.step.is_some() && n.keep.is_none() && self.plan.stencil.buffers[n.buffer].has_border
-    }
-
-    /// A row of the program's array, for the points outside of the buffer's hull; elsewhere the values mean nothing.
-    pub fn load_border(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
-        let b = self.plan.nodes[node].buffer;
-        let program = self.program_array(b)?;
-        Ok(self.moved(b, row).iter().map(|index| self.load(b, program, *index)).collect())
+    pub(super) fn bytes(&self, node: usize) -> u32 {
+        self.buffer_bytes(self.plan.nodes[node].buffer)
     }
 
     /// Gives a row to other threads and, if it is final, to memory.
     pub fn publish(&mut self, node: usize, iteration: i64, row: LLVMValueRef, values: &Values) -> Result<()> {
-        let ir = self.k.ir;
         let n = &self.plan.nodes[node];
         if n.exchange {
-            for cell in plan::exchanged_cells(self.plan, node) {
-                let to = self.slot(node, iteration, cell, [0, 0])?;
-                self.note("a step's value for other threads", n.buffer);
-                ir.store_aligned(values[cell], to, self.bytes(node));
-            }
+            self.exchange(node, iteration, values)?;
         }
-        if !n.output {
-            return Ok(());
-        }
-        let b = n.buffer;
-        let Some(dst) = self.dst.get(&self.plan.stencil.buffers[b].array).copied() else {
-            return internal("a live buffer has no destination");
-        };
-        let mut row_ok = self.number(0);
-        if self.plan.stencil.dims > 1 {
-            let [first, last] = self.rows;
-            let mut inside = self.both(row, first, last);
-            if !self.inner {
-                let [lower, upper] = self.corners(Extent::Hull(b), 0);
-                inside = ir.and(inside, self.both(row, lower, upper));
-            }
-            row_ok = self.mask(inside);
-        }
-        let (ty, align) = self.elements[b];
-        let nx = self.plan.config.cells[1] as usize;
-        // Computed before the first branch, all cells together: else each would be computed alone where it is stored, one chain of
-        // dependent instructions behind the other.
-        let values: Values = values.iter().map(|v| self.pinned(*v)).collect();
-        for (cell, v) in values.iter().enumerate() {
-            let c = self.columns[cell];
-            let line = self.columns[cell - cell % nx];
-            let column = if self.inner { c.output } else { ir.or(c.output, self.inside[b][cell]) };
-            let ok = self.holds(row_ok, column);
-            let first = ir.element(ty, dst, self.index(b, row, [c.at[0], line.at[1]]));
-            let to = ir.element(ty, first, ir.int((cell % nx) as i64));
-            let (store, next) =
-                (ir.append_block(self.function, "store"), ir.append_block(self.function, "stored"));
-            ir.cond_br(ok, store, next);
-            ir.at_end(store);
-            self.note("the last step's value", b);
-            ir.store_aligned(*v, to, align);
-            ir.br(next);
-            ir.at_end(next);
-        }
-        Ok(())
+        if n.output { self.store_output(node, row, values) } else { Ok(()) }
     }
 
     /// The same value, computed here: the optimizer does not move it behind a branch.
@@ -686,6 +510,11 @@ impl<'a> Tile<'a> {
             let bits = LLVMBuildBitCast(ir.raw(), v, int, EMPTY);
             LLVMBuildBitCast(ir.raw(), same(ir, int, constraints, true, bits), ty, EMPTY)
         }
+    }
+
+    /// A 32-bit integer, computed in the current block.
+    pub fn fixed(&self, v: LLVMValueRef) -> LLVMValueRef {
+        same(self.k.ir, self.k.ir.i32_type(), "=r,0", true, v)
     }
 
     pub fn barrier(&self) {

@@ -222,8 +222,8 @@ fn reads(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
             if age > p.window as i64 {
                 report(Rule::Time, at.clone());
             }
-            // The slot is written again `unroll` iterations later.
-            if crosses && (age >= plan.unroll as i64 || !p.exchange) {
+            // The slot is written again `slots` iterations later.
+            if crosses && (age >= plan.slots as i64 || !p.exchange) {
                 report(Rule::Slot, at);
             }
         }

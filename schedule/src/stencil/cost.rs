@@ -3,14 +3,14 @@
 //! Units: a *slot* is the issue of one instruction for one warp; a multiprocessor of compute capability 9.0 has four a cycle. A block's
 //! iteration computes a row of every node. With `k` blocks of `w` warps on a multiprocessor it takes
 //! ```text
-//! 0.7 * issue * k + 900 + 2.2 * slots    cycles,  issue = w * slots / 4
+//! 0.6 * issue * k + 450 + 1.5 * slots    cycles,  issue = w * slots / 4
 //! ```
-//! the last term for the dependent instructions of one warp, the constant for the barrier and device memory. Fitted on an H200: five
-//! points, 3072 x 3072, ten steps, four warps, 733 and 907 GStencil/s with two and three blocks; seven points, 384^3, four steps, 374
-//! and 438 GStencil/s with sixteen and thirty-two warps. What it is not fitted to is in bench/RESULTS.md.
+//! the last term for the dependent instructions of one warp, the constant for the barrier and device memory. Fitted to 43 variants of
+//! nine stencils, 3072 x 3072 and 384^3, on an H200 (bench/sweep.py): times are within 13% (root of the mean square of the
+//! logarithm), where registers do not spill. How far the chosen variants are from the best is in bench/RESULTS.md.
 
 use super::StepAccess;
-use super::plan::{StencilPlan, exchanged_cells, shared_end};
+use super::plan::{StencilPlan, exchanged_cells, slot_end};
 use pollyrs_scop::Scop;
 use std::collections::BTreeSet;
 
@@ -18,28 +18,36 @@ use std::collections::BTreeSet;
 pub const MAX_STEPS: i64 = 12;
 pub const MAX_NODES: i64 = 36;
 /// A kernel that needs more registers a thread spills (255 is the limit of the hardware; addresses and temporaries are estimated).
-pub const MAX_REGISTERS: usize = 200;
-/// Registers for addresses, bounds and temporaries.
-const BASE_REGISTERS: usize = 34;
+pub const MAX_REGISTERS: usize = 224;
+/// Registers for bounds and temporaries.
+const BASE_REGISTERS: usize = 36;
+/// And for each live buffer: addresses of its rows that are loaded and stored, of sides; and of each column, that at the sides.
+const BUFFER_REGISTERS: usize = 12;
+const SIDE_REGISTERS: usize = 2;
 const REGISTER_FILE: usize = 65536;
 const SHARED_OF_MULTIPROCESSOR: usize = 227 * 1024;
 const THREADS_OF_MULTIPROCESSOR: usize = 2048;
-/// Issue slots: an arithmetic instruction for a read value (a multiplication, an addition, now and then another).
-const SLOTS_A_READ: f64 = 1.6;
 /// Slots an iteration for the loop, rows, addresses, and the barrier.
 const SLOTS_AN_ITERATION: f64 = 24.0;
 /// Slots of an access to shared memory, which has a quarter of the rate of arithmetic but a path of its own.
 const SLOTS_SHARED: f64 = 2.0;
 /// Of the formula above.
-const ISSUE: f64 = 0.7;
-const CYCLES_AN_ITERATION: f64 = 900.0;
-const CYCLES_A_SLOT: f64 = 2.2;
-/// What the ends of a launch cost, in steps.
-const LAUNCH_STEPS: f64 = 1.5;
+const ISSUE: f64 = 0.6;
+const CYCLES_AN_ITERATION: f64 = 450.0;
+const CYCLES_A_SLOT: f64 = 1.5;
+/// Blocks of at most four warps take that much longer than the formula says (1.07 to 1.14 in the same sweep).
+const SMALL_BLOCK: f64 = 1.13;
+/// Between two launches.
+const CYCLES_A_LAUNCH: f64 = 4000.0;
 /// Bytes a cycle and multiprocessor from and to device memory (2.8 TB/s, 132 multiprocessors, 1.9 GHz).
 const BYTES_A_CYCLE: f64 = 11.0;
-/// Rows of a block that the redundant rows are spread over where the grid is large.
-const USUAL_ROWS: f64 = 160.0;
+/// Points along each dimension of the grid for which a plan is chosen, in two and three dimensions; others rarely change the order.
+const USUAL_EXTENT: [i64; 2] = [3072, 384];
+const MULTIPROCESSORS: i64 = 132;
+/// Instructions of the loop over rows beyond which warps wait for instructions (Nsight Compute: 6% of the samples at 1400; the best variants have up to 2400), and how
+/// much longer twice as many take.
+const CACHED_INSTRUCTIONS: f64 = 2400.0;
+const MISSED: f64 = 0.3;
 
 /// See the module documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,7 +75,7 @@ impl Model {
 }
 
 /// The model of a plan.
-pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
+pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     let s = &p.stencil;
     let cells = p.config.cells.iter().product::<u32>() as usize;
     let threads = p.config.threads.iter().product::<u32>() as usize;
@@ -76,7 +84,7 @@ pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
     let mut fetched = BTreeSet::new();
     for (i, n) in p.nodes.iter().enumerate().filter(|(_, n)| n.needed) {
         let wide = words(n.buffer);
-        shared = shared_end(p, i, shared, scop.array(s.buffers[n.buffer].array).elem.bytes() as usize);
+        shared = slot_end(p, i, shared, scop.array(s.buffers[n.buffer].array).elem.bytes() as usize);
         registers += if s.dims == 1 {
             cells * wide / 2
         } else {
@@ -92,11 +100,10 @@ pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
             }
             Some(k) if !s.steps[k].thin.is_empty() => {}
             Some(k) => {
-                // The steps of one statement share what they read and most of their arithmetic.
-                let first = k == 0
-                    || (s.steps[k - 1].stmt, s.steps[k - 1].time) != (s.steps[k].stmt, s.steps[k].time);
-                let reads = s.steps[k].accesses.iter().filter(|a| **a != StepAccess::Write).count();
-                slots += each * if first { 1.0 + SLOTS_A_READ * reads as f64 } else { 6.0 };
+                // The steps of one statement share its arithmetic.
+                let steps = super::instances(&s.steps).into_iter().find(|r| r.contains(&k));
+                let together = steps.map_or(1, |r| r.len()) as f64;
+                slots += each * work.get(s.steps[k].stmt.0).copied().unwrap_or(1.0) / together;
                 let plain = s.steps[k].accesses.iter().filter(|a| **a == StepAccess::Plain).count();
                 slots += 4.0 * (plain * cells) as f64;
                 traffic += 1.0 * plain as f64 * each;
@@ -119,10 +126,16 @@ pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
             }
         }
     }
+    shared = shared.next_multiple_of(8) * p.slots;
     // Temporaries and what is loaded early come with the queues (ptxas 12.9; the kernel is held to what the model says).
     registers += (registers - BASE_REGISTERS) * 2 / 7;
     registers +=
         p.nodes.iter().filter(|n| n.step.is_none()).map(|n| p.ahead * cells * words(n.buffer)).sum::<usize>();
+    if s.dims > 1 {
+        // Not more than three: what the inner loop of many needs at once is less, the rest waits in local memory.
+        let live = p.nodes.iter().filter(|n| n.step.is_none()).count().min(3);
+        registers += live * (BUFFER_REGISTERS + SIDE_REGISTERS * cells);
+    }
     let by_registers = REGISTER_FILE / (threads * registers.next_multiple_of(8));
     let by_shared = SHARED_OF_MULTIPROCESSOR / (shared + 1024);
     let resident = by_registers.min(by_shared).min(THREADS_OF_MULTIPROCESSOR / threads) as i64;
@@ -132,19 +145,40 @@ pub fn model(scop: &Scop, p: &StencilPlan) -> Model {
     if resident == 0 {
         return m;
     }
-    // Points of a block's iteration that count, for all the program's steps.
-    let output: f64 = (1..3).map(|a| p.tile[a] as f64).product();
-    let halo = (p.warm_up() + p.drain()) as f64;
-    let rows = if s.dims == 1 { 1.0 } else { USUAL_ROWS / (USUAL_ROWS + halo) };
-    let iterations = if s.dims == 1 { 1.0 + p.max_lag() as f64 } else { 1.0 };
-    let instances = super::instances(&s.steps).len() as f64 * (p.config.fuse / s.period) as f64;
-    let useful = output * rows * instances;
-    let compute = m.iteration(resident) as f64 / resident as f64 * iterations;
     // `traffic` is that of all threads; neighbours' halos come from the cache.
-    let memory = traffic * output / cells as f64 / BYTES_A_CYCLE;
+    let instances = super::instances(&s.steps).len() as f64 * (p.config.fuse / s.period) as f64;
+    let (time, points) = if s.dims == 1 {
+        let iterations = 1.0 + p.max_lag() as f64;
+        (m.iteration(resident) as f64 / resident as f64 * iterations, p.tile[2] as f64)
+    } else {
+        usual_grid(p, &m)
+    };
+    let compute = time * if warps <= 4.0 { SMALL_BLOCK } else { 1.0 };
+    // The loop over rows should fit the instruction cache.
+    let trip = 4.0 * issue / warps * p.unroll as f64;
+    let compute = compute * (1.0 + MISSED * (trip / CACHED_INSTRUCTIONS - 1.0).max(0.0));
+    let memory = traffic / cells as f64 / BYTES_A_CYCLE * points;
     // Near the balance of the two, each slows the other.
-    // Each launch has its ends besides: blocks that wait for the last one, the first rows from memory.
-    let ends = 1.0 + LAUNCH_STEPS / instances;
-    m.point = ends * (compute.powi(4) + memory.powi(4)).powf(0.25) / useful;
+    m.point = (compute.powi(4) + memory.powi(4)).powf(0.25) / (points * instances);
     m
+}
+
+/// Cycles of a launch on the grid that the formula was fitted to, and how many of its points fall to a multiprocessor. The rows of a
+/// block are chosen as the host does it.
+fn usual_grid(p: &StencilPlan, m: &Model) -> (f64, f64) {
+    let extent = USUAL_EXTENT[usize::from(p.stencil.dims == 3)];
+    let axes = if p.stencil.dims == 3 { 1..3 } else { 2..3 };
+    let columns: i64 =
+        axes.map(|a| extent.div_euclid(p.tile[a]) + i64::from(extent % p.tile[a] != 0)).product();
+    let ceil = |a: i64, b: i64| (a + b - 1) / b;
+    let time = |each: i64| {
+        let rows = ceil(extent, (each * MULTIPROCESSORS / columns).clamp(1, extent));
+        let busiest = ceil(columns * ceil(extent, rows), MULTIPROCESSORS);
+        let (waves, rest) = (busiest / m.resident, busiest % m.resident);
+        let wave = waves * m.iteration(m.resident) + if rest > 0 { m.iteration(rest) } else { 0 };
+        (rows + p.warm_up() + p.drain()) * wave
+    };
+    let least = (1..=32).map(time).min().unwrap_or(0);
+    let points = (extent as f64).powi(p.stencil.dims as i32) / MULTIPROCESSORS as f64;
+    (least as f64 + CYCLES_A_LAUNCH, points)
 }

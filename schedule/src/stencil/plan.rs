@@ -70,11 +70,15 @@ pub struct StencilPlan {
     pub nodes: Vec<Node>,
     /// The needed nodes in an order in which an iteration can compute them.
     pub order: Vec<usize>,
-    /// Iterations of the unrolled loop; also the number of shared memory slots of each exchanged node.
+    /// Iterations of the unrolled loop.
     pub unroll: usize,
+    /// Rows of each exchanged node that shared memory holds.
+    pub slots: usize,
     /// How many iterations ahead of its use a row is loaded: a divisor of `unroll`, so that no value has to be moved while it is
     /// being loaded.
     pub ahead: usize,
+    /// How many rows before it is loaded a row is asked of the cache; 0: not at all.
+    pub prefetch: usize,
     /// Output columns of a block, by axis; rows are chosen at run time.
     pub tile: [i64; 3],
     /// Columns in front of the tile that the block computes too, by axis.
@@ -82,8 +86,11 @@ pub struct StencilPlan {
     pub model: Model,
 }
 
-/// Shared memory of a block. Two such blocks fit a multiprocessor of compute capability 9.0.
-const SHARED_LIMIT: usize = 112 * 1024;
+/// Shared memory of a block: what compute capability 9.0 gives one.
+const SHARED_LIMIT: usize = 224 * 1024;
+
+/// Rows between the request to the cache and the load: device memory answers after 0.6 to 1.2 microseconds, in two to four iterations.
+const PREFETCH_ROWS: usize = 4;
 
 /// The axes of space dimension `d`.
 pub fn axis(dims: usize, d: usize) -> usize {
@@ -104,17 +111,30 @@ pub struct Wish {
 
 /// Shapes that are tried: threads and cells along y and x.
 fn shapes(dims: usize) -> Vec<([u32; 2], [u32; 2])> {
-    let pairs = |t: &[[u32; 2]], c: &[[u32; 2]]| t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect();
+    let pairs = |t: &[[u32; 2]], c: &[[u32; 2]]| -> Vec<_> {
+        t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect()
+    };
     match dims {
         1 => pairs(&[[1, 256]], &[[1, 4], [1, 2], [1, 1]]),
-        2 => pairs(&[[1, 128], [1, 256]], &[[1, 4], [1, 2], [1, 3], [1, 1]]),
+        2 => {
+            let mut all = pairs(&[[1, 256]], &[[1, 2], [1, 1]]);
+            all.extend(pairs(&[[1, 128]], &[[1, 3], [1, 2], [1, 4], [1, 1]]));
+            all
+        }
         _ => pairs(&[[32, 32], [16, 32], [8, 32]], &[[2, 1], [2, 2], [4, 2], [1, 1]]),
     }
 }
 
 /// Plans for the stencil of `scop`, deepest first: the one of the least modelled time a step, and a shallower one for the steps that
 /// are left over.
-pub fn plans(scop: &Scop, stencil: &Stencil, wish: &Wish) -> Result<Vec<StencilPlan>, NotStencil> {
+///
+/// `work` is, by statement, how many instructions the arithmetic of one instance issues, of operands of 32 bits.
+pub fn plans(
+    scop: &Scop,
+    stencil: &Stencil,
+    wish: &Wish,
+    work: &[f64],
+) -> Result<Vec<StencilPlan>, NotStencil> {
     let shapes: Vec<_> = match wish.shape {
         Some(shape) => vec![shape],
         None => shapes(stencil.dims).into_iter().map(|(t, c)| (t, c, false, 1)).collect(),
@@ -127,7 +147,7 @@ pub fn plans(scop: &Scop, stencil: &Stencil, wish: &Wish) -> Result<Vec<StencilP
     for (threads, cells, apart, rows) in shapes {
         let mut plan_of = |periods: i64| {
             let config = Config { fuse: periods * stencil.period, threads, cells, apart, rows };
-            let p = planned(scop, stencil, config);
+            let p = planned(scop, stencil, config, work);
             let fits = p.as_ref().is_some_and(|p| wish.shape.is_some() || p.model.registers <= MAX_REGISTERS);
             if let Some(p) = p.filter(|_| fits)
                 && best.as_ref().is_none_or(|b| p.model.point < b.model.point)
@@ -151,28 +171,28 @@ pub fn plans(scop: &Scop, stencil: &Stencil, wish: &Wish) -> Result<Vec<StencilP
     let rest = plans[0].config.fuse / stencil.period / 3;
     if rest >= 1 {
         let config = Config { fuse: rest * stencil.period, ..plans[0].config };
-        plans.extend(planned(scop, stencil, config));
+        plans.extend(planned(scop, stencil, config, work));
     }
     Ok(plans)
 }
 
 /// The plan with its model, if the device has room for it.
-fn planned(scop: &Scop, stencil: &Stencil, config: Config) -> Option<StencilPlan> {
+fn planned(scop: &Scop, stencil: &Stencil, config: Config, work: &[f64]) -> Option<StencilPlan> {
     let mut p = with_config(stencil, config);
     if p.tile[1..].iter().any(|t| *t < 1) {
         return None;
     }
-    p.model = model(scop, &p);
+    p.model = model(scop, &p, work);
     (p.model.shared <= SHARED_LIMIT && p.model.resident > 0).then_some(p)
 }
 
-/// Where node `i`'s slots end if they start at `begin` (bytes).
-pub fn shared_end(p: &StencilPlan, i: usize, begin: usize, bytes: usize) -> usize {
+/// Where node `i`'s part of a slot ends if it starts at `begin` (bytes).
+pub fn slot_end(p: &StencilPlan, i: usize, begin: usize, bytes: usize) -> usize {
     let begin = begin.next_multiple_of(bytes);
     if !p.nodes[i].exchange {
         return begin;
     }
-    begin + p.unroll * exchanged_cells(p, i).len() * slot_threads(p, i) * bytes
+    begin + exchanged_cells(p, i).len() * slot_threads(p, i) * bytes
 }
 
 /// Threads of a slot, with the margin that columns of neighbouring blocks would have.
@@ -293,17 +313,18 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
             p.exchange |= r.offset[1] != 0 || r.offset[2] != 0;
         }
     }
-    let mut unroll = 1;
+    let (mut unroll, mut slots) = (1, 1);
     for n in nodes.iter().filter(|n| n.needed) {
-        unroll = unroll.max(n.window);
+        // A value of `window` iterations ago and the one of this iteration are there at once: in fewer names they would be moved.
+        unroll = unroll.max(n.window + 1);
         for r in &n.reads {
             if r.offset[1] != 0 || r.offset[2] != 0 {
-                unroll = unroll.max((n.lag - nodes[r.node].lag - r.offset[0]) as usize + 1);
+                slots = slots.max((n.lag - nodes[r.node].lag - r.offset[0]) as usize + 1);
             }
         }
     }
     unroll = unroll.next_multiple_of(config.rows.max(1));
-    unroll -= usize::from(planted("slots") && unroll > 1);
+    slots -= usize::from(planted("slots") && slots > 1);
     // Device memory answers after 0.6 to 1.2 microseconds, as long as two or three iterations.
     let ahead = (2..=4).rev().find(|a| unroll % a == 0).unwrap_or(1);
     let mut halo = [0; 3];
@@ -322,7 +343,9 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         nodes,
         order,
         unroll,
+        slots,
         ahead,
+        prefetch: if config.fuse > 0 { PREFETCH_ROWS } else { 0 },
         tile,
         halo,
         model: Model::default(),

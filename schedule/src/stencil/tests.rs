@@ -29,7 +29,8 @@ fn plans_are_right_and_mutations_are_found() {
     let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], apart: false, rows: 1 };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
-    assert_eq!((plan.nodes.len(), plan.unroll, plan.max_lag()), (7, 2, 6));
+    // A row of A is read until two iterations later, its names are three; of other threads, one iteration later.
+    assert_eq!((plan.nodes.len(), plan.unroll, plan.slots, plan.max_lag()), (7, 3, 2, 6));
     assert_eq!((plan.nodes[0].lo, plan.nodes[0].hi), ([6, 0, 6], [6, 0, 6]));
     let broken = |f: &dyn Fn(&mut StencilPlan), rule: Rule| {
         let mut p = plan.clone();
@@ -43,7 +44,7 @@ fn plans_are_right_and_mutations_are_found() {
     broken(&|p| p.nodes[3].lag -= 1, Rule::Time);
     broken(&|p| p.nodes[3].window -= 1, Rule::Time);
     broken(&|p| p.order.swap(2, 3), Rule::Time);
-    broken(&|p| p.unroll = 1, Rule::Slot);
+    broken(&|p| p.slots = 1, Rule::Slot);
     broken(&|p| p.nodes[1].exchange = false, Rule::Slot);
     broken(&|p| p.tile[2] += 1, Rule::Columns);
     broken(&|p| p.halo[2] -= 1, Rule::Columns);

@@ -1,0 +1,95 @@
+//! Values from thread to thread, through shared memory.
+//!
+//! A node's row stays in a *slot* until the last iteration that reads it; there are [`StencilPlan::slots`] of them, which take turns.
+//! The code of an iteration names them by its number in the unrolled loop; where the unrolling is no multiple of the number of
+//! slots, their addresses change places at the end of each trip.
+
+use super::tile::Tile;
+use crate::error::{Result, internal};
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::stencil::{NodeRead, StencilPlan, plan};
+
+/// Bytes of a slot of all nodes, and where each node's part begins in it.
+pub(super) fn layout(plan: &StencilPlan, bytes: &dyn Fn(usize) -> usize) -> (usize, Vec<usize>) {
+    let (mut begin, mut end) = (Vec::new(), 0usize);
+    for (i, n) in plan.nodes.iter().enumerate() {
+        begin.push(end.next_multiple_of(bytes(i)));
+        if n.needed {
+            end = plan::slot_end(plan, i, end, bytes(i));
+        }
+    }
+    (end.next_multiple_of(8), begin)
+}
+
+impl Tile<'_> {
+    /// The addresses of all slots at the start of the kernel.
+    pub fn slot_addresses(&self) -> Vec<LLVMValueRef> {
+        let ir = self.k.ir;
+        let slots = self.plan.slots as i64;
+        (0..slots).map(|s| ir.byte_offset(self.shared, ir.int(s * self.slot_bytes as i64))).collect()
+    }
+
+    /// What an operand of a step is at a cell.
+    pub(super) fn operand(
+        &mut self,
+        node: usize,
+        r: &NodeRead,
+        cell: usize,
+        iteration: i64,
+        own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
+    ) -> Result<LLVMValueRef> {
+        let ir = self.k.ir;
+        let plan = self.plan;
+        let age = plan.nodes[node].lag - plan.nodes[r.node].lag - r.offset[0];
+        let [ny, nx] = plan.config.cells.map(i64::from);
+        let (y, x) = (cell as i64 / nx + r.offset[1], cell as i64 % nx + r.offset[2]);
+        if (0..ny).contains(&y) && (0..nx).contains(&x) {
+            return match own(r.node, age as usize, (y * nx + x) as usize) {
+                Some(v) => Ok(v),
+                None => internal(format!("node {} is not there when node {node} reads it", r.node)),
+            };
+        }
+        // Shared by the cells and nodes that need it.
+        if let Some(v) = self.fetched.get(&(r.node, age, [y, x])) {
+            return Ok(*v);
+        }
+        let owner = [y.div_euclid(ny), x.div_euclid(nx)];
+        let its_cell = (y.rem_euclid(ny) * nx + x.rem_euclid(nx)) as usize;
+        let (ty, _) = self.elements[plan.nodes[r.node].buffer];
+        let at = self.slot(r.node, iteration - age, its_cell, owner)?;
+        self.note("a step's value from another thread", plan.nodes[r.node].buffer);
+        let v = ir.load_aligned(ty, at, self.bytes(r.node));
+        self.fetched.insert((r.node, age, [y, x]), v);
+        Ok(v)
+    }
+
+    /// Gives a row of a node to other threads.
+    pub(super) fn exchange(&self, node: usize, iteration: i64, values: &[LLVMValueRef]) -> Result<()> {
+        for cell in plan::exchanged_cells(self.plan, node) {
+            let to = self.slot(node, iteration, cell, [0, 0])?;
+            self.note("a step's value for other threads", self.plan.nodes[node].buffer);
+            self.k.ir.store_aligned(values[cell], to, self.bytes(node));
+        }
+        Ok(())
+    }
+
+    /// The address in shared memory of a cell of the thread `owner` away, as it was in an iteration.
+    fn slot(&self, node: usize, iteration: i64, cell: usize, owner: [i64; 2]) -> Result<LLVMValueRef> {
+        let ir = self.k.ir;
+        let plan = self.plan;
+        let margin = plan::margins(plan, node).map(|m| m as i64);
+        let width: Vec<i64> = (0..2).map(|a| i64::from(plan.config.threads[a]) + 2 * margin[a]).collect();
+        let cells = plan::exchanged_cells(plan, node);
+        let Some(at) = cells.iter().position(|c| *c == cell) else {
+            return internal("a cell is not exchanged");
+        };
+        let slot = self.slots[iteration.rem_euclid(plan.slots as i64) as usize];
+        let plane = at as i64 * width[0] * width[1];
+        let there = (owner[0] + margin[0]) * width[1] + owner[1] + margin[1];
+        let bytes = i64::from(self.bytes(node));
+        let mine = ir.add(ir.mul(self.thread[0], self.number(width[1])), self.thread[1]);
+        let mine = self.wide(ir.mul(mine, self.number(bytes)));
+        let mine = ir.byte_offset(slot, mine);
+        Ok(ir.byte_offset(mine, ir.int((plane + there) * bytes + self.begins[node] as i64)))
+    }
+}

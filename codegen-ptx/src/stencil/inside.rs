@@ -1,0 +1,88 @@
+//! Which version of the code a warp needs: tests of rows and columns against boxes.
+
+use super::StencilScalar;
+use super::tile::{Extent, Tile};
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::prelude::*;
+
+impl Tile<'_> {
+    /// The boxes that are tested against, with the dimensions in which they are thin.
+    fn extents(&self) -> impl Iterator<Item = (Extent, &[usize])> {
+        let s = &self.plan.stencil;
+        let hulls = (0..s.buffers.len()).map(|b| (Extent::Hull(b), &[][..]));
+        let partial = s.steps.iter().enumerate().filter(|(_, s)| s.partial);
+        hulls.chain(partial.map(|(k, s)| (Extent::Step(k), s.thin.as_slice())))
+    }
+
+    /// Whether rows `first` to `last` are inside of every box, and away from those that are thin along rows. The same for all threads
+    /// of a block.
+    pub fn rows_inside(&self, first: LLVMValueRef, last: LLVMValueRef) -> LLVMValueRef {
+        let ir = self.k.ir;
+        let mut inside = ir.bool(true);
+        if self.dimension(0).is_none() {
+            return inside;
+        }
+        for (e, thin) in self.extents() {
+            let [lower, upper] = self.corners(e, 0);
+            let holds = if thin.contains(&0) {
+                ir.or(ir.icmp(LLVMIntSLT, last, lower), ir.icmp(LLVMIntSLT, upper, first))
+            } else {
+                ir.and(ir.icmp(LLVMIntSLE, lower, first), ir.icmp(LLVMIntSLE, last, upper))
+            };
+            inside = ir.and(inside, holds);
+        }
+        inside
+    }
+
+    /// Whether no row from `first` to `last` is the first or last that is read of a buffer.
+    pub fn rows_within(&self, first: LLVMValueRef, last: LLVMValueRef) -> LLVMValueRef {
+        let ir = self.k.ir;
+        (0..self.plan.stencil.buffers.len()).fold(ir.bool(true), |all, b| {
+            let [lower, upper] = [StencilScalar::OuterLower(b, 0), StencilScalar::OuterUpper(b, 0)];
+            let above = ir.icmp(LLVMIntSLT, self.corner(lower), first);
+            ir.and(all, ir.and(above, ir.icmp(LLVMIntSLT, last, self.corner(upper))))
+        })
+    }
+
+    /// Whether all columns of the warp are inside of every box, and away from those that are thin along columns. The same for all
+    /// threads of a warp: barriers are passed in any version.
+    pub fn columns_inside(&self) -> LLVMValueRef {
+        let ir = self.k.ir;
+        let mut inside = ir.bool(true);
+        for (e, thin) in self.extents() {
+            // Without its rows nothing of the box is met.
+            if thin.contains(&0) && self.dimension(0) == Some(0) {
+                continue;
+            }
+            let mut apart = ir.bool(false);
+            for axis in 1..3 {
+                let Some(d) = self.dimension(axis) else { continue };
+                let ([lower, upper], [first, last]) = (self.corners(e, d), self.reach(axis));
+                if thin.contains(&d) {
+                    let before = ir.icmp(LLVMIntSLT, last, lower);
+                    apart = ir.or(apart, ir.or(before, ir.icmp(LLVMIntSLT, upper, first)));
+                } else if thin.is_empty() {
+                    let covers = ir.and(ir.icmp(LLVMIntSLE, lower, first), ir.icmp(LLVMIntSLE, last, upper));
+                    inside = ir.and(inside, covers);
+                }
+            }
+            if !thin.is_empty() {
+                inside = ir.and(inside, apart);
+            }
+        }
+        inside
+    }
+
+    /// Whether the warp's columns are all away from what the block's outputs depend on.
+    pub fn is_idle(&self) -> LLVMValueRef {
+        let ir = self.k.ir;
+        let mut idle = ir.bool(false);
+        for axis in 1..3 {
+            let needed = self.plan.nodes.iter().filter(|n| n.needed);
+            let after = needed.map(|n| n.hi[axis]).max().unwrap_or(0);
+            let last = ir.add(self.last[axis - 1], self.number(after));
+            idle = ir.or(idle, ir.icmp(LLVMIntSGT, self.reach(axis)[0], last));
+        }
+        idle
+    }
+}

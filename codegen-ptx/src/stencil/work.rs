@@ -1,0 +1,35 @@
+//! What the arithmetic of a statement costs, for the model of fused steps.
+
+use crate::kernel::host_type;
+use inkwell::llvm_sys::LLVMOpcode::*;
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::core::{LLVMGetInstructionOpcode, LLVMGetTypeKind};
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_scop::Scop;
+
+/// Instructions of an exact division or square root: an approximation, two or three refinements, the test for special cases
+/// and the branch around their code (ptxas 12.9, sm_90; counted), and the latency that this chain exposes.
+const DIVISION: [f64; 2] = [14.0, 20.0];
+/// Instructions of a function of the math library, about.
+const FUNCTION: f64 = 24.0;
+
+/// By statement: instructions that one instance issues, those of 64-bit operands in units that take twice as long.
+pub fn work(scop: &Scop) -> Vec<f64> {
+    let cost = |i: LLVMValueRef| {
+        // SAFETY: a live instruction of the host.
+        let (opcode, wide) = unsafe {
+            let kind = LLVMGetTypeKind(host_type(i as usize));
+            (LLVMGetInstructionOpcode(i), kind == LLVMTypeKind::LLVMDoubleTypeKind)
+        };
+        match opcode {
+            LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg | LLVMAdd | LLVMSub | LLVMMul | LLVMAnd | LLVMOr
+            | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMSIToFP
+            | LLVMUIToFP | LLVMFPToSI | LLVMFPToUI | LLVMFPExt | LLVMFPTrunc => 1.0,
+            LLVMFDiv | LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => DIVISION[usize::from(wide)],
+            LLVMFRem | LLVMCall => FUNCTION,
+            _ => 0.0,
+        }
+    };
+    let body = |s: &pollyrs_scop::Statement| s.body.iter().map(|i| cost(i.0 as LLVMValueRef)).sum::<f64>();
+    scop.statements.iter().map(body).collect()
+}
