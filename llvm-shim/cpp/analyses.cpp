@@ -303,44 +303,16 @@ void prs_scev_operands(Analyses *, size_t Handle, void *Ctx, prs_pointer_sink Si
     Sink(Ctx, reinterpret_cast<void *>(handleOf(Operand)));
 }
 
-// `Expr` with the counter of each of the loops at its last value; null where it is not made of sums, products and affine
-// recurrences, or where a number of iterations depends on the loops.
-static const SCEV *atLastIteration(Analyses &A, const SCEV *Expr, ArrayRef<const Loop *> Loops) {
-  ScalarEvolution &SE = A.SE;
-  auto Varies = [&](const SCEV *S) {
-    return any_of(Loops, [&](const Loop *L) { return !SE.isLoopInvariant(S, L); });
-  };
-  if (!Varies(Expr))
-    return Expr;
-  if (auto *Rec = dyn_cast<SCEVAddRecExpr>(Expr)) {
-    if (!Rec->isAffine() || !is_contained(Loops, Rec->getLoop()))
-      return nullptr;
-    const SCEV *Count = SE.getBackedgeTakenCount(Rec->getLoop());
-    const SCEV *Start = atLastIteration(A, Rec->getStart(), Loops);
-    const SCEV *Step = atLastIteration(A, Rec->getStepRecurrence(SE), Loops);
-    if (isa<SCEVCouldNotCompute>(Count) || Varies(Count) || !Start || !Step)
-      return nullptr;
-    return SE.getAddExpr(Start, SE.getMulExpr(Step, SE.getTruncateOrZeroExtend(Count, Step->getType())));
+size_t prs_scev_product(Analyses *A, const size_t *Handles, size_t Count) {
+  ScalarEvolution &SE = A->SE;
+  Type *Ty = Type::getInt64Ty(A->F.getContext());
+  SmallVector<const SCEV *, 4> Factors;
+  for (size_t I = 0; I != Count; ++I) {
+    if (!Handles[I] || !scevOf(Handles[I])->getType()->isIntegerTy() || SE.getTypeSizeInBits(scevOf(Handles[I])->getType()) > 64)
+      return 0;
+    Factors.push_back(SE.getNoopOrSignExtend(scevOf(Handles[I]), Ty));
   }
-  if (!isa<SCEVAddExpr>(Expr) && !isa<SCEVMulExpr>(Expr))
-    return nullptr;
-  SmallVector<const SCEV *, 4> Operands;
-  for (const SCEV *Operand : Expr->operands()) {
-    Operands.push_back(atLastIteration(A, Operand, Loops));
-    if (!Operands.back())
-      return nullptr;
-  }
-  return isa<SCEVAddExpr>(Expr) ? SE.getAddExpr(Operands) : SE.getMulExpr(Operands);
-}
-
-size_t prs_scev_upper(Analyses *A, size_t Handle, const size_t *Ids, size_t Count) {
-  SmallVector<const Loop *, 8> Loops;
-  for (size_t I = 0; I != Count; ++I)
-    if (Loop *L = loopAt(*A, Ids[I]))
-      Loops.push_back(L);
-  if (!Handle || scevOf(Handle)->getType()->isPointerTy())
-    return 0;
-  return handleOf(atLastIteration(*A, scevOf(Handle), Loops));
+  return Factors.empty() ? 0 : handleOf(SE.getMulExpr(Factors));
 }
 
 bool prs_scev_non_negative(Analyses *A, size_t Handle) { return Handle && A->SE.isKnownNonNegative(scevOf(Handle)); }

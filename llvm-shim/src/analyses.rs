@@ -138,12 +138,10 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
-    /// `scev` with the counter of each of `loops` at its last value; `CouldNotCompute` where it is not made of sums, products and
-    /// affine recurrences, or a number of iterations depends on one of the loops. Arithmetic wraps as in the type.
-    pub fn at_last_iteration(&self, scev: ScevHandleRaw, loops: &[LoopId]) -> ScevExpr {
-        let ids: Vec<usize> = loops.iter().map(|l| l.0).collect();
-        // SAFETY: `scev` is a handle of these analyses or 0; C++ reads the numbers during the call only and rejects unknown ones.
-        let handle = unsafe { sys::prs_scev_upper(self.raw, scev, ids.as_ptr(), ids.len()) };
+    /// The product of integers of at most 64 bits, each sign-extended to 64; it wraps. `CouldNotCompute` for pointers and no factors.
+    pub fn product(&self, factors: &[ScevHandleRaw]) -> ScevExpr {
+        // SAFETY: the factors are handles of these analyses or 0; C++ reads them during the call only.
+        let handle = unsafe { sys::prs_scev_product(self.raw, factors.as_ptr(), factors.len()) };
         scev::snapshot(self.raw, handle)
     }
 

@@ -146,7 +146,7 @@ unsafe extern "C" {
     /// False if a call was lost.
     pub fn prs_restore_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// 0 where the expression is not of the kind.
-    pub fn prs_scev_upper(a: *mut RawAnalyses, scev: usize, loops: *const usize, count: usize) -> usize;
+    pub fn prs_scev_product(a: *mut RawAnalyses, factors: *const usize, count: usize) -> usize;
     /// False if a store that stands for a conditional one no longer has the shape it was given.
     pub fn prs_restore_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_simplify_regions(s: *mut RawSession, f: LLVMValueRef);

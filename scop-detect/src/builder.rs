@@ -367,11 +367,12 @@ impl<'a> Builder<'a> {
         if self.strict {
             return Err(Stop::Blocker(note.to_string()));
         }
-        // What is known must not be negated along.
+        // What is known must not be negated along, nor that the loops run at all: `n <= len`, not `n <= len or n <= 0 or m <= 0`. A few
+        // of those multiply to hundreds of cases, and where they matter there is next to nothing to do.
         let known = self.context.clone().intersect(self.assumed.clone())?;
-        let bad = bad.params()?.gist(known.clone())?;
-        let enough = if kind == AssumptionKind::NoWrap { outside(&bad)? } else { None };
-        let good = match enough {
+        let entered = place.domain.clone().params()?.gist(known.clone())?.simple_hull()?;
+        let bad = bad.params()?.gist(known.clone())?.gist(Set::from_basic_set(entered)?)?;
+        let good = match outside(&bad, kind)? {
             Some(enough) if !known.is_disjoint(&enough)? => enough,
             _ => bad.complement()?,
         };
@@ -413,34 +414,54 @@ impl<'a> Builder<'a> {
 const FEW_CONSTRAINTS: usize = 2;
 /// Least bound that counts as the one at which something wraps.
 const LARGE: f64 = 64.0;
+/// What every size is taken to be, to tell what mostly holds.
+const TYPICAL: f64 = 65536.0;
 
-/// Where `bad`, the parameters for which something wraps, has many constraints, a simple set outside of it: for each of its pieces, the
-/// points that violate the one constraint that only large values satisfy; the others say that the loops run at all. The complement
-/// would be a union with a part for each constraint, and the conjunction of a few such unions has hundreds of parts.
-fn outside(bad: &Set) -> isl::Result<Option<Set>> {
+/// Where `bad`, the parameters that violate an assumption, has many constraints, a simple set outside of it: for each of its pieces, the
+/// points that violate one constraint. Where something may wrap it is the one that only large values satisfy; otherwise the one
+/// that does not hold for typical sizes (`len < n` of `0 <= len < n`: all sizes are equal there). The complement would be a union with a
+/// part for each constraint, and the conjunction of a few such unions has hundreds of parts.
+fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
     let mut pieces = Vec::new();
     for piece in bad.basic_set_list()?.to_vec()? {
         pieces.push((piece.constraints()?, piece));
     }
-    if pieces.iter().map(|(c, _)| c.len()).sum::<usize>() <= FEW_CONSTRAINTS {
+    let few = if kind == AssumptionKind::NoWrap { FEW_CONSTRAINTS } else { 1 };
+    if pieces.iter().map(|(c, _)| c.len()).sum::<usize>() <= few {
         return Ok(None);
     }
     let mut good = Set::universe(bad.space()?)?;
     for (constraints, piece) in pieces {
-        let mut largest: Option<(f64, &isl::Constraint)> = None;
+        let mut chosen: Option<(f64, &isl::Constraint)> = None;
         for c in &constraints {
-            let size = least(c)?;
-            if size >= LARGE && largest.is_none_or(|(s, _)| size > s) {
-                largest = Some((size, c));
+            let size = if kind == AssumptionKind::NoWrap { least(c)? } else { typical_violation(c)? };
+            let from = if kind == AssumptionKind::NoWrap { LARGE } else { 1.0 };
+            if size >= from && chosen.is_none_or(|(s, _)| size > s) {
+                chosen = Some((size, c));
             }
         }
-        let part = match largest {
-            Some((_, c)) => small_side(c)?,
+        let part = match chosen {
+            Some((_, c)) if kind == AssumptionKind::NoWrap => small_side(c)?,
+            Some((_, c)) => Set::from_basic_set(isl::BasicSet::from_constraint(c.clone())?)?.complement()?,
             None => Set::from_basic_set(piece)?.complement()?,
         };
         good = good.intersect(part)?;
     }
     Ok(Some(good))
+}
+
+/// By how much an inequality without divisions is violated where all parameters are [`TYPICAL`]; 0 if it holds there.
+fn typical_violation(c: &isl::Constraint) -> isl::Result<f64> {
+    let divs = c.dim(DimType::Div)?;
+    if c.is_equality()? || divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {
+        return Ok(0.0);
+    }
+    let number = |v: isl::Val| v.to_i64().map_or(0.0, |v| v as f64);
+    let mut value = number(c.constant()?);
+    for at in 0..c.dim(DimType::Param)? {
+        value += TYPICAL * number(c.coefficient(DimType::Param, at as i32)?);
+    }
+    Ok((-value).max(0.0))
 }
 
 /// The half-space outside of `c` in which the origin lies.

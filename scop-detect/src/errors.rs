@@ -5,83 +5,209 @@
 //! [`pollyrs_llvm_shim::CHECK`] when detection sees it, so the loop has one exit, and every iteration that executes the call must satisfy
 //! its condition: an [`AssumptionKind::ErrorBlock`]. If the assumption fails, the original loop runs, and panics where it did.
 //!
-//! Affine conditions become exact assumptions. `i * n + k < len`, the check of a linearised matrix, is not affine; but where
-//! the index has no negative coefficient and no negative symbol, its largest value over a rectangular nest is the one at the last
-//! iteration of every loop. The host computes that, it is a parameter `last`, and `last < len` suffices.
+//! Affine conditions become assumptions as they are. `i * n + k < len`, the check of a linearised matrix, is not affine. It is bounded: where
+//! an index is affine in each counter, with a factor that has one sign, it is largest at one end of the counter's range. What is left is a polynomial in parameters; each of its products becomes a parameter, which the host computes,
+//! and the condition is affine in those. `0 <= i < n, 0 <= k < n` leave `nn - 1 < len` with `nn = n * n`.
 //!
-//! **Invariant.** `last` does not wrap: all symbols, and all trip counts, are assumed to be within the bound that keeps the whole
-//! polynomial within its type ([`Builder::bound_products`]).
+//! **Invariant.** Nothing wraps: all symbols are assumed to be within the bound that keeps the whole polynomial within its type
+//! ([`Builder::bound_products`]), and so are the products.
 
 use crate::builder::{Builder, Fail, Place, Stop};
-use crate::domains::{Flow, lift};
+use crate::domains::Flow;
 use crate::instructions::is_check;
 use crate::ir::{self, Block, Op, Pred, Value};
+use isl::{DimType, Map, PwAff, Val};
+use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 
 const NOTE: &str = "no check in the loop fails";
+/// Conditions joined by `and` are looked into this deep.
+const MAX_DEPTH: u32 = 8;
 
 impl Builder<'_> {
     /// Assumes the checks of a block.
     pub fn checks(&mut self, flow: &Flow, b: Block) -> Result<(), Fail> {
         for call in ir::instructions(b).into_iter().filter(|v| is_check(*v)) {
-            let condition = ir::operand(call, 0);
             let place = self.place(flow, b, Some(call))?;
-            let failed = match self.condition(condition, &place) {
-                Ok(fine) => self.fails(fine, &place),
-                Err(Stop::Blocker(b)) => self.largest_index(flow, condition, &place, b),
-                Err(e) => Err(e),
-            };
-            failed.map_err(|s| s.fail(call, |blocker| RejectReason::Condition { blocker }))?;
+            self.check(ir::operand(call, 0), &place)
+                .map_err(|s| s.fail(call, |blocker| RejectReason::Check { blocker }))?;
         }
         Ok(())
     }
 
-    pub fn fails(&mut self, fine: isl::Set, place: &Place) -> Result<(), Stop> {
-        let bad = place.domain.clone().subtract(fine)?;
-        self.assume(AssumptionKind::ErrorBlock, bad, place, NOTE)
+    /// Assumes that `condition` holds wherever it is evaluated.
+    pub fn check(&mut self, condition: Value, place: &Place) -> Result<(), Stop> {
+        let before = (self.assumed.clone(), self.assumptions.clone());
+        match self.condition(condition, place) {
+            Ok(fine) => {
+                let bad = place.domain.clone().subtract(fine)?;
+                self.assume(AssumptionKind::ErrorBlock, bad, place, NOTE)
+            }
+            Err(Stop::Blocker(blocker)) => {
+                (self.assumed, self.assumptions) = before;
+                if self.holds_at_ends(condition, place, MAX_DEPTH)? { Ok(()) } else { Err(Stop::Blocker(blocker)) }
+            }
+            Err(e) => Err(e),
+        }
     }
 
-    /// `index <u length` with an index that is a polynomial.
-    fn largest_index(
-        &mut self,
-        flow: &Flow,
-        condition: Value,
-        place: &Place,
-        blocker: String,
-    ) -> Result<(), Stop> {
-        let blocked = || Err(Stop::Blocker(blocker.clone()));
-        if ir::opcode(condition) != Some(Op::LLVMICmp) {
-            return blocked();
-        }
-        let scope = self.scope(condition, place);
-        let side = |i: u32| -> ScevExpr { self.an.scev(ir::operand(condition, i), scope) };
-        let (index, length) = match ir::icmp_predicate(condition) {
-            Pred::LLVMIntULT => (side(0), side(1)),
-            Pred::LLVMIntUGT => (side(1), side(0)),
-            _ => return blocked(),
+    /// Assumes what suffices for `condition`, comparisons of polynomials joined by `and`. `false` if that is not possible.
+    fn holds_at_ends(&mut self, condition: Value, place: &Place, depth: u32) -> Result<bool, Stop> {
+        let arg = |i| ir::operand(condition, i);
+        let is_false = |v: Value| ir::constant_int(v) == Some(0);
+        let both = match ir::opcode(condition) {
+            Some(Op::LLVMAnd) => true,
+            Some(Op::LLVMSelect) => is_false(arg(2)),
+            _ => false,
         };
-        let last = self.an.at_last_iteration(index.handle, &place.loops);
-        if last.kind == ScevKind::CouldNotCompute || !self.is_invariant(&last) || index.bits != 64 {
-            return blocked();
+        if both && depth > 0 {
+            for c in [arg(0), arg(1)] {
+                match self.strictly(|me| me.condition(c, place)) {
+                    Err(Stop::Isl(e)) => return Err(e.into()),
+                    Ok(fine) => {
+                        let bad = place.domain.clone().subtract(fine)?;
+                        self.assume(AssumptionKind::ErrorBlock, bad, place, NOTE)?;
+                    }
+                    Err(Stop::Blocker(_)) if !self.holds_at_ends(c, place, depth - 1)? => return Ok(false),
+                    Err(Stop::Blocker(_)) => {}
+                }
+            }
+            return Ok(true);
+        }
+        if ir::opcode(condition) != Some(Op::LLVMICmp) || ir::is_pointer(arg(0)) {
+            return Ok(false);
+        }
+        // `low < high`, or `low <= high`.
+        let predicate = ir::icmp_predicate(condition);
+        let unsigned = matches!(
+            predicate,
+            Pred::LLVMIntULT | Pred::LLVMIntULE | Pred::LLVMIntUGT | Pred::LLVMIntUGE
+        );
+        let (low, high, strict) = match predicate {
+            Pred::LLVMIntULT | Pred::LLVMIntSLT => (0, 1, true),
+            Pred::LLVMIntULE | Pred::LLVMIntSLE => (0, 1, false),
+            Pred::LLVMIntUGT | Pred::LLVMIntSGT => (1, 0, true),
+            Pred::LLVMIntUGE | Pred::LLVMIntSGE => (1, 0, false),
+            _ => return Ok(false),
+        };
+        let scope = self.scope(condition, place);
+        let mut sides = Vec::new();
+        for i in [low, high] {
+            let e = self.an.scev(ir::operand(condition, i), scope);
+            match self.exact_polynomial(&e, place)? {
+                Some(p) => sides.push(p),
+                None => return Ok(false),
+            }
+        }
+        let between = &(&sides[1] - &sides[0]) - &Polynomial::constant(i128::from(strict));
+        let mut needed = vec![between];
+        if unsigned {
+            needed.push(sides[0].clone());
+        }
+        for p in needed {
+            let Some(least) = self.least(p, place)? else { return Ok(false) };
+            let bad = least.lt_set(self.constant(0, place)?)?;
+            self.assume(AssumptionKind::ErrorBlock, bad, place, NOTE)?;
+        }
+        Ok(true)
+    }
+
+    /// The polynomial whose value is the signed value of `e`.
+    fn exact_polynomial(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<Polynomial>, Stop> {
+        if e.kind == ScevKind::CouldNotCompute || !matches!(e.bits, 32 | 64) {
+            return Ok(None);
         }
         let mut quasi = Vec::new();
-        let polynomial = self.polynomial(&index, place, &mut quasi)?;
+        let p = match self.polynomial(e, place, &mut quasi) {
+            Ok(p) => p,
+            Err(Stop::Blocker(_)) => return Ok(None),
+            Err(stop) => return Err(stop),
+        };
         if !quasi.is_empty() {
-            return blocked();
+            return Ok(None);
         }
-        let bound = self.bound_products(&polynomial, &index, true, place, &quasi)?;
-        for (dim, l) in place.loops.iter().enumerate() {
-            let Some((_, count)) = flow.entered.get(l) else { return blocked() };
-            let count = lift(count.clone(), place.loops.len() - dim)?;
-            let over = count.gt_set(self.constant(bound, place)?)?;
-            let note = format!("the unsigned or narrow index {} does not wrap", self.describe(&index));
-            self.assume(AssumptionKind::NoWrap, over, place, &note)?;
+        self.bound_products(&p, e, false, place, &quasi)?;
+        Ok(Some(p))
+    }
+
+    /// The least value of `p` over the iterations of `place`, or a smaller one, as a function of parameters. Inner counters first.
+    fn least(&mut self, mut p: Polynomial, place: &Place) -> Result<Option<PwAff>, Stop> {
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        let domain = place.domain.clone().intersect_params(known)?;
+        for d in (0..place.loops.len()).rev() {
+            let powers = p.powers_of(Symbol::Iter(d));
+            let Some(factor) = powers.get(&1).cloned() else { continue };
+            if factor.involves_iters() || powers.keys().any(|k| *k > 1) {
+                return Ok(None);
+            }
+            let Some(rises) = self.sign(&factor, place)? else { return Ok(None) };
+            // Of counters further out the ends may depend.
+            let inner = (place.loops.len() - d - 1) as u32;
+            let range = domain.clone().project_out(DimType::Set, d as u32 + 1, inner)?;
+            let range = Map::from_range(range)?.move_dims(DimType::In, 0, DimType::Out, 0, d as u32)?;
+            let end = if rises { range.dim_min(0)? } else { range.dim_max(0)? };
+            let pieces = end.pieces()?;
+            let [(_, end)] = &pieces[..] else { return Ok(None) };
+            let Some(end) = self.as_polynomial(&PwAff::from_aff(end.clone())?)? else { return Ok(None) };
+            let rest = powers.get(&0).cloned().unwrap_or_default();
+            p = &rest + &(&factor * &end);
         }
-        let length = self.unsigned(&length, place)?;
-        let p = self.param(&last)?;
-        let fine = self.param_aff(p, place.space()?)?.lt_set(length)?;
-        self.fails(fine, place)
+        self.affine_in_products(&p, place).map(Some)
+    }
+
+    /// Whether a polynomial in parameters is not negative; it is assumed to have the sign that it has where all sizes are alike. `None` if it
+    /// has none there.
+    fn sign(&mut self, p: &Polynomial, place: &Place) -> Result<Option<bool>, Stop> {
+        if let Some(c) = p.as_constant() {
+            return Ok(Some(c >= 0));
+        }
+        let Some(typical) = p.eval(|_| 1 << 12) else { return Ok(None) };
+        if typical == 0 {
+            return Ok(None);
+        }
+        let value = self.affine_in_products(p, place)?;
+        let zero = self.constant(0, place)?;
+        let bad = if typical > 0 { value.lt_set(zero)? } else { value.gt_set(zero)? };
+        self.assume(AssumptionKind::NoWrap, bad, place, "sizes are not negative")?;
+        Ok(Some(typical > 0))
+    }
+
+    /// Assumes that the product of some parameters does not wrap in 64 bits.
+    fn product_fits(&mut self, factors: &[usize], place: &Place) -> Result<(), Stop> {
+        let most = (i64::MAX as f64).powf(1.0 / factors.len() as f64).floor() as i128 - 1;
+        for i in factors {
+            let (v, note) = (self.param_aff(*i, place.space()?)?, self.params[*i].display.clone());
+            let under = v.clone().lt_set(self.constant(-most, place)?)?;
+            let over = v.gt_set(self.constant(most, place)?)?;
+            let note = format!("products of {note} do not wrap");
+            self.assume(AssumptionKind::NoWrap, under.union(over)?, place, &note)?;
+        }
+        Ok(())
+    }
+
+    /// A polynomial in parameters, with a parameter for each product.
+    fn affine_in_products(&mut self, p: &Polynomial, place: &Place) -> Result<PwAff, Stop> {
+        let mut sum = self.constant(p.constant_term(), place)?;
+        for (m, c) in p.terms().filter(|(m, _)| m.degree() > 0) {
+            let mut factors = Vec::new();
+            for (s, power) in m.factors() {
+                let Symbol::Param(i) = s else { return Err(Stop::Blocker("a loop counter".into())) };
+                factors.extend((0..power).map(|_| i));
+            }
+            let index = match factors[..] {
+                [only] => only,
+                _ => {
+                    self.product_fits(&factors, place)?;
+                    let handles: Vec<usize> = factors.iter().map(|i| self.params[*i].scev.handle).collect();
+                    let product = self.an.product(&handles);
+                    self.param(&product)?
+                }
+            };
+            let c = i64::try_from(c).map_err(|_| Stop::Blocker(c.to_string()))?;
+            sum = sum.add(self.param_aff(index, place.space()?)?.scale(Val::int(&self.ctx, c)?)?)?;
+        }
+        Ok(sum)
     }
 }

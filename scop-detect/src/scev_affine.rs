@@ -480,7 +480,7 @@ impl Builder<'_> {
         let degree = p.degree();
         let fits =
             |k: i128| k.checked_pow(degree).and_then(|v| v.checked_mul(sum)).is_some_and(|v| v <= limit);
-        let (mut low, mut high) = (0i128, 1i128 << 32);
+        let (mut low, mut high) = (0i128, 1i128 << 62);
         while low + 1 < high {
             let mid = (low + high) / 2;
             if fits(mid) { low = mid } else { high = mid }

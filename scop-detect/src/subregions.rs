@@ -321,13 +321,12 @@ impl Builder<'_> {
         for b in &s.blocks {
             for call in ir::instructions(*b).into_iter().filter(|v| is_check(*v)) {
                 let place = Place { inst: Some(call), ..s.places[b].clone() };
-                let blocker = || RejectReason::Condition { blocker: self.name_of(ir::operand(call, 0)) };
+                let blocker = || RejectReason::Check { blocker: self.name_of(ir::operand(call, 0)) };
                 if self.an.innermost_loop(*b) != place.loops.last().copied() {
                     return Err(Fail::at(blocker(), call));
                 }
-                let assumed =
-                    self.condition(ir::operand(call, 0), &place).and_then(|fine| self.fails(fine, &place));
-                assumed.map_err(|s| s.fail(call, |blocker| RejectReason::Condition { blocker }))?;
+                let assumed = self.check(ir::operand(call, 0), &place);
+                assumed.map_err(|s| s.fail(call, |blocker| RejectReason::Check { blocker }))?;
             }
         }
         Ok(())

@@ -14,6 +14,8 @@ pub enum RejectReason {
     ControlFlow,
     /// A branch depends on data or on a non-affine expression.
     Condition { blocker: String },
+    /// A check that ends the program where it fails (of bounds, an assertion) depends on data or on a non-affine expression.
+    Check { blocker: String },
     /// A subscript is not affine.
     Subscript { array: String, blocker: String },
     /// The base pointer changes inside the region.
@@ -52,6 +54,7 @@ impl RejectReason {
             RejectReason::LoopExits => "LoopExits",
             RejectReason::ControlFlow => "ControlFlow",
             RejectReason::Condition { .. } => "Condition",
+            RejectReason::Check { .. } => "Check",
             RejectReason::Subscript { .. } => "Subscript",
             RejectReason::BaseChanges { .. } => "BaseChanges",
             RejectReason::ElementType { .. } => "ElementType",
@@ -83,6 +86,12 @@ impl fmt::Display for RejectReason {
                 write!(
                     f,
                     "a branch depends on {blocker}, which is not affine in loop counters and parameters"
+                )
+            }
+            RejectReason::Check { blocker } => {
+                write!(
+                    f,
+                    "a check that may end the program depends on {blocker}, which is not affine in loop counters and parameters"
                 )
             }
             RejectReason::Subscript { array, blocker } => {
