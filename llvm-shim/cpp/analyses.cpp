@@ -406,6 +406,20 @@ bool prs_can_speculate(Analyses *A, LLVMValueRef Inst, LLVMValueRef Before) {
                                       &A->S.FAM.getResult<TargetLibraryAnalysis>(A->F));
 }
 
+// `Expr` with divisors that may be 0 replaced by 1 there.
+size_t prs_scev_safe_division(Analyses *A, size_t Handle) {
+  struct Rewriter : SCEVRewriteVisitor<Rewriter> {
+    using SCEVRewriteVisitor::SCEVRewriteVisitor;
+    const SCEV *visitUDivExpr(const SCEVUDivExpr *Expr) {
+      const SCEV *L = visit(Expr->getLHS()), *R = visit(Expr->getRHS());
+      if (!SE.isKnownNonZero(R))
+        R = SE.getUMaxExpr(R, SE.getOne(R->getType()));
+      return SE.getUDivExpr(L, R);
+    }
+  };
+  return Handle ? handleOf(Rewriter(A->SE).visit(scevOf(Handle))) : 0;
+}
+
 bool prs_can_expand(Analyses *A, size_t Handle, LLVMValueRef Before) {
   if (!Handle)
     return false;

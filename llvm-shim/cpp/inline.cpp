@@ -24,6 +24,18 @@ static bool callsItself(const Function &F) {
   return false;
 }
 
+// Instructions that are left once local variables are values: what stands in front of the first optimisation is mostly copies.
+static uint32_t sizeOf(const Function &F) {
+  uint32_t Size = 0;
+  for (const Instruction &I : instructions(F)) {
+    if (isa<AllocaInst>(I) || I.isLifetimeStartOrEnd() || I.isDebugOrPseudoInst())
+      continue;
+    const Value *Pointer = getLoadStorePointerOperand(&I);
+    Size += !(Pointer && isa<AllocaInst>(Pointer));
+  }
+  return Size;
+}
+
 static bool canInline(Session &S, CallBase &Call, const Function &Caller, const Function *Original,
                       uint32_t MaxInstructions) {
   Function *Callee = Call.getCalledFunction();
@@ -35,7 +47,7 @@ static bool canInline(Session &S, CallBase &Call, const Function &Caller, const 
     return false;
   if (Call.getFunctionType() != Callee->getFunctionType() || Call.getCallingConv() != Callee->getCallingConv())
     return false;
-  if (Callee->getInstructionCount() > MaxInstructions || callsItself(*Callee))
+  if (sizeOf(*Callee) > MaxInstructions || callsItself(*Callee))
     return false;
   if (!AttributeFuncs::areInlineCompatible(Caller, *Callee))
     return false;
@@ -68,7 +80,7 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
       bool InLoop = LI.getLoopFor(&BB);
       for (Instruction &I : BB) {
         auto *Call = dyn_cast<CallBase>(&I);
-        if (!Call || (!InLoop && !(isa<CallInst>(Call) && getsVariable(*Call))))
+        if (!Call || (!InLoop && !getsVariable(*Call)))
           continue;
         if (canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2))
           Calls.push_back(Call);
@@ -77,7 +89,7 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
     uint32_t Before = Inlined;
     for (CallBase *Call : Calls) {
       Function *Callee = Call->getCalledFunction();
-      uint64_t Size = Callee->getInstructionCount();
+      uint64_t Size = sizeOf(*Callee);
       if (Added + Size > MaxTotal)
         break;
       InlineFunctionInfo Info(GetAssumptionCache, nullptr, nullptr, nullptr, /*UpdateProfile=*/false);

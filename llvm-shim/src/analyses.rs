@@ -145,6 +145,13 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// `scev` with divisors that may be 0 replaced by 1 there: the same value wherever the program computes it, and safe to compute elsewhere.
+    pub fn safe_division(&self, scev: ScevHandleRaw) -> ScevExpr {
+        // SAFETY: `scev` is a handle of these analyses or 0.
+        let handle = unsafe { sys::prs_scev_safe_division(self.raw, scev) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// `scev / divisor`, rounded down, both unsigned; `CouldNotCompute` for a pointer or a divisor of 0.
     pub fn quotient(&self, scev: ScevHandleRaw, divisor: u64) -> ScevExpr {
         // SAFETY: `scev` is a handle of these analyses or 0.

@@ -9,7 +9,7 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::Session;
 
 /// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the compilation.)
-const CANONICALISE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,tailcallelim,simplifycfg,reassociate,\
+const CANONICALISE: &str = "lower-expect,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,jump-threading,simplifycfg,tailcallelim,simplifycfg,reassociate,\
      loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
 
 /// After loads that steer loops have left them: trip counts and addresses are simplified once more.

@@ -245,6 +245,10 @@ impl<'a> Builder<'a> {
             return Ok(i);
         }
         let before = self.cfg.first_non_phi(self.region.entry);
+        let whole = if has_division(e) { self.an.safe_division(e.handle) } else { e.clone() };
+        if whole.handle != e.handle && whole.kind != ScevKind::CouldNotCompute {
+            return self.param(&whole);
+        }
         let usable = (e.bits <= 32 || e.bits == 64) && !e.is_pointer && self.is_invariant(e);
         if !usable || !before.is_some_and(|b| self.an.can_expand(e.handle, b)) {
             return Err(Stop::Blocker(self.describe(e)));
@@ -408,6 +412,10 @@ impl<'a> Builder<'a> {
         self.strict = outer;
         r
     }
+}
+
+fn has_division(e: &ScevExpr) -> bool {
+    matches!(e.kind, ScevKind::UDiv(..)) || e.operands().into_iter().any(has_division)
 }
 
 /// Constraints whose negations are worth writing down exactly.

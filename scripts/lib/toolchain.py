@@ -17,6 +17,7 @@ LLVM_BIN = pathlib.Path("/usr/lib/llvm-22/bin")
 
 PLUGIN = BUILD / "libpollyrs.so"
 RUNTIME = BUILD / "libpollyrs_rt.a"
+SHARED_RUNTIME = BUILD / "libpollyrs_rt.so"
 DRIVER = BUILD / "pollyrs"
 RUNTIME_LIBRARIES = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"]
 
@@ -39,8 +40,10 @@ def ptxas():
 
 
 def language(source):
-    """'c', 'c++' or 'fortran', by the file's name."""
+    """'c', 'c++', 'fortran' or 'rust', by the file's name."""
     suffix = pathlib.Path(source).suffix
+    if suffix == ".rs":
+        return "rust"
     if suffix.lower() in FORTRAN:
         return "fortran"
     return "c++" if suffix in CXX else "c"
@@ -79,6 +82,22 @@ def plugin_command(source, out, targets="cuda,emulated", level="-O3", element=No
     mode = {"c": "cc", "c++": "c++", "fortran": "fc"}[language(source)]
     command = [DRIVER, mode, f"--pollyrs-targets={targets}", *extra, level, *flags, *_common(source, element)]
     return _finish([*command, source, "-o", out, *_libraries(source)], out)
+
+
+def rust_command(source, out, plugin=True, level="3"):
+    """rustc, with the plugin or without. Its own debug checks of overflow are off at any level but 0."""
+    command = ["rustc", "--edition=2024", f"-Copt-level={level}", source, "-o", out]
+    if not plugin:
+        return [str(word) for word in command]
+    link = [f"-Clink-arg={SHARED_RUNTIME}", f"-Clink-arg=-Wl,-rpath,{BUILD}"]
+    return [str(word) for word in [*command, f"-Zllvm-plugins={PLUGIN}", *link]]
+
+
+def rustc_with_plugins():
+    """Whether there is a rustc whose LLVM is the plugin's."""
+    rustc = shutil.which("rustc")
+    done = run([rustc, "--version", "--verbose"]) if rustc else None
+    return bool(done and re.search(rb"LLVM version: 22\.", done.stdout))
 
 
 def by_hand_command(source, out, targets="cuda,emulated", level="-O3", flags=("-ffp-contract=off",)):

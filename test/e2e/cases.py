@@ -35,6 +35,8 @@ class Program:
     flags: tuple = ()
     # Texts each of which is in the reason of some execution that falls back.
     reasons: tuple = ()
+    # Functions of which something must run on the device, and nothing fall back, with the first arguments.
+    kernels: tuple = ()
 
 
 def examples(full):
@@ -56,11 +58,13 @@ def examples(full):
 def programs():
     """The programs of test/programs."""
     for source in sorted((HERE.parent / "programs").iterdir()):
-        if source.suffix not in {".c", ".cpp", ".f90"}:
+        if source.suffix not in {".c", ".cpp", ".f90", ".rs"}:
             continue
-        lists, expectation, flags, reasons = [], None, (), []
+        if source.suffix == ".rs" and not toolchain.rustc_with_plugins():
+            continue
+        lists, expectation, flags, reasons, kernels = [], None, (), [], ()
         for line in source.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK):(.*)", line)
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS):(.*)", line)
             if not found:
                 continue
             if found[1] == "ARGS":
@@ -69,9 +73,11 @@ def programs():
                 flags = tuple(found[2].split())
             elif found[1] == "FALLBACK":
                 reasons.append(found[2].strip())
+            elif found[1] == "KERNELS":
+                kernels += tuple(found[2].split())
             else:
                 expectation = found[2].strip()
         if not lists or expectation not in EXPECTATIONS:
             raise ValueError(f"{source}: needs ARGS lines and an OFFLOAD line with one of {', '.join(EXPECTATIONS)}")
         yield Program(f"programs/{source.name}", source, None, tuple(lists), expectation, frozenset(), flags,
-                      tuple(reasons))
+                      tuple(reasons), kernels)

@@ -78,6 +78,8 @@ def targets_of(program):
 def compile_both(result, program, work):
     """The two executables and the refusals' remarks, or None if one does not compile."""
     plain, offloaded, refusals = work / "plain", work / "offloaded", []
+    if toolchain.language(program.source) == "rust":
+        return compile_rust(result, program, plain, offloaded)
     for command in (
         toolchain.plain_command(program.source, plain, element=program.element, flags=("-ffp-contract=off", *program.flags)),
         toolchain.plugin_command(program.source, offloaded, targets=targets_of(program), element=program.element,
@@ -94,6 +96,22 @@ def compile_both(result, program, work):
             return None
         refusals += [line for line in lines if "[-Rpass-missed=pollyrs]" in line and "example.h" not in line.split(" remark:")[0]]
     return plain, offloaded, refusals
+
+
+def compile_rust(result, program, plain, offloaded):
+    """As compile_both, by rustc, which loads plugins through an unstable option and takes their options from the environment."""
+    settings = {"RUSTC_BOOTSTRAP": "1", "POLLYRS_TARGETS": targets_of(program)}
+    for command in (toolchain.rust_command(program.source, plain, plugin=False, level="1"),
+                    toolchain.rust_command(program.source, offloaded)):
+        done = toolchain.run(command, env={**toolchain.environment(), **settings}, timeout=600)
+        result.seconds.append(done.seconds)
+        wrong = [line for line in done.stderr.decode(errors="replace").splitlines() if TROUBLE.search(line)]
+        trouble = done.why() or "; ".join(wrong[:5])
+        again = " ".join(f"{k}={v}" for k, v in settings.items()) + " " + toolchain.shell(command)
+        result.check(not trouble, lambda: report(trouble, done, again))
+        if done.code != 0:
+            return None
+    return plain, offloaded, []
 
 
 def report(trouble, done, reproduce):
@@ -138,6 +156,12 @@ def run_program(program, full):
                 devices[line["device"]] = devices.get(line["device"], 0) + 1
                 if line["device"] == "host":
                     fallbacks.add(line.get("reason", ""))
+            if arguments == program.arguments[0]:
+                for kernel in program.kernels:
+                    ran = [line for line in lines if re.search(rf"(?<![a-z0-9]){kernel}(?![a-z0-9_])", line["scop"])]
+                    fell = sorted({line.get("reason", "?") for line in ran if line["device"] != "emulated"})
+                    result.check(ran and not fell, lambda: report(
+                        f"KERNELS: {kernel} " + (f"fell back: {'; '.join(fell)}" if ran else f"is not offloaded{why}"), got, again))
             if arguments in program.must_offload:
                 result.check(any(line["device"] == "emulated" for line in lines),
                              lambda: report(f"nothing ran on the device: {reasons(lines)}{why}", got, again))

@@ -51,4 +51,4 @@ void h(long n, long w, long length, double *A) {
 // HOST: define {{.*}} @g(
 // HOST: call void @fail(
 // HOST-NEXT: unreachable
-// HOST-NOT: pollyrs.check
+// HOST-NOT: call void @pollyrs.check
