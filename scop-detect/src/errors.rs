@@ -47,7 +47,11 @@ impl Builder<'_> {
             }
             Err(Stop::Blocker(blocker)) => {
                 (self.assumed, self.assumptions) = before;
-                if self.holds_at_ends(condition, place, MAX_DEPTH)? { Ok(()) } else { Err(Stop::Blocker(blocker)) }
+                if self.holds_at_ends(condition, place, MAX_DEPTH)? {
+                    Ok(())
+                } else {
+                    Err(Stop::Blocker(blocker))
+                }
             }
             Err(e) => Err(e),
         }
@@ -81,10 +85,8 @@ impl Builder<'_> {
         }
         // `low < high`, or `low <= high`.
         let predicate = ir::icmp_predicate(condition);
-        let unsigned = matches!(
-            predicate,
-            Pred::LLVMIntULT | Pred::LLVMIntULE | Pred::LLVMIntUGT | Pred::LLVMIntUGE
-        );
+        let unsigned =
+            matches!(predicate, Pred::LLVMIntULT | Pred::LLVMIntULE | Pred::LLVMIntUGT | Pred::LLVMIntUGE);
         let (low, high, strict) = match predicate {
             Pred::LLVMIntULT | Pred::LLVMIntSLT => (0, 1, true),
             Pred::LLVMIntULE | Pred::LLVMIntSLE => (0, 1, false),

@@ -158,7 +158,7 @@ def run_program(program, full):
                     fallbacks.add(line.get("reason", ""))
             if arguments == program.arguments[0]:
                 for kernel in program.kernels:
-                    ran = [line for line in lines if re.search(rf"(?<![a-z0-9]){kernel}(?![a-z0-9_])", line["scop"])]
+                    ran = [line for line in lines if re.search(rf"(?<![a-z]){kernel}(?![a-z0-9_])", line["scop"])]
                     fell = sorted({line.get("reason", "?") for line in ran if line["device"] != "emulated"})
                     result.check(ran and not fell, lambda: report(
                         f"KERNELS: {kernel} " + (f"fell back: {'; '.join(fell)}" if ran else f"is not offloaded{why}"), got, again))

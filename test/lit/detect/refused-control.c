@@ -140,7 +140,7 @@ done:
   B[0] = 0;
 }
 
-// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-12]]: the loop can be left at more than one place (at {{.*}}control.c:[[#@LINE-10]])
+// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-12]]: the loop can be left at more than one place (at {{.*}}control.c:[[#@LINE-11]])
 
 int recursive(int n, int *A) {
   for (int i = 0; i < n; i++)
