@@ -8,7 +8,9 @@
 //! has row `i` overlap row `i + 1` for large `m`.
 //!
 //! Otherwise guesses are tried until one needs no condition; failing that, the one whose violations are
-//! fewest (the first among incomparable ones, so the result is deterministic).
+//! fewest (the first among incomparable ones, so the result is deterministic), and of these one that is right where all sizes are alike:
+//! `A[i * s + i + j]` for `i + j < m` is a matrix with rows of `s`, not one with rows of `s + 1`, where `j` would have to stay
+//! below `s - i`.
 
 use crate::affine;
 use crate::poly::{Polynomial, Symbol};
@@ -37,7 +39,9 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
         if let Some(view) = search.simple(&list, true)? {
             return finish(&run, &view, Origin::Strides);
         }
-        if let Some(view) = search.weakest()?.filter(|v| v.max_pieces() == 1) {
+        if let Some(view) = search.weakest()?.filter(|v| v.max_pieces() == 1)
+            && run.is_typical(view)?
+        {
             return finish(&run, view, Origin::Strides);
         }
     }
@@ -163,7 +167,11 @@ impl<'a> Search<'a> {
         if view.is_unconditional()? && best.is_unconditional()? {
             return Ok(view.max_pieces() < best.max_pieces());
         }
-        view::weaker(&view.violations, Some(&best.violations))
+        match (self.run.is_typical(view)?, self.run.is_typical(best)?) {
+            (true, false) => Ok(true),
+            (false, true) => Ok(false),
+            _ => view::weaker(&view.violations, Some(&best.violations)),
+        }
     }
 }
 

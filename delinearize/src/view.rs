@@ -30,6 +30,8 @@ type Result<T> = std::result::Result<T, DelinearizeError>;
 const MAX_MULTIPLE: i128 = 2;
 /// An access in more pieces than this (two dimensions of three) gets a condition instead.
 const MAX_PIECES: usize = 9;
+/// What all sizes are taken to be, to tell what mostly holds.
+const TYPICAL: i32 = 1024;
 
 /// A condition of more parts than this is left as isl gives it.
 const MAX_TIDY: usize = 12;
@@ -354,6 +356,22 @@ impl<'a> Executed<'a> {
         let right = self.context.clone().subtract(view.violations.clone())?.coalesce()?;
         let right = right.gist(self.any.clone())?.union(self.any.clone().complement()?)?;
         tidy(right.gist(self.context.clone())?.coalesce()?)
+    }
+
+    /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of iterations over it mostly are.
+    /// Where the context ties some to others (a pitch in bytes to one in elements), the later ones count.
+    pub fn is_typical(&self, view: &View) -> Result<bool> {
+        if view.violations.is_empty()? {
+            return Ok(true);
+        }
+        let mut there = self.any.clone();
+        for p in (0..there.dim(isl::DimType::Param)?).rev() {
+            let fixed = there.clone().fix_si(isl::DimType::Param, p, TYPICAL)?;
+            if !fixed.is_empty()? {
+                there = fixed;
+            }
+        }
+        Ok(there.is_disjoint(&view.violations)?)
     }
 
     /// Whether no executed parameter of the context makes the view right.

@@ -14,7 +14,7 @@ use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Pro
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, ElemType, RejectReason};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// One access, ready for delinearisation.
 pub(crate) struct Raw {
@@ -163,7 +163,7 @@ impl Builder<'_> {
             });
         }
         let params: Vec<String> = self.params.iter().map(|p| p.name.clone()).collect();
-        let context = self.context.clone().intersect(self.assumed.clone())?;
+        let context = self.known_of(&accesses)?;
         let problem =
             Problem { params: &params, context: &context, element_bytes: elem.bytes(), accesses: &accesses };
         let shape = delinearize(&problem).map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
@@ -204,54 +204,25 @@ impl Builder<'_> {
         factors.collect::<Vec<_>>().join("*")
     }
 
-    /// Replaces parameters that count bytes (the strides in a Fortran descriptor, the pitch of an image) by parameters that count
-    /// elements: `p = 8 * q`, which is checked at run time, with `q` the quotient.
-    fn pitches_in_elements(
-        &mut self,
-        offsets: &mut [Polynomial],
-        bytes: u64,
-        first: Value,
-    ) -> Result<(), Fail> {
-        let bytes = i128::from(bytes);
-        let mut pitches: BTreeMap<usize, i128> = BTreeMap::new();
-        for (m, c) in offsets.iter().flat_map(Polynomial::terms).filter(|(_, c)| c % bytes != 0) {
-            let params: Vec<usize> = m
-                .factors()
-                .filter_map(|(s, n)| match s {
-                    Symbol::Param(i) if n == 1 => Some(i),
-                    _ => None,
-                })
-                .collect();
-            // With two of them it is not known which one counts bytes.
-            let [p] = params[..] else { continue };
-            let factor = pitches.entry(p).or_insert(1);
-            *factor = (*factor).max(bytes / gcd(c.abs(), bytes));
+    /// What is known of the parameters of some accesses. The others (strides of other arrays, bytes behind a pitch in elements) multiply the work
+    /// on every guess.
+    fn known_of(&self, accesses: &[AccessPoly]) -> isl::Result<Set> {
+        let mut known = self.context.clone().intersect(self.assumed.clone())?;
+        let mut used = BTreeSet::new();
+        for a in accesses {
+            used.extend(a.offset.symbols().into_iter().filter_map(|s| match s {
+                Symbol::Param(i) => Some(i),
+                Symbol::Iter(_) => None,
+            }));
+            used.extend(self.involved(&a.domain)?);
         }
-        for (p, factor) in pitches {
-            let (entry, divisor) = (self.params[p].clone(), factor as u64);
-            let quotient = self.an.quotient(entry.scev.handle, divisor);
-            let Ok(q) = self.param(&quotient) else { continue };
-            let note = format!("{} is a multiple of {factor} bytes", entry.display);
-            let space = isl::Space::unit(&self.ctx)?;
-            let place = Place { loops: Vec::new(), domain: Set::universe(space)?.from_params()?, inst: None };
-            let stop = |s: crate::builder::Stop| {
-                s.fail(first, |blocker| RejectReason::Subscript { array: "an array".into(), blocker })
-            };
-            let elements =
-                self.param_aff(q, place.space()?)?.scale(isl::Val::int(&self.ctx, factor as i64)?)?;
-            let same = self.param_aff(p, place.space()?)?.eq_set(elements)?.params()?;
-            self.assume_params(AssumptionKind::Delinearization, same, Some(first), &note).map_err(stop)?;
-            for o in offsets.iter_mut() {
-                let mut whole = Polynomial::zero();
-                for (n, coefficient) in o.powers_of(Symbol::Param(p)) {
-                    let pitch = Polynomial::param(q).scale(factor);
-                    let power = (0..n).fold(coefficient, |product, _| &product * &pitch);
-                    whole = &whole + &power;
-                }
-                *o = whole;
+        for (_, p) in self.params.iter().enumerate().filter(|(i, _)| !used.contains(i)) {
+            let at = known.find_dim_by_id(DimType::Param, &isl::Id::new(&self.ctx, &p.name)?)?;
+            if at >= 0 {
+                known = known.project_out(DimType::Param, at as u32, 1)?;
             }
         }
-        Ok(())
+        Ok(known)
     }
 
     /// Refuses to join loops that take an array for a flat one with loops that take it for one of several dimensions.
@@ -319,10 +290,6 @@ impl Builder<'_> {
             Some(m) => r.place.domain.clone().apply(Map::from_pw_multi_aff(m)?)?,
         })
     }
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Whether `e` is the product of two values that are not constants, with constants added.

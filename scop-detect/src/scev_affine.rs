@@ -404,11 +404,14 @@ impl Builder<'_> {
             }
             ScevKind::Truncate(x) => self.polynomial(x, place, quasi),
             ScevKind::Unknown(v) if self.is_selection(*v) => self.polynomial_selection(*v, place, quasi),
+            ScevKind::Unknown(v) if self.defined_inside(*v) && ir::opcode(*v) == Some(Op::LLVMAShr) => {
+                self.polynomial_shift(*v, e, place, quasi)
+            }
             _ => self.affine_polynomial(e, place, quasi),
         }
     }
 
-    fn affine_polynomial(
+    pub fn affine_polynomial(
         &mut self,
         e: &ScevExpr,
         place: &Place,
