@@ -8,7 +8,7 @@
 //! has row `i` overlap row `i + 1` for large `m`.
 //!
 //! Otherwise guesses are tried until one needs no condition; failing that, the one whose violations are
-//! fewest (the first among incomparable ones, so the result is deterministic), and of these one that is right where all sizes are alike:
+//! fewest; among incomparable ones (otherwise the first, so that the result is deterministic) one that is right where all sizes are alike:
 //! `A[i * s + i + j]` for `i + j < m` is a matrix with rows of `s`, not one with rows of `s + 1`, where `j` would have to stay
 //! below `s - i`.
 
@@ -39,9 +39,7 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
         if let Some(view) = search.simple(&list, true)? {
             return finish(&run, &view, Origin::Strides);
         }
-        if let Some(view) = search.weakest()?.filter(|v| v.max_pieces() == 1)
-            && run.is_typical(view)?
-        {
+        if let Some(view) = search.weakest()?.filter(|v| v.max_pieces() == 1) {
             return finish(&run, view, Origin::Strides);
         }
     }
@@ -167,11 +165,13 @@ impl<'a> Search<'a> {
         if view.is_unconditional()? && best.is_unconditional()? {
             return Ok(view.max_pieces() < best.max_pieces());
         }
-        match (self.run.is_typical(view)?, self.run.is_typical(best)?) {
-            (true, false) => Ok(true),
-            (false, true) => Ok(false),
-            _ => view::weaker(&view.violations, Some(&best.violations)),
+        if view::weaker(&view.violations, Some(&best.violations))? {
+            return Ok(true);
         }
+        // Sizes that are tied to each other may make any view wrong where all parameters are alike, so this decides between those only that
+        // cannot be compared.
+        let comparable = best.violations.is_subset(&view.violations)?;
+        Ok(!comparable && self.run.is_typical(view)? && !self.run.is_typical(best)?)
     }
 }
 

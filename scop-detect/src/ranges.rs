@@ -18,6 +18,9 @@ use pollyrs_scop::{AssumptionKind, ProductRange, ProductTerm};
 /// A bound of a counter in more cases than this is not worth its check.
 const MAX_PIECES: u32 = 8;
 
+/// Numbers, each with the factors that it multiplies.
+type Terms = Vec<(i64, Vec<PwAff>)>;
+
 impl Builder<'_> {
     /// Assumes that `p`, over the dimensions of `place` and `quasi`, lies in `low..=high` wherever `place` is executed.
     pub fn assume_range(
@@ -94,7 +97,7 @@ impl Builder<'_> {
     }
 
     /// `p` as numbers and factors; `None` if a number is too large.
-    fn products(&self, p: &Polynomial) -> Option<isl::Result<Vec<(i64, Vec<PwAff>)>>> {
+    fn products(&self, p: &Polynomial) -> Option<isl::Result<Terms>> {
         let mut sum = Vec::new();
         for (m, c) in p.terms() {
             let number = i64::try_from(c).ok()?;

@@ -43,6 +43,14 @@ impl Builder<'_> {
         if order.len() < 2 || order.windows(2).any(|w| w[0].0 == w[1].0) {
             return Ok(());
         }
+        // Strides that no access has together are those of two views of the array, equal more often than multiples.
+        let together = |p: usize, q: usize| {
+            let has = |o: &Polynomial, p: usize| o.symbols().into_iter().any(|s| s == Symbol::Param(p));
+            offsets.iter().any(|o| has(o, p) && has(o, q))
+        };
+        if !order.windows(2).all(|w| together(w[0].1, w[1].1)) {
+            return Ok(());
+        }
         let Some(inst) = raws.first().map(|r| r.inst) else { return Ok(()) };
         let stop =
             |s: Stop| s.fail(inst, |blocker| RejectReason::Subscript { array: "an array".into(), blocker });
