@@ -207,6 +207,8 @@ void pollyrs_rt_emu_store(const PollyrsEmuThread *thread, const void *address, c
 void pollyrs_rt_emu_decide(const PollyrsEmuThread *thread, const PollyrsEmuSite *site, uint32_t undefined);
 /* pollyrs_rt_emu_barrier, at this place of the code. */
 void pollyrs_rt_emu_barrier_at(const PollyrsEmuThread *thread, const PollyrsEmuSite *site);
+/* a * b + c, rounded once. */
+double pollyrs_rt_emu_fma(double a, double b, double c);
 /* After pollyrs_rt_begin: an array's dimensions and the sizes of the second, third, fourth, for messages. dims is 0 if there are more. */
 void pollyrs_rt_emu_shape(void *run, uint32_t array, uint32_t dims, int64_t size1, int64_t size2, int64_t size3);
 

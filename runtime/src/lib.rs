@@ -326,6 +326,12 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
     });
 }
 
+/// `pollyrs_rt_emu_fma`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_emu_fma(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}
+
 /// `pollyrs_rt_emu_shape`.
 ///
 /// # Safety

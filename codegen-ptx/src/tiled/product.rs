@@ -406,7 +406,8 @@ pub(crate) fn to_host<'k>(
                 let a = ir.load_aligned(double, slot(at(row), 2 * half + p), 8);
                 let b = ir.load_aligned(double, slot(at(ir.add(column, ir.int(q))), 4 + half), 8);
                 let ty = function_type(double, &[double; 3]);
-                *sum = ir.call_function(declare(module, "llvm.fma.f64", ty), &[a, b, *sum]);
+                // (LLVM's intrinsic may become a call of the mathematical library, which not every program is linked with.)
+                *sum = ir.call_function(declare(module, "pollyrs_rt_emu_fma", ty), &[a, b, *sum]);
             }
         }
         wait();
