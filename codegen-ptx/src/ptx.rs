@@ -29,6 +29,7 @@ use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::targets::{InitializationConfig, Target};
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -211,8 +212,7 @@ fn lower_kernel(module: LLVMModuleRef, info: &KernelInfo) -> Result<()> {
     let ir = Ir::new(context);
     ir.before(first);
     for i in 0..info.arrays.len() as u32 {
-        // SAFETY: arrays come first among the parameters. The replacement also hits the cast itself, whose operand is
-        // put back.
+        // SAFETY: arrays come first among the parameters. The replacement also hits the cast, whose operand is put back.
         unsafe {
             let argument = LLVMGetParam(function, i);
             let global = ir.addrspace_cast(argument, ir.pointer_in(1));
@@ -339,46 +339,16 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
     if let Some(f) = find_function(module, OPAQUE) {
         replace_calls(module, f, |ir, call| {
             let ty = function_type(ir.i64_type(), &[ir.i64_type()]);
-            let (text, constraints) = (c"", c"=l,0");
-            // SAFETY: live types; strings with their lengths; a live call with one argument.
-            unsafe {
-                let asm = LLVMGetInlineAsm(
-                    ty,
-                    text.as_ptr(),
-                    text.count_bytes(),
-                    constraints.as_ptr(),
-                    constraints.count_bytes(),
-                    1,
-                    0,
-                    LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-                    0,
-                );
-                let mut argument = LLVMGetOperand(call, 0);
-                Ok(LLVMBuildCall2(ir.raw(), ty, asm, &mut argument, 1, c"".as_ptr()))
-            }
+            // SAFETY: a live call with one argument.
+            Ok(inline_asm(ir, ty, c"", c"=l,0", unsafe { LLVMGetOperand(call, 0) }))
         })?;
     }
     if let Some(f) = find_function(module, PREFETCH) {
         replace_calls(module, f, |ir, call| {
             let ty = function_type(ir.void_type(), &[ir.i64_type()]);
-            let (text, constraints) = (c"prefetch.global.L2 [$0];", c"l");
-            // SAFETY: a live call with one argument, a pointer to global memory; live types; strings with their lengths.
-            unsafe {
-                let global = ir.addrspace_cast(LLVMGetOperand(call, 0), ir.pointer_in(1));
-                let mut address = ir.ptr_to_int(global);
-                let asm = LLVMGetInlineAsm(
-                    ty,
-                    text.as_ptr(),
-                    text.count_bytes(),
-                    constraints.as_ptr(),
-                    constraints.count_bytes(),
-                    1,
-                    0,
-                    LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-                    0,
-                );
-                Ok(LLVMBuildCall2(ir.raw(), ty, asm, &mut address, 1, c"".as_ptr()))
-            }
+            // SAFETY: a live call with one argument, a pointer to global memory.
+            let global = ir.addrspace_cast(unsafe { LLVMGetOperand(call, 0) }, ir.pointer_in(1));
+            Ok(inline_asm(ir, ty, c"prefetch.global.L2 [$0];", c"l", ir.ptr_to_int(global)))
         })?;
     }
     if let Some(f) = find_function(module, BARRIER) {
@@ -389,6 +359,31 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
         })?;
     }
     Ok(())
+}
+
+/// A call of inline assembly with side effects, of one operand.
+fn inline_asm(
+    ir: &Ir,
+    ty: LLVMTypeRef,
+    text: &CStr,
+    constraint: &CStr,
+    mut operand: LLVMValueRef,
+) -> LLVMValueRef {
+    // SAFETY: live types and values; strings with their lengths.
+    unsafe {
+        let asm = LLVMGetInlineAsm(
+            ty,
+            text.as_ptr(),
+            text.count_bytes(),
+            constraint.as_ptr(),
+            constraint.count_bytes(),
+            1,
+            0,
+            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+            0,
+        );
+        LLVMBuildCall2(ir.raw(), ty, asm, &mut operand, 1, c"".as_ptr())
+    }
 }
 
 /// Replaces functions of the C library, intrinsics without an instruction, and `frem`.

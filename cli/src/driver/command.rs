@@ -111,8 +111,6 @@ fn link(args: &mut Vec<OsString>, compiler: Compiler, inputs: &Inputs, options: 
             tail.push(with_path("-L", dir));
             tail.push(with_path("-l:", Path::new(name)));
             tail.push(with_path("-Wl,-rpath,", dir));
-            // Emulated kernels round products and sums once.
-            tail.push("-lm".into());
         }
     } else {
         if group {
@@ -211,7 +209,7 @@ mod tests {
         // Nothing is compiled: options of the plugin would be unknown to a compiler that has not loaded it.
         assert_eq!(
             line(Mode::ByInput, "--pollyrs-targets=cuda --pollyrs-shared-rt a.o").unwrap(),
-            "clang-22 a.o -L/p -l:libpollyrs_rt.so -Wl,-rpath,/p -lm"
+            "clang-22 a.o -L/p -l:libpollyrs_rt.so -Wl,-rpath,/p"
         );
     }
 
