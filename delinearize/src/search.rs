@@ -37,6 +37,7 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     // The later lists are for what the earlier ones do not explain, or not well.
     for list in [guesses, shapes::guesses(&offsets, true), shifted, shapes::by_parameters(&offsets)] {
         if let Some(view) = search.simple(&list, true)? {
+            let view = search.plain(&view.sizes)?.unwrap_or(view);
             return finish(&run, &view, Origin::Strides);
         }
         if let Some(view) = search.weakest()?.filter(|v| v.max_pieces() == 1) {
@@ -142,6 +143,21 @@ impl<'a> Search<'a> {
             self.tried.push(Divided { sizes, subscripts });
         }
         Ok(None)
+    }
+
+    /// The same shape without the numbers added to its sizes, if that is right for all parameters too: the rows `R[k][k + 1 + j]` of a
+    /// triangle step by `n + 1`, in which they are a square array with rows of `n + 1`, but also one with the program's rows of `n`. The
+    /// rows of a halo array are left in the shape without its numbers.
+    fn plain(&mut self, sizes: &Sizes) -> Result<Option<View>> {
+        let without = |s: &Polynomial| match s.degree() {
+            0 => s.clone(),
+            _ => s - &Polynomial::constant(s.constant_term()),
+        };
+        let plain: Sizes = sizes.iter().map(without).collect();
+        if plain == *sizes {
+            return Ok(None);
+        }
+        self.simple(&[plain], true)
     }
 
     /// Of the guesses that [`Search::simple`] found not to be simple, the one with the weakest condition, if

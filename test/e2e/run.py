@@ -23,6 +23,7 @@ import zlib
 
 import algorithms
 import cases
+import delinearizer
 import generate_large
 import toolchain
 import validity
@@ -407,6 +408,15 @@ def valid_ir(_full):
     return result
 
 
+def oracle(full):
+    """The shapes that LLVM's delinearizer finds are the model's, for the algorithms; with `full`, for the programs too."""
+    result = Result("LLVM's delinearizer")
+    counts, wrong = delinearizer.check(".*" if full else "^algorithms/|/delinearize_")
+    result.passed, result.failures = counts["agree"], wrong
+    result.check(counts["agree"] >= 50, f"only {counts['agree']} arrays to compare")
+    return result
+
+
 def large_file(_full):
     """A generated file of 10,000 lines compiles and prints the same."""
     work = WORK / "large"
@@ -439,7 +449,7 @@ def main():
                     for p in programs if p.element != "float"]
     units = [(p.name, lambda full, p=p: run_program(p, full)) for p in programs]
     units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic),
-              ("installed", installed), ("tools", tools), ("valid IR", valid_ir)]
+              ("installed", installed), ("tools", tools), ("valid IR", valid_ir), ("LLVM's delinearizer", oracle)]
     if options.full:
         # First, since it takes longest.
         units.insert(0, ("10,000 lines", large_file))
