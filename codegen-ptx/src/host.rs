@@ -1,7 +1,8 @@
 //! The host plan: the code that replaces a SCoP's region in the user's function.
 //!
 //! ```text
-//! check:   parameters in range? assumptions hold? touched ranges small and disjoint?  no → host_begin(reason)
+//! check:   parameters in range? assumptions hold?                                   no → host_begin(reason)
+//! ranges:  touched ranges small and disjoint?                                       no → host_begin(reason)
 //! offload: describe the arrays; run = pollyrs_rt_begin(...)                         NULL → host_begin
 //!          host loops { pollyrs_rt_launch(run, kernel, blocks, scalars) }
 //!          pollyrs_rt_end(run)                                                  nonzero → host_begin
@@ -17,6 +18,7 @@
 //!   multiply sizes, use overflow-checked arithmetic, and every touched range must lie within ±2^46 bytes of its base.
 
 use crate::ast_expr::ExprEmitter;
+use crate::checks::Gate;
 use crate::descriptor::{self, Image};
 use crate::hold::Held;
 use crate::ir::{Ir, erase, module_context, terminator};
@@ -24,7 +26,7 @@ use crate::kernel::KernelInfo;
 use crate::launch::{emit_choice, emit_launch, emit_shapes, emit_work};
 use crate::ranges::*;
 use crate::stencil::{self, FusedKernels};
-use crate::{CodegenError, product_range, walk};
+use crate::{CodegenError, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -135,12 +137,6 @@ fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
     at.map(ArrayId)
 }
 
-/// One conjunct of the run-time check and the text for when it fails.
-struct Check {
-    holds: LLVMValueRef,
-    reason: String,
-}
-
 /// Rewrites the region into versioned code.
 ///
 /// # Safety
@@ -166,30 +162,26 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
 
     // check
     let check_end = terminator(entry.check).ok_or(CodegenError::Internal("check block".into()))?;
-    ir.before(check_end);
+    erase(check_end);
+    ir.at_end(entry.check);
     let mut names = BTreeMap::new();
     for (p, v) in scop.params.iter().zip(&entry.params) {
         names.insert(p.name.clone(), *v);
     }
     let mut expr = ExprEmitter::new(&ir, names);
-    let (checks, mut ranges) = emit_checks(&ir, &mut expr, plan, &device_arrays, &slots)?;
+    let mut gate = Gate { ir: &ir, function, refuse: versioned.host_begin, reasons: vec![], refused: vec![] };
+    gate.pass_numbers(&expr, scop)?;
+    let mut ranges = gate.pass_memory(&mut expr, plan, &device_arrays, &slots)?;
     if let Some(held) = plan.held {
         for (range, id) in ranges.iter_mut().zip(&device_arrays) {
             range.flags |= held.flags(*id);
         }
     }
     let work = emit_work(&ir, &mut expr, plan.work)?;
-    let mut ok = ir.bool(true);
-    let mut reason = ir.int32(0);
-    for (k, c) in checks.iter().enumerate().rev() {
-        ok = ir.and(c.holds, ok);
-        reason = ir.select(c.holds, reason, ir.int32(k as u32));
-    }
-    ir.cond_br(ok, versioned.offload, versioned.host_begin);
-    erase(check_end);
+    let Gate { reasons, refused, .. } = gate;
+    ir.br(versioned.offload);
 
     // The descriptor.
-    let reasons: Vec<String> = checks.into_iter().map(|c| c.reason).collect();
     let mut names: Vec<String> = device_arrays.iter().map(|a| scop.array(*a).display.clone()).collect();
     let copies = plan.fused.map_or(0, |f| f.copied.len());
     names.extend(
@@ -282,7 +274,7 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     }
     ir.br(versioned.merge);
 
-    bracket_host(&ir, module, plan, descriptor, reason, &versioned, [entry.check, begin_block, end_block])
+    bracket_host(&ir, module, plan, descriptor, &refused, &versioned, [begin_block, end_block])
 }
 
 /// The name of a function of the run-time library, and its arguments, in a function with a hold or in one without.
@@ -317,21 +309,22 @@ fn from_first_time(scop: &Scop, host: &isl::Schedule) -> Result<isl::Schedule, C
     Ok(host.clone().intersect_domain(rest)?)
 }
 
-/// `pollyrs_rt_host_begin` and `pollyrs_rt_host_end` around the original region. `from` are the check block, and the blocks
-/// that come here because the run-time library could not go on.
+/// `pollyrs_rt_host_begin` and `pollyrs_rt_host_end` around the original region. `refused` are the blocks
+/// that come here because a check failed, with its number, `from` those because the run-time library could not go on.
 fn bracket_host(
     ir: &Ir,
     module: LLVMModuleRef,
     plan: &HostPlan<'_>,
     descriptor: LLVMValueRef,
-    reason: LLVMValueRef,
+    refused: &[(LLVMValueRef, LLVMBasicBlockRef)],
     versioned: &shim::Versioned,
-    from: [LLVMBasicBlockRef; 3],
+    from: [LLVMBasicBlockRef; 2],
 ) -> Result<(), CodegenError> {
     let runtime = ir.int32(REASON_RUNTIME);
     let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
     ir.before(end);
-    let why = ir.phi(ir.i32_type(), &[(reason, from[0]), (runtime, from[1]), (runtime, from[2])]);
+    let incoming: Vec<_> = refused.iter().copied().chain(from.map(|b| (runtime, b))).collect();
+    let why = ir.phi(ir.i32_type(), &incoming);
     let ptr = ir.ptr_type();
     let (mut types, mut args) = (vec![ptr, ir.i32_type()], vec![descriptor, why]);
     let begin = on_hold(plan, "pollyrs_rt_host_begin", ptr, &mut types, &mut args);
@@ -373,61 +366,6 @@ impl Slots {
             live_out: live.into_iter().map(|a| (a, ir.alloca(ir.i64_type(), "pollyrs.live"))).collect(),
         }
     }
-}
-
-fn emit_checks(
-    ir: &Ir,
-    expr: &mut ExprEmitter<'_>,
-    plan: &HostPlan<'_>,
-    device_arrays: &[ArrayId],
-    slots: &Slots,
-) -> Result<(Vec<Check>, Vec<Range>), CodegenError> {
-    let scop = plan.scop;
-    let mut checks = Vec::new();
-    let mut in_range = None;
-    for p in scop.params.iter().filter(|p| p.bits == 64) {
-        let v = expr.names[&p.name];
-        let shifted = ir.add(v, ir.int(RANGE));
-        let c = ir.icmp(LLVMIntULE, shifted, ir.int(2 * RANGE));
-        in_range = Some(in_range.map_or(c, |r| ir.and(r, c)));
-    }
-    if let Some(holds) = in_range {
-        checks.push(Check { holds, reason: "a size or bound is out of range".into() });
-    }
-    let assumed = scop.assumed()?;
-    if !assumed.is_equal(&isl::Set::universe(assumed.space()?)?)? {
-        let notes: BTreeSet<String> = scop.assumptions.iter().map(|a| a.note.clone()).collect();
-        let notes: Vec<String> = notes.into_iter().collect();
-        let holds = expr.emit_set(&assumed)?;
-        checks.push(Check { holds, reason: format!("an assumption does not hold: {}", notes.join("; ")) });
-    }
-    for r in &scop.ranges {
-        let holds = product_range::emit(ir, expr, scop, r)?;
-        checks.push(Check { holds, reason: format!("an assumption does not hold: {}", r.note) });
-    }
-    let mut ranges = Vec::new();
-    let mut sized = None;
-    for id in device_arrays {
-        let (range, fits) = match &plan.footprints[id.0] {
-            Some(f) => memory_range(ir, expr, scop, *id, f)?,
-            None => scratch_range(ir, expr, scop, *id, slots)?,
-        };
-        if let Some(c) = fits {
-            sized = Some(sized.map_or(c, |s| ir.and(s, c)));
-        }
-        ranges.push(range);
-    }
-    if let Some(holds) = sized {
-        checks.push(Check { holds, reason: "an array is too large".into() });
-    }
-    for (a, b) in &scop.alias_checks {
-        let at = |id: &ArrayId| device_arrays.iter().position(|d| d == id);
-        let (Some(ia), Some(ib)) = (at(a), at(b)) else { continue };
-        let holds = disjoint(ir, &ranges[ia], &ranges[ib]);
-        let reason = format!("{} and {} overlap", scop.array(*a).display, scop.array(*b).display);
-        checks.push(Check { holds, reason });
-    }
-    Ok((checks, ranges))
 }
 
 /// Whether an execution of the SCoP may be given up for what the data are.

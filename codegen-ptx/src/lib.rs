@@ -15,6 +15,7 @@
 mod arguments;
 mod ast_expr;
 mod checked;
+mod checks;
 mod descriptor;
 mod emulated;
 mod errno;

@@ -38,6 +38,8 @@ pub(crate) struct Range {
     /// Address of the first touched byte (a pointer).
     pub start: LLVMValueRef,
     pub bytes: LLVMValueRef,
+    /// An `i1`: whether there are any.
+    pub nonempty: LLVMValueRef,
     pub bias: LLVMValueRef,
     pub out_offset: LLVMValueRef,
     pub out_bytes: LLVMValueRef,
@@ -55,15 +57,24 @@ pub(crate) struct Rows {
     dims: [(LLVMValueRef, LLVMValueRef); ROW_DIMS],
 }
 
+/// The addresses `[begin, end)` that a range takes, as integers. The end of an empty range is 0, so that nothing overlaps it.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    begin: LLVMValueRef,
+    end: LLVMValueRef,
+}
+
+pub(crate) fn extent(ir: &Ir, r: &Range) -> Extent {
+    let begin = ir.ptr_to_int(r.start);
+    let end = ir.add(begin, r.bytes);
+    Extent { begin, end: ir.select(r.nonempty, end, ir.int(0)) }
+}
+
 /// Whether two ranges share no byte.
-pub(crate) fn disjoint(ir: &Ir, a: &Range, b: &Range) -> LLVMValueRef {
-    let (sa, sb) = (ir.ptr_to_int(a.start), ir.ptr_to_int(b.start));
-    let (ea, eb) = (ir.add(sa, a.bytes), ir.add(sb, b.bytes));
-    let before = ir.icmp(LLVMIntULE, ea, sb);
-    let after = ir.icmp(LLVMIntULE, eb, sa);
-    let a_empty = ir.icmp(LLVMIntEQ, a.bytes, ir.int(0));
-    let b_empty = ir.icmp(LLVMIntEQ, b.bytes, ir.int(0));
-    ir.or(ir.or(before, after), ir.or(a_empty, b_empty))
+pub(crate) fn disjoint(ir: &Ir, a: &Extent, b: &Extent) -> LLVMValueRef {
+    let before = ir.icmp(LLVMIntULE, a.end, b.begin);
+    let after = ir.icmp(LLVMIntULE, b.end, a.begin);
+    ir.or(before, after)
 }
 
 /// The touched and the written range of a memory array, and whether they are small enough to trust.
@@ -86,6 +97,7 @@ pub(crate) fn memory_range(
     let mut range = Range {
         start: ir.byte_offset(base, touched.begin),
         bytes,
+        nonempty: touched.nonempty,
         bias,
         out_offset: ir.int(0),
         out_bytes: ir.int(0),
@@ -149,6 +161,7 @@ fn rows(
 struct ByteRange {
     begin: LLVMValueRef,
     end: LLVMValueRef,
+    nonempty: LLVMValueRef,
     fits: LLVMValueRef,
 }
 
@@ -164,21 +177,19 @@ fn byte_range(
     let nonempty = expr.emit_set(&nonempty.clone().gist(scop.context.clone())?)?;
     let (first, o1) = linear_offset(ir, expr, scop, id, min)?;
     let (last, o2) = linear_offset(ir, expr, scop, id, max)?;
-    let (begin, o3) = ir.with_overflow("smul", first, ir.int(eb));
-    let (after, o4) = ir.with_overflow("sadd", last, ir.int(1));
-    let (end, o5) = ir.with_overflow("smul", after, ir.int(eb));
-    let mut bad = ir.or(ir.or(o1, o2), ir.or(o3, ir.or(o4, o5)));
-    for v in [begin, end] {
-        let shifted = ir.add(v, ir.int(RANGE));
-        bad = ir.or(bad, ir.icmp(LLVMIntUGT, shifted, ir.int(2 * RANGE)));
-    }
-    bad = ir.or(bad, ir.icmp(LLVMIntSLT, end, begin));
+    // Nothing touched is [0, 0), whatever the ends came to. Elements are compared, so that bytes cannot overflow.
     let zero = ir.int(0);
-    Ok(ByteRange {
-        begin: ir.select(nonempty, begin, zero),
-        end: ir.select(nonempty, end, zero),
-        fits: ir.or(ir.not(bad), ir.not(nonempty)),
-    })
+    let first = ir.select(nonempty, first, zero);
+    let after = ir.select(nonempty, ir.add(last, ir.int(1)), zero);
+    let limit = RANGE / eb;
+    let mut bad = ir.and(nonempty, ir.or(o1, o2));
+    for v in [first, after] {
+        let shifted = ir.add(v, ir.int(limit));
+        bad = ir.or(bad, ir.icmp(LLVMIntUGT, shifted, ir.int(2 * limit)));
+    }
+    bad = ir.or(bad, ir.icmp(LLVMIntSLT, after, first));
+    let size = ir.int(eb);
+    Ok(ByteRange { begin: ir.mul(first, size), end: ir.mul(after, size), nonempty, fits: ir.not(bad) })
 }
 
 /// The linear offset, in elements, of an element given by its subscripts, and whether computing it overflowed.
@@ -227,6 +238,7 @@ pub(crate) fn scratch_range(
         let range = Range {
             start: *slot,
             bytes,
+            nonempty: ir.bool(true),
             bias: ir.int(0),
             out_offset: ir.int(0),
             out_bytes: if fault { ir.int(0) } else { bytes },
@@ -250,6 +262,7 @@ pub(crate) fn scratch_range(
     let range = Range {
         start: ir.null(),
         bytes,
+        nonempty: ir.bool(true),
         bias: ir.int(0),
         out_offset: ir.int(0),
         out_bytes: ir.int(0),

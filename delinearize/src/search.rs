@@ -34,15 +34,23 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     let mut search = Search::new(&run, &offsets);
     let guesses = shapes::guesses(&offsets, false);
     let shifted: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
-    // The later lists are for what the earlier ones do not explain, or not well.
-    for list in [guesses, shapes::guesses(&offsets, true), shifted, shapes::by_parameters(&offsets)] {
+    // The later lists are for what the earlier ones do not explain, or not well: only where sizes that are alike break the condition,
+    // as for the rows of a band, `A[i * (k + 1) + j - i]` of which a counter strides over `k`.
+    let explained = |v: &View| -> Result<bool> { Ok(v.max_pieces() == 1 && run.is_typical(v)?) };
+    for list in [guesses, shapes::guesses(&offsets, true), shifted] {
         if let Some(view) = search.simple(&list, true)? {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
             return finish(&run, &view, Origin::Strides);
         }
-        if let Some(view) = search.weakest()?.filter(|v| v.max_pieces() == 1) {
-            return finish(&run, view, Origin::Strides);
+        match search.weakest()? {
+            Some(view) if explained(view)? => return finish(&run, view, Origin::Strides),
+            _ => {}
         }
+    }
+    if search.weakest()?.is_none_or(|v| v.max_pieces() > 1)
+        && let Some(view) = search.simple(&shapes::by_parameters(&offsets), true)?
+    {
+        return finish(&run, &view, Origin::Strides);
     }
     if let Some(view) = search.weakest()? {
         return finish(&run, view, Origin::Strides);

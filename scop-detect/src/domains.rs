@@ -200,10 +200,14 @@ impl Builder<'_> {
         let place = Place { loops: outer.to_vec(), domain: entered.clone(), inst: Some(inst) };
         let count = self.an.backedge_taken_count(l);
         let bound = |blocker| RejectReason::LoopBound { blocker };
-        if count.kind == ScevKind::CouldNotCompute {
+        let count = match count.kind {
+            ScevKind::CouldNotCompute => self.count_until_equal(exiting, l, &place).transpose(),
+            _ => Some(self.unsigned(&count, &place)),
+        };
+        let Some(count) = count else {
             return Err(Fail::at(bound(self.bound_blocker(exiting, l)), inst));
-        }
-        let count = self.unsigned(&count, &place).map_err(|s| s.fail(inst, bound))?;
+        };
+        let count = count.map_err(|s| s.fail(inst, bound))?;
         let dim = outer.len();
         let domain = entered.clone().add_dims(DimType::Set, 1)?;
         let i = self.counter(dim, &domain)?;
@@ -211,6 +215,54 @@ impl Builder<'_> {
         let domain = domain.intersect(i.clone().nonneg_set()?)?.intersect(i.le_set(upper)?)?;
         flow.entered.insert(l, (entered, count));
         Ok(domain.coalesce()?)
+    }
+
+    /// The backedge-taken count of a loop that ends where its counter, extended, is equal to a wider number: `zext(k + 1) != j`. Scalar
+    /// evolution leaves it open, because an unsigned counter may wrap and never get there.
+    fn count_until_equal(
+        &mut self,
+        exiting: Block,
+        l: LoopId,
+        place: &Place,
+    ) -> Result<Option<PwAff>, Stop> {
+        let (Some(test), Some(yes)) = (ir::branch_condition(exiting), ir::successors(exiting).first().copied())
+        else {
+            return Ok(None);
+        };
+        let stays = self.an.loops()[l.0].blocks.contains(&yes);
+        let until_equal = ir::opcode(test) == Some(Op::LLVMICmp)
+            && match ir::icmp_predicate(test) {
+                Pred::LLVMIntNE => stays,
+                Pred::LLVMIntEQ => !stays,
+                _ => false,
+            };
+        if !until_equal {
+            return Ok(None);
+        }
+        let counter = |e: &ScevExpr| {
+            let ScevKind::ZeroExtend(x) = &e.kind else { return None };
+            match &x.kind {
+                ScevKind::AddRec { loop_id, operands } if *loop_id == l => match &operands[..] {
+                    [start, step] if step.kind == ScevKind::Constant(1) && x.bits <= 32 => {
+                        Some((start.clone(), x.bits))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            }
+        };
+        let side = |i| self.an.scev(ir::operand(test, i), Some(l));
+        let (a, b) = (side(0), side(1));
+        let ((start, bits), end) = match (counter(&a), counter(&b)) {
+            (Some(c), None) => (c, b),
+            (None, Some(c)) => (c, a),
+            _ => return Ok(None),
+        };
+        let (start, end) = (self.unsigned(&start, place)?, self.unsigned(&end, place)?);
+        let beyond = end.clone().ge_set(self.constant(1 << bits, place)?)?;
+        let never = end.clone().lt_set(start.clone())?.union(beyond)?;
+        self.assume(AssumptionKind::NoWrap, never, place, "a loop counter does not overflow")?;
+        Ok(Some(end.sub(start)?))
     }
 
     /// What keeps a loop's count from being computed: the first non-affine operand of its exit test.

@@ -88,6 +88,7 @@ pub(crate) fn scratch_ranges(
             Ok(Range {
                 start: ir.null(),
                 bytes: ir.select(used, of.bytes, ir.int(0)),
+                nonempty: used,
                 // So that kernels address the copy as they address the array.
                 bias: of.bias,
                 out_offset: ir.int(0),
