@@ -110,8 +110,15 @@ pub(crate) fn memory_range(
     }
     let mut fits = touched.fits;
     if let Some((min, max)) = &f.written {
-        let written = byte_range(ir, expr, scop, id, (min, max), &f.written_nonempty)?;
+        let mut written = byte_range(ir, expr, scop, id, (min, max), &f.written_nonempty)?;
         fits = ir.and(fits, written.fits);
+        if f.written_boxed && !f.boxed {
+            // A box's corners are no elements and may lie outside of what is touched; every element lies inside of both.
+            let empty = ir.icmp(LLVMIntEQ, written.begin, written.end);
+            let (begin, end) = (ir.smax(written.begin, touched.begin), ir.smin(written.end, touched.end));
+            written.begin = ir.select(empty, written.begin, begin);
+            written.end = ir.select(empty, written.end, end);
+        }
         range.out_bytes = ir.sub(written.end, written.begin);
         let nothing = ir.icmp(LLVMIntEQ, range.out_bytes, ir.int(0));
         let offset = ir.sub(written.begin, touched.begin);

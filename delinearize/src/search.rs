@@ -173,7 +173,7 @@ impl<'a> Search<'a> {
     fn weakest(&mut self) -> Result<Option<&View>> {
         while let Some(t) = self.tried.get(self.weakest.1) {
             self.weakest.1 += 1;
-            let view = self.run.view(t.sizes.clone(), t.subscripts.clone())?;
+            let view = self.run.view(&t.sizes, &t.subscripts)?;
             if self.better(&view, self.weakest.0.as_ref())? {
                 self.weakest.0 = Some(view);
             }
@@ -212,7 +212,7 @@ fn affine_offsets(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape> {
         return finish(&run, &view, Origin::Hint);
     }
     for t in &search.tried {
-        let view = run.view(t.sizes.clone(), t.subscripts.clone())?;
+        let view = run.view(&t.sizes, &t.subscripts)?;
         if view.max_pieces() == 1 && !run.impossible(&view)? {
             return finish(&run, &view, Origin::Hint);
         }

@@ -22,6 +22,9 @@ use crate::poly::{Polynomial, Symbol, gcd};
 use crate::shapes::Sizes;
 use crate::{DelinearizeError, Problem};
 use pollyrs_isl as isl;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 type Result<T> = std::result::Result<T, DelinearizeError>;
 
@@ -40,6 +43,8 @@ const MAX_TIDY: usize = 12;
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub domain: isl::Set,
+    /// The first access that has this domain, if it is that of a whole access.
+    whole: Option<usize>,
     /// Outermost first, affine.
     pub subscripts: Vec<Polynomial>,
 }
@@ -51,7 +56,26 @@ impl Piece {
         let mut f = self.subscripts.clone();
         f[at] = &f[at] + &size.scale(k);
         f[at - 1] = &f[at - 1] - &Polynomial::constant(k);
-        Piece { domain: self.domain.clone(), subscripts: f }
+        Piece { domain: self.domain.clone(), whole: self.whole, subscripts: f }
+    }
+}
+
+/// Iterations outside of a dimension.
+#[derive(Debug)]
+struct Outside {
+    set: isl::Set,
+    empty: bool,
+    /// The parameters for which there are any.
+    params: OnceCell<isl::Set>,
+}
+
+impl Outside {
+    fn params(&self) -> Result<isl::Set> {
+        if let Some(known) = self.params.get() {
+            return Ok(known.clone());
+        }
+        let found = self.set.clone().params()?;
+        Ok(self.params.get_or_init(|| found).clone())
     }
 }
 
@@ -149,8 +173,16 @@ pub(crate) struct Executed<'a> {
     pub context: isl::Set,
     /// For each access.
     pub domains: Vec<isl::Set>,
+    /// For each access, the parameters for which it is executed.
+    executed: Vec<isl::Set>,
     /// Parameters for which anything is executed.
     pub any: isl::Set,
+    /// For each access, the first one with the same domain and offset, whose pieces it shares: a read and a write of an element, say.
+    first: Vec<usize>,
+    /// For each access, the first one with the same domain.
+    same_domain: Vec<usize>,
+    /// What was found for whole domains (by `same_domain`), a subscript and a size: guesses have inner dimensions in common.
+    known: RefCell<BTreeMap<(usize, Polynomial, Polynomial), Rc<Outside>>>,
 }
 
 impl<'a> Executed<'a> {
@@ -162,19 +194,56 @@ impl<'a> Executed<'a> {
             context = context.align_params(a.domain.space()?.params()?)?;
         }
         let params = context.space()?;
-        let mut domains = Vec::new();
         let mut any = isl::Set::empty(params.clone())?;
-        for a in problem.accesses {
+        let (mut domains, mut executed) = (Vec::<isl::Set>::new(), Vec::<isl::Set>::new());
+        let (mut first, mut same_domain) = (Vec::new(), Vec::new());
+        for (n, a) in problem.accesses.iter().enumerate() {
+            let (mut equal, mut twin) = (n, n);
+            for (m, b) in problem.accesses[..n].iter().enumerate() {
+                if same_domain[m] == m && b.domain.plain_is_equal(&a.domain)? {
+                    equal = m;
+                }
+                if same_domain[m] == equal && b.offset == a.offset {
+                    twin = m;
+                    break;
+                }
+            }
+            same_domain.push(equal);
+            first.push(twin);
+            if equal < n {
+                domains.push(domains[equal].clone());
+                executed.push(executed[equal].clone());
+                continue;
+            }
             let d = a
                 .domain
                 .clone()
                 .align_params(params.clone())?
                 .intersect_params(context.clone())?
                 .coalesce()?;
-            any = any.union(d.clone().params()?)?;
+            let runs = d.clone().params()?;
+            any = any.union(runs.clone())?;
+            executed.push(runs);
             domains.push(d);
         }
-        Ok(Executed { problem, params, context, domains, any: any.coalesce()? })
+        let any = any.coalesce()?;
+        Ok(Executed {
+            problem,
+            params,
+            context,
+            domains,
+            executed,
+            any,
+            first,
+            same_domain,
+            known: RefCell::default(),
+        })
+    }
+
+    /// The piece that is a whole access.
+    fn whole(&self, access: usize, subscripts: &[Polynomial]) -> Piece {
+        let whole = Some(self.same_domain[access]);
+        Piece { domain: self.domains[access].clone(), whole, subscripts: subscripts.to_vec() }
     }
 
     fn nonneg(&self, p: &Polynomial, space: &isl::Space) -> Result<isl::Set> {
@@ -187,20 +256,54 @@ impl<'a> Executed<'a> {
         Ok((self.nonneg(f, space)?, self.nonneg(&above, space)?))
     }
 
-    /// Iterations of `domain` with `f` outside `0 <= f < size`.
-    fn outside(&self, f: &Polynomial, size: &Polynomial, domain: &isl::Set) -> Result<isl::Set> {
-        let (low, high) = self.bounds(f, size, &domain.space()?)?;
-        let below = domain.clone().subtract(low)?;
-        Ok(below.union(domain.clone().subtract(high)?)?)
+    /// Iterations of `piece` with its subscript `at` outside `0 <= f < size`.
+    fn outside(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<Rc<Outside>> {
+        let f = &piece.subscripts[at];
+        let key = piece.whole.map(|n| (n, f.clone(), size.clone()));
+        if let Some(known) = key.as_ref().and_then(|k| self.known.borrow().get(k).cloned()) {
+            return Ok(known);
+        }
+        let set = self.beyond(f, &Polynomial::default(), size, &piece.domain)?;
+        let empty = set.is_empty()?;
+        let found = Rc::new(Outside { set, empty, params: OnceCell::new() });
+        if let Some(key) = key {
+            self.known.borrow_mut().insert(key, found.clone());
+        }
+        Ok(found)
+    }
+
+    /// Iterations of `domain` with `f < low` or `f >= high`. (The intersection with a half-space, where a subtraction would be taken apart
+    /// constraint by constraint.)
+    fn beyond(
+        &self,
+        f: &Polynomial,
+        low: &Polynomial,
+        high: &Polynomial,
+        domain: &isl::Set,
+    ) -> Result<isl::Set> {
+        let space = domain.space()?;
+        let below = &(low - f) - &Polynomial::constant(1);
+        let mut all = isl::Set::empty(space.clone())?;
+        for half in [below, f - high] {
+            let part = domain.clone().intersect(self.nonneg(&half, &space)?)?;
+            if !part.is_empty()? {
+                all = all.union(part)?;
+            }
+        }
+        Ok(all)
     }
 
     /// The view of shape `sizes` with these subscripts as they come from the division, if it needs neither a
     /// condition nor more than one piece an access. Gives up at the first sign that it does, so it costs less
     /// than [`Executed::view`].
     pub fn simple_view(&self, sizes: &Sizes, subscripts: &[Vec<Polynomial>]) -> Result<Option<View>> {
-        let mut pieces = Vec::new();
-        for (domain, f) in self.domains.iter().zip(subscripts) {
-            let mut piece = Piece { domain: domain.clone(), subscripts: f.clone() };
+        let mut pieces: Vec<Vec<Piece>> = Vec::new();
+        for (n, f) in subscripts.iter().enumerate() {
+            if let Some(shared) = pieces.get(self.first[n]) {
+                pieces.push(shared.clone());
+                continue;
+            }
+            let mut piece = self.whole(n, f);
             for k in (0..sizes.len()).rev() {
                 match self.place_whole(&piece, k + 1, &sizes[k])? {
                     Ok(placed) => piece = placed,
@@ -214,11 +317,15 @@ impl<'a> Executed<'a> {
     }
 
     /// The view of shape `sizes` with these subscripts as they come from the division.
-    pub fn view(&self, sizes: Sizes, subscripts: Vec<Vec<Polynomial>>) -> Result<View> {
+    pub fn view(&self, sizes: &Sizes, subscripts: &[Vec<Polynomial>]) -> Result<View> {
         let mut violations = isl::Set::empty(self.params.clone())?;
-        let mut pieces = Vec::new();
-        for (domain, f) in self.domains.iter().zip(subscripts) {
-            let mut mine = vec![Piece { domain: domain.clone(), subscripts: f }];
+        let mut pieces: Vec<Vec<Piece>> = Vec::new();
+        for (n, f) in subscripts.iter().enumerate() {
+            if let Some(shared) = pieces.get(self.first[n]) {
+                pieces.push(shared.clone());
+                continue;
+            }
+            let mut mine = vec![self.whole(n, f)];
             for k in (0..sizes.len()).rev() {
                 let mut next = Vec::new();
                 let room = MAX_PIECES.saturating_sub(mine.len() - 1).max(1);
@@ -231,7 +338,7 @@ impl<'a> Executed<'a> {
             }
             pieces.push(mine);
         }
-        Ok(View { sizes, pieces, violations: violations.coalesce()? })
+        Ok(View { sizes: sizes.clone(), pieces, violations: violations.coalesce()? })
     }
 
     /// `piece` with the one multiple of `size` moved that is inside for all iterations; else all multiples
@@ -241,15 +348,15 @@ impl<'a> Executed<'a> {
         piece: &Piece,
         at: usize,
         size: &Polynomial,
-    ) -> Result<std::result::Result<Piece, Vec<(i128, isl::Set)>>> {
+    ) -> Result<std::result::Result<Piece, Vec<(i128, Rc<Outside>)>>> {
         if piece.domain.is_empty()? {
             return Ok(Ok(piece.clone()));
         }
         let mut options = Vec::new();
         for k in (0..=MAX_MULTIPLE).flat_map(|k| if k == 0 { vec![0] } else { vec![k, -k] }) {
             let placed = piece.moved(k, at, size);
-            let outside = self.outside(&placed.subscripts[at], size, &piece.domain)?;
-            if outside.is_empty()? {
+            let outside = self.outside(&placed, at, size)?;
+            if outside.empty {
                 return Ok(Ok(placed));
             }
             options.push((k, outside));
@@ -272,12 +379,18 @@ impl<'a> Executed<'a> {
             Err(options) => options,
         };
         let whole = |k: i128| vec![piece.moved(k, at, size)];
-        let (parts, rest) = self.slabs(&piece, at, size)?;
-        if parts.len() <= room && rest.is_empty()? {
-            return Ok((parts, none));
+        let rest = self.left_over(&piece, at, size)?;
+        if rest.is_empty()? {
+            let parts = self.slabs(&piece, at, size)?;
+            if parts.len() <= room {
+                return Ok((parts, none));
+            }
         }
         // A condition is needed. Impossible: every parameter that executes the piece violates it.
-        let executed = piece.domain.clone().params()?;
+        let executed = match piece.whole {
+            Some(n) => self.executed[n].clone(),
+            None => piece.domain.clone().params()?,
+        };
         let mut best: Option<(Vec<Piece>, isl::Set)> = None;
         for (k, outside) in options {
             let violated = outside.params()?;
@@ -289,6 +402,7 @@ impl<'a> Executed<'a> {
                 best = Some((whole(k), violated));
             }
         }
+        let parts = self.slabs(&piece, at, size)?;
         if parts.len() <= room {
             let violated = rest.params()?;
             if !executed.is_subset(&violated)? && weaker(&violated, best.as_ref().map(|b| &b.1))? {
@@ -298,21 +412,26 @@ impl<'a> Executed<'a> {
         Ok(best.unwrap_or((whole(0), executed)))
     }
 
-    /// The parts of `piece` on which one multiple each is inside, and what is left over.
-    fn slabs(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<(Vec<Piece>, isl::Set)> {
+    /// What the slabs leave over: they lie side by side, between `-MAX_MULTIPLE` and `MAX_MULTIPLE + 1` sizes; all, where the size is not
+    /// positive.
+    fn left_over(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<isl::Set> {
+        let (low, high) = (size.scale(-MAX_MULTIPLE), size.scale(MAX_MULTIPLE + 1));
+        self.beyond(&piece.subscripts[at], &low, &high, &piece.domain)
+    }
+
+    /// The parts of `piece` on which one multiple each is inside.
+    fn slabs(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<Vec<Piece>> {
         let space = piece.domain.space()?;
-        let mut rest = piece.domain.clone();
         let mut parts = Vec::new();
         for k in -MAX_MULTIPLE..=MAX_MULTIPLE {
             let subscripts = piece.moved(k, at, size).subscripts;
             let (low, high) = self.bounds(&subscripts[at], size, &space)?;
             let domain = piece.domain.clone().intersect(low)?.intersect(high)?;
             if !domain.is_empty()? {
-                rest = rest.subtract(domain.clone())?;
-                parts.push(Piece { domain, subscripts });
+                parts.push(Piece { domain, whole: None, subscripts });
             }
         }
-        Ok((parts, rest))
+        Ok(parts)
     }
 
     /// The subscript functions of an access, simplified for its executed iterations.

@@ -218,6 +218,7 @@ isl_methods! { Set
         fn plain_is_empty() -> bool = isl_set_plain_is_empty;
         fn plain_is_universe() -> bool = isl_set_plain_is_universe;
         fn is_equal(o: &Set) -> bool = isl_set_is_equal;
+        fn plain_is_equal(o: &Set) -> bool = isl_set_plain_is_equal;
         fn is_subset(o: &Set) -> bool = isl_set_is_subset;
         fn is_strict_subset(o: &Set) -> bool = isl_set_is_strict_subset;
         fn is_disjoint(o: &Set) -> bool = isl_set_is_disjoint;

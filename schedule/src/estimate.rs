@@ -99,6 +99,8 @@ pub struct Footprint {
     /// The corners are those of a box around the elements, not elements themselves: the exact ones were too costly. They are inside
     /// the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses are.
     pub boxed: bool,
+    /// The same of the written elements alone. Where only these are boxed, their corners may lie outside of the touched range.
+    pub written_boxed: bool,
     /// Every touched element is, or lies between, elements that the program accesses in any case: then it is there. Otherwise control flow
     /// that depends on data decides, and parts of the range may not be readable.
     pub certain: bool,
@@ -158,13 +160,14 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
     let surely = of(&|k| k == AccessKind::MustWrite)?;
 
     let nonempty = touched.clone().params()?.gist(known.clone())?.coalesce()?;
-    let (touched_min, touched_max, mut boxed) = ends(&touched, corners, &known)?;
+    let (touched_min, touched_max, boxed) = ends(&touched, corners, &known)?;
     let (mut range, mut written_nonempty) = (None, isl::Set::empty(scop.param_space()?)?);
+    let mut written_boxed = false;
     if let Some(w) = &written {
         written_nonempty = w.clone().params()?.gist(known.clone())?.coalesce()?;
-        let (min, max, b) = ends(w, corners, &known)?;
+        let (min, max, box_around) = ends(w, corners, &known)?;
         range = Some((min, max));
-        boxed |= b;
+        written_boxed = box_around;
     }
     let mut copy_in = false;
     for m in deps.no_source.maps()? {
@@ -183,6 +186,7 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
         written: range,
         nonempty,
         written_nonempty,
+        written_boxed,
         must_read_before_write: copy_in,
         returned,
         boxed,
@@ -405,6 +409,25 @@ mod tests {
         let exact = compute(&s, &deps, ArrayId(0), Corners::Lexicographic).unwrap();
         assert!(!exact.boxed);
         assert_point(&s, &exact.touched_min, "[n] -> { A[0,n-1] : n > 0 }");
+    }
+
+    /// The first written element depends on the order of nine parameters, the first touched one does not.
+    #[test]
+    fn only_the_written_corners_are_boxed() {
+        let columns: Vec<String> = (0..9).map(|k| format!("p{k}")).collect();
+        let mut text = format!("param n {}; context n >= 100", columns.join(" "));
+        for p in &columns {
+            text += &format!(" and 2 <= {p} < n");
+        }
+        text += "; array A n n; ";
+        for (k, p) in columns.iter().enumerate() {
+            text += &format!("S{k} : A[1,{p}] = A[1,1]; ");
+        }
+        text += "S9 : A[2,0] = A[2,1];";
+        let f = of(&scop(&text), "A");
+        assert!(f.written_boxed && !f.boxed);
+        assert_point(&scop(&text), &f.touched_min, "[n] -> { A[1,1] }");
+        assert_point(&scop(&text), &f.written.unwrap().0, "[n] -> { A[1,0] }");
     }
 
     #[test]
