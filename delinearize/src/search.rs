@@ -173,8 +173,11 @@ impl<'a> Search<'a> {
     fn weakest(&mut self) -> Result<Option<&View>> {
         while let Some(t) = self.tried.get(self.weakest.1) {
             self.weakest.1 += 1;
-            let view = self.run.view(&t.sizes, &t.subscripts)?;
-            if self.better(&view, self.weakest.0.as_ref())? {
+            // One that is right for all parameters can only be beaten by one with fewer pieces.
+            let other = self.weakest.0.as_ref().map(|best| &best.violations);
+            if let Some(view) = self.run.view(&t.sizes, &t.subscripts, other)?
+                && self.better(&view, self.weakest.0.as_ref())?
+            {
                 self.weakest.0 = Some(view);
             }
         }
@@ -182,9 +185,6 @@ impl<'a> Search<'a> {
     }
 
     fn better(&self, view: &View, best: Option<&View>) -> Result<bool> {
-        if self.run.impossible(view)? {
-            return Ok(false);
-        }
         let Some(best) = best else { return Ok(true) };
         if view.is_unconditional()? && best.is_unconditional()? {
             return Ok(view.max_pieces() < best.max_pieces());
@@ -212,8 +212,7 @@ fn affine_offsets(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape> {
         return finish(&run, &view, Origin::Hint);
     }
     for t in &search.tried {
-        let view = run.view(&t.sizes, &t.subscripts)?;
-        if view.max_pieces() == 1 && !run.impossible(&view)? {
+        if let Some(view) = run.view(&t.sizes, &t.subscripts, None)?.filter(|v| v.max_pieces() == 1) {
             return finish(&run, &view, Origin::Hint);
         }
     }

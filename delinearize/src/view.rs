@@ -283,14 +283,17 @@ impl<'a> Executed<'a> {
     ) -> Result<isl::Set> {
         let space = domain.space()?;
         let below = &(low - f) - &Polynomial::constant(1);
-        let mut all = isl::Set::empty(space.clone())?;
+        let mut all: Option<isl::Set> = None;
         for half in [below, f - high] {
             let part = domain.clone().intersect(self.nonneg(&half, &space)?)?;
             if !part.is_empty()? {
-                all = all.union(part)?;
+                all = Some(match all {
+                    Some(other) => other.union(part)?,
+                    None => part,
+                });
             }
         }
-        Ok(all)
+        Ok(all.map_or_else(|| isl::Set::empty(space), Ok)?)
     }
 
     /// The view of shape `sizes` with these subscripts as they come from the division, if it needs neither a
@@ -316,9 +319,16 @@ impl<'a> Executed<'a> {
         Ok(Some(View { sizes: sizes.clone(), pieces, violations }))
     }
 
-    /// The view of shape `sizes` with these subscripts as they come from the division.
-    pub fn view(&self, sizes: &Sizes, subscripts: &[Vec<Polynomial>]) -> Result<View> {
+    /// The view of shape `sizes` with these subscripts as they come from the division. `None`, as soon as that is known, if it is wrong
+    /// wherever anything is executed, or wherever another one is, with the violations `other`.
+    pub fn view(
+        &self,
+        sizes: &Sizes,
+        subscripts: &[Vec<Polynomial>],
+        other: Option<&isl::Set>,
+    ) -> Result<Option<View>> {
         let mut violations = isl::Set::empty(self.params.clone())?;
+        let mut found: Vec<isl::Set> = Vec::new();
         let mut pieces: Vec<Vec<Piece>> = Vec::new();
         for (n, f) in subscripts.iter().enumerate() {
             if let Some(shared) = pieces.get(self.first[n]) {
@@ -332,13 +342,26 @@ impl<'a> Executed<'a> {
                 for piece in mine {
                     let (parts, outside) = self.place(piece, k + 1, &sizes[k], room)?;
                     next.extend(parts);
-                    violations = violations.union(outside)?;
+                    let mut new = !outside.plain_is_empty()?;
+                    for old in &found {
+                        new = new && !old.plain_is_equal(&outside)?;
+                    }
+                    if !new {
+                        continue;
+                    }
+                    found.push(outside.clone());
+                    violations = violations.union(outside)?.coalesce()?;
+                    if other.map_or(Ok(false), |o| o.is_subset(&violations))?
+                        || !self.any.is_empty()? && self.any.is_subset(&violations)?
+                    {
+                        return Ok(None);
+                    }
                 }
                 mine = next;
             }
             pieces.push(mine);
         }
-        Ok(View { sizes: sizes.clone(), pieces, violations: violations.coalesce()? })
+        Ok(Some(View { sizes: sizes.clone(), pieces, violations }))
     }
 
     /// `piece` with the one multiple of `size` moved that is inside for all iterations; else all multiples
@@ -491,11 +514,6 @@ impl<'a> Executed<'a> {
             }
         }
         Ok(there.is_disjoint(&view.violations)?)
-    }
-
-    /// Whether no executed parameter of the context makes the view right.
-    pub fn impossible(&self, view: &View) -> Result<bool> {
-        Ok(!self.any.is_empty()? && self.any.is_subset(&view.violations)?)
     }
 }
 
