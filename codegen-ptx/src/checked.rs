@@ -38,9 +38,6 @@ const MAY_BE_UNUSED: u32 = 2;
 const SHARED_MEMORY: u32 = u32::MAX;
 const ANY_ARRAY: u32 = u32::MAX - 1;
 
-/// Instructions of a kernel that is not optimized: with a call at each access, unrolled tiles would take minutes.
-const LARGE: usize = 6000;
-
 /// Where a pointer comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
@@ -82,11 +79,6 @@ pub(crate) fn instrument(
         (c.root(address) == Root::Shared).then(|| c.bytes(ty))
     });
     c.granule = sizes.min().unwrap_or(1);
-    if all.len() > LARGE {
-        for a in ["noinline", "optnone"] {
-            add_enum_attribute(context, function, FUNCTION, a, 0);
-        }
-    }
     let mut phis = Vec::new();
     for i in all {
         c.instruction(i, &mut phis)?;

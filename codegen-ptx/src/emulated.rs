@@ -32,6 +32,12 @@ const SHARED_OFFSET: i64 = 24;
 /// The run-time library's barrier.
 pub(crate) const EMU_BARRIER: &str = "pollyrs_rt_emu_barrier";
 
+/// Instructions of a kernel that the host's pipeline does not optimize: unrolled tiles would take most of the compile time (half of
+/// it in vectorizers), for a device on which nobody waits for speed.
+const LARGE: usize = 1500;
+/// The same with a call at each access.
+const LARGE_CHECKED: usize = 6000;
+
 /// The attribute by which our pass recognises kernels in a host module.
 pub const KERNEL_ATTRIBUTE: &str = "pollyrs-kernel";
 
@@ -77,6 +83,11 @@ pub unsafe fn lower_emulated(
     tiled::product::to_host(module.0, info)?;
     lower_abstract(module.0)?;
     for (f, arguments, arrays) in made {
+        if instructions(f).len() > if checked { LARGE_CHECKED } else { LARGE } {
+            for a in ["noinline", "optnone"] {
+                add_enum_attribute(context, f, FUNCTION, a, 0);
+            }
+        }
         if checked {
             crate::checked::instrument(module.0, f, &arguments[..arrays])?;
         }

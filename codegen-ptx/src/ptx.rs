@@ -17,6 +17,7 @@ use crate::kernel::{
     BARRIER, BLOCK_ID, KernelInfo, KernelModule, OPAQUE, PREFETCH, SHARED, THREAD_ID, verify,
 };
 use crate::llvm::*;
+use crate::machine::{Bitcode, DeviceModule, Machine, parse_bitcode};
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
 };
@@ -24,10 +25,8 @@ use crate::tiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target_machine::*;
 use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
-use inkwell::targets::{InitializationConfig, Target};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io::Write;
@@ -78,6 +77,15 @@ pub fn find_math_library(cuda_home: Option<&Path>) -> Option<MathLibrary> {
 /// # Errors
 /// [`CodegenError::Unsupported`] where a mathematical function has no device version.
 pub fn lower_ptx(km: &KernelModule, options: &PtxOptions) -> Result<String> {
+    prepare_ptx(km, options)?.ptx()
+}
+
+/// Everything that user code can make fail: kernels whose abstract functions are the device's, with the library functions that
+/// they need. What is left is [`DeviceModule::ptx`], on any thread.
+///
+/// # Errors
+/// [`CodegenError::Unsupported`] where a mathematical function has no device version.
+pub fn prepare_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModule> {
     let machine = Machine::new(options)?;
     let module = OwnedModule::clone_of(km.module());
     machine.adopt(module.0);
@@ -94,101 +102,7 @@ pub fn lower_ptx(km: &KernelModule, options: &PtxOptions) -> Result<String> {
     internalize(module.0, km);
     check_calls(module.0)?;
     verify(module.0)?;
-    machine.optimize(module.0)?;
-    check_calls(module.0)?;
-    machine.emit(module.0)
-}
-
-/// LLVM's NVPTX target machine.
-struct Machine(LLVMTargetMachineRef);
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        // SAFETY: ours, and not used afterwards.
-        unsafe { LLVMDisposeTargetMachine(self.0) };
-    }
-}
-
-const TRIPLE: &std::ffi::CStr = c"nvptx64-nvidia-cuda";
-
-impl Machine {
-    fn new(options: &PtxOptions) -> Result<Machine> {
-        // Guarded by a lock; the same registration twice is harmless.
-        Target::initialize_nvptx(&InitializationConfig {
-            asm_parser: false,
-            asm_printer: true,
-            base: true,
-            disassembler: false,
-            info: true,
-            machine_code: true,
-        });
-        let cpu = c_string(&format!("sm_{}", options.arch));
-        let features = c_string(&options.ptx_version.map(|v| format!("+ptx{v}")).unwrap_or_default());
-        // SAFETY: NUL-terminated strings; the target is LLVM's own static.
-        unsafe {
-            let mut target = std::ptr::null_mut();
-            let mut message = std::ptr::null_mut();
-            if LLVMGetTargetFromTriple(TRIPLE.as_ptr(), &mut target, &mut message) != 0 {
-                return Err(CodegenError::Llvm(take_message(message)));
-            }
-            let machine = LLVMCreateTargetMachine(
-                target,
-                TRIPLE.as_ptr(),
-                cpu.as_ptr(),
-                features.as_ptr(),
-                LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
-                LLVMRelocMode::LLVMRelocDefault,
-                LLVMCodeModel::LLVMCodeModelDefault,
-            );
-            if machine.is_null() {
-                return Err(CodegenError::Llvm("no NVPTX target machine".into()));
-            }
-            Ok(Machine(machine))
-        }
-    }
-
-    /// Gives a module this machine's triple and data layout.
-    fn adopt(&self, module: LLVMModuleRef) {
-        // SAFETY: live module and machine.
-        unsafe {
-            LLVMSetTarget(module, TRIPLE.as_ptr());
-            let layout = LLVMCreateTargetDataLayout(self.0);
-            inkwell::llvm_sys::target::LLVMSetModuleDataLayout(module, layout);
-            inkwell::llvm_sys::target::LLVMDisposeTargetData(layout);
-        }
-    }
-
-    fn optimize(&self, module: LLVMModuleRef) -> Result<()> {
-        // SAFETY: live module and machine; the options are disposed of after use.
-        unsafe {
-            let options = LLVMCreatePassBuilderOptions();
-            let error = LLVMRunPasses(
-                module,
-                c"function(infer-address-spaces),default<O3>".as_ptr(),
-                self.0,
-                options,
-            );
-            LLVMDisposePassBuilderOptions(options);
-            check(error)
-        }
-    }
-
-    fn emit(&self, module: LLVMModuleRef) -> Result<String> {
-        // SAFETY: live module and machine; the buffer is ours and copied before it goes.
-        unsafe {
-            let mut message = std::ptr::null_mut();
-            let mut buffer = std::ptr::null_mut();
-            let kind = LLVMCodeGenFileType::LLVMAssemblyFile;
-            if LLVMTargetMachineEmitToMemoryBuffer(self.0, module, kind, &mut message, &mut buffer) != 0 {
-                return Err(CodegenError::Llvm(take_message(message)));
-            }
-            let bytes =
-                std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast(), LLVMGetBufferSize(buffer));
-            let text = String::from_utf8_lossy(bytes).trim_end_matches('\0').to_string();
-            LLVMDisposeMemoryBuffer(buffer);
-            Ok(text)
-        }
-    }
+    Ok(DeviceModule::new(&module, options))
 }
 
 /// Attributes of an entry, arguments in global memory, loads that nothing invalidates.
@@ -474,7 +388,9 @@ fn link_library(
     needed: &BTreeMap<String, LibraryFunction>,
     machine: &Machine,
 ) -> Result<()> {
-    let library = parse_bitcode(module, path)?;
+    // SAFETY: the context of a live module.
+    let library = parse_bitcode(unsafe { LLVMGetModuleContext(module) }, &Bitcode::file(path)?)
+        .map_err(|_| CodegenError::Llvm(format!("{} is not LLVM bitcode", path.display())))?;
     machine.adopt(library.0);
     for name in needed.keys() {
         // SAFETY: live function.
@@ -489,27 +405,6 @@ fn link_library(
         return Err(CodegenError::Llvm(format!("{} cannot be linked", path.display())));
     }
     Ok(())
-}
-
-fn parse_bitcode(module: LLVMModuleRef, path: &Path) -> Result<OwnedModule> {
-    let c_path = c_string(&path.to_string_lossy());
-    // SAFETY: NUL-terminated path; the buffer is disposed of after parsing; the module is ours.
-    unsafe {
-        let mut buffer = std::ptr::null_mut();
-        let mut message = std::ptr::null_mut();
-        if LLVMCreateMemoryBufferWithContentsOfFile(c_path.as_ptr(), &mut buffer, &mut message) != 0 {
-            return Err(CodegenError::Llvm(take_message(message)));
-        }
-        let mut library = std::ptr::null_mut();
-        let context = LLVMGetModuleContext(module);
-        let failed =
-            inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2(context, buffer, &mut library) != 0;
-        LLVMDisposeMemoryBuffer(buffer);
-        if failed {
-            return Err(CodegenError::Llvm(format!("{} is not LLVM bitcode", path.display())));
-        }
-        Ok(OwnedModule(library))
-    }
 }
 
 /// Makes everything but the needed functions internal and drops what they do not reach. (The C API has no
@@ -543,7 +438,7 @@ fn internalize(module: LLVMModuleRef, km: &KernelModule) {
 }
 
 /// Refuses modules with calls that the back end has no code for.
-fn check_calls(module: LLVMModuleRef) -> Result<()> {
+pub(crate) fn check_calls(module: LLVMModuleRef) -> Result<()> {
     for f in functions(module) {
         // SAFETY: live functions.
         let used_declaration = unsafe { LLVMIsDeclaration(f) != 0 && !LLVMGetFirstUse(f).is_null() };

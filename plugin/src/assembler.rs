@@ -1,23 +1,52 @@
-//! Machine code ahead of time: `ptxas` runs beside the work on the next loop nests, as many at once as there are processors.
+//! Device code beside the search: LLVM's back end and `ptxas` work at the kernels of one SCoP while the next ones are looked for, as
+//! many at once as there are processors.
 //!
 //! # Invariants
 //! - The result does not depend on what runs at the same time.
 //! - No thread outlives the [`Assembling`] that stands for it: the plugin may be unloaded afterwards.
 
+use crate::timing::{self, Phase, Timer};
 use pollyrs_codegen_ptx as codegen;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
-/// Starts `ptxas`, and waits where too many run.
+/// LLVM's passes recurse; a compiler's main thread has 8 MiB.
+const STACK: usize = 64 << 20;
+
+/// Starts jobs, and waits where too many run.
 pub struct Assembler {
     free: Arc<(Mutex<usize>, Condvar)>,
 }
 
-/// One run of `ptxas`.
+/// What is to be made of the kernels of a SCoP.
+pub struct Job {
+    /// For the PTX that goes along, and its architecture: 70 for `sm_70`.
+    pub module: codegen::DeviceModule,
+    pub arch: u32,
+    pub cubin: Option<CubinJob>,
+}
+
+/// A cubin, for those who need not wait for the driver's compiler.
+pub struct CubinJob {
+    pub ptxas: PathBuf,
+    pub arch: u32,
+    /// Where this architecture's kernels are others than those of the PTX.
+    pub module: Option<codegen::DeviceModule>,
+}
+
+/// A job under way.
 pub struct Assembling {
-    arch: u32,
-    thread: Option<JoinHandle<Option<Vec<u8>>>>,
+    thread: Option<JoinHandle<Done>>,
+}
+
+struct Done {
+    images: Result<Vec<codegen::Image>, codegen::CodegenError>,
+    /// Of this thread's processor.
+    lowering: Duration,
+    /// On the clock on the wall: it is another program.
+    assembling: Duration,
 }
 
 impl Assembler {
@@ -26,8 +55,8 @@ impl Assembler {
         Assembler { free: Arc::new((Mutex::new(processors), Condvar::new())) }
     }
 
-    /// `arch`: 90 for `sm_90`.
-    pub fn start(&self, ptx: String, ptxas: PathBuf, arch: u32) -> Assembling {
+    /// Waits for a free processor.
+    pub fn start(&self, job: Job) -> Assembling {
         let (count, changed) = &*self.free;
         let mut free = count.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
@@ -35,29 +64,61 @@ impl Assembler {
         }
         *free -= 1;
         drop(free);
-        let shared = self.free.clone();
-        let thread = std::thread::Builder::new().spawn(move || {
-            let cubin = codegen::assemble(&ptx, &ptxas, arch).ok();
-            release(&shared);
-            cubin
-        });
-        if thread.is_err() {
-            release(&self.free);
-        }
-        Assembling { arch, thread: thread.ok() }
+        let place = Place(self.free.clone());
+        let work = move || {
+            let _place = place;
+            run(&job)
+        };
+        Assembling { thread: std::thread::Builder::new().stack_size(STACK).spawn(work).ok() }
     }
 }
 
-fn release(free: &(Mutex<usize>, Condvar)) {
-    *free.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-    free.1.notify_one();
+/// A processor, until dropped.
+struct Place(Arc<(Mutex<usize>, Condvar)>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.1.notify_one();
+    }
+}
+
+fn run(job: &Job) -> Done {
+    let start = timing::now();
+    let mut assembling = Duration::ZERO;
+    let mut make = || {
+        let ptx = job.module.ptx()?;
+        let mut images = Vec::new();
+        if let Some(cubin) = &job.cubin {
+            let own = cubin.module.as_ref().map(codegen::DeviceModule::ptx).transpose()?;
+            let wall = Instant::now();
+            // A tool that fails is no reason to give up: the driver compiles the PTX.
+            if let Ok(data) = codegen::assemble(own.as_ref().unwrap_or(&ptx), &cubin.ptxas, cubin.arch) {
+                images.push(codegen::Image { kind: codegen::ImageKind::Cubin, arch: cubin.arch, data });
+            }
+            assembling = wall.elapsed();
+        }
+        images.push(codegen::Image { kind: codegen::ImageKind::Ptx, arch: job.arch, data: ptx.into_bytes() });
+        Ok(images)
+    };
+    let images = make();
+    Done { images, lowering: timing::now().saturating_sub(start), assembling }
 }
 
 impl Assembling {
-    /// The cubin. `None`: the tool failed, which is no reason to give up: the driver compiles the PTX.
-    pub fn wait(mut self) -> Option<codegen::Image> {
-        let data = self.thread.take()?.join().ok()??;
-        Some(codegen::Image { kind: codegen::ImageKind::Cubin, arch: self.arch, data })
+    /// The images, the one that is loaded first in front.
+    ///
+    /// # Errors
+    /// Those of [`codegen::DeviceModule::ptx`]; [`codegen::CodegenError::Internal`] where there was no thread, or it panicked.
+    pub fn wait(mut self, timer: &Timer) -> Result<Vec<codegen::Image>, codegen::CodegenError> {
+        let failed = |what: &str| codegen::CodegenError::Internal(what.into());
+        let thread = self.thread.take().ok_or_else(|| failed("no thread for the device's code"))?;
+        let done = thread.join().map_err(|_| failed("the thread of the device's code panicked"))?;
+        timer.add(Phase::Ptx, done.lowering);
+        if !done.assembling.is_zero() {
+            timer.add(Phase::Ptxas, done.assembling);
+        }
+        done.images
     }
 }
 

@@ -2,7 +2,7 @@
 //! the original body's place.
 
 use crate::PluginError;
-use crate::assembler::{Assembler, Assembling};
+use crate::assembler::{Assembler, Assembling, CubinJob, Job};
 use crate::budget;
 use crate::holds;
 use crate::options::{CubinMode, Options};
@@ -28,9 +28,8 @@ pub struct Compiled {
     pub scop: Scop,
     pub mapped: MappedScop,
     pub kernels: codegen::KernelModule,
-    pub images: Vec<codegen::Image>,
-    /// Comes before the others when it is done.
-    pub cubin: Option<Assembling>,
+    /// PTX and machine code, in the making.
+    pub device: Option<Assembling>,
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: Vec<Option<Footprint>>,
     pub work: WorkEstimate,
@@ -48,34 +47,35 @@ impl Compiled {
     }
 }
 
-/// Device code for the targets asked for: what is there, and what `ptxas` is still working at.
-pub fn images(
+/// Starts on the device code for the targets asked for. `None`: none is asked for.
+///
+/// # Errors
+/// What user code can cause, and nothing later: see [`codegen::prepare_ptx`].
+pub fn device_code(
     kernels: &codegen::KernelModule,
     options: &Options,
     timer: &Timer,
     assembler: &Assembler,
-) -> Result<(Vec<codegen::Image>, Option<Assembling>), codegen::CodegenError> {
+) -> Result<Option<Assembling>, codegen::CodegenError> {
     if !options.targets.cuda {
-        return Ok((Vec::new(), None));
+        return Ok(None);
     }
-    let ptx_for = |arch: u32| {
+    let module_for = |arch: u32| {
         let ptx_options = codegen::PtxOptions { arch, ..Default::default() };
-        timer.time(Phase::Ptx, || codegen::lower_ptx(kernels, &ptx_options))
+        timer.time(Phase::Device, || codegen::prepare_ptx(kernels, &ptx_options))
     };
-    let ptx = ptx_for(options.arch)?;
     let cubin_arch = match options.cubin {
         CubinMode::Off => None,
         CubinMode::Auto => tools::ptxas().map(|p| (p, DEFAULT_CUBIN_ARCH.max(options.arch))),
         CubinMode::Arch(a) => tools::ptxas().map(|p| (p, a)),
     };
-    let mut assembling = None;
-    if let Some((ptxas, arch)) = cubin_arch {
+    let cubin = cubin_arch.map(|(ptxas, arch)| {
         let own = kernels.has_products() && arch != options.arch;
-        let text = if own { ptx_for(arch)? } else { ptx.clone() };
-        assembling = Some(timer.time(Phase::Ptxas, || assembler.start(text, ptxas, arch)));
-    }
-    let ptx = codegen::Image { kind: codegen::ImageKind::Ptx, arch: options.arch, data: ptx.into_bytes() };
-    Ok((vec![ptx], assembling))
+        let module = own.then(|| module_for(arch)).transpose()?;
+        Ok::<_, codegen::CodegenError>(CubinJob { ptxas, arch, module })
+    });
+    let job = Job { module: module_for(options.arch)?, arch: options.arch, cubin: cubin.transpose()? };
+    Ok(Some(assembler.start(job)))
 }
 
 /// What a rewrite needs beside the SCoPs.
@@ -127,9 +127,7 @@ fn rewrite_clone(
     // SAFETY: the working copy, whose analyses are gone.
     let slot = holds.map(|_| unsafe { codegen::hold_slot(clone) });
     for (i, c) in compiled.iter_mut().enumerate() {
-        if let Some(cubin) = c.cubin.take().and_then(|job| timer.time(Phase::Ptxas, || job.wait())) {
-            c.images.insert(0, cubin);
-        }
+        let images = c.device.take().map_or(Ok(Vec::new()), |job| job.wait(timer))?;
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
             let lower =
@@ -150,7 +148,7 @@ fn rewrite_clone(
             scop: &c.scop,
             mapped: &c.mapped,
             kernels: c.kernels.kernels(),
-            images: &c.images,
+            images: &images,
             emulated: emulated.as_deref(),
             checked: options.targets.checked,
             footprints: &c.footprints,

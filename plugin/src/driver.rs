@@ -313,8 +313,9 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
         eprintln!("{kernels}");
         return Ok(None);
     }
-    let (images, cubin) = commit::images(&kernels, options, timer, &run.assembler).map_err(generated)?;
+    let device = commit::device_code(&kernels, options, timer, &run.assembler).map_err(generated)?;
     if stage == Stage::Ptx {
+        let images = device.map_or(Ok(Vec::new()), |job| job.wait(timer)).map_err(generated)?;
         for i in images.iter().filter(|i| i.kind == codegen::ImageKind::Ptx) {
             eprintln!("{}", String::from_utf8_lossy(&i.data));
         }
@@ -323,7 +324,7 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     let (footprints, work) = timer
         .time(Phase::Estimates, || Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?)))
         .map_err(reject_reason)?;
-    Ok(Some(Compiled { scop, mapped, kernels, images, cubin, footprints, work, fused, entry: None }))
+    Ok(Some(Compiled { scop, mapped, kernels, device, footprints, work, fused, entry: None }))
 }
 
 /// By `ArrayId`; `None` for what is not memory.

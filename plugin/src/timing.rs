@@ -1,7 +1,7 @@
 //! Where compile time goes: `-mllvm -pollyrs-time` prints a table at the end of the module.
 //!
 //! Phases do not nest; what is in none of them (walking the module, remarks) is not counted. Times are processor times of the
-//! thread (for ptxas, wall-clock times). They vary from run to run, so nothing else may depend on them: budgets count operations.
+//! threads (for ptxas, wall-clock times). They vary from run to run, so nothing else may depend on them: budgets count operations.
 //!
 //! ```text
 //! pollyrs: time in ms (calls) for x.c
@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 unsafe extern "C" {
     /// Of the C library.
@@ -28,7 +28,7 @@ struct TimeSpec {
 }
 
 /// The processor time that this thread has used.
-fn now() -> Duration {
+pub fn now() -> Duration {
     /// Linux's `CLOCK_THREAD_CPUTIME_ID`.
     const THREAD: c_int = 3;
     let mut t = TimeSpec::default();
@@ -49,6 +49,7 @@ pub enum Phase {
     Mapping,
     Check,
     Kernels,
+    Device,
     Ptx,
     Ptxas,
     Estimates,
@@ -70,6 +71,7 @@ impl Phase {
             Phase::Mapping => "mapping",
             Phase::Check => "check",
             Phase::Kernels => "kernels",
+            Phase::Device => "device kernels",
             Phase::Ptx => "ptx",
             Phase::Ptxas => "ptxas",
             Phase::Estimates => "footprints and work",
@@ -98,15 +100,20 @@ impl Timer {
         if !self.on {
             return f();
         }
-        // Another program's time is seen by the clock on the wall only.
-        let (start, wall) = (now(), Instant::now());
+        let start = now();
         let result = f();
-        let elapsed = if phase == Phase::Ptxas { wall.elapsed() } else { now().saturating_sub(start) };
-        let mut totals = self.totals.borrow_mut();
-        let (calls, total) = totals.entry(phase).or_default();
-        *calls += 1;
-        *total += elapsed;
+        self.add(phase, now().saturating_sub(start));
         result
+    }
+
+    /// Adds what another thread or program has spent on `phase`.
+    pub fn add(&self, phase: Phase, elapsed: Duration) {
+        if self.on {
+            let mut totals = self.totals.borrow_mut();
+            let (calls, total) = totals.entry(phase).or_default();
+            *calls += 1;
+            *total += elapsed;
+        }
     }
 
     /// The table, if anything was timed.

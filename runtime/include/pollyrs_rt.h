@@ -54,7 +54,7 @@ typedef struct PollyrsEmuThread {
 
 /* A kernel lowered to host code: one call is one thread. args[i] points to the i-th kernel argument, as for cuLaunchKernel; an
  * argument smaller than its 8-byte slot is at the slot's first bytes. Blocks run at once, on any host thread; the threads of a
- * block of a kernel with barriers run on small stacks (64 KiB). Must not unwind or longjmp. */
+ * block of a kernel with barriers run on small stacks (1 MiB). Must not unwind or longjmp. */
 typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *args);
 
 /* The kernel calls pollyrs_rt_emu_barrier. */

@@ -285,8 +285,8 @@ impl Config {
             emu_stack: 1024
                 * reader.read(
                     "POLLYRS_RT_EMU_STACK",
-                    // Large checked kernels are not optimized and have large frames.
-                    if check.any() { 1024 } else { 64 },
+                    // Large kernels are not optimized and have large frames. Only pages that are touched cost memory.
+                    1024,
                     |value| value.parse().ok().filter(|kib| (16..=1 << 20).contains(kib)),
                     "16, 17, ... (KiB)",
                 ),
@@ -315,7 +315,7 @@ mod tests {
     fn defaults() {
         let config = config(&[]);
         assert_eq!((config.device, config.offload), (DeviceChoice::Auto, Offload::Auto));
-        assert_eq!((config.emu_order, config.emu_stack), (Order::Forward, 65536));
+        assert_eq!((config.emu_order, config.emu_stack), (Order::Forward, 1 << 20));
         assert!(!config.reports() && config.invalid.is_none() && config.pool_bytes.is_none());
     }
 

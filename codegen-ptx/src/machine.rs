@@ -1,0 +1,201 @@
+//! LLVM's NVPTX back end: optimization and text of a prepared module, on any thread.
+//!
+//! # Invariants
+//! - A [`DeviceModule`] owns bytes only; each use of it has an LLVM context of its own, so that many may be lowered at once.
+//! - The text is a pure function of those bytes and of architecture and PTX version.
+
+use crate::error::{CodegenError, Result};
+use crate::ir::c_string;
+use crate::llvm::*;
+use crate::ptx::{PtxOptions, check_calls};
+use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
+use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::target_machine::*;
+use inkwell::llvm_sys::transforms::pass_builder::*;
+use inkwell::targets::{InitializationConfig, Target};
+use std::ffi::CStr;
+use std::path::Path;
+
+/// Kernels that only have to be optimized and selected; made by [`prepare_ptx`](crate::prepare_ptx).
+#[derive(Clone, Debug)]
+pub struct DeviceModule {
+    bitcode: Bitcode,
+    arch: u32,
+    ptx_version: Option<u32>,
+}
+
+impl DeviceModule {
+    pub(crate) fn new(module: &OwnedModule, options: &PtxOptions) -> DeviceModule {
+        DeviceModule { bitcode: Bitcode::of(module), arch: options.arch, ptx_version: options.ptx_version }
+    }
+
+    /// The text, without a trailing NUL.
+    ///
+    /// # Errors
+    /// [`CodegenError::Llvm`] and [`CodegenError::Unsupported`] where the optimizer made what the back end does not know.
+    pub fn ptx(&self) -> Result<String> {
+        let machine = Machine::new(&PtxOptions {
+            arch: self.arch,
+            ptx_version: self.ptx_version,
+            ..Default::default()
+        })?;
+        let context = OwnedContext::new();
+        let module = parse_bitcode(context.0, &self.bitcode)?;
+        machine.optimize(module.0)?;
+        check_calls(module.0)?;
+        machine.emit(module.0)
+    }
+}
+
+/// An LLVM context that modules are dropped before.
+struct OwnedContext(LLVMContextRef);
+
+impl OwnedContext {
+    fn new() -> OwnedContext {
+        // SAFETY: nothing is asked of the caller.
+        OwnedContext(unsafe { LLVMContextCreate() })
+    }
+}
+
+impl Drop for OwnedContext {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used afterwards.
+        unsafe { LLVMContextDispose(self.0) };
+    }
+}
+
+/// The bytes of a module.
+#[derive(Clone, Debug)]
+pub(crate) struct Bitcode(Vec<u8>);
+
+impl Bitcode {
+    fn of(module: &OwnedModule) -> Bitcode {
+        // SAFETY: live module; the buffer is ours and copied before it goes.
+        unsafe {
+            let buffer = LLVMWriteBitcodeToMemoryBuffer(module.0);
+            let bytes =
+                std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast(), LLVMGetBufferSize(buffer));
+            let copy = bytes.to_vec();
+            LLVMDisposeMemoryBuffer(buffer);
+            Bitcode(copy)
+        }
+    }
+
+    pub fn file(path: &Path) -> Result<Bitcode> {
+        Ok(Bitcode(std::fs::read(path)?))
+    }
+}
+
+/// A module in `context`, which has to outlive it.
+pub(crate) fn parse_bitcode(context: LLVMContextRef, bitcode: &Bitcode) -> Result<OwnedModule> {
+    // SAFETY: live context; the bytes outlive the buffer, which is disposed of after parsing; the module is ours.
+    unsafe {
+        let buffer = LLVMCreateMemoryBufferWithMemoryRange(
+            bitcode.0.as_ptr().cast(),
+            bitcode.0.len(),
+            c"kernels".as_ptr(),
+            0,
+        );
+        let mut module = std::ptr::null_mut();
+        let failed = LLVMParseBitcodeInContext2(context, buffer, &mut module) != 0;
+        LLVMDisposeMemoryBuffer(buffer);
+        if failed {
+            return Err(CodegenError::Llvm("not LLVM bitcode".into()));
+        }
+        Ok(OwnedModule(module))
+    }
+}
+
+/// LLVM's NVPTX target machine.
+pub(crate) struct Machine(LLVMTargetMachineRef);
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // SAFETY: ours, and not used afterwards.
+        unsafe { LLVMDisposeTargetMachine(self.0) };
+    }
+}
+
+const TRIPLE: &CStr = c"nvptx64-nvidia-cuda";
+
+impl Machine {
+    pub fn new(options: &PtxOptions) -> Result<Machine> {
+        // Guarded by a lock; the same registration twice is harmless.
+        Target::initialize_nvptx(&InitializationConfig {
+            asm_parser: false,
+            asm_printer: true,
+            base: true,
+            disassembler: false,
+            info: true,
+            machine_code: true,
+        });
+        let cpu = c_string(&format!("sm_{}", options.arch));
+        let features = c_string(&options.ptx_version.map(|v| format!("+ptx{v}")).unwrap_or_default());
+        // SAFETY: NUL-terminated strings; the target is LLVM's own static.
+        unsafe {
+            let mut target = std::ptr::null_mut();
+            let mut message = std::ptr::null_mut();
+            if LLVMGetTargetFromTriple(TRIPLE.as_ptr(), &mut target, &mut message) != 0 {
+                return Err(CodegenError::Llvm(take_message(message)));
+            }
+            let machine = LLVMCreateTargetMachine(
+                target,
+                TRIPLE.as_ptr(),
+                cpu.as_ptr(),
+                features.as_ptr(),
+                LLVMCodeGenOptLevel::LLVMCodeGenLevelAggressive,
+                LLVMRelocMode::LLVMRelocDefault,
+                LLVMCodeModel::LLVMCodeModelDefault,
+            );
+            if machine.is_null() {
+                return Err(CodegenError::Llvm("no NVPTX target machine".into()));
+            }
+            Ok(Machine(machine))
+        }
+    }
+
+    /// Gives a module this machine's triple and data layout.
+    pub fn adopt(&self, module: LLVMModuleRef) {
+        // SAFETY: live module and machine.
+        unsafe {
+            LLVMSetTarget(module, TRIPLE.as_ptr());
+            let layout = LLVMCreateTargetDataLayout(self.0);
+            inkwell::llvm_sys::target::LLVMSetModuleDataLayout(module, layout);
+            inkwell::llvm_sys::target::LLVMDisposeTargetData(layout);
+        }
+    }
+
+    fn optimize(&self, module: LLVMModuleRef) -> Result<()> {
+        // SAFETY: live module and machine; the options are disposed of after use.
+        unsafe {
+            let options = LLVMCreatePassBuilderOptions();
+            let error = LLVMRunPasses(
+                module,
+                c"function(infer-address-spaces),default<O3>".as_ptr(),
+                self.0,
+                options,
+            );
+            LLVMDisposePassBuilderOptions(options);
+            check(error)
+        }
+    }
+
+    fn emit(&self, module: LLVMModuleRef) -> Result<String> {
+        // SAFETY: live module and machine; the buffer is ours and copied before it goes.
+        unsafe {
+            let mut message = std::ptr::null_mut();
+            let mut buffer = std::ptr::null_mut();
+            let kind = LLVMCodeGenFileType::LLVMAssemblyFile;
+            if LLVMTargetMachineEmitToMemoryBuffer(self.0, module, kind, &mut message, &mut buffer) != 0 {
+                return Err(CodegenError::Llvm(take_message(message)));
+            }
+            let bytes =
+                std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast(), LLVMGetBufferSize(buffer));
+            let text = String::from_utf8_lossy(bytes).trim_end_matches('\0').to_string();
+            LLVMDisposeMemoryBuffer(buffer);
+            Ok(text)
+        }
+    }
+}
