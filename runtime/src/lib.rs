@@ -40,6 +40,7 @@ pub mod returned;
 pub mod ring;
 pub mod written;
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -78,9 +79,36 @@ unsafe extern "C" {
     fn __errno_location() -> *mut std::ffi::c_int;
 }
 
+/// Calls of the library that the thread is in.
+///
+/// A signal handler may have loops of its own. If it interrupts the library, the locks and the allocator may be in use by the very thread
+/// that the handler runs on, so its loops begin no execution: they run as they are, and nothing is reported.
+struct Inside;
+
+thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
+
+impl Inside {
+    fn enter() -> Inside {
+        CALLS.with(|calls| calls.set(calls.get() + 1));
+        Inside
+    }
+
+    /// Whether a signal handler interrupted the library.
+    fn interrupted() -> bool {
+        CALLS.with(|calls| calls.get() > 0)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        CALLS.with(|calls| calls.set(calls.get() - 1));
+    }
+}
+
 /// Runs `body`; a panic becomes an error, and `errno` stays.
 fn guarded<T>(body: impl FnOnce() -> error::Result<T>) -> error::Result<T> {
     let _errno = Errno::kept();
+    let _inside = Inside::enter();
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,
         Err(panic) => {
@@ -118,6 +146,10 @@ pub unsafe extern "C" fn pollyrs_rt_begin_held(
     arrays: *const Array,
     n_arrays: u32,
 ) -> *mut c_void {
+    if Inside::interrupted() {
+        return std::ptr::null_mut();
+    }
+    let inside = Inside::enter();
     // SAFETY: a slot of the caller's that is NULL at first.
     let hold = unsafe { slot.as_mut() }.map(|hold| {
         if hold.is_null() {
@@ -126,6 +158,7 @@ pub unsafe extern "C" fn pollyrs_rt_begin_held(
         // SAFETY: made here, and used by one thread.
         unsafe { &mut *hold.cast::<Hold>() }
     });
+    drop(inside);
     // SAFETY: the caller's promise.
     unsafe { start(hold, scop, work, arrays, n_arrays) }
 }
@@ -139,6 +172,10 @@ unsafe fn start(
     arrays: *const Array,
     n_arrays: u32,
 ) -> *mut c_void {
+    if Inside::interrupted() {
+        return std::ptr::null_mut();
+    }
+    let _inside = Inside::enter();
     let begun = guarded(|| {
         // SAFETY: a descriptor lives as long as the program.
         let scop = unsafe { scop.as_ref() }.ok_or_else(|| Error::Descriptor("NULL".into()))?;
@@ -193,6 +230,7 @@ pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, w
 /// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_leave(slot: *mut *mut c_void) {
+    let _inside = Inside::enter();
     // SAFETY: the caller's promise.
     unsafe {
         with_hold(slot, |hold| hold.let_go(registry::config(), abi::ALL, abi::ALL));
@@ -213,6 +251,7 @@ pub unsafe extern "C" fn pollyrs_rt_leave(slot: *mut *mut c_void) {
 pub unsafe extern "C" fn pollyrs_rt_launch(run: *mut c_void, kernel: u32, blocks: u64, scalars: *const u64) {
     // SAFETY: NULL or a run of this library that one thread uses.
     let Some(run) = (unsafe { run.cast::<Run>().as_mut() }) else { return };
+    let _inside = Inside::enter();
     let launched = guarded(|| {
         // SAFETY: the caller's promise.
         unsafe { run.launch(kernel, blocks, scalars) };
@@ -232,6 +271,7 @@ pub unsafe extern "C" fn pollyrs_rt_end(run: *mut c_void) -> i32 {
     if run.is_null() {
         return 1;
     }
+    let _inside = Inside::enter();
     // SAFETY: a run of this library, given back once.
     let ended = guarded(|| unsafe { Box::from_raw(run.cast::<Run>()).end() });
     match ended {
@@ -261,6 +301,10 @@ struct Host {
 /// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -> *mut c_void {
+    if Inside::interrupted() {
+        return std::ptr::null_mut();
+    }
+    let _inside = Inside::enter();
     let begun = guarded(|| {
         // SAFETY: a descriptor lives as long as the program.
         let Some(scop) = (unsafe { scop.as_ref() }) else { return Ok(None) };

@@ -73,6 +73,12 @@ fn a_forked_child_leaves_the_device_alone() {
     assert_eq!(outcome.calls("cuLaunchKernel"), 2);
 }
 
+/// Loops of a signal handler that interrupts the library run on the host; none waits for a lock of the thread it is on.
+#[test]
+fn signals_are_handled_at_any_time() {
+    cuda(&["signals"], &[]).expect(&["interrupted", "right"]);
+}
+
 #[test]
 fn every_failing_call_leaves_the_original_loop() {
     // (call, how often at most in one execution)

@@ -4,13 +4,16 @@
  *
  * Prints "device" or "host" for each execution, then "right" or "wrong": all of host memory is compared with what the
  * scenario's original loop gives on a copy, so that a byte changed outside of the written range counts as wrong. */
+#define _GNU_SOURCE
 #include "pollyrs_rt.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -560,6 +563,66 @@ static void *thread_main(void *unused) {
   return unused;
 }
 
+/* A signal handler with a loop of its own, over memory of its own. The program lets signals in where it is in the library only (the
+ * allocator, for one, may not be interrupted by what allocates). */
+static double handled[512];
+static volatile int n_handled;
+static volatile pid_t main_thread;
+
+static void on_signal(int unused) {
+  (void)unused;
+  if (gettid() != main_thread) {
+    tgkill(getpid(), main_thread, SIGALRM);
+    return;
+  }
+  PollyrsArray array = {handled, sizeof handled, 0, 0, sizeof handled, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8};
+  uint64_t scalar = 0;
+  void *run = pollyrs_rt_begin(&increment_scop, work, &array, 1);
+  if (run)
+    pollyrs_rt_launch(run, 0, 2, &scalar);
+  if (!run || pollyrs_rt_end(run)) {
+    void *host = pollyrs_rt_host_begin(&increment_scop, POLLYRS_REASON_RUNTIME);
+    for (int i = 0; i < 512; i++)
+      handled[i] += 1;
+    pollyrs_rt_host_end(host);
+  }
+  n_handled++;
+}
+
+/* Executions that are interrupted all the time. */
+static void run_interrupted(void) {
+  struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  main_thread = gettid();
+  sigprocmask(SIG_BLOCK, &alarms, 0);
+  signal(SIGALRM, on_signal);
+  setitimer(ITIMER_REAL, &often, 0);
+  double *A = numbers(4096, 1), *expected = copy_of(A, 4096);
+  for (int r = 0; r < 2000 && (r < 200 || n_handled < 20); r++) {
+    PollyrsArray array = {A, 4096 * 8, 0, 0, 4096 * 8, POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT, 8};
+    uint64_t scalar = 0;
+    sigprocmask(SIG_UNBLOCK, &alarms, 0);
+    void *run = pollyrs_rt_begin(&increment_scop, work, &array, 1);
+    if (run)
+      pollyrs_rt_launch(run, 0, 16, &scalar);
+    int failed = !run || pollyrs_rt_end(run);
+    sigprocmask(SIG_BLOCK, &alarms, 0);
+    for (int i = 0; i < 4096; i++) {
+      if (failed)
+        A[i] += 1;
+      expected[i] += 1;
+    }
+    compare(A, expected, 4096);
+  }
+  setitimer(ITIMER_REAL, &never, 0);
+  for (int i = 0; i < 512; i++)
+    right &= handled[i] == n_handled;
+  puts(n_handled >= 20 ? "interrupted" : "undisturbed");
+  free(A), free(expected);
+}
+
 int main(int argc, char **argv) {
   const char *scenario = argc > 1 ? argv[1] : "plain";
   int repetitions = argc > 2 ? atoi(argv[2]) : 1;
@@ -670,7 +733,9 @@ int main(int argc, char **argv) {
         pthread_create(&threads[i], 0, large_thread_main, 0);
       for (int i = 0; i < 4; i++)
         pthread_join(threads[i], 0);
-    } else if (IS("fork")) {
+    } else if (IS("signals"))
+      run_interrupted();
+    else if (IS("fork")) {
       run_plain(&plain_scop, 5, 1003, 1200, 0);
       fflush(stdout);
       pid_t child = fork();
