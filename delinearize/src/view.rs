@@ -69,6 +69,9 @@ struct Outside {
     params: OnceCell<isl::Set>,
 }
 
+/// A piece that is inside of a dimension, or all multiples of the size with what each leaves outside.
+type Placed = std::result::Result<Piece, Vec<(i128, Rc<Outside>)>>;
+
 impl Outside {
     fn params(&self) -> Result<isl::Set> {
         if let Some(known) = self.params.get() {
@@ -366,12 +369,7 @@ impl<'a> Executed<'a> {
 
     /// `piece` with the one multiple of `size` moved that is inside for all iterations; else all multiples
     /// with the iterations outside.
-    fn place_whole(
-        &self,
-        piece: &Piece,
-        at: usize,
-        size: &Polynomial,
-    ) -> Result<std::result::Result<Piece, Vec<(i128, Rc<Outside>)>>> {
+    fn place_whole(&self, piece: &Piece, at: usize, size: &Polynomial) -> Result<Placed> {
         if piece.domain.is_empty()? {
             return Ok(Ok(piece.clone()));
         }
