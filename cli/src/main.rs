@@ -5,11 +5,13 @@ mod doctor;
 mod driver;
 mod profile;
 mod report;
+mod show;
 
 use clap::{Parser, Subcommand};
 use driver::{DriverArgs, Mode};
 use profile::ProfileArgs;
 use report::ReportArgs;
+use show::ShowArgs;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -36,6 +38,8 @@ enum Command {
     Report(ReportArgs),
     /// Run a program and show where its loops ran and how long they took
     Profile(ProfileArgs),
+    /// Draw the time tiles of a file's stencils
+    Show(ShowArgs),
     /// Check compilers, driver, device and limits of this machine
     Doctor,
 }
@@ -47,6 +51,7 @@ fn main() -> ExitCode {
         Command::Fc(args) => driver::run(Mode::Fortran, &args).map_err(Into::into),
         Command::Report(args) => report::run(&args).map_err(Into::into),
         Command::Profile(args) => profile::run(&args).map_err(Into::into),
+        Command::Show(args) => show::run(&args).map_err(Into::into),
         Command::Doctor => Ok(doctor::run()),
     };
     match result {

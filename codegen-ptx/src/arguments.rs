@@ -170,7 +170,10 @@ pub(crate) fn finish(
             Argument::Array(id) => {
                 info.arrays.push(id);
                 let attribute = |name| add_enum_attribute(context, function, index, name, 0);
-                attribute("noalias");
+                // Other threads' stores become visible at a barrier.
+                if k.kernel.steps.is_none() || !used[&id] {
+                    attribute("noalias");
+                }
                 attribute("captures");
                 if !used[&id] {
                     attribute("readonly");

@@ -36,7 +36,11 @@ pub(crate) struct Plan {
 
 impl Plan {
     fn new(k: &KernelBuilder<'_>, s: &Statement) -> Result<Plan> {
-        let executed = k.kernel.domain.extract_set(s.domain.space()?)?;
+        // The instances of a time tile are a complicated set that tells subscripts nothing.
+        let executed = match k.kernel.steps {
+            Some(_) => s.domain.clone(),
+            None => k.kernel.domain.extract_set(s.domain.space()?)?,
+        };
         let context = k.kernel.context.clone().params()?;
         let known = parameterize_set(&executed)?.intersect(context)?;
         let mut subscripts = Vec::new();

@@ -76,7 +76,7 @@ struct Arguments {
     print: bool,
 }
 
-const STRATEGIES: [&str; 4] = ["auto", "original", "isl", "streaming"];
+const STRATEGIES: [&str; 7] = ["auto", "original", "isl", "streaming", "hybrid", "diamond", "split"];
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();

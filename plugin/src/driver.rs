@@ -267,8 +267,18 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
         eprintln!("{tree}");
         return Ok(None);
     }
-    let mapped = timer
-        .time(Phase::Mapping, || {
+    let mut tiled = None;
+    if let Strategy::Tiled(tiling) = options.strategy {
+        tiled = Some(tile_time(run, &scop, &dependences, tiling, budget));
+    }
+    let (tiled, in_time) = match tiled {
+        Some(Ok(m)) => (Some(m), Some(Ok("several in a tile, by time tiles".to_owned()))),
+        Some(Err(why)) => (None, Some(Err(why))),
+        None => (None, None),
+    };
+    let proved = tiled.is_some();
+    let ordinary = || {
+        timer.time(Phase::Mapping, || {
             let mut wish = map_options(options, budget);
             if !run.budgets.may_tile() {
                 wish.tiling = None;
@@ -280,7 +290,8 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
             }
             schedule::map(&scop, &dependences, &tree, &wish)
         })
-        .map_err(reject_reason)?;
+    };
+    let mapped = tiled.map_or_else(ordinary, Ok).map_err(reject_reason)?;
     if mapped.kernels.iter().any(|k| k.tiling.is_some()) {
         run.budgets.tiled();
     }
@@ -288,9 +299,12 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
         eprintln!("{mapped}");
         return Ok(None);
     }
-    let violations = timer
-        .time(Phase::Check, || schedule::legality::check_within(&scop, &dependences, &mapped, 4 * budget))
-        .map_err(reject_reason)?;
+    let violations = match proved {
+        true => Vec::new(),
+        false => timer
+            .time(Phase::Check, || schedule::legality::check_within(&scop, &dependences, &mapped, 4 * budget))
+            .map_err(reject_reason)?,
+    };
     if let Some(v) = violations.first().filter(|_| !schedule::planted::unproved()) {
         let message = format!("the legality check failed: {v}");
         return Err(RejectReason::Internal { stage: "mapping".into(), message });
@@ -304,7 +318,7 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     // SAFETY: the module outlives the kernels, which live in its context.
     let build = || unsafe { codegen::build_kernels(session.module(), &scop, &mapped) };
     let mut kernels = timer.time(Phase::Kernels, build).map_err(generated)?;
-    let mut fused = None;
+    let mut fused = in_time;
     if matches!(options.strategy, Strategy::Auto | Strategy::Streaming) {
         let fuse = || stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
         fused = Some(timer.time(Phase::Kernels, fuse));
@@ -327,6 +341,34 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
     Ok(Some(Compiled { scop, mapped, kernels, device, footprints, work, fused, entry: None }))
 }
 
+/// The SCoP mapped by time tiles and proved, or why it gets the ordinary mapping.
+fn tile_time(
+    run: &Run<'_>,
+    scop: &Scop,
+    deps: &schedule::Dependences,
+    tiling: schedule::time_tiling::TimeTiling,
+    budget: u64,
+) -> Result<schedule::MappedScop, String> {
+    let sizes: Vec<i64> = run.options.tile.iter().map(|s| i64::from(*s)).collect();
+    if run.options.show_tiles
+        && let Ok(Ok(band)) = schedule::time_tiling::recognise(scop, deps)
+    {
+        let points = schedule::time_tiling::picture::picture(&scop.ctx, tiling, &band, &sizes);
+        eprintln!("pollyrs-tiles {}", scop.name);
+        for p in points.map_err(|e| e.to_string())? {
+            eprintln!("pollyrs-tile {p}");
+        }
+    }
+    let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, budget);
+    let mapped = run.timer.time(Phase::Mapping, map).map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+    let check = || schedule::legality::check_within(scop, deps, &mapped, 4 * budget);
+    let violations = run.timer.time(Phase::Check, check).map_err(|e| e.to_string())?;
+    match violations.first().filter(|_| !schedule::planted::unproved()) {
+        Some(v) => Err(format!("the proof failed: {v}")),
+        None => Ok(mapped),
+    }
+}
+
 /// By `ArrayId`; `None` for what is not memory.
 fn footprints(
     scop: &Scop,
@@ -344,7 +386,7 @@ fn detect_options(run: &Run<'_>) -> detect::DetectOptions {
 
 fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions {
     let scheduler = match options.strategy {
-        Strategy::Auto | Strategy::Streaming => schedule::strategy::Scheduler::Auto,
+        Strategy::Auto | Strategy::Streaming | Strategy::Tiled(_) => schedule::strategy::Scheduler::Auto,
         Strategy::Original => schedule::strategy::Scheduler::Original,
         Strategy::Isl => schedule::strategy::Scheduler::Isl,
     };

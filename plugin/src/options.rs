@@ -7,6 +7,7 @@
 //! splits pipelines at commas.
 
 use crate::{PluginError, worth};
+use pollyrs_schedule::time_tiling::TimeTiling;
 use std::collections::BTreeSet;
 
 /// Where generated code can run.
@@ -37,6 +38,8 @@ pub enum Strategy {
     Isl,
     /// As `Auto`, and several time steps of a stencil in one launch.
     Streaming,
+    /// The time loop of a stencil is tiled; what is none as in `Auto`.
+    Tiled(TimeTiling),
 }
 
 /// See the module documentation.
@@ -57,6 +60,8 @@ pub struct Options {
     pub stencil_shape: Vec<u32>,
     /// Outermost first; empty: chosen by the mapping.
     pub tile: Vec<u32>,
+    /// Print the tiles of stencils, for `pollyrs show --tiles`.
+    pub show_tiles: bool,
     /// isl operations; `None`: the stages' default.
     pub budget: Option<u64>,
     /// isl operations after which the rest of a module is left as it is; `None`: by its size.
@@ -74,7 +79,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "targets",
     "arch",
     "cubin",
@@ -85,6 +90,7 @@ const NAMES: [&str; 17] = [
     "fuse-steps",
     "stencil-shape",
     "tile",
+    "show-tiles",
     "budget",
     "module-budget",
     "tiled",
@@ -93,6 +99,8 @@ const NAMES: [&str; 17] = [
     "min-work",
     "hold",
 ];
+
+const STRATEGIES: [&str; 7] = ["auto", "original", "isl", "streaming", "hybrid", "diamond", "split"];
 
 impl Default for Options {
     fn default() -> Self {
@@ -108,6 +116,7 @@ impl Default for Options {
             fuse_steps: None,
             stencil_shape: Vec::new(),
             tile: Vec::new(),
+            show_tiles: false,
             budget: None,
             module_budget: None,
             tiled: 48,
@@ -147,7 +156,22 @@ impl Options {
                 .set(name.trim(), value.trim())
                 .map_err(|problem| PluginError::Option { name: name.clone(), problem })?;
         }
+        options
+            .check_tile()
+            .map_err(|problem| PluginError::Option { name: "tile".to_owned(), problem })?;
         Ok(options)
+    }
+
+    /// Without a time loop a tile is a block of threads; CUDA allows 1024 (CUDA C++ Programming Guide, table of compute capabilities).
+    fn check_tile(&self) -> Result<(), String> {
+        let fits = self.tile.iter().try_fold(1u32, |product, n| product.checked_mul(*n).filter(|p| *p <= 1024));
+        match (fits, self.strategy) {
+            (Some(_), _) | (None, Strategy::Tiled(_)) => Ok(()),
+            (None, _) => {
+                let sizes: Vec<_> = self.tile.iter().map(u32::to_string).collect();
+                Err(format!("'{}' makes more than 1024 threads a block", sizes.join("x")))
+            }
+        }
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
@@ -172,7 +196,10 @@ impl Options {
                     "original" => Strategy::Original,
                     "isl" => Strategy::Isl,
                     "streaming" => Strategy::Streaming,
-                    _ => return Err(format!("'{value}' is none of auto, original, isl, streaming")),
+                    "hybrid" => Strategy::Tiled(TimeTiling::Hybrid),
+                    "diamond" => Strategy::Tiled(TimeTiling::Diamond),
+                    "split" => Strategy::Tiled(TimeTiling::Split),
+                    _ => return Err(format!("'{value}' is none of {}", STRATEGIES.join(", "))),
                 }
             }
             "fuse-steps" => self.fuse_steps = Some(number(value)?),
@@ -187,6 +214,7 @@ impl Options {
                 self.stencil_shape = n;
             }
             "tile" => self.tile = sizes(value)?,
+            "show-tiles" => self.show_tiles = flag(value)?,
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
             "tiled" => self.tiled = number(value)?,
@@ -242,16 +270,9 @@ fn sizes(value: &str) -> Result<Vec<u32>, String> {
     if value.is_empty() {
         return Ok(Vec::new());
     }
-    let sizes: Vec<u32> = value
-        .split(['x', ','])
-        .map(|s| match s.trim().parse() {
-            Ok(n @ 1..=1024) => Ok(n),
-            _ => Err(format!("'{s}' is not a tile size from 1 to 1024")),
-        })
-        .collect::<Result<_, String>>()?;
-    // A tile is a block of threads; CUDA allows 1024 (CUDA C++ Programming Guide, table of compute capabilities).
-    match sizes.iter().try_fold(1u32, |product, n| product.checked_mul(*n)) {
-        Some(..=1024) => Ok(sizes),
-        _ => Err(format!("'{value}' makes more than 1024 threads a block")),
-    }
+    let size = |s: &str| match s.trim().parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err(format!("'{s}' is not a tile size from 1 to 1024")),
+    };
+    value.split(['x', ',']).map(size).collect()
 }

@@ -6,9 +6,13 @@
 //!    `lower .. lower + count`, threads in `0 .. size`; a thread's schedule has exactly the instances of its tile and thread;
 //!    what a kernel's context says holds in every thread.
 //! 3. *In order.* Every dependence goes from one launch to a later one, or stays in one thread of one launch and goes
-//!    forward in its schedule. (There is no barrier; different threads of a launch must not depend on each other.)
+//!    forward in its schedule, or, in a kernel with steps, goes from one step of a block to a later one. (There are no other barriers;
+//!    different threads of a launch must not depend on each other.)
 //! 4. *Private.* Each cell of a private array belongs to one thread of one launch, and between a write and a read that
 //!    receives its value no other write of that array runs in the thread. Private arrays are not live out.
+//!
+//! 5. *Steps.* In a kernel with steps all threads of a block meet at the same barriers in the same order, and each runs an instance
+//!    behind the barriers before its step and ahead of the one behind it: the module `steps`.
 //!
 //! Kernels with several points a thread have rules of their own instead of (2): the module `tiling`.
 //!
@@ -47,6 +51,8 @@ pub enum Rule {
     Register,
     /// A buffer in shared memory does not hold what is read from it.
     Shared,
+    /// Threads of a block don't meet at the same barriers, or one is missing between two steps.
+    Barrier,
 }
 
 impl fmt::Display for Rule {
@@ -61,6 +67,7 @@ impl fmt::Display for Rule {
             Rule::Private => "private array shared or overwritten",
             Rule::Register => "cell of an array shared by points",
             Rule::Shared => "read from a buffer that does not hold it",
+            Rule::Barrier => "not separated by a barrier of all threads",
         })
     }
 }
@@ -100,6 +107,9 @@ pub fn check_within(
             match &mapped.kernels[i].tiling {
                 Some(t) => c.tiling(&mapped.kernels[i], t)?,
                 None => c.grid(i)?,
+            }
+            if mapped.kernels[i].steps.is_some() {
+                c.steps(i)?;
             }
         }
         c.order()?;
@@ -171,8 +181,14 @@ impl Checker<'_> {
                 self.report_set(Rule::Excess, &self.mapped.kernels[i].name.clone(), both)?;
             }
         }
-        // A launch that executes nothing would have a grid without meaning.
-        let idle = host.subtract(all.range()?)?;
+        // A launch that executes nothing would have a grid without meaning; where there are steps, the grid of every launch is checked.
+        let mut idle = isl::UnionSet::empty(ctx)?;
+        for launch in host.subtract(all.range()?)?.sets()? {
+            let name = launch.tuple_name()?.unwrap_or_default();
+            if !self.mapped.kernels.iter().any(|k| k.name == name && k.steps.is_some()) {
+                idle = idle.add_set(launch)?;
+            }
+        }
         self.report_set(Rule::Excess, "host", idle)
     }
 
@@ -181,7 +197,10 @@ impl Checker<'_> {
         let k = &self.mapped.kernels[i];
         let ctx = &self.scop.ctx;
         let domain = k.domain.clone().intersect_params(self.known.clone())?;
-        let launched = domain.clone().params()?.coalesce()?;
+        let launched = match k.steps {
+            Some(_) => self.launched(k)?,
+            None => domain.clone().params()?.coalesce()?,
+        };
         for (map, dims) in [(&k.tile_map, k.grid.len()), (&k.thread_map, k.block.len())] {
             let map = map.clone().intersect_domain(domain.clone())?;
             self.report_set(Rule::Grid, &k.name, domain.clone().subtract(map.clone().domain()?)?)?;
@@ -192,19 +211,9 @@ impl Checker<'_> {
             self.report_set(Rule::Grid, &k.name, map.range()?.subtract(space)?)?;
         }
 
-        // The points (_b, _t) that the launch starts.
-        let mut box_ = launched.clone();
-        for g in &k.grid {
-            let at = isl::PwAff::read(ctx, &format!("[{0}] -> {{ [({0})] }}", g.param))?;
-            let end = g.lower.clone().add(g.count.clone())?;
-            box_ = box_.intersect(at.clone().ge_set(g.lower.clone())?)?.intersect(at.lt_set(end)?)?;
-        }
+        let box_ = self.started(k, launched)?;
         let tiles = params_of(&k.grid.iter().map(|g| g.param.clone()).collect::<Vec<_>>());
         let threads = params_of(&k.block.iter().map(|b| b.param.clone()).collect::<Vec<_>>());
-        for b in &k.block {
-            let text = format!("[{0}] -> {{ : 0 <= {0} < {1} }}", b.param, b.size);
-            box_ = box_.intersect(isl::Set::read(ctx, &text)?)?;
-        }
         // What each point executes by the maps, against what the box and the schedule say.
         let by_map = restrict(domain.clone(), &k.tile_map, &tiles)?;
         let by_map = restrict(by_map, &k.thread_map, &threads)?;
@@ -216,10 +225,26 @@ impl Checker<'_> {
         )?;
         let outside = box_.clone().subtract(k.context.clone())?;
         self.report_set(Rule::Context, &k.name, isl::UnionSet::from_set(from_params(outside)?)?)?;
-        let scheduled = k.schedule.domain()?.intersect_params(box_.clone())?;
+        let scheduled = steps::instances(&k.schedule.domain()?)?.intersect_params(box_.clone())?;
         let by_map = by_map.intersect_params(box_)?;
         self.report_set(Rule::ThreadDomain, &k.name, scheduled.clone().subtract(by_map.clone())?)?;
         self.report_set(Rule::ThreadDomain, &k.name, by_map.subtract(scheduled)?)
+    }
+
+    /// `[params, _h*, _b*, _t*]`: the threads that the launches with these parameters start.
+    fn started(&self, k: &MappedKernel, launched: isl::Set) -> Result<isl::Set> {
+        let ctx = &self.scop.ctx;
+        let mut all = launched;
+        for g in &k.grid {
+            let at = isl::PwAff::read(ctx, &format!("[{0}] -> {{ [({0})] }}", g.param))?;
+            let end = g.lower.clone().add(g.count.clone())?;
+            all = all.intersect(at.clone().ge_set(g.lower.clone())?)?.intersect(at.lt_set(end)?)?;
+        }
+        for b in &k.block {
+            let text = format!("[{0}] -> {{ : 0 <= {0} < {1} }}", b.param, b.size);
+            all = all.intersect(isl::Set::read(ctx, &text)?)?;
+        }
+        Ok(all)
     }
 
     /// `{ S[i] -> T[j] : one thread of one launch of the kernel runs S[i] before T[j] }`.
@@ -233,7 +258,7 @@ impl Checker<'_> {
             let points = t.dims.iter().map(|d| &d.param).chain(k.grid.iter().map(|g| &g.param));
             return forget(before, &k.host_params.iter().chain(points).cloned().collect::<Vec<_>>());
         }
-        let domain = k.schedule.domain()?.intersect_params(k.context.clone())?;
+        let domain = steps::instances(&k.schedule.domain()?)?.intersect_params(k.context.clone())?;
         let time = k.schedule.map()?.intersect_domain(domain)?;
         let before = time.clone().lex_lt(time)?;
         let params = k.host_params.iter().chain(k.grid.iter().map(|g| &g.param));
@@ -256,6 +281,10 @@ impl Checker<'_> {
                 let target = self.launches[j].clone();
                 let between = source.clone().intersect_range(target.clone().domain()?)?;
                 if between.is_empty()? {
+                    continue;
+                }
+                if k.steps.is_some() && other.steps.is_some() {
+                    self.order_of_steps(i, j, between, &before)?;
                     continue;
                 }
                 // { S[i] -> T[j] : the launch of S[i] is before that of T[j] }
@@ -377,6 +406,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
     Ok(map)
 }
 
+mod steps;
 mod tiling;
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub mod stencil;
 pub mod strategy;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod time_tiling;
 pub mod tree;
 
 pub use dependences::{Dependences, dependences, memory_flow};

@@ -58,7 +58,14 @@ pub struct MappedKernel {
     pub context: isl::Set,
     /// Set if a thread computes several points side by side: then `schedule` is the tiling's.
     pub tiling: Option<Tiling>,
+    /// `[params, _h*] -> { S[i] -> [c] }`: set if the threads of a block wait for each other. Then `schedule` holds, beside the
+    /// instances, `_barrier[c]`, the same for all threads of a block, in lexicographic order, and every thread executes the instances of step
+    /// `c` after all earlier barriers and before `_barrier[c]`.
+    pub steps: Option<isl::UnionMap>,
 }
+
+/// The tuple of barriers in [`MappedKernel::schedule`].
+pub const BARRIER: &str = "_barrier";
 
 /// A kernel in which every thread computes a block of points side by side: whatever loops run beneath the mapped members, they are the
 /// same for all points, so that one loop serves them all and operands are reused from registers and shared memory.

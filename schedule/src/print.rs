@@ -119,6 +119,11 @@ impl fmt::Display for MappedKernel {
         for m in self.thread_map.maps().map_err(|_| fmt::Error)? {
             writeln!(f, "  thread {m}")?;
         }
+        for m in self.steps.iter().map(|s| s.maps()) {
+            for m in m.map_err(|_| fmt::Error)? {
+                writeln!(f, "  step {m}")?;
+            }
+        }
         writeln!(f, "  context {}", self.context)?;
         let tree = ScheduleTree::from_isl(&self.schedule).map_err(|_| fmt::Error)?;
         for line in tree.to_string().lines() {

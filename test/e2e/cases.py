@@ -37,6 +37,8 @@ class Program:
     reasons: tuple = ()
     # Functions of which something must run on the device, and nothing fall back, with the first arguments.
     kernels: tuple = ()
+    # A strategy of time tiles, which all loop nests get, and its sizes.
+    strategy: tuple = ()
 
 
 def examples(full):
@@ -62,9 +64,9 @@ def programs():
             continue
         if source.suffix == ".rs" and not toolchain.rustc_with_plugins():
             continue
-        lists, expectation, flags, reasons, kernels = [], None, (), [], ()
+        lists, expectation, flags, reasons, kernels, strategies = [], None, (), [], (), []
         for line in source.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS):(.*)", line)
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY):(.*)", line)
             if not found:
                 continue
             if found[1] == "ARGS":
@@ -73,11 +75,14 @@ def programs():
                 flags = tuple(found[2].split())
             elif found[1] == "FALLBACK":
                 reasons.append(found[2].strip())
+            elif found[1] == "STRATEGY":
+                strategies.append(tuple(found[2].split()))
             elif found[1] == "KERNELS":
                 kernels += tuple(found[2].split())
             else:
                 expectation = found[2].strip()
         if not lists or expectation not in EXPECTATIONS:
             raise ValueError(f"{source}: needs ARGS lines and an OFFLOAD line with one of {', '.join(EXPECTATIONS)}")
-        yield Program(f"programs/{source.name}", source, None, tuple(lists), expectation, frozenset(), flags,
-                      tuple(reasons), kernels)
+        for strategy in [(), *strategies]:
+            name = " ".join([f"programs/{source.name}", *strategy])
+            yield Program(name, source, None, tuple(lists), expectation, frozenset(), flags, tuple(reasons), kernels, strategy)

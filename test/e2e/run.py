@@ -85,7 +85,7 @@ def compile_both(result, program, work):
         toolchain.plain_command(program.source, plain, element=program.element, flags=("-ffp-contract=off", *program.flags)),
         toolchain.plugin_command(program.source, offloaded, targets=targets_of(program), element=program.element,
                                  flags=("-ffp-contract=off", *program.flags),
-                                 extra=["--pollyrs-remarks"]),
+                                 extra=["--pollyrs-remarks", *strategy_options(program)]),
     ):
         done = toolchain.run(command, env=toolchain.environment(), timeout=600)
         result.seconds.append(done.seconds)
@@ -95,8 +95,16 @@ def compile_both(result, program, work):
         result.check(not trouble, lambda: report(trouble, done, toolchain.shell(command)))
         if done.code != 0:
             return None
+        if program.strategy and "--pollyrs-remarks" in command:
+            result.check(any("time tiles" in line for line in lines) and not any("steps are not fused" in line for line in lines),
+                         lambda: report("not all loop nests have time tiles", done, toolchain.shell(command)))
         refusals += [line for line in lines if "[-Rpass-missed=pollyrs]" in line and "example.h" not in line.split(" remark:")[0]]
     return plain, offloaded, refusals
+
+
+def strategy_options(program):
+    """The driver's words for the strategy and the tile sizes of a program."""
+    return [f"--pollyrs-option={name}={value}" for name, value in zip(("strategy", "tile"), program.strategy)]
 
 
 def compile_rust(result, program, plain, offloaded):

@@ -266,6 +266,7 @@ fn build(
         thread_map: isl::UnionMap::empty(&scop.ctx)?,
         schedule: scop.schedule.clone(),
         context: scop.context.clone(),
+        steps: None,
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {

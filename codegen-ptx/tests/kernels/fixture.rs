@@ -167,6 +167,7 @@ impl<'c> Fixture<'c> {
             context: isl::Set::read(ctx, context).unwrap(),
             schedule,
             tiling: None,
+            steps: None,
         });
     }
 

@@ -213,12 +213,13 @@ pub(super) fn build(
         schedule,
         context,
         tiling,
+        steps: None,
     };
     aligned(scop, kernel)
 }
 
 /// The kernel with its parameters in the order of `MappedKernel`'s documentation: `[params, _h*, _b*, _t*]`.
-fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
+pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
     let host = scop.params.iter().map(|p| &p.name).chain(&k.host_params);
     let launch = isl::Space::params_named(&scop.ctx, host.clone().map(|s| s.as_str()))?;
     let all = host.chain(k.grid.iter().map(|g| &g.param)).chain(k.block.iter().map(|b| &b.param));
@@ -235,10 +236,11 @@ fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         grid,
         block: k.block,
         tile_map: k.tile_map.align_params(launch.clone())?,
-        thread_map: k.thread_map.align_params(launch)?,
+        thread_map: k.thread_map.align_params(launch.clone())?,
         schedule: k.schedule.align_params(thread.clone())?,
         context: k.context.align_params(thread)?,
         tiling: k.tiling,
+        steps: k.steps.map(|s| s.align_params(launch)).transpose()?,
     })
 }
 
@@ -268,6 +270,7 @@ fn serial(
         domain: domain.gist_params(known.clone())?,
         context,
         tiling: None,
+        steps: None,
     })
 }
 
@@ -279,7 +282,7 @@ pub(super) fn product(maps: Vec<isl::UnionMap>) -> Result<isl::UnionMap> {
 }
 
 /// One polyhedron around a context: what it says less makes guards, never wrong code.
-pub(super) fn simple(context: isl::Set) -> Result<isl::Set> {
+pub(crate) fn simple(context: isl::Set) -> Result<isl::Set> {
     let context = context.remove_divs()?.coalesce()?;
     if context.n_basic_set()? <= 1 {
         return Ok(context);

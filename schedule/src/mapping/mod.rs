@@ -27,6 +27,7 @@ mod kernel;
 mod placement;
 mod tiling;
 
+pub(crate) use kernel::{aligned, simple};
 pub use tiling::{TileShape, TilingOptions};
 
 use crate::mapped::{Alternative, Choice, MappedKernel, MappedScop, Placement};

@@ -1,0 +1,158 @@
+//! Rules for kernels whose threads wait for each other ([`MappedKernel::steps`]).
+//!
+//! With `σ` the step of an instance and `θ` the thread's schedule:
+//! 1. *Same barriers.* The barriers `B` in a thread's schedule are those of all other threads of its block, and `c < c'` implies
+//!    `θ(c) < θ(c')`: all threads execute the same sequence.
+//! 2. *Between them.* For every instance `S` of a thread: `σ(S)` is single and in `B`; `θ(S) < θ(c)` for the barriers `c >= σ(S)` and
+//!    `θ(c) < θ(S)` for the barriers `c < σ(S)`.
+//!
+//! So if `σ(S) < σ(T)` in one block, the barrier `σ(S)` lies behind `S` in its thread and ahead of `T` in any other.
+//!
+//! Launches in which nothing runs are checked as well: what [`Checker::launched`] gives are all that the host starts.
+
+use super::{Checker, Rule, forget, names, params_of};
+use crate::Result;
+use crate::mapped::{BARRIER, MappedKernel};
+use pollyrs_isl as isl;
+
+/// The part of a schedule's domain that are no barriers.
+pub(super) fn instances(domain: &isl::UnionSet) -> Result<isl::UnionSet> {
+    part(domain, false)
+}
+
+fn part(domain: &isl::UnionSet, barriers: bool) -> Result<isl::UnionSet> {
+    let mut out = isl::UnionSet::empty(domain.context())?;
+    for set in domain.sets()? {
+        if (set.tuple_name()?.as_deref() == Some(BARRIER)) == barriers {
+            out = out.add_set(set)?;
+        }
+    }
+    Ok(out)
+}
+
+impl Checker<'_> {
+    /// `[params, _h*] -> { : the host launches the kernel with them }`.
+    pub(super) fn launched(&self, k: &MappedKernel) -> Result<isl::Set> {
+        let ctx = &self.scop.ctx;
+        let tuple = tuple_of(k);
+        let host = self.mapped.host.domain()?.intersect_params(self.known.clone())?;
+        Ok(host.intersect(isl::UnionSet::read(ctx, &tuple)?)?.params()?.coalesce()?)
+    }
+
+    /// Rules 1 and 2.
+    pub(super) fn steps(&mut self, i: usize) -> Result<()> {
+        let k = &self.mapped.kernels[i];
+        let Some(steps) = &k.steps else { return Ok(()) };
+        let ctx = &self.scop.ctx;
+        let started = self.started(k, self.launched(k)?)?;
+        let domain = k.schedule.domain()?.intersect_params(started.clone())?;
+        let (own, barriers) = (instances(&domain)?, part(&domain, true)?);
+        let time = k.schedule.map()?;
+        let (at, meet) = (time.clone().intersect_domain(own.clone())?, time.intersect_domain(barriers.clone())?);
+
+        let threads: Vec<_> = k.block.iter().map(|b| b.param.clone()).collect();
+        let everywhere = forget_set(barriers.clone(), &threads)?.intersect_params(started)?;
+        self.report_set(Rule::Barrier, &k.name, everywhere.subtract(barriers.clone())?)?;
+        let not_after = meet.clone().lex_le(meet.clone())?.reverse()?;
+        // { _barrier[c] -> _barrier[c'] : c < c' }
+        let number = |m: &isl::UnionMap| -> Result<usize> {
+            Ok(match m.maps()?.first() {
+                Some(m) => m.dim(isl::DimType::Out)? as usize,
+                None => 0,
+            })
+        };
+        let n = number(steps)?;
+        let (c, d) = (names("c", n).join(","), names("d", n).join(","));
+        let before = format!("{{ {BARRIER}[{c}] -> {BARRIER}[{d}] : {} }}", lex_lt(n));
+        let before = isl::UnionMap::read(ctx, &before)?;
+        self.report_map(Rule::Barrier, &k.name, not_after.intersect(before.clone())?)?;
+
+        // { S[i] -> _barrier[σ] }
+        let step = isl::UnionMap::read(ctx, &format!("{{ [{c}] -> {BARRIER}[{c}] }}"))?;
+        let step = steps.clone().apply_range(step)?.intersect_domain(own.clone())?;
+        let met = step.clone().intersect_range(barriers.clone())?;
+        self.report_set(Rule::Barrier, &k.name, own.subtract(met.domain()?)?)?;
+        if !step.is_single_valued()? {
+            self.report_map(Rule::Barrier, &k.name, step.clone())?;
+        }
+        let late = meet.clone().lex_le(at.clone())?.reverse()?;
+        let reached = step.clone().apply_range(before.clone())?.union(step.clone())?;
+        self.report_map(Rule::Barrier, &k.name, late.intersect(reached)?)?;
+        let early = at.lex_le(meet)?;
+        let passed = step.apply_range(before.reverse()?)?;
+        self.report_map(Rule::Barrier, &k.name, early.intersect(passed)?)
+    }
+
+    /// Rule 3 of the module above for `deps`, from instances of kernel `i` to those of kernel `j`: to a later launch, or in one block from one
+    /// step to a later one. `before` is the order of the launches.
+    ///
+    /// Instances are looked at together with their launch, tile and step, `[S[i] -> [K[h] -> [tile, step]]]`: then nothing in the question is
+    /// quantified, which makes it a tenth of the work.
+    pub(super) fn order_of_steps(
+        &mut self,
+        i: usize,
+        j: usize,
+        deps: isl::UnionMap,
+        before: &isl::UnionMap,
+    ) -> Result<()> {
+        let ctx = &self.scop.ctx;
+        let (from, n) = self.position(i)?;
+        let (to, m) = self.position(j)?;
+        let tuple = |prefix: &str, (b, c): (usize, usize)| [names("b", b), names(prefix, c)].concat().join(", ");
+        let all = isl::UnionMap::read(ctx, &format!("{{ [{}] -> [{}] }}", tuple("c", n), names("d", m.0 + m.1).join(", ")))?;
+        let mut ordered = before.clone().product(all)?;
+        if i == j {
+            let text = format!("{{ [{}] -> [{}] : {} }}", tuple("c", n), tuple("d", n), lex_lt(n.1));
+            let k = &self.mapped.kernels[i];
+            let launch = format!("{{ {0}[{1}] -> {0}[{1}] }}", k.name, names("h", k.host_params.len()).join(", "));
+            ordered = ordered.union(isl::UnionMap::read(ctx, &launch)?.product(isl::UnionMap::read(ctx, &text)?)?)?;
+        }
+        let ordered = deps.clone().universe()?.product(ordered)?;
+        let placed = deps.apply_domain(from)?.apply_range(to)?;
+        let bad = placed.subtract(ordered)?;
+        let at = format!("{} to {}", self.mapped.kernels[i].name, self.mapped.kernels[j].name);
+        self.report_map(Rule::Order, &at, bad)
+    }
+
+    /// `{ S[i] -> [S[i] -> [K[h] -> [tile, step]]] }` of a kernel, and the numbers of tile and step coordinates.
+    fn position(&self, i: usize) -> Result<(isl::UnionMap, (usize, usize))> {
+        let k = &self.mapped.kernels[i];
+        let Some(steps) = &k.steps else { return Err(crate::ScheduleError::Unsupported("a kernel without steps")) };
+        let in_launch = k.tile_map.clone().flat_range_product(steps.clone())?;
+        let dims = match in_launch.maps()?.first() {
+            Some(m) => m.dim(isl::DimType::Out)? as usize,
+            None => k.grid.len(),
+        };
+        let launch = isl::UnionSet::read(&self.scop.ctx, &tuple_of(k))?;
+        let place = k.domain.clone().product_map(launch)?.range_product(in_launch)?;
+        let place = forget(place, &k.host_params)?;
+        let same = place.clone().domain()?.universe()?.identity()?;
+        Ok((same.range_product(place)?, (k.grid.len(), dims - k.grid.len())))
+    }
+}
+
+/// `[_h*] -> { K[_h] }` as text.
+fn tuple_of(k: &MappedKernel) -> String {
+    params_of(&k.host_params).replacen("{ [", &format!("{{ {}[", k.name), 1)
+}
+
+/// `c < d`, lexicographically, as text.
+fn lex_lt(n: usize) -> String {
+    let cases: Vec<_> = (0..n)
+        .map(|i| {
+            let equal: String = (0..i).map(|j| format!("c{j} = d{j} and ")).collect();
+            format!("({equal}c{i} < d{i})")
+        })
+        .collect();
+    if cases.is_empty() { "false".into() } else { cases.join(" or ") }
+}
+
+fn forget_set(set: isl::UnionSet, params: &[String]) -> Result<isl::UnionSet> {
+    let mut set = set;
+    for p in params {
+        if let Some(pos) = set.space()?.find_dim_by_name(isl::DimType::Param, p)? {
+            set = set.project_out(isl::DimType::Param, pos, 1)?;
+        }
+    }
+    Ok(set)
+}

@@ -1,0 +1,99 @@
+//! Time tilings of stencils: several time steps of a tile in one launch, without redundant points, by schedules that the general code
+//! generator and the checker understand.
+//!
+//! ```text
+//! Scop, Dependences ─recognise→ Band ─hexagon | diamond | split→ phases ─kernels→ MappedScop
+//! ```
+//! The loop over time tiles `T` runs on the host, the phases of one `T` are launches in order, tiles of a phase are blocks. A block runs its steps
+//! one after the other with a barrier behind each; the points of a step are spread over the threads, in turns where there are more.
+//!
+//! # Invariants
+//! - A [`Band`]'s logical time carries every dependence, so points of one step never depend on each other.
+//! - A strategy's phases partition the whole, unbounded space, and keep the order of every dependence within the band's slopes: the tests prove
+//!   both for many slopes and sizes. [`crate::legality::check`] proves it again for each SCoP, from its dependences.
+//! - Values stay in the program's arrays. Anti dependences are among those that the band carries, so arrays hold what they do in the program.
+//!
+//! # Example
+//! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])` by hexagons with `h = 1`, `w = 1`: boxes of 4 times and 6 points.
+//! ```text
+//! host      for T { K0[T]; K1[T] }
+//! K1        S[t, i] with a = t - 4 T, b = i - 6 _b0 and 1 <= a + b <= 5 and -3 <= a - b <= 2
+//! thread    for a { if (…) S(4 T + a, 6 _b0 + _t0); _barrier(a) }
+//! ```
+
+pub mod band;
+pub mod diamond;
+pub mod hexagon;
+mod kernels;
+pub mod picture;
+pub mod shape;
+pub mod split;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use band::{Band, Ratio, Slopes, recognise};
+pub use shape::Phase;
+
+use crate::{Dependences, MappedScop, Result, budgeted};
+use pollyrs_isl as isl;
+use pollyrs_scop::Scop;
+
+/// The shapes of tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeTiling {
+    /// Hexagons, with parallelograms along all space dimensions but the first. Sizes: `h, w0, w1, ...`
+    Hybrid,
+    /// Diamonds, with parallelograms. Sizes: `height, w1, ...`
+    Diamond,
+    /// Trapezoids along every dimension. Sizes: `height, w0, w1, ...`
+    Split,
+}
+
+/// Why a SCoP is not tiled in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTiled {
+    #[error("the statements are not all nests of up to three dimensions under a time loop")]
+    Shape,
+    #[error("the time loop does not carry all dependences")]
+    Order,
+    #[error("a dependence reaches further than a constant times its distance in time")]
+    Unbounded,
+    #[error("the space dimensions are not bounded by one interval each")]
+    Bounds,
+}
+
+/// The SCoP mapped by time tiles, or why it is not.
+pub fn map(
+    scop: &Scop,
+    deps: &Dependences,
+    tiling: TimeTiling,
+    sizes: &[i64],
+    budget: u64,
+) -> Result<std::result::Result<MappedScop, NotTiled>> {
+    budgeted(&scop.ctx, "time tiling", budget, || {
+        let band = match recognise(scop, deps)? {
+            Ok(b) => b,
+            Err(why) => return Ok(Err(why)),
+        };
+        match phases(&scop.ctx, tiling, &band, sizes)? {
+            Ok(phases) => kernels::build(scop, &band, &phases),
+            Err(why) => Ok(Err(why)),
+        }
+    })
+}
+
+/// The phases of a strategy for a band.
+pub fn phases(
+    ctx: &isl::Context,
+    tiling: TimeTiling,
+    band: &Band,
+    sizes: &[i64],
+) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
+    match tiling {
+        TimeTiling::Hybrid => hexagon::phases(ctx, band, sizes),
+        TimeTiling::Diamond => diamond::phases(ctx, band, sizes),
+        TimeTiling::Split => split::phases(ctx, band, sizes),
+    }
+}

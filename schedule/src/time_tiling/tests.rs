@@ -1,0 +1,245 @@
+use super::*;
+use crate::legality::{Rule, check};
+use crate::testing::scop;
+
+/// Stencils: name, text, levels, and slopes along each dimension as forward and backward numerators and denominators.
+#[allow(clippy::type_complexity)]
+const STENCILS: &[(&str, &str, i64, &[[i64; 4]])] = &[
+    (
+        "two time levels in one array",
+        "param n m; array A 2 m;
+         for t : 0 <= t < n { for i : 1 <= i < m - 1 { S : A[(t+1) mod 2, i] = A[t mod 2, i-1], A[t mod 2, i], A[t mod 2, i+1]; } }",
+        1,
+        &[[1, 1, 1, 1]],
+    ),
+    (
+        "copied back",
+        "param n m; array A m; array B m;
+         for t : 0 <= t < n {
+           for i : 1 <= i < m - 1 { S : B[i] = A[i-1], A[i], A[i+1]; }
+           for i : 1 <= i < m - 1 { R : A[i] = B[i]; }
+         }",
+        2,
+        &[[1, 1, 1, 1]],
+    ),
+    (
+        // Anti dependences turn the cone around: both sides are as steep as the steeper one.
+        "one-sided, copied back over two steps",
+        "param n m; array A m; array B m;
+         for t : 0 <= t < n {
+           for i : 2 <= i < m { S : B[i] = A[i-2], A[i]; }
+           for i : 2 <= i < m { R : A[i] = B[i]; }
+         }",
+        2,
+        &[[2, 1, 2, 1]],
+    ),
+    (
+        // All values have a cell of their own: only flow dependences. The slopes of section 3.2 of CGO 2014.
+        "asymmetric",
+        "param n m; array A n m;
+         for t : 2 <= t < n { for i : 2 <= i < m - 2 { S : A[t,i] = A[t-2,i-2], A[t-1,i+2]; } }",
+        1,
+        &[[1, 1, 2, 1]],
+    ),
+    (
+        "rational",
+        "param n m; array A n m;
+         for t : 3 <= t < n { for i : 2 <= i < m - 2 { S : A[t,i] = A[t-2,i-1], A[t-3,i+2]; } }",
+        1,
+        &[[1, 2, 2, 3]],
+    ),
+    (
+        "fdtd-2d",
+        "param n nx ny; array X nx ny; array Y nx ny; array H nx ny; array f n;
+         for t : 0 <= t < n {
+           for j : 0 <= j < ny { S0 : Y[0,j] = f[t]; }
+           for i : 1 <= i < nx { for j : 0 <= j < ny { S1 : Y[i,j] = Y[i,j], H[i,j], H[i-1,j]; } }
+           for i : 0 <= i < nx { for j : 1 <= j < ny { S2 : X[i,j] = X[i,j], H[i,j], H[i,j-1]; } }
+           for i : 0 <= i < nx - 1 { for j : 0 <= j < ny - 1 { S3 : H[i,j] = H[i,j], X[i,j+1], X[i,j], Y[i+1,j], Y[i,j]; } }
+         }",
+        2,
+        &[[1, 1, 1, 1], [1, 1, 1, 1]],
+    ),
+    (
+        "three dimensions",
+        "param n m; array A 2 m m m;
+         for t : 0 <= t < n { for i : 1 <= i < m - 1 { for j : 1 <= j < m - 1 { for k : 1 <= k < m - 1 {
+           S : A[(t+1) mod 2, i, j, k] = A[t mod 2, i, j, k], A[t mod 2, i-1, j, k], A[t mod 2, i+1, j, k],
+               A[t mod 2, i, j-1, k], A[t mod 2, i, j+1, k], A[t mod 2, i, j, k-1], A[t mod 2, i, j, k+1]; } } } }",
+        1,
+        &[[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]],
+    ),
+];
+
+#[test]
+fn bands() {
+    for (name, text, levels, slopes) in STENCILS {
+        let s = scop(text);
+        let deps = crate::dependences(&s).unwrap();
+        let band = recognise(&s, &deps).unwrap().unwrap();
+        assert_eq!(band.levels, *levels, "{name}");
+        let got: Vec<_> = band.slopes.clone();
+        let want: Vec<_> = slopes.iter().map(|s| testing::slopes(*s)).collect();
+        assert_eq!(got, want, "{name}");
+    }
+}
+
+#[test]
+fn no_bands() {
+    for (text, why) in [
+        // A step needs values of its own step.
+        ("param n m; array A m; for t : 0 <= t < n { for i : 1 <= i < m - 1 { S : A[i] = A[i-1], A[i+1]; } }", NotTiled::Order),
+        // Periodic boundaries: a step reaches across the whole array.
+        (
+            "param n m; array A 2 m; context m > 4;
+             for t : 0 <= t < n {
+               for i : 1 <= i < m { S : A[(t+1) mod 2, i] = A[t mod 2, i-1]; }
+               R : A[(t+1) mod 2, 0] = A[t mod 2, m-1];
+             }",
+            NotTiled::Unbounded,
+        ),
+        ("param m; array A m; for i : 1 <= i < m - 1 { S : A[i] = A[i-1]; }", NotTiled::Shape),
+    ] {
+        let s = scop(text);
+        let deps = crate::dependences(&s).unwrap();
+        assert_eq!(recognise(&s, &deps).unwrap().unwrap_err(), why, "{text}");
+    }
+}
+
+fn mapped(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
+    let deps = crate::dependences(s).unwrap();
+    let m = map(s, &deps, tiling, sizes, 4 * crate::DEFAULT_BUDGET).unwrap().unwrap();
+    (deps, m)
+}
+
+/// Every stencil with every strategy; the sizes are chosen so that no extent is a multiple of another.
+#[test]
+fn stencils_are_proved() {
+    for (name, text, _, slopes) in STENCILS {
+        for (tiling, sizes) in [
+            (TimeTiling::Hybrid, [2, 3, 5, 4]),
+            (TimeTiling::Diamond, [5, 6, 7, 0]),
+            (TimeTiling::Split, [3, 2, 3, 2]),
+        ] {
+            let s = scop(text);
+            let (deps, m) = mapped(&s, tiling, &sizes[..=slopes.len()]);
+            let before = s.ctx.operations();
+            let violations = check(&s, &deps, &m).unwrap();
+            println!("{name} {tiling:?}: {} operations", s.ctx.operations() - before);
+            assert!(violations.is_empty(), "{name} {tiling:?}: {}\n{m}", violations[0]);
+        }
+    }
+}
+
+fn rules(s: &Scop, deps: &Dependences, m: &MappedScop) -> Vec<Rule> {
+    let mut rules: Vec<_> = check(s, deps, m).unwrap().iter().map(|v| v.rule).collect();
+    rules.sort();
+    rules.dedup();
+    rules
+}
+
+/// A stencil of one dimension and two statements, tiled.
+fn tiled(tiling: TimeTiling) -> (Scop, Dependences, MappedScop) {
+    let s = scop(STENCILS[1].1);
+    let (deps, m) = mapped(&s, tiling, &[3, 2]);
+    (s, deps, m)
+}
+
+const ALL: [TimeTiling; 3] = [TimeTiling::Hybrid, TimeTiling::Diamond, TimeTiling::Split];
+
+#[test]
+fn shifted_tiles_are_found() {
+    for tiling in ALL {
+        let (s, deps, mut m) = tiled(tiling);
+        let k = &mut m.kernels[0];
+        let shift = isl::UnionMap::read(&s.ctx, "{ [b] -> [b + 1] }").unwrap();
+        k.tile_map = k.tile_map.clone().apply_range(shift).unwrap();
+        let found = rules(&s, &deps, &m);
+        assert!(found.contains(&Rule::ThreadDomain), "{tiling:?}: {found:?}");
+    }
+}
+
+#[test]
+fn swapped_phases_are_found() {
+    for tiling in [TimeTiling::Hybrid, TimeTiling::Split] {
+        let (s, deps, mut m) = tiled(tiling);
+        let mut host = crate::ScheduleTree::from_isl(&m.host).unwrap();
+        let crate::Tree::Band(b) = &mut host.root else { panic!() };
+        let crate::Tree::Sequence(c) = &mut *b.child else { panic!() };
+        c.swap(0, 1);
+        m.host = host.to_isl().unwrap();
+        assert_eq!(rules(&s, &deps, &m), [Rule::Order], "{tiling:?}");
+    }
+}
+
+/// The schedule of the first kernel with the part of its domain that `text` describes only.
+fn restricted(m: &mut MappedScop, text: &str) {
+    let k = &mut m.kernels[0];
+    let part = isl::UnionSet::read(k.domain.context(), text).unwrap();
+    k.schedule = k.schedule.clone().intersect_domain(part).unwrap();
+}
+
+#[test]
+fn missing_barriers_are_found() {
+    for tiling in ALL {
+        // None at all; one step's; one thread's.
+        for barriers in ["false", "c != 1", "_t0 != 3"] {
+            let (s, deps, mut m) = tiled(tiling);
+            restricted(&mut m, &format!("[_t0] -> {{ S[t, i]; R[t, i]; _barrier[c] : {barriers} }}"));
+            assert_eq!(rules(&s, &deps, &m), [Rule::Barrier], "{tiling:?} {barriers}");
+        }
+    }
+}
+
+#[test]
+fn barriers_in_the_wrong_place_are_found() {
+    // Ahead of their steps, and in another order.
+    for order in ["S[t, i]; R[t, i]", "_barrier[c]"] {
+        let (s, deps, mut m) = tiled(TimeTiling::Hybrid);
+        let mut tree = crate::ScheduleTree::from_isl(&m.kernels[0].schedule).unwrap();
+        let crate::Tree::Band(b) = &mut tree.root else { panic!() };
+        let crate::Tree::Sequence(c) = &mut *b.child else { panic!() };
+        if order.starts_with('S') {
+            c.reverse();
+        } else {
+            b.members[0] = b.members[0].clone().neg().unwrap();
+        }
+        m.kernels[0].schedule = tree.to_isl().unwrap();
+        assert!(rules(&s, &deps, &m).contains(&Rule::Barrier), "{order}");
+    }
+}
+
+#[test]
+fn tiles_that_are_too_narrow_are_found() {
+    for tiling in ALL {
+        let s = scop(STENCILS[1].1);
+        let deps = crate::dependences(&s).unwrap();
+        let mut band = recognise(&s, &deps).unwrap().unwrap();
+        // As if neighbours were never read.
+        band.slopes[0] = testing::slopes([0, 1, 1, 2]);
+        let phases = phases(&s.ctx, tiling, &band, &[3, 2]).unwrap().unwrap();
+        let m = kernels::build(&s, &band, &phases).unwrap().unwrap();
+        assert_eq!(rules(&s, &deps, &m), [Rule::Order], "{tiling:?}");
+    }
+}
+
+#[test]
+fn gaps_and_overlaps_are_found() {
+    let s = scop(STENCILS[1].1);
+    let deps = crate::dependences(&s).unwrap();
+    let band = recognise(&s, &deps).unwrap().unwrap();
+    for (change, rule) in [("{ [t, s0] : not (t = 5 and s0 = 7) }", Rule::Missing), ("", Rule::Excess)] {
+        let mut phases = phases(&s.ctx, TimeTiling::Hybrid, &band, &[3, 2]).unwrap().unwrap();
+        if change.is_empty() {
+            phases[1] = phases[0].clone();
+        } else {
+            let part = isl::Set::read(&s.ctx, change).unwrap();
+            phases = phases
+                .into_iter()
+                .map(|p| Phase { place: p.place.intersect_domain(part.clone()).unwrap(), ..p })
+                .collect();
+        }
+        let m = kernels::build(&s, &band, &phases).unwrap().unwrap();
+        assert!(rules(&s, &deps, &m).contains(&rule), "{change}");
+    }
+}
