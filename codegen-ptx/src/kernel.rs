@@ -399,7 +399,9 @@ fn has_barrier(node: &isl::AstNode) -> Result<bool> {
             has_barrier(&node.if_then()?)? || node.if_has_else()? && has_barrier(&node.if_else()?)?
         }
         isl::AstNodeType::For => has_barrier(&node.for_body()?)?,
-        isl::AstNodeType::User => node.user_expr()?.arg(0)?.id()?.name().starts_with(pollyrs_schedule::BARRIER),
+        isl::AstNodeType::User => {
+            node.user_expr()?.arg(0)?.id()?.name().starts_with(pollyrs_schedule::BARRIER)
+        }
     })
 }
 

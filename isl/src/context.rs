@@ -142,6 +142,18 @@ impl Context {
         f()
     }
 
+    /// Runs `f` without a limit: for printing, in which isl 0.27 dereferences a null pointer where an operation is refused.
+    pub(crate) fn without_limit<T>(&self, f: impl FnOnce() -> T) -> T {
+        // SAFETY: the context is live; the limit is put back.
+        unsafe {
+            let max = isl_ctx_get_max_operations(self.raw());
+            isl_ctx_set_max_operations(self.raw(), 0);
+            let result = f();
+            isl_ctx_set_max_operations(self.raw(), max);
+            result
+        }
+    }
+
     /// Operations under all budgets so far: a measure of the work done that is the same on every machine.
     pub fn operations(&self) -> u64 {
         self.0.spent.get() + self.counted()

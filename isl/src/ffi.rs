@@ -215,7 +215,7 @@ macro_rules! isl_display {
         isl_methods! { $ty keep { fn to_str() -> String = $to_str; } take {} }
         impl std::fmt::Display for $ty {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                match self.to_str() {
+                match self.context().without_limit(|| self.to_str()) {
                     Ok(s) => f.write_str(&s),
                     Err(_) => f.write_str("?"),
                 }

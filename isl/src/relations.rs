@@ -130,7 +130,9 @@ impl UnionSet {
     /// The sets of the union, sorted by their text so that the order is the same in every run.
     pub fn sets(&self) -> Result<Vec<Set>> {
         let mut v = self.set_list()?.to_vec()?;
-        v.sort_by_cached_key(|s| s.to_string());
+        if v.len() > 1 {
+            v.sort_by_cached_key(|s| s.to_string());
+        }
         Ok(v)
     }
 }
@@ -147,7 +149,9 @@ impl UnionMap {
     /// The maps of the union, sorted by their text so that the order is the same in every run.
     pub fn maps(&self) -> Result<Vec<Map>> {
         let mut v = self.map_list()?.to_vec()?;
-        v.sort_by_cached_key(|s| s.to_string());
+        if v.len() > 1 {
+            v.sort_by_cached_key(|s| s.to_string());
+        }
         Ok(v)
     }
 }

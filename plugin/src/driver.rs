@@ -360,7 +360,8 @@ fn tile_time(
         }
     }
     let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, budget);
-    let mapped = run.timer.time(Phase::Mapping, map).map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+    let mapped =
+        run.timer.time(Phase::Mapping, map).map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
     let check = || schedule::legality::check_within(scop, deps, &mapped, 4 * budget);
     let violations = run.timer.time(Phase::Check, check).map_err(|e| e.to_string())?;
     match violations.first().filter(|_| !schedule::planted::unproved()) {

@@ -156,15 +156,14 @@ impl Options {
                 .set(name.trim(), value.trim())
                 .map_err(|problem| PluginError::Option { name: name.clone(), problem })?;
         }
-        options
-            .check_tile()
-            .map_err(|problem| PluginError::Option { name: "tile".to_owned(), problem })?;
+        options.check_tile().map_err(|problem| PluginError::Option { name: "tile".to_owned(), problem })?;
         Ok(options)
     }
 
     /// Without a time loop a tile is a block of threads; CUDA allows 1024 (CUDA C++ Programming Guide, table of compute capabilities).
     fn check_tile(&self) -> Result<(), String> {
-        let fits = self.tile.iter().try_fold(1u32, |product, n| product.checked_mul(*n).filter(|p| *p <= 1024));
+        let fits =
+            self.tile.iter().try_fold(1u32, |product, n| product.checked_mul(*n).filter(|p| *p <= 1024));
         match (fits, self.strategy) {
             (Some(_), _) | (None, Strategy::Tiled(_)) => Ok(()),
             (None, _) => {

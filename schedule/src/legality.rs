@@ -195,7 +195,6 @@ impl Checker<'_> {
     /// Rule 2.
     fn grid(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
-        let ctx = &self.scop.ctx;
         let domain = k.domain.clone().intersect_params(self.known.clone())?;
         let launched = match k.steps {
             Some(_) => self.launched(k)?,
@@ -207,8 +206,12 @@ impl Checker<'_> {
             if !map.is_single_valued()? {
                 self.report_map(Rule::Grid, &k.name, map.clone())?;
             }
-            let space = isl::UnionSet::read(ctx, &format!("{{ [{}] }}", names("x", dims).join(",")))?;
-            self.report_set(Rule::Grid, &k.name, map.range()?.subtract(space)?)?;
+            for m in map.maps()? {
+                let out = isl::DimType::Out;
+                if m.has_tuple_id(out)? || m.dim(out)? as usize != dims {
+                    self.report_set(Rule::Grid, &k.name, isl::UnionSet::from_set(m.domain()?)?)?;
+                }
+            }
         }
 
         let box_ = self.started(k, launched)?;

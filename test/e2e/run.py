@@ -103,8 +103,9 @@ def compile_both(result, program, work):
 
 
 def strategy_options(program):
-    """The driver's words for the strategy and the tile sizes of a program."""
-    return [f"--pollyrs-option={name}={value}" for name, value in zip(("strategy", "tile"), program.strategy)]
+    """The driver's words for the strategy and the tile sizes of a program, and a budget for all its functions."""
+    words = [f"--pollyrs-option={name}={value}" for name, value in zip(("strategy", "tile"), program.strategy)]
+    return [*words, "--pollyrs-option=budget=50000000"] if words else []
 
 
 def compile_rust(result, program, plain, offloaded):

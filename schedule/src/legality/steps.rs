@@ -48,7 +48,8 @@ impl Checker<'_> {
         let domain = k.schedule.domain()?.intersect_params(started.clone())?;
         let (own, barriers) = (instances(&domain)?, part(&domain, true)?);
         let time = k.schedule.map()?;
-        let (at, meet) = (time.clone().intersect_domain(own.clone())?, time.intersect_domain(barriers.clone())?);
+        let (at, meet) =
+            (time.clone().intersect_domain(own.clone())?, time.intersect_domain(barriers.clone())?);
 
         let threads: Vec<_> = k.block.iter().map(|b| b.param.clone()).collect();
         let everywhere = forget_set(barriers.clone(), &threads)?.intersect_params(started)?;
@@ -98,14 +99,20 @@ impl Checker<'_> {
         let ctx = &self.scop.ctx;
         let (from, n) = self.position(i)?;
         let (to, m) = self.position(j)?;
-        let tuple = |prefix: &str, (b, c): (usize, usize)| [names("b", b), names(prefix, c)].concat().join(", ");
-        let all = isl::UnionMap::read(ctx, &format!("{{ [{}] -> [{}] }}", tuple("c", n), names("d", m.0 + m.1).join(", ")))?;
+        let tuple =
+            |prefix: &str, (b, c): (usize, usize)| [names("b", b), names(prefix, c)].concat().join(", ");
+        let all = isl::UnionMap::read(
+            ctx,
+            &format!("{{ [{}] -> [{}] }}", tuple("c", n), names("d", m.0 + m.1).join(", ")),
+        )?;
         let mut ordered = before.clone().product(all)?;
         if i == j {
             let text = format!("{{ [{}] -> [{}] : {} }}", tuple("c", n), tuple("d", n), lex_lt(n.1));
             let k = &self.mapped.kernels[i];
-            let launch = format!("{{ {0}[{1}] -> {0}[{1}] }}", k.name, names("h", k.host_params.len()).join(", "));
-            ordered = ordered.union(isl::UnionMap::read(ctx, &launch)?.product(isl::UnionMap::read(ctx, &text)?)?)?;
+            let launch =
+                format!("{{ {0}[{1}] -> {0}[{1}] }}", k.name, names("h", k.host_params.len()).join(", "));
+            ordered = ordered
+                .union(isl::UnionMap::read(ctx, &launch)?.product(isl::UnionMap::read(ctx, &text)?)?)?;
         }
         let ordered = deps.clone().universe()?.product(ordered)?;
         let placed = deps.apply_domain(from)?.apply_range(to)?;
@@ -117,7 +124,9 @@ impl Checker<'_> {
     /// `{ S[i] -> [S[i] -> [K[h] -> [tile, step]]] }` of a kernel, and the numbers of tile and step coordinates.
     fn position(&self, i: usize) -> Result<(isl::UnionMap, (usize, usize))> {
         let k = &self.mapped.kernels[i];
-        let Some(steps) = &k.steps else { return Err(crate::ScheduleError::Unsupported("a kernel without steps")) };
+        let Some(steps) = &k.steps else {
+            return Err(crate::ScheduleError::Unsupported("a kernel without steps"));
+        };
         let in_launch = k.tile_map.clone().flat_range_product(steps.clone())?;
         let dims = match in_launch.maps()?.first() {
             Some(m) => m.dim(isl::DimType::Out)? as usize,

@@ -33,7 +33,7 @@ impl Ratio {
     pub const ZERO: Ratio = Ratio { num: 0, den: 1 };
 
     pub fn new(num: i64, den: i64) -> Ratio {
-        let g = gcd(num.unsigned_abs(), den.unsigned_abs()).max(1) as i64 * den.signum();
+        let g = gcd(num.unsigned_abs().into(), den.unsigned_abs().into()).max(1) as i64 * den.signum();
         Ratio { num: num / g, den: den / g }
     }
 
@@ -48,11 +48,15 @@ impl Ratio {
     }
 
     pub fn max(self, o: Ratio) -> Ratio {
-        if i128::from(self.num) * i128::from(o.den) >= i128::from(o.num) * i128::from(self.den) { self } else { o }
+        if i128::from(self.num) * i128::from(o.den) >= i128::from(o.num) * i128::from(self.den) {
+            self
+        } else {
+            o
+        }
     }
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
@@ -136,7 +140,8 @@ fn levels(scop: &Scop, deps: &isl::UnionMap) -> Result<Option<Vec<i64>>> {
         let tuple = |ty, prefix: &str| -> Result<(usize, String)> {
             let name = m.tuple_name(ty)?.unwrap_or_default();
             let at = scop.statements.iter().position(|s| s.name == name);
-            let at = at.ok_or(crate::ScheduleError::Unsupported("a dependence between unknown statements"))?;
+            let at =
+                at.ok_or(crate::ScheduleError::Unsupported("a dependence between unknown statements"))?;
             let dims: Vec<_> = dims(ty)?.iter().map(|d| format!("{prefix}{d}")).collect();
             Ok((at, format!("{name}[{}]", dims.join(","))))
         };
@@ -229,7 +234,7 @@ fn steepest(distances: &isl::BasicSet, sign: i64) -> Result<Option<Ratio>> {
     // 0 <= y <= 1
     let mut program: Vec<[i128; 3]> = vec![[0, 0, 1], [1, 0, -1]];
     for c in distances.constraints()? {
-        let number = |v: isl::Val| v.to_i64().filter(|v| v.unsigned_abs() < 1 << 20).map(i128::from);
+        let number = |v: isl::Val| v.to_i64().filter(|v| v.unsigned_abs() < 1 << 40).map(i128::from);
         let all = (number(c.coefficient(set, 0)?), number(c.coefficient(set, 1)?), number(c.constant()?));
         let (Some(a), Some(b), Some(c0)) = all else { return Ok(None) };
         let b = b * i128::from(sign);
@@ -249,10 +254,24 @@ fn steepest(distances: &isl::BasicSet, sign: i64) -> Result<Option<Ratio>> {
                 (det, r, y) = (-det, -r, -y);
             }
             let inside = det > 0 && program.iter().all(|[a, b, c]| a * det + b * r + c * y >= 0);
-            if inside && best.is_none_or(|(n, m)| r * m > n * det) {
+            if !inside {
+                continue;
+            }
+            let common = gcd(r.unsigned_abs(), det.unsigned_abs()).max(1) as i128;
+            (r, det) = (r / common, det / common);
+            let Some((n, m)) = best else {
+                best = Some((r, det));
+                continue;
+            };
+            let (Some(new), Some(old)) = (r.checked_mul(m), n.checked_mul(det)) else { return Ok(None) };
+            if new > old {
                 best = Some((r, det));
             }
         }
+    }
+    // Negative ones, which may be as small as one over the number of iterations, are clamped by the caller.
+    if best.is_some_and(|(n, _)| n < 0) {
+        return Ok(Some(Ratio::ZERO));
     }
     // Steeper ones would make tiles of thousands of points.
     let reduced = |(n, d): (i128, i128)| Some(Ratio::new(i64::try_from(n).ok()?, i64::try_from(d).ok()?));

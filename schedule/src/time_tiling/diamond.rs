@@ -63,7 +63,11 @@ impl Diamond {
 }
 
 /// The one phase for the sizes `[h, w1, ...]`; what is missing is chosen.
-pub fn phases(ctx: &isl::Context, band: &Band, sizes: &[i64]) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
+pub fn phases(
+    ctx: &isl::Context,
+    band: &Band,
+    sizes: &[i64],
+) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
     let default: &[i64] = match band.dims {
         1 => &[128],
         2 => &[16, 32],
@@ -88,7 +92,9 @@ mod tests {
     #[test]
     fn diamonds_cover_and_keep_the_order() {
         let ctx = isl::Context::new();
-        for s in [[1, 1, 1, 1], [2, 1, 1, 1], [1, 2, 1, 1], [3, 2, 1, 3], [0, 1, 1, 1], [0, 1, 0, 1], [1, 3, 1, 1]] {
+        for s in
+            [[1, 1, 1, 1], [2, 1, 1, 1], [1, 2, 1, 1], [3, 2, 1, 3], [0, 1, 1, 1], [0, 1, 0, 1], [1, 3, 1, 1]]
+        {
             for h in [1, 4, 7] {
                 let coordinates = isl::UnionMap::empty(&ctx).unwrap();
                 let band = Band { dims: 1, levels: 1, coordinates, slopes: vec![slopes(s)] };

@@ -59,7 +59,8 @@ impl Hexagon {
         place.that(format!("a = t + {late} - {height} * T and 0 <= a < {height}"));
         place.block("b0");
         place.local("l0", format!("s0 + {aside} + {} * T - {width} * b0", f1 - f0), width);
-        let Slopes { forward: Ratio { num: n0, den: d0 }, backward: Ratio { num: n1, den: d1 } } = self.slopes;
+        let Slopes { forward: Ratio { num: n0, den: d0 }, backward: Ratio { num: n1, den: d1 } } =
+            self.slopes;
         place.that(format!("{n0} * a - {d0} * l0 <= {}", (2 * h + 1) * n0 - d0 * f0));
         place.that(format!("{n1} * a + {d1} * l0 <= {}", (2 * h + 1) * n1 + d1 * (f0 + w)));
         place.that(format!("{n1} * a + {d1} * l0 >= {}", h * n1 - (d1 - 1)));
@@ -68,7 +69,11 @@ impl Hexagon {
 }
 
 /// The phases for the sizes `[h, w0, w1, ...]`; what is missing is chosen.
-pub fn phases(ctx: &isl::Context, band: &Band, sizes: &[i64]) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
+pub fn phases(
+    ctx: &isl::Context,
+    band: &Band,
+    sizes: &[i64],
+) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
     let default: &[i64] = match band.dims {
         1 => &[31, 96],
         2 => &[3, 5, 32],

@@ -25,7 +25,8 @@ pub(super) fn build(
 ) -> Result<std::result::Result<MappedScop, NotTiled>> {
     let ctx = &scop.ctx;
     let known = known(scop)?;
-    let coordinates = band.coordinates.clone().intersect_domain(scop.domain()?)?.intersect_params(known.clone())?;
+    let coordinates =
+        band.coordinates.clone().intersect_domain(scop.domain()?)?.intersect_params(known.clone())?;
     let Some(points) = hull(band, &coordinates)? else { return Ok(Err(NotTiled::Bounds)) };
     let mut kernels = Vec::new();
     let (mut host, mut members) = (isl::UnionSet::empty(ctx)?, Vec::new());
@@ -83,7 +84,8 @@ fn hull(band: &Band, coordinates: &isl::UnionMap) -> Result<Option<isl::Set>> {
 }
 
 fn bounded(values: &isl::Set) -> Result<bool> {
-    Ok(values.dim_has_lower_bound(isl::DimType::Set, 0)? && values.dim_has_upper_bound(isl::DimType::Set, 0)?)
+    Ok(values.dim_has_lower_bound(isl::DimType::Set, 0)?
+        && values.dim_has_upper_bound(isl::DimType::Set, 0)?)
 }
 
 /// Threads along each local coordinate: a warp along the last one, then what is left of a block.
@@ -132,7 +134,11 @@ fn kernel(
         tile.concat(),
         thread.concat(),
     );
-    let at_tile = format!("[{}] -> {{ [{out}] : T = {h}{} }}", [vec![h.clone()], bs.clone()].concat().join(", "), tile.concat());
+    let at_tile = format!(
+        "[{}] -> {{ [{out}] : T = {h}{} }}",
+        [vec![h.clone()], bs.clone()].concat().join(", "),
+        tile.concat()
+    );
 
     let full = coordinates.clone().apply_range(isl::UnionMap::from_map(phase.place.clone())?)?;
     let full = full.intersect_range(isl::UnionSet::read(ctx, &launch)?)?.coalesce()?;
@@ -141,8 +147,12 @@ fn kernel(
         let map = isl::UnionMap::read(ctx, &format!("{{ [{out}] -> [{}] }}", values.join(", ")))?;
         Ok(full.clone().apply_range(map)?.coalesce()?)
     };
-    let in_turns: Vec<_> =
-        l.iter().zip(&sizes).zip(&phase.extents).map(|((l, s), e)| if s == e { l.clone() } else { format!("{l} mod {s}") }).collect();
+    let in_turns: Vec<_> = l
+        .iter()
+        .zip(&sizes)
+        .zip(&phase.extents)
+        .map(|((l, s), e)| if s == e { l.clone() } else { format!("{l} mod {s}") })
+        .collect();
 
     // The grid, and the context: each coordinate by itself, so that the context is the grid's box.
     let fixed = reach.clone().intersect(isl::Set::read(ctx, &launch)?)?;
@@ -153,7 +163,8 @@ fn kernel(
         let values = fixed.clone().apply(map)?.remove_divs()?.coalesce()?;
         let (lower, upper) = (values.clone().dim_min(0)?.coalesce()?, values.clone().dim_max(0)?.coalesce()?);
         let count = upper.sub(lower.clone())?.add_constant(isl::Val::int(ctx, 1)?)?.coalesce()?;
-        let inside = values.intersect(isl::Set::read(ctx, &format!("[{p}] -> {{ [b] : b = {p} }}"))?)?.params()?;
+        let inside =
+            values.intersect(isl::Set::read(ctx, &format!("[{p}] -> {{ [b] : b = {p} }}"))?)?.params()?;
         context = context.intersect(inside)?;
         grid.push(GridDim { param: p.clone(), lower, count });
     }
@@ -166,10 +177,12 @@ fn kernel(
 
     // Barriers wherever the tile may have points.
     let steps = isl::Map::read(ctx, &format!("{{ [{out}] -> {BARRIER}[{}] }}", c.join(", ")))?;
-    let barriers = reach.intersect(isl::Set::read(ctx, &at_tile)?)?.apply(steps)?.remove_divs()?.coalesce()?;
+    let barriers =
+        reach.intersect(isl::Set::read(ctx, &at_tile)?)?.apply(steps)?.remove_divs()?.coalesce()?;
 
     let mine = full.clone().intersect_range(isl::UnionSet::read(ctx, &one)?)?;
-    let schedule = thread_schedule(scop, &mine, &barriers, &context, &out, (&c, &l), (&sizes, &phase.extents))?;
+    let schedule =
+        thread_schedule(scop, &mine, &barriers, &context, &out, (&c, &l), (&sizes, &phase.extents))?;
     Ok(MappedKernel {
         name: name.into(),
         host_params: vec![h],
@@ -216,7 +229,8 @@ fn thread_schedule(
     let mut body = Vec::new();
     let mut all = isl::UnionSet::empty(ctx)?;
     for s in &scop.statements {
-        let tuple = format!("{{ {}[{}] }}", s.name, names("i", s.domain.dim(isl::DimType::Set)? as usize).join(","));
+        let tuple =
+            format!("{{ {}[{}] }}", s.name, names("i", s.domain.dim(isl::DimType::Set)? as usize).join(","));
         let tuple = isl::UnionSet::read(ctx, &tuple)?;
         all = all.union(tuple.clone())?;
         body.push((tuple, Tree::Leaf));

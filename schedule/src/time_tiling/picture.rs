@@ -38,7 +38,8 @@ pub fn picture(ctx: &isl::Context, tiling: TimeTiling, band: &Band, sizes: &[i64
     for (number, phase) in phases.iter().enumerate() {
         let others: String = (1..band.dims).map(|_| ", 0").collect();
         let window = format!("{{ [t, s{others}] : 0 <= t < {} and 0 <= s < {} }}", WINDOW.0, WINDOW.1);
-        let places = phase.place.clone().intersect_domain(isl::Set::read(ctx, &window)?)?.wrap()?.flatten()?;
+        let places =
+            phase.place.clone().intersect_domain(isl::Set::read(ctx, &window)?)?.wrap()?.flatten()?;
         let mut points = Vec::new();
         list(places, &mut Vec::new(), &mut points)?;
         for p in points {
@@ -84,9 +85,11 @@ mod tests {
     #[test]
     fn every_point_of_the_window_once() {
         let ctx = isl::Context::new();
-        for (tiling, sizes) in
-            [(TimeTiling::Hybrid, [2, 3, 4]), (TimeTiling::Diamond, [6, 4, 0]), (TimeTiling::Split, [4, 2, 4])]
-        {
+        for (tiling, sizes) in [
+            (TimeTiling::Hybrid, [2, 3, 4]),
+            (TimeTiling::Diamond, [6, 4, 0]),
+            (TimeTiling::Split, [4, 2, 4]),
+        ] {
             let band = Band {
                 dims: 1,
                 levels: 1,

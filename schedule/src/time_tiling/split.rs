@@ -39,13 +39,15 @@ impl Trapezoid {
     }
 
     fn add(&self, place: &mut Place, d: usize, inverted: bool) {
-        let Slopes { forward: Ratio { num: n0, den: d0 }, backward: Ratio { num: n1, den: d1 } } = self.slopes;
+        let Slopes { forward: Ratio { num: n0, den: d0 }, backward: Ratio { num: n1, den: d1 } } =
+            self.slopes;
         let (s, b, l) = (format!("s{d}"), format!("b{d}"), format!("l{d}"));
         place.block(&b);
         // Local coordinates of inverted tiles begin with the points of their widest row.
         let reach = self.slopes.backward.ceil_of(self.h - 1);
         let first = if inverted { self.upright + 1 - reach } else { 0 };
-        let end = if inverted { self.period + self.slopes.forward.ceil_of(self.h - 1) } else { self.upright + 1 };
+        let end =
+            if inverted { self.period + self.slopes.forward.ceil_of(self.h - 1) } else { self.upright + 1 };
         place.local(&l, format!("{s} - {first} - {} * {b}", self.period), end - first);
         let (u, p) = (self.upright, self.period);
         if inverted {
@@ -61,7 +63,11 @@ impl Trapezoid {
 const MAX_SPLIT: usize = 2;
 
 /// The phases for the sizes `[h, w0, w1, ...]`; what is missing is chosen.
-pub fn phases(ctx: &isl::Context, band: &Band, sizes: &[i64]) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
+pub fn phases(
+    ctx: &isl::Context,
+    band: &Band,
+    sizes: &[i64],
+) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
     let default: &[i64] = match band.dims {
         1 => &[32, 64],
         2 => &[4, 4, 24],

@@ -13,7 +13,8 @@ pub fn slopes([n0, d0, n1, d1]: [i64; 4]) -> Slopes {
 /// Every point is in exactly one tile of exactly one phase.
 pub fn assert_partition(phases: &[Phase], space: usize) {
     let ctx = phases[0].place.context();
-    let mut all = isl::Set::read(ctx, &format!("{{ [t, {}] : false }}", names("s", space).join(","))).unwrap();
+    let mut all =
+        isl::Set::read(ctx, &format!("{{ [t, {}] : false }}", names("s", space).join(","))).unwrap();
     for p in phases {
         assert!(p.place.is_single_valued().unwrap(), "{}", p.place);
         let domain = p.place.clone().domain().unwrap();
@@ -50,13 +51,18 @@ pub fn assert_order(phases: &[Phase], slopes: &[Slopes], reach: i64) {
                 let same: Vec<_> = (0..b).map(|d| format!("b{d} = b{d}'")).collect();
                 for d in 0..c {
                     let equal: Vec<_> = (0..d).map(|e| format!("c{e} = c{e}'")).collect();
-                    let all = [vec!["T = T'".to_string()], same.clone(), equal, vec![format!("c{d} < c{d}'")]];
+                    let all =
+                        [vec!["T = T'".to_string()], same.clone(), equal, vec![format!("c{d} < c{d}'")]];
                     good.push(all.concat().join(" and "));
                 }
             }
             let text = format!("{{ [{}] -> [{}] : ({}) }}", tuple(""), tuple("'"), good.join(") or ("));
             let bad = pairs.subtract(isl::Map::read(ctx, &text).unwrap()).unwrap();
-            assert!(bad.is_empty().unwrap(), "phases {i} and {j}: {}", bad.wrap().unwrap().sample_point().unwrap());
+            assert!(
+                bad.is_empty().unwrap(),
+                "phases {i} and {j}: {}",
+                bad.wrap().unwrap().sample_point().unwrap()
+            );
         }
     }
 }

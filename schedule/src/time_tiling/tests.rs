@@ -88,7 +88,10 @@ fn bands() {
 fn no_bands() {
     for (text, why) in [
         // A step needs values of its own step.
-        ("param n m; array A m; for t : 0 <= t < n { for i : 1 <= i < m - 1 { S : A[i] = A[i-1], A[i+1]; } }", NotTiled::Order),
+        (
+            "param n m; array A m; for t : 0 <= t < n { for i : 1 <= i < m - 1 { S : A[i] = A[i-1], A[i+1]; } }",
+            NotTiled::Order,
+        ),
         // Periodic boundaries: a step reaches across the whole array.
         (
             "param n m; array A 2 m; context m > 4;
