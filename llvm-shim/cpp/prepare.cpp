@@ -219,39 +219,83 @@ static bool guardsOf(Instruction &I, Loop &L, DominatorTree &DT, LoopInfo &LI, G
   return false;
 }
 
-// Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe without.
+// Whether two loads of the same type read the same place, by the same pointer or by constant offsets from one.
+static bool readSamePlace(LoadInst &A, LoadInst &B) {
+  if (A.getType() != B.getType())
+    return false;
+  if (A.getPointerOperand() == B.getPointerOperand())
+    return true;
+  const DataLayout &Layout = A.getDataLayout();
+  int64_t OffsetA = 0, OffsetB = 0;
+  return GetPointerBaseWithConstantOffset(A.getPointerOperand(), OffsetA, Layout) ==
+             GetPointerBaseWithConstantOffset(B.getPointerOperand(), OffsetB, Layout) &&
+         OffsetA == OffsetB;
+}
+
+// Moves the conditions before the loop, where they do not change in it.
+static bool hoistGuards(const Guards &Conditions, Loop &L, Instruction *Before, bool &Changed) {
+  bool Moved = false;
+  bool Invariant = all_of(Conditions, [&](auto &C) { return L.makeLoopInvariant(C.first, Moved, Before); });
+  Changed |= Moved;
+  return Invariant;
+}
+
+// Whether all branches go the given way. The loop branches on these conditions one after the other only where it gets there; here all
+// of them are looked at, so the result has to be frozen.
+static Value *conjunction(const Guards &Conditions, IRBuilder<> &B) {
+  Value *All = nullptr;
+  for (auto &[Condition, Way] : reverse(Conditions)) {
+    Value *One = Way ? Condition : B.CreateNot(Condition);
+    All = All ? B.CreateLogicalAnd(All, One) : One;
+  }
+  return B.CreateFreeze(All);
+}
+
+// Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe without. All loads of its
+// place in the loop read the same: rotation leaves one in the guard and one in the loop, versions of a loop have one each. They become one,
+// which runs where one of them does.
 static bool hoistLoad(LoadInst &Load, Loop &L, AAResults &AA, DominatorTree &DT, LoopInfo &LI, bool &Changed) {
   Instruction *Before = L.getLoopPreheader()->getTerminator();
   bool Speculated = isSafeToSpeculativelyExecute(&Load, Before, nullptr, &DT);
-  Guards Conditions;
-  if (!Speculated && !guardsOf(Load, L, DT, LI, Conditions))
+  SmallVector<Guards, 2> Ways(1);
+  if (!Speculated && !guardsOf(Load, L, DT, LI, Ways[0]))
     return false;
   if (!isUnwritten(Load, L, AA))
     return false;
   bool Moved = false;
   bool Invariant = L.makeLoopInvariant(Load.getPointerOperand(), Moved, Before);
-  for (auto &[Condition, Way] : Conditions)
-    Invariant = Invariant && L.makeLoopInvariant(Condition, Moved, Before);
   Changed |= Moved;
-  if (!Invariant)
+  if (!Invariant || !hoistGuards(Ways[0], L, Before, Changed))
     return false;
-  // Loads of the same place behind this one read the same: loop rotation leaves one in the guard and one in the loop.
+  bool Guarded = !Ways[0].empty();
   SmallVector<LoadInst *, 4> Same;
   for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB)
-      if (auto *Other = dyn_cast<LoadInst>(&I); Other && Other != &Load && Other->isSimple() &&
-          Other->getType() == Load.getType() && Other->getPointerOperand() == Load.getPointerOperand() &&
-          DT.dominates(&Load, Other))
-        Same.push_back(Other);
+    for (Instruction &I : *BB) {
+      auto *Other = dyn_cast<LoadInst>(&I);
+      if (!Other || Other == &Load || !Other->isSimple() || !readSamePlace(Load, *Other) || !isUnwritten(*Other, L, AA))
+        continue;
+      // Unlike this one it may run where this one does not.
+      if (Guarded && !DT.dominates(&Load, Other)) {
+        Guards Conditions;
+        if (!guardsOf(*Other, L, DT, LI, Conditions) || !hoistGuards(Conditions, L, Before, Changed))
+          continue;
+        if (!is_contained(Ways, Conditions))
+          Ways.push_back(Conditions);
+      }
+      Same.push_back(Other);
+    }
   auto Replace = [&](Value *V) {
     for (LoadInst *Other : Same) {
+      Load.setAlignment(std::min(Load.getAlign(), Other->getAlign()));
       Other->replaceAllUsesWith(V);
       Other->eraseFromParent();
     }
     if (!Same.empty())
       Load.dropPoisonGeneratingAnnotations();
+    if (Ways.size() > 1)
+      Load.dropUBImplyingAttrsAndMetadata();
   };
-  if (Conditions.empty()) {
+  if (!Guarded) {
     if (Speculated)
       Load.dropUBImplyingAttrsAndMetadata();
     Load.moveBefore(Before->getIterator());
@@ -259,15 +303,13 @@ static bool hoistLoad(LoadInst &Load, Loop &L, AAResults &AA, DominatorTree &DT,
     return Changed = true;
   }
   IRBuilder<> B(Before);
-  Value *All = nullptr;
-  for (auto &[Condition, Way] : reverse(Conditions)) {
-    Value *One = Way ? Condition : B.CreateNot(Condition);
-    All = All ? B.CreateLogicalAnd(All, One) : One;
+  Value *Any = nullptr;
+  for (const Guards &Conditions : Ways) {
+    Value *All = conjunction(Conditions, B);
+    Any = Any ? B.CreateOr(Any, All) : All;
   }
-  // The loop branches on these conditions one after the other only where it gets there; here all of them are looked at.
-  All = B.CreateFreeze(All);
-  Instruction *Then = SplitBlockAndInsertIfThen(All, Before->getIterator(), /*Unreachable=*/false);
-  BasicBlock *Split = cast<Instruction>(All)->getParent();
+  Instruction *Then = SplitBlockAndInsertIfThen(Any, Before->getIterator(), /*Unreachable=*/false);
+  BasicBlock *Split = Then->getParent()->getSinglePredecessor();
   PHINode *PHI = PHINode::Create(Load.getType(), 2, Load.getName(), Before->getParent()->begin());
   PHI->setDebugLoc(Load.getDebugLoc());
   Load.replaceAllUsesWith(PHI);

@@ -135,6 +135,8 @@ pub(crate) struct Builder<'a> {
     pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
     /// [`crate::DetectOptions::counted_stores`].
     pub counted_stores: bool,
+    /// Blocks that are left out of the model, as they are assumed not to be entered: see [`crate::versions`].
+    pub excluded: BTreeSet<Block>,
 }
 
 impl<'a> Builder<'a> {
@@ -160,6 +162,7 @@ impl<'a> Builder<'a> {
             tied: BTreeSet::new(),
             outer_counters: BTreeMap::new(),
             counted_stores,
+            excluded: BTreeSet::new(),
             ctx,
         })
     }

@@ -55,7 +55,7 @@ impl Builder<'_> {
             within: BTreeMap::new(),
         };
         for b in order {
-            if flow.within.contains_key(&b) {
+            if flow.within.contains_key(&b) || self.excluded.contains(&b) {
                 continue;
             }
             let mut before = (self.assumed.clone(), self.assumptions.clone());
@@ -73,7 +73,7 @@ impl Builder<'_> {
             }
         }
         let within = &flow.within;
-        flow.order.retain(|b| !within.contains_key(b));
+        flow.order.retain(|b| !within.contains_key(b) && !self.excluded.contains(b));
         Ok(flow)
     }
 
@@ -117,7 +117,7 @@ impl Builder<'_> {
         let mut seen = BTreeSet::new();
         for p in preds.into_iter().filter(|p| seen.insert(*p)) {
             let back = headed.is_some_and(|l| self.an.loops()[l.0].blocks.contains(&p));
-            if !self.contains(p) || back {
+            if !self.contains(p) || back || self.excluded.contains(&p) {
                 continue;
             }
             let edge = self.edge_domain(flow, p, b)?;

@@ -214,6 +214,9 @@ impl Builder<'_> {
         let mut initial: Option<Value> = None;
         let mut done = BTreeSet::new();
         for (value, from) in ir::incoming(cell.value) {
+            if self.excluded.contains(&from) {
+                continue;
+            }
             if let Some(k) = flow.subregion_edge(from, block) {
                 // The subregion chooses among its edges.
                 if done.insert(k) {

@@ -7,7 +7,7 @@
 //! blocks, and that each optimistic step is an assumption checked at run time.
 //!
 //! ```text
-//! candidates   regions to try, largest first
+//! candidates   regions to try, largest first                               (versions: what is left out of them)
 //!   domains      control flow      → iteration domains
 //!   effects      stores, cells     → what is computed, where values come from   (scalars: the cells)
 //!   subregions   control flow on data → parts of statements
@@ -49,6 +49,7 @@ mod selects;
 mod statements;
 mod strides;
 mod subregions;
+mod versions;
 
 use builder::{Builder, Candidate, Fail};
 use candidates::Search;
@@ -106,8 +107,17 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         let name = format!("{function}.{}", count + 1);
         let left = options.all_operations.saturating_sub(operations).max(1);
         let scop = ctx.with_budget(options.isl_operations.min(left), || {
-            Builder::new(analyses, &cfg, ctx.clone(), c, options.counted_stores)?
-                .build(name, function.clone())
+            let start = || Builder::new(analyses, &cfg, ctx.clone(), c, options.counted_stores);
+            let mut builder = start()?;
+            let left_out = builder.begin(true)?;
+            match builder.build(name.clone(), function.clone()) {
+                Err(_) if left_out => {
+                    let mut whole = start()?;
+                    whole.begin(false)?;
+                    whole.build(name, function.clone())
+                }
+                found => found,
+            }
         });
         operations += ctx.operations();
         count += usize::from(scop.is_ok());

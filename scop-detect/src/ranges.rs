@@ -63,7 +63,11 @@ impl Builder<'_> {
             let bounds = (domain.clone().dim_min(d), domain.clone().dim_max(d));
             let (Ok(least), Ok(most)) = bounds else { return Err(blocked()) };
             let within = known.clone().intersect(executed.clone())?;
-            let simple = |f: PwAff| -> isl::Result<PwAff> { f.gist_params(within.clone())?.coalesce() };
+            // A quotient that is known to be whole may lose its rounding, and code needs it.
+            let simple = |f: PwAff| -> isl::Result<PwAff> {
+                let simpler = f.clone().gist_params(within.clone())?.coalesce()?;
+                if is_integral(&simpler)? { Ok(simpler) } else { f.coalesce() }
+            };
             let (least, most) = (simple(least)?, simple(most)?);
             if least.n_piece()? > MAX_PIECES || most.n_piece()? > MAX_PIECES {
                 return Err(blocked());
@@ -155,10 +159,23 @@ impl Builder<'_> {
     }
 }
 
+/// Whether no piece has a denominator outside of rounded quotients.
+fn is_integral(f: &PwAff) -> isl::Result<bool> {
+    for (_, aff) in f.pieces()? {
+        if !aff.denominator()?.is_one()? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Bounds of a sum for parameters in `within`, from those of its factors one by one; `None` where there are none.
 fn interval(terms: &[ProductTerm], within: &Set) -> isl::Result<Option<(i128, i128)>> {
     let of = |f: &PwAff| -> isl::Result<Option<(i128, i128)>> {
         let f = f.clone().intersect_params(within.clone())?;
+        if !is_integral(&f)? {
+            return Ok(None);
+        }
         let ends = (f.clone().min_value()?.to_i64(), f.max_value()?.to_i64());
         Ok(match ends {
             (Some(a), Some(b)) => Some((a.into(), b.into())),

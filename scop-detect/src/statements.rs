@@ -42,11 +42,16 @@ pub(crate) struct Draft {
 }
 
 impl Builder<'_> {
-    /// The SCoP of the region, or why it is none.
-    pub fn build(mut self, name: String, function: String) -> Result<Scop, Fail> {
+    /// What comes before the model. Whether versions of loops are left out of it.
+    pub fn begin(&mut self, without_versions: bool) -> Result<bool, Fail> {
         self.check_exit()?;
         self.check_instructions()?;
         self.facts_at_entry()?;
+        Ok(without_versions && self.leave_out_versions()?)
+    }
+
+    /// The SCoP of the region, or why it is none.
+    pub fn build(mut self, name: String, function: String) -> Result<Scop, Fail> {
         let flow = self.flow()?;
         let fx = self.effects(&flow)?;
         let groups = self.groups(&flow, fx.effects.clone())?;
@@ -70,7 +75,7 @@ impl Builder<'_> {
     fn fault(&mut self, flow: &Flow, groups: &[Group], arrays: &mut Vec<Array>) -> Result<(), Fail> {
         let mut any = false;
         // Calls under control flow on data: code generation has them report in straight-line code only.
-        for b in self.region.blocks.iter().filter(|b| !flow.order.contains(b)) {
+        for b in self.region.blocks.difference(&self.excluded).filter(|b| !flow.order.contains(b)) {
             if let Some(call) = ir::instructions(*b).into_iter().find(|v| ir::may_set_errno(*v)) {
                 return Err(Fail::at(crate::instructions::call_reason(call), call));
             }

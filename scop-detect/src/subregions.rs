@@ -201,6 +201,7 @@ impl Builder<'_> {
                 && !back
                 && !(counted && stores && !short)
                 && self.contains(*b)
+                && !self.excluded.contains(b)
                 && !flow.within.contains_key(b)
         };
         (fine && whole && s.blocks.iter().all(block)).then_some(s)
