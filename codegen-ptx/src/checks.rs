@@ -61,7 +61,8 @@ impl Gate<'_> {
             let notes: BTreeSet<String> = scop.assumptions.iter().map(|a| a.note.clone()).collect();
             let notes: Vec<String> = notes.into_iter().collect();
             let holds = expr.emit_set(&assumed)?;
-            checks.push(Check { holds, reason: format!("an assumption does not hold: {}", notes.join("; ")) });
+            checks
+                .push(Check { holds, reason: format!("an assumption does not hold: {}", notes.join("; ")) });
         }
         let mut ranges: Vec<_> = scop.ranges.iter().collect();
         ranges.sort_by_key(|r| r.terms.iter().map(|t| t.coefficient.len()).sum::<usize>());

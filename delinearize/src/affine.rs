@@ -110,5 +110,6 @@ pub(crate) fn linear(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape>
         subscripts.push(vec![to_pw_aff(offset, &space, problem.params)?]);
     }
     let assumption = isl::Set::universe(params)?;
-    Ok(Shape { sizes: vec![None], subscripts, assumption, origin: Origin::Linear })
+    let check = assumption.clone();
+    Ok(Shape { sizes: vec![None], subscripts, assumption, check, origin: Origin::Linear })
 }

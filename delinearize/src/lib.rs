@@ -13,6 +13,7 @@
 //!   one address only if they are equal. Dependences between them are therefore exact.
 //! - *Exact*: the assumption holds for exactly the parameters (in the context) where no executed iteration
 //!   breaks that.
+//! - *Checked*: the check implies the assumption (in the context).
 //!
 //! **Example.** `for (i < n) for (j < m) A[i][j] = ...` with `float A[n][P]`: offset `4*P*i + 4*j`, domain
 //! `[n, m, P] -> { S[i, j] : 0 <= i < n and 0 <= j < m }` gives the shape `A[*][P]`, the subscripts `[i, j]`,
@@ -79,6 +80,8 @@ pub struct Shape {
     /// `[params] -> { : ... }`: condition under which the view is right, gisted against the context; the
     /// universe where none is needed.
     pub assumption: isl::Set,
+    /// What to check at run time: the assumption, or where that has many cases something without cases that implies it.
+    pub check: isl::Set,
     pub origin: Origin,
 }
 

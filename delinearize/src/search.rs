@@ -245,5 +245,7 @@ fn finish(run: &Executed, view: &View, origin: Origin) -> Result<Shape> {
     let subscripts =
         view.pieces.iter().enumerate().map(|(n, p)| run.functions(n, p)).collect::<Result<Vec<_>>>()?;
     let sizes = std::iter::once(None).chain(view.sizes.iter().cloned().map(Some)).collect();
-    Ok(Shape { sizes, subscripts, assumption: run.assumption(view)?, origin })
+    let assumption = run.assumption(view)?;
+    let check = run.check(view, &assumption)?;
+    Ok(Shape { sizes, subscripts, assumption, check, origin })
 }

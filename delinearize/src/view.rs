@@ -33,8 +33,13 @@ type Result<T> = std::result::Result<T, DelinearizeError>;
 const MAX_MULTIPLE: i128 = 2;
 /// An access in more pieces than this (two dimensions of three) gets a condition instead.
 const MAX_PIECES: usize = 9;
-/// What all sizes are taken to be, to tell what mostly holds.
-const TYPICAL: i32 = 1024;
+/// What all sizes are taken to be, give or take a few, to tell what mostly holds.
+const TYPICAL: i64 = 1024;
+const UNLIKE: i64 = 8;
+
+/// A condition of more cases than this is replaced by a stronger one without cases, where there is one. Each check at run time, and each
+/// set that it is intersected with before, has them all.
+const MAX_CASES: u32 = 3;
 
 /// A condition of more parts than this is left as isl gives it.
 const MAX_TIDY: usize = 12;
@@ -495,7 +500,36 @@ impl<'a> Executed<'a> {
         // subtraction gives.
         let right = self.context.clone().subtract(view.violations.clone())?.coalesce()?;
         let right = right.gist(self.any.clone())?.union(self.any.clone().complement()?)?;
-        tidy(right.gist(self.context.clone())?.coalesce()?)
+        let right = right.gist(self.context.clone())?.coalesce()?;
+        tidy(right)
+    }
+
+    /// What to check in place of `assumption`: that, or if it has many cases what makes the view right if all accesses are executed, and
+    /// also otherwise; no union, and it holds for sizes that are alike. (For each loop `it does not run, or its accesses fit`: of several
+    /// loops with sizes of their own that is a case for each set of loops.)
+    pub fn check(&self, view: &View, assumption: &isl::Set) -> Result<isl::Set> {
+        let simpler = if assumption.n_basic_set()? > MAX_CASES { self.all_fit(view)? } else { None };
+        Ok(simpler.unwrap_or_else(|| assumption.clone()))
+    }
+
+    fn all_fit(&self, view: &View) -> Result<Option<isl::Set>> {
+        let mut all = self.context.clone();
+        for d in &self.domains {
+            all = all.intersect(d.clone().params()?)?;
+        }
+        let typical = self.alike(all.clone())?;
+        let fits = all.clone().subtract(view.violations.clone())?;
+        // Without saying that all are executed if that is not needed.
+        for simple in [fits.clone().gist(all)?, fits.gist(self.context.clone())?] {
+            for part in simple.coalesce()?.basic_sets()? {
+                let part = isl::Set::from_basic_set(part)?;
+                let right = part.clone().intersect(self.context.clone())?.is_disjoint(&view.violations)?;
+                if right && !part.is_disjoint(&typical)? {
+                    return Ok(Some(part));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of iterations over it mostly are.
@@ -504,14 +538,21 @@ impl<'a> Executed<'a> {
         if view.violations.is_empty()? {
             return Ok(true);
         }
-        let mut there = self.any.clone();
+        Ok(!self.alike(self.any.clone())?.is_subset(&view.violations)?)
+    }
+
+    /// The part of `there` where parameters are alike, the later ones if not all can be. (Not equal: an image has two rows more than what a
+    /// filter of three makes of it.)
+    fn alike(&self, mut there: isl::Set) -> Result<isl::Set> {
+        let end = |by| isl::Val::int(self.context.context(), TYPICAL + by);
         for p in (0..there.dim(isl::DimType::Param)?).rev() {
-            let fixed = there.clone().fix_si(isl::DimType::Param, p, TYPICAL)?;
-            if !fixed.is_empty()? {
-                there = fixed;
+            let near = there.clone().lower_bound_val(isl::DimType::Param, p, end(-UNLIKE)?)?;
+            let near = near.upper_bound_val(isl::DimType::Param, p, end(UNLIKE)?)?;
+            if !near.is_empty()? {
+                there = near;
             }
         }
-        Ok(there.is_disjoint(&view.violations)?)
+        Ok(there)
     }
 }
 

@@ -172,7 +172,7 @@ impl Builder<'_> {
         self.same_view(&array, raws, &shape)?;
         let subscript = RejectReason::Subscript { array: array.clone(), blocker: "its bounds".into() };
         let note = format!("subscripts of {array} stay inside its dimensions");
-        self.require(AssumptionKind::Delinearization, shape.assumption.params()?, first, &note, subscript)?;
+        self.require(AssumptionKind::Delinearization, shape.check.params()?, first, &note, subscript)?;
         let mut subscripts = Vec::new();
         for (r, subs) in raws.iter().zip(shape.subscripts) {
             let back = extension(&r.place, &r.quasi)?;

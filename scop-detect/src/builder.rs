@@ -167,6 +167,12 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// Where values that are known before the region are evaluated.
+    pub fn before_region(&self, inst: Option<Value>) -> isl::Result<Place> {
+        let domain = Set::universe(Space::unit(&self.ctx)?)?.from_params()?;
+        Ok(Place { loops: Vec::new(), domain, inst })
+    }
+
     pub fn contains(&self, b: Block) -> bool {
         self.region.blocks.contains(&b)
     }

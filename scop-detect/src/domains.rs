@@ -219,13 +219,9 @@ impl Builder<'_> {
 
     /// The backedge-taken count of a loop that ends where its counter, extended, is equal to a wider number: `zext(k + 1) != j`. Scalar
     /// evolution leaves it open, because an unsigned counter may wrap and never get there.
-    fn count_until_equal(
-        &mut self,
-        exiting: Block,
-        l: LoopId,
-        place: &Place,
-    ) -> Result<Option<PwAff>, Stop> {
-        let (Some(test), Some(yes)) = (ir::branch_condition(exiting), ir::successors(exiting).first().copied())
+    fn count_until_equal(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
+        let (Some(test), Some(yes)) =
+            (ir::branch_condition(exiting), ir::successors(exiting).first().copied())
         else {
             return Ok(None);
         };
@@ -495,7 +491,7 @@ impl Builder<'_> {
             if self.cfg.predecessors(succs[side]).len() != 1 || !around {
                 continue;
             }
-            let place = Place { loops: Vec::new(), domain: self.universe(0)?, inst: None };
+            let place = self.before_region(None)?;
             let fact = self.strictly(|me| me.condition(cond, &place));
             let set = match fact {
                 Ok(s) if side == 0 => s,

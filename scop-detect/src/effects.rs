@@ -16,7 +16,7 @@ use crate::domains::Flow;
 use crate::instructions::{check_body, check_effects, inputs, is_expensive, is_ignored};
 use crate::ir::{self, Block, Op, Value};
 use crate::scalars::{Cell, CellKind, common};
-use isl::{Set, Space};
+use isl::Set;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::RejectReason;
@@ -231,8 +231,7 @@ impl Builder<'_> {
                     return Err(Fail::new(RejectReason::ControlFlow, block));
                 }
                 if initial.replace(value).is_none() {
-                    let domain = Set::universe(Space::set_alloc(&self.ctx, 0, 0)?)?;
-                    let place = Place { loops: Vec::new(), domain, inst: None };
+                    let place = self.before_region(None)?;
                     let mut e = new_effect(block, 0, Out::Cell(value, index), &place, false);
                     self.resolve(flow, fx, &mut e, value)?;
                     // Before everything else.

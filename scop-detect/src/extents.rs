@@ -31,11 +31,7 @@ impl Builder<'_> {
         if matches!(e.kind, ScevKind::ZeroExtend(_)) && !nonneg {
             return Ok(None);
         }
-        let place = Place {
-            loops: Vec::new(),
-            domain: Set::universe(Space::unit(&self.ctx)?)?.from_params()?,
-            inst: None,
-        };
+        let place = self.before_region(None)?;
         let known = self.params.len();
         let index = self.param(e)?;
         if index < known {
@@ -137,11 +133,7 @@ impl Builder<'_> {
         let known = self.params.len();
         let Ok(index) = self.param(&value) else { return Ok(None) };
         if index == known {
-            let place = Place {
-                loops: Vec::new(),
-                domain: Set::universe(Space::unit(&self.ctx)?)?.from_params()?,
-                inst: None,
-            };
+            let place = self.before_region(None)?;
             if let Ok(x) = self.exact(&value, &place) {
                 let same = self.param_aff(index, place.space()?)?.eq_set(x)?.params()?;
                 // Bounds from both sides, without the remainder.

@@ -6,7 +6,6 @@
 
 use crate::builder::{Builder, Fail, Place, Stop};
 use crate::ir::{self, Value};
-use isl::Set;
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::ScevExpr;
@@ -78,8 +77,7 @@ impl Builder<'_> {
             let quotient = self.an.quotient(entry.scev.handle, divisor);
             let Ok(q) = self.param(&quotient) else { continue };
             let note = format!("{} is a multiple of {factor} bytes", entry.display);
-            let space = isl::Space::unit(&self.ctx)?;
-            let place = Place { loops: Vec::new(), domain: Set::universe(space)?.from_params()?, inst: None };
+            let place = self.before_region(None)?;
             let elements =
                 self.param_aff(q, place.space()?)?.scale(isl::Val::int(&self.ctx, factor as i64)?)?;
             let same = self.param_aff(p, place.space()?)?.eq_set(elements)?.params()?;

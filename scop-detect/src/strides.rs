@@ -7,10 +7,8 @@
 //! **Invariant.** The polynomials with `lda * q` for `batch` are those of the program where the check holds.
 
 use crate::accesses::Raw;
-use crate::builder::{Builder, Fail, Place, Stop};
-use isl::Set;
+use crate::builder::{Builder, Fail, Stop};
 use pollyrs_delinearize::{Polynomial, Symbol};
-use pollyrs_isl as isl;
 use pollyrs_scop::{AssumptionKind, RejectReason};
 use std::collections::BTreeMap;
 
@@ -54,11 +52,7 @@ impl Builder<'_> {
         let Some(inst) = raws.first().map(|r| r.inst) else { return Ok(()) };
         let stop =
             |s: Stop| s.fail(inst, |blocker| RejectReason::Subscript { array: "an array".into(), blocker });
-        let place = Place {
-            loops: Vec::new(),
-            domain: Set::universe(isl::Space::unit(&self.ctx)?)?.from_params()?,
-            inst: Some(inst),
-        };
+        let place = self.before_region(Some(inst))?;
         let mut whole = Polynomial::param(order[order.len() - 1].1);
         let mut replaced = Vec::new();
         for pair in order.windows(2).rev() {

@@ -6,8 +6,8 @@
 //! before the region: the other is left out of the model, under the assumption that the test goes the way that it nearly always does.
 //! Where elements do lie apart the original runs.
 //!
-//! **Invariants.** A test is decided only if the value that it fixes multiplies a counter in an address behind the way left out: of other
-//! tests (`if (verbose)`) either way is as likely. Excluded are the blocks that only such ways lead to; no way leads from one out of
+//! **Invariants.** A test is decided only if the value that it fixes multiplies a counter in an address behind the way left out, and no
+//! counter there has a constant stride: of other tests (`if (verbose)`, or `m == 1` for `A[i * m + j]`) either way is as likely. Excluded are the blocks that only such ways lead to; no way leads from one out of
 //! the region but through blocks that are not excluded.
 //!
 //! **Example.** `for (j) if (s == 8) for (i) A[p * j + 8 * i] = 0; else for (i) A[p * j + s * i] = 0;` (subscripts in bytes) is
@@ -15,10 +15,8 @@
 //! assume s = 8; S0: domain { S0[j, i] }; must-write S0[j, i] -> A[j, i]
 //! ```
 
-use crate::builder::{Builder, Fail, Place, Stop};
+use crate::builder::{Builder, Fail, Stop};
 use crate::ir::{self, Block, Op, Pred, Value};
-use isl::{Set, Space};
-use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::AssumptionKind;
 use std::collections::BTreeSet;
@@ -87,7 +85,7 @@ impl Builder<'_> {
             return Ok(false);
         }
         for t in &tests {
-            let place = self.outside()?;
+            let place = self.before_region(None)?;
             let equal = match self.condition(t.condition, &place) {
                 Ok(holds) if t.equal => holds,
                 Ok(holds) => holds.complement()?,
@@ -108,11 +106,6 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    fn outside(&self) -> isl::Result<Place> {
-        let domain = Set::universe(Space::set_alloc(&self.ctx, 0, 0)?)?;
-        Ok(Place { loops: Vec::new(), domain, inst: None })
-    }
-
     /// The test at the end of a block, of values known before the region. One outside of loops chooses between regions that may be modelled
     /// each by itself, unless there is more in the region.
     fn test(&mut self, head: Block) -> Option<Test> {
@@ -125,7 +118,7 @@ impl Builder<'_> {
         if yes == no || exits || (self.loops_of(head).is_empty() && !self.region.joined) {
             return None;
         }
-        let place = self.outside().ok()?;
+        let place = self.before_region(None).ok()?;
         self.strictly(|me| me.condition(condition, &place)).ok()?;
         Some(Test { head, condition, equal, out: if equal { no } else { yes }, values })
     }
@@ -152,7 +145,10 @@ impl Builder<'_> {
         let mut strides = BTreeSet::new();
         for (inst, address) in accesses {
             let scope = ir::parent(inst).and_then(|b| self.an.innermost_loop(b));
-            self.strides(&self.an.scev(address, scope), false, MAX_DEPTH, &mut strides);
+            let e = self.an.scev(address, scope);
+            if !has_constant_step(&e) {
+                self.strides(&e, false, MAX_DEPTH, &mut strides);
+            }
         }
         test.values.iter().any(|v| {
             let mut fixed = BTreeSet::new();
@@ -187,4 +183,11 @@ impl Builder<'_> {
             _ => e.operands().into_iter().for_each(|o| self.strides(o, all, depth - 1, found)),
         }
     }
+}
+
+/// Whether some loop moves an address by a constant.
+fn has_constant_step(e: &ScevExpr) -> bool {
+    let constant = |e: &ScevExpr| matches!(e.kind, ScevKind::Constant(_));
+    let own = matches!(&e.kind, ScevKind::AddRec { operands, .. } if operands[1..].iter().any(constant));
+    own || e.operands().into_iter().any(has_constant_step)
 }

@@ -4,7 +4,7 @@
 ! ARGS: 5 3
 ! ARGS: 33 40
 ! OFFLOAD: yes
-! KERNELS: gemm jacobi_2d heat_3d covariance conv2d atax floyd_warshall lu gemver
+! KERNELS: gemm jacobi_2d heat_3d fdtd_2d covariance conv2d atax floyd_warshall lu gemver
 module kernels
   implicit none
 contains

@@ -247,43 +247,50 @@ fn report(name: &str, a: &[f64]) {
     println!("{name} {hash:016x}");
 }
 
+fn run(n: usize, m: usize) {
+    // SAFETY: each kernel gets slices of the lengths that its sizes say.
+    unsafe {
+        let (a, b, mut c) = (values(n * m, 1), values(m * n, 2), values(n * n, 3));
+        gemm(n, n, m, black_box(1.5), black_box(1.25), &mut c, &a, &b);
+        report("gemm", &c);
+        let (mut a, mut b) = (values(n * n, 4), values(n * n, 5));
+        jacobi_2d(3, n, &mut a, &mut b);
+        report("jacobi-2d", &a);
+        let (mut a, mut b) = (values(m * m * m, 6), values(m * m * m, 7));
+        heat_3d(2, m, &mut a, &mut b);
+        report("heat-3d", &a);
+        let (mut ex, mut ey, mut hz) = (values(n * m, 8), values(n * m, 9), values(n * m, 10));
+        fdtd_2d(4, n, m, &mut ex, &mut ey, &mut hz, &values(4, 11));
+        report("fdtd-2d", &hz);
+        let (mut data, mut cov, mut mean) = (values(n * m, 12), values(m * m, 13), values(m, 14));
+        covariance(n, m, &mut data, &mut cov, &mut mean);
+        report("covariance", &cov);
+        if n > 2 && m > 2 {
+            let mut out = values((n - 2) * (m - 2), 15);
+            conv2d(n, m, &mut out, &values(n * m, 16), &[0.1, 0.2, 0.3, -0.1, 1.0, 0.4, 0.2, -0.3, 0.5]);
+            report("conv2d", &out);
+        }
+        let (mut y, mut tmp) = (values(m, 17), values(n, 18));
+        atax(n, m, &values(n * m, 19), &values(m, 20), &mut y, &mut tmp);
+        report("atax", &y);
+        let mut path = values(n * n, 21);
+        floyd_warshall(n, &mut path);
+        report("floyd-warshall", &path);
+        let mut a = values(n * n, 22);
+        for i in 0..n {
+            a[i * n + i] += n as f64;
+        }
+        lu(n, &mut a);
+        report("lu", &a);
+        let (mut a, mut w, mut x) = (values(n * n, 23), values(n, 24), values(n, 25));
+        let v: Vec<_> = (26..32).map(|s| values(n, s)).collect();
+        gemver(n, 1.5, 1.25, &mut a, &v[0], &v[1], &v[2], &v[3], &mut w, &mut x, &v[4], &v[5]);
+        report("gemver", &w);
+    }
+}
+
 fn main() {
     let mut args = std::env::args().skip(1).map(|a| a.parse::<usize>().unwrap());
     let (n, m) = (args.next().unwrap_or(24), args.next().unwrap_or(17));
-    let (a, b, mut c) = (values(n * m, 1), values(m * n, 2), values(n * n, 3));
-    unsafe { gemm(n, n, m, black_box(1.5), black_box(1.25), &mut c, &a, &b) };
-    report("gemm", &c);
-    let (mut a, mut b) = (values(n * n, 4), values(n * n, 5));
-    unsafe { jacobi_2d(3, n, &mut a, &mut b) };
-    report("jacobi-2d", &a);
-    let (mut a, mut b) = (values(m * m * m, 6), values(m * m * m, 7));
-    unsafe { heat_3d(2, m, &mut a, &mut b) };
-    report("heat-3d", &a);
-    let (mut ex, mut ey, mut hz) = (values(n * m, 8), values(n * m, 9), values(n * m, 10));
-    unsafe { fdtd_2d(4, n, m, &mut ex, &mut ey, &mut hz, &values(4, 11)) };
-    report("fdtd-2d", &hz);
-    let (mut data, mut cov, mut mean) = (values(n * m, 12), values(m * m, 13), values(m, 14));
-    unsafe { covariance(n, m, &mut data, &mut cov, &mut mean) };
-    report("covariance", &cov);
-    if n > 2 && m > 2 {
-        let mut out = values((n - 2) * (m - 2), 15);
-        unsafe { conv2d(n, m, &mut out, &values(n * m, 16), &[0.1, 0.2, 0.3, -0.1, 1.0, 0.4, 0.2, -0.3, 0.5]) };
-        report("conv2d", &out);
-    }
-    let (mut y, mut tmp) = (values(m, 17), values(n, 18));
-    unsafe { atax(n, m, &values(n * m, 19), &values(m, 20), &mut y, &mut tmp) };
-    report("atax", &y);
-    let mut path = values(n * n, 21);
-    unsafe { floyd_warshall(n, &mut path) };
-    report("floyd-warshall", &path);
-    let mut a = values(n * n, 22);
-    for i in 0..n {
-        a[i * n + i] += n as f64;
-    }
-    unsafe { lu(n, &mut a) };
-    report("lu", &a);
-    let (mut a, mut w, mut x) = (values(n * n, 23), values(n, 24), values(n, 25));
-    let v: Vec<_> = (26..32).map(|s| values(n, s)).collect();
-    unsafe { gemver(n, 1.5, 1.25, &mut a, &v[0], &v[1], &v[2], &v[3], &mut w, &mut x, &v[4], &v[5]) };
-    report("gemver", &w);
+    run(n, m);
 }

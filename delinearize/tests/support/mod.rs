@@ -260,7 +260,14 @@ pub fn check_points(
         if !case.in_context(&p) {
             continue;
         }
+        let checked = holds(&shape.check, &p);
         let holds = holds(&shape.assumption, &p);
+        assert!(
+            holds || !checked,
+            "parameters {p:?}: the check {} implies no {}",
+            shape.check,
+            shape.assumption
+        );
         let size = |s: &Polynomial| {
             s.eval(|x| match x {
                 Symbol::Param(n) => i128::from(p[n]),

@@ -41,3 +41,17 @@ void other_branch(long n, long m, long mode, double A[n][m]) {
         A[j][i] += mode;
   }
 }
+
+// CHECK: scop one_column at {{.*}}
+// CHECK-NOT: side by side
+// CHECK: statement S0
+// CHECK: statement S1
+void one_column(long n, long m, double *restrict A, double *restrict b) {
+  for (long j = 0; j < n; j++) {
+    if (m == 1)
+      b[j] = A[j];
+    else
+      for (long i = 0; i < m; i++)
+        b[j] += A[j * m + i];
+  }
+}
