@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -26,15 +27,16 @@ def entries(set_name):
                 "check": [list(a) for a in program.arguments], "must_offload": [], "flags": list(program.flags),
             }
         return
-    for entry in table["programs"]:
+    variants = table.get("variants", {"": []})
+    for entry, (variant, options) in itertools.product(table["programs"], variants.items()):
         for element in entry["types"]:
             check = entry["check"] + entry.get("check_full", []) + ([entry["large"]] if "large" in entry else [])
             yield toolchain.ROOT / table["source_dir"] / entry["source"], {
-                "name": entry["name"], "set": set_name, "type": element, "expectation": "yes", "check": check,
-                "must_offload": [a for a in check if min(a, default=0) > 2],
+                "name": "-".join(filter(None, [entry["name"], variant])), "set": set_name, "type": element, "expectation": "yes",
+                "check": check, "must_offload": [a for a in check if min(a, default=0) > 2],
                 **{key: entry[key] for key in ("timing", "flops", "bytes") if key in entry},
                 **{key: table[key] for key in ("limit_s",) if key in table},
-                "flags": table.get("flags", []) + entry.get("flags", []),
+                "flags": table.get("flags", []) + entry.get("flags", []), "options": options,
                 **({"ppcg": entry["ppcg"].get(element)} if "ppcg" in entry else {}),
             }
 
@@ -54,7 +56,9 @@ def compile_entry(source, entry, folder):
         strip.append("-static-libstdc++")
     # Many small programs share one library; those that are timed carry it inside.
     timed = "timing" in entry
-    extra = [] if timed else ["--pollyrs-shared-rt", "-Wl,-rpath,$ORIGIN/../lib"]
+    extra = [f"--pollyrs-option={option}" for option in entry.pop("options", [])]
+    if not timed:
+        extra += ["--pollyrs-shared-rt", "-Wl,-rpath,$ORIGIN/../lib"]
     plain, fast, offloaded = (folder / "bin" / f"{stem}.{kind}" for kind in ("plain", "fast", "pollyrs"))
     flags = ["-ffp-contract=off", *strip, *entry.pop("flags", [])]
     commands = [toolchain.plain_command(source, plain, element=element, flags=flags),
