@@ -23,6 +23,10 @@ use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Checks of one step, at most. LLVM takes more than linear time for a chain of conjunctions in a block: half a minute for the 1,335 pairs
+/// of 60 arrays, 30 of them written.
+const MAX_STEP: usize = 64;
+
 /// One conjunct of the run-time check and the text for when it fails.
 struct Check {
     holds: LLVMValueRef,
@@ -107,6 +111,9 @@ impl Gate<'_> {
             let (Some(ea), Some(eb)) = (of(a), of(b)) else { continue };
             let reason = format!("{} and {} overlap", scop.array(a).display, scop.array(b).display);
             checks.push(Check { holds: disjoint(ir, &ea, &eb), reason });
+            if checks.len() == MAX_STEP {
+                self.pass(std::mem::take(&mut checks))?;
+            }
         }
         self.pass(checks)?;
         Ok(ranges)

@@ -15,7 +15,7 @@
 use crate::affine;
 use crate::poly::{Polynomial, Symbol};
 use crate::shapes::{self, Sizes};
-use crate::view::{self, Executed, View};
+use crate::view::{self, Executed, Typical, View};
 use crate::{Blocked, DelinearizeError, Origin, Problem, Shape};
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     let shifted: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
     // The later lists are for what the earlier ones do not explain, or not well: only where sizes that are alike break the condition,
     // as for the rows of a band, `A[i * (k + 1) + j - i]` of which a counter strides over `k`.
-    let explained = |v: &View| -> Result<bool> { Ok(v.max_pieces() == 1 && run.is_typical(v)?) };
+    let explained = |v: &View| -> Result<bool> { Ok(v.max_pieces() == 1 && run.typical(v)? > Typical::No) };
     for list in [guesses, shapes::guesses(&offsets, true), shifted] {
         if let Some(view) = search.simple(&list, true)? {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
         // Sizes that are tied to each other may make any view wrong where all parameters are alike, so this decides between those only that
         // cannot be compared.
         let comparable = best.violations.is_subset(&view.violations)?;
-        Ok(!comparable && self.run.is_typical(view)? && !self.run.is_typical(best)?)
+        Ok(!comparable && self.run.typical(view)? > self.run.typical(best)?)
     }
 }
 

@@ -37,6 +37,15 @@ const MAX_PIECES: usize = 9;
 const TYPICAL: i64 = 1024;
 const UNLIKE: i64 = 8;
 
+/// For which sizes that are alike a view is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Typical {
+    No,
+    /// For some that are nearly equal: an image has two rows more than what a filter of three makes of it.
+    Near,
+    Equal,
+}
+
 /// A condition of more cases than this is replaced by a stronger one without cases, where there is one. Each check at run time, and each
 /// set that it is intersected with before, has them all.
 const MAX_CASES: u32 = 3;
@@ -517,7 +526,7 @@ impl<'a> Executed<'a> {
         for d in &self.domains {
             all = all.intersect(d.clone().params()?)?;
         }
-        let typical = self.alike(all.clone())?;
+        let typical = self.alike(all.clone(), UNLIKE)?;
         let fits = all.clone().subtract(view.violations.clone())?;
         // Without saying that all are executed if that is not needed.
         for simple in [fits.clone().gist(all)?, fits.gist(self.context.clone())?] {
@@ -534,20 +543,20 @@ impl<'a> Executed<'a> {
 
     /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of iterations over it mostly are.
     /// Where the context ties some to others (a pitch in bytes to one in elements), the later ones count.
-    pub fn is_typical(&self, view: &View) -> Result<bool> {
-        if view.violations.is_empty()? {
-            return Ok(true);
+    pub fn typical(&self, view: &View) -> Result<Typical> {
+        if view.violations.is_empty()? || self.alike(self.any.clone(), 0)?.is_disjoint(&view.violations)? {
+            return Ok(Typical::Equal);
         }
-        Ok(!self.alike(self.any.clone())?.is_subset(&view.violations)?)
+        let near = self.alike(self.any.clone(), UNLIKE)?;
+        Ok(if near.is_subset(&view.violations)? { Typical::No } else { Typical::Near })
     }
 
-    /// The part of `there` where parameters are alike, the later ones if not all can be. (Not equal: an image has two rows more than what a
-    /// filter of three makes of it.)
-    fn alike(&self, mut there: isl::Set) -> Result<isl::Set> {
+    /// The part of `there` where parameters are alike, give or take `by`, the later ones if not all can be.
+    fn alike(&self, mut there: isl::Set, by: i64) -> Result<isl::Set> {
         let end = |by| isl::Val::int(self.context.context(), TYPICAL + by);
         for p in (0..there.dim(isl::DimType::Param)?).rev() {
-            let near = there.clone().lower_bound_val(isl::DimType::Param, p, end(-UNLIKE)?)?;
-            let near = near.upper_bound_val(isl::DimType::Param, p, end(UNLIKE)?)?;
+            let near = there.clone().lower_bound_val(isl::DimType::Param, p, end(-by)?)?;
+            let near = near.upper_bound_val(isl::DimType::Param, p, end(by)?)?;
             if !near.is_empty()? {
                 there = near;
             }

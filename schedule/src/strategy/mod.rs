@@ -30,6 +30,7 @@ pub use place::place;
 pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
+use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
 /// The mark on a band that becomes grid and block.
@@ -114,7 +115,13 @@ pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions)
     };
     match options.scheduler {
         Scheduler::Original => from_original(),
-        Scheduler::Isl => from_isl(),
+        // The program's order is legal where isl's scheduler gives up, "unable to carry dependences".
+        Scheduler::Isl => match from_isl() {
+            Err(ScheduleError::Isl(isl::Error::Failed(why))) if why.contains("unable to carry") => {
+                from_original()
+            }
+            other => other,
+        },
         Scheduler::Auto => {
             let mut best = from_original();
             // A failure of one candidate leaves the others.
