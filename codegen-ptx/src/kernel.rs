@@ -327,7 +327,7 @@ fn build_kernel(
         }
         let build = isl::AstBuild::from_context(kernel.context.clone().params()?)?;
         let tree = build.node_from_schedule(kernel.schedule.clone())?;
-        if kernel.steps.is_some() && !same_barriers(&tree)? {
+        if kernel.steps.is_some() && !crate::barriers::same_barriers(&tree)? {
             return internal("a barrier under a condition that is not the same in all threads of a block");
         }
         let mut emit = k.emit.clone();
@@ -350,75 +350,6 @@ fn build_kernel(
     // SAFETY: the draft has no uses; after `finish` it is empty, after an error it takes its blocks with it.
     unsafe { LLVMDeleteFunction(draft) };
     result
-}
-
-/// Whether no loop and no condition around a barrier mentions a thread: then all threads of a block meet at the same one, as `bar.sync` needs.
-fn same_barriers(node: &isl::AstNode) -> Result<bool> {
-    let all = |nodes: Vec<isl::AstNode>| -> Result<bool> {
-        for n in &nodes {
-            if !same_barriers(n)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    };
-    if !has_barrier(node)? {
-        return Ok(true);
-    }
-    Ok(match node.node_type()? {
-        isl::AstNodeType::Block => all(node.block_children()?.to_vec()?)?,
-        isl::AstNodeType::Mark => same_barriers(&node.mark_node()?)?,
-        isl::AstNodeType::User => true,
-        isl::AstNodeType::If => {
-            let mut children = vec![node.if_then()?];
-            if node.if_has_else()? {
-                children.push(node.if_else()?);
-            }
-            !mentions_thread(&node.if_cond()?)? && all(children)?
-        }
-        isl::AstNodeType::For => {
-            !mentions_thread(&node.for_init()?)?
-                && (node.for_is_degenerate()? || !mentions_thread(&node.for_cond()?)?)
-                && same_barriers(&node.for_body()?)?
-        }
-    })
-}
-
-fn has_barrier(node: &isl::AstNode) -> Result<bool> {
-    Ok(match node.node_type()? {
-        isl::AstNodeType::Block => {
-            for child in node.block_children()?.to_vec()? {
-                if has_barrier(&child)? {
-                    return Ok(true);
-                }
-            }
-            false
-        }
-        isl::AstNodeType::Mark => has_barrier(&node.mark_node()?)?,
-        isl::AstNodeType::If => {
-            has_barrier(&node.if_then()?)? || node.if_has_else()? && has_barrier(&node.if_else()?)?
-        }
-        isl::AstNodeType::For => has_barrier(&node.for_body()?)?,
-        isl::AstNodeType::User => {
-            node.user_expr()?.arg(0)?.id()?.name().starts_with(pollyrs_schedule::BARRIER)
-        }
-    })
-}
-
-/// Whether an expression depends on the thread. Iterators are named `c0`, `c1`, ...; of those around a barrier none does.
-fn mentions_thread(e: &isl::AstExpr) -> Result<bool> {
-    Ok(match e.expr_type()? {
-        isl::AstExprType::Int => false,
-        isl::AstExprType::Id => e.id()?.name().starts_with("_t"),
-        isl::AstExprType::Op => {
-            for i in 0..e.n_arg()? as i32 {
-                if mentions_thread(&e.arg(i)?)? {
-                    return Ok(true);
-                }
-            }
-            false
-        }
-    })
 }
 
 /// Blocks of at most so many threads are those of long loops in few threads.

@@ -14,6 +14,7 @@
 
 mod arguments;
 mod ast_expr;
+mod barriers;
 mod checked;
 mod checks;
 mod descriptor;

@@ -7,8 +7,8 @@
 //! Where elements do lie apart the original runs.
 //!
 //! **Invariants.** A test is decided only if the value that it fixes multiplies a counter in an address behind the way left out, and no
-//! counter there has a constant stride: of other tests (`if (verbose)`, or `m == 1` for `A[i * m + j]`) either way is as likely. Excluded are the blocks that only such ways lead to; no way leads from one out of
-//! the region but through blocks that are not excluded.
+//! counter there has a constant stride: of other tests (`if (verbose)`, or `m == 1` for `A[i * m + j]`) either way is as likely. Excluded are the
+//! blocks that only such ways lead to; no way leads from one out of the region but through blocks that are not excluded.
 //!
 //! **Example.** `for (j) if (s == 8) for (i) A[p * j + 8 * i] = 0; else for (i) A[p * j + s * i] = 0;` (subscripts in bytes) is
 //! ```text
