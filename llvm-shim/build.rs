@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 17] = [
+const SOURCES: [&str; 19] = [
     "session.cpp",
     "clone.cpp",
     "move.cpp",
+    "lend.cpp",
     "inline.cpp",
     "prepare.cpp",
     "conditions.cpp",
@@ -19,6 +20,7 @@ const SOURCES: [&str; 17] = [
     "rotate.cpp",
     "regions.cpp",
     "analyses.cpp",
+    "effects.cpp",
     "source.cpp",
     "version.cpp",
     "plugin.cpp",

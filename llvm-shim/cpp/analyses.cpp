@@ -382,6 +382,13 @@ uint32_t prs_memory_effect(Analyses *A, LLVMValueRef InstRef, LLVMValueRef Objec
   return Bits(A->AA.getModRefInfo(&I, Location));
 }
 
+// What alias analysis leaves open of an instruction and memory of `Object`, whatever it may do beside.
+uint32_t prs_mod_ref(Analyses *A, LLVMValueRef InstRef, LLVMValueRef ObjectRef) {
+  auto &I = *unwrap<Instruction>(InstRef);
+  ModRefInfo Info = A->AA.getModRefInfo(&I, MemoryLocation::getBeforeOrAfter(unwrap(ObjectRef)));
+  return (isRefSet(Info) ? PRS_READS : 0) | (isModSet(Info) ? PRS_WRITES : 0);
+}
+
 void prs_underlying_objects(LLVMValueRef P, void *Ctx, prs_pointer_sink Sink) {
   SmallVector<const Value *, 4> Objects;
   getUnderlyingObjects(unwrap(P), Objects, /*LI=*/nullptr, /*MaxLookup=*/0);

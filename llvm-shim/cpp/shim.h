@@ -63,6 +63,17 @@ enum prs_scev_flag : uint32_t { PRS_FLAG_NUW = 1, PRS_FLAG_NSW = 2, PRS_FLAG_POI
 
 enum prs_effect : uint32_t { PRS_READS = 1, PRS_WRITES = 2, PRS_ANYTHING = 4 };
 
+enum prs_call_fact : uint32_t {
+  PRS_NO_THROW = 1,
+  PRS_NO_SYNC = 2,
+  PRS_ARGUMENTS_READ = 4,
+  PRS_ARGUMENTS_WRITTEN = 8,
+  PRS_OTHER_READ = 16,
+  PRS_OTHER_WRITTEN = 32,
+  PRS_BUILTIN = 64,
+  PRS_BUNDLES = 128,
+};
+
 struct prs_scev_record {
   uint32_t kind, bits, flags, reserved;
   size_t loop_id;

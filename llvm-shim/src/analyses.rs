@@ -5,7 +5,10 @@
 
 use crate::session::Uses;
 use crate::source::read_location;
-use crate::{LLVMBasicBlockRef, LLVMValueRef, ScevExpr, ScevHandleRaw, Session, SourceLoc, scev, sys};
+use crate::{
+    LLVMBasicBlockRef, LLVMValueRef, ScevExpr, ScevHandleRaw, Session, SourceLoc, Touch, scev, sys,
+    underlying_objects,
+};
 use std::marker::PhantomData;
 
 /// Index into [`Analyses::loops`].
@@ -204,10 +207,15 @@ impl Analyses<'_> {
         MemoryEffect { reads: bits & 1 != 0, writes: bits & 2 != 0, anything: bits & 4 != 0 }
     }
 
+    /// What alias analysis leaves open of [`Analyses::memory_effect`]; of anything else that `inst` may do it says nothing.
+    pub fn touches(&self, inst: LLVMValueRef, object: LLVMValueRef) -> Touch {
+        // SAFETY: live analyses, instruction and value.
+        Touch::from_bits(unsafe { sys::prs_mod_ref(self.raw, inst, object) })
+    }
+
     /// All values that `p` may be an offset from: `p` itself where nothing more is known.
     pub fn underlying_objects(&self, p: LLVMValueRef) -> Vec<LLVMValueRef> {
-        // SAFETY: a live pointer; the sink gets the context of `collect_pointers`.
-        sys::collect_pointers(|ctx| unsafe { sys::prs_underlying_objects(p, ctx, sys::push_pointer) })
+        underlying_objects(p)
     }
 
     /// An activation of the function ends once, at a `ret` or by unwinding: no `setjmp`, no `musttail` calls.

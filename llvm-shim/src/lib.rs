@@ -22,6 +22,7 @@
 #![allow(clippy::not_unsafe_ptr_arg_deref)]
 
 mod analyses;
+mod effects;
 mod error;
 mod plugin;
 mod prepare;
@@ -32,6 +33,10 @@ mod sys;
 mod version;
 
 pub use analyses::{Analyses, LoopData, LoopId, MemoryEffect, RegionData};
+pub use effects::{
+    CallFacts, Touch, argument_effect, call_facts, callee, does_not_throw, is_final, is_new_memory,
+    underlying_objects,
+};
 pub use error::ShimError;
 pub use inkwell::llvm_sys::prelude::{
     LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
@@ -39,7 +44,7 @@ pub use inkwell::llvm_sys::prelude::{
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
 pub use prepare::{CHECK, CONDITIONAL, ERRNO};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
-pub use session::{Session, move_definitions};
+pub use session::{Session, can_extend, move_definitions, redirect};
 pub use source::{
     RemarkKind, SourceLoc, block_location, emit_error, function_location, location, remark, source_name,
 };

@@ -146,6 +146,19 @@ impl Session {
         unsafe { sys::prs_weaken_attributes(f) }
     }
 
+    /// Moves the body of `f`, which [`can_extend`], to a new function with two more pointers as parameters, which `f` then calls with
+    /// null. In the body the last arguments of calls of `first` and `second` become those parameters.
+    pub fn extend(
+        &self,
+        f: LLVMValueRef,
+        first: LLVMValueRef,
+        second: LLVMValueRef,
+    ) -> Result<LLVMValueRef, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and functions.
+        Ok(unsafe { sys::prs_extend(self.raw, f, first, second) })
+    }
+
     pub(crate) fn require_idle(&self, f: LLVMValueRef) -> Result<(), ShimError> {
         if self.uses.borrow().contains_key(&(f as usize)) { Err(ShimError::Busy) } else { Ok(()) }
     }
@@ -156,6 +169,18 @@ impl Session {
 pub fn move_definitions(from: LLVMModuleRef, to: LLVMModuleRef) -> bool {
     // SAFETY: live modules.
     unsafe { sys::prs_move_definitions(from, to) }
+}
+
+/// Whether [`Session::extend`] may be asked for.
+pub fn can_extend(f: LLVMValueRef) -> bool {
+    // SAFETY: a live function.
+    unsafe { sys::prs_can_extend(f) }
+}
+
+/// Replaces a call of a function by one of what [`Session::extend`] made of it; a `tail` marker goes.
+pub fn redirect(call: LLVMValueRef, extended: LLVMValueRef, first: LLVMValueRef, second: LLVMValueRef) {
+    // SAFETY: a live call of the function, and live values of the types.
+    unsafe { sys::prs_redirect(call, extended, first, second) }
 }
 
 impl Drop for Session {

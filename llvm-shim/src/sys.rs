@@ -154,6 +154,14 @@ unsafe extern "C" {
     pub fn prs_verify_function(f: LLVMValueRef, ctx: *mut c_void, sink: ByteSink) -> bool;
     pub fn prs_verify_module(m: LLVMModuleRef, ctx: *mut c_void, sink: ByteSink) -> bool;
     pub fn prs_invalidate(s: *mut RawSession, f: LLVMValueRef);
+    pub fn prs_can_extend(f: LLVMValueRef) -> bool;
+    pub fn prs_extend(
+        s: *mut RawSession,
+        f: LLVMValueRef,
+        first: LLVMValueRef,
+        second: LLVMValueRef,
+    ) -> LLVMValueRef;
+    pub fn prs_redirect(call: LLVMValueRef, g: LLVMValueRef, first: LLVMValueRef, second: LLVMValueRef);
     pub fn prs_weaken_attributes(f: LLVMValueRef);
 
     pub fn prs_has_loops(s: *mut RawSession, f: LLVMValueRef) -> bool;
@@ -189,6 +197,14 @@ unsafe extern "C" {
         q_access: LLVMValueRef,
     ) -> bool;
     pub fn prs_memory_effect(a: *mut RawAnalyses, inst: LLVMValueRef, object: LLVMValueRef) -> u32;
+    pub fn prs_mod_ref(a: *mut RawAnalyses, inst: LLVMValueRef, object: LLVMValueRef) -> u32;
+    pub fn prs_call_facts(call: LLVMValueRef) -> u32;
+    pub fn prs_argument_effect(call: LLVMValueRef, index: u32) -> u32;
+    /// NULL where the call is not a direct one of the right type.
+    pub fn prs_callee(call: LLVMValueRef) -> LLVMValueRef;
+    pub fn prs_is_final(f: LLVMValueRef) -> bool;
+    pub fn prs_does_not_throw(f: LLVMValueRef) -> bool;
+    pub fn prs_is_new_memory(v: LLVMValueRef) -> bool;
     pub fn prs_underlying_objects(p: LLVMValueRef, ctx: *mut c_void, sink: PointerSink);
     pub fn prs_leaves_plainly(f: LLVMValueRef) -> bool;
     pub fn prs_can_speculate(a: *mut RawAnalyses, inst: LLVMValueRef, before: LLVMValueRef) -> bool;

@@ -11,6 +11,7 @@
 use crate::assembler::Assembler;
 use crate::budget::{self, Budgets};
 use crate::commit::{self, Compiled};
+use crate::effects::Summaries;
 use crate::holds;
 use crate::options::{Options, Strategy};
 use crate::prepare;
@@ -42,6 +43,7 @@ struct Run<'a> {
     timer: &'a Timer,
     budgets: Budgets,
     assembler: Assembler,
+    summaries: Summaries<'a>,
 }
 
 /// Runs one stage over the module; returns whether the module changed.
@@ -86,6 +88,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         timer,
         budgets: Budgets::new(options, instructions),
         assembler: Assembler::new(),
+        summaries: Summaries::new(session),
     };
     let mut searched = VecDeque::new();
     for (f, clone) in copies {
@@ -142,7 +145,7 @@ fn search_function(run: &Run<'_>, clone: LLVMValueRef) -> Result<Found, PluginEr
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
             // An execution that may turn out not to count needs the host's memory as it was before.
             if !scops.iter().any(|s| codegen::may_fail(s)) {
-                holds = timer.time(Phase::Host, || holds::plan(&analyses, &scops));
+                holds = timer.time(Phase::Host, || holds::plan(&analyses, &scops, &run.summaries));
             }
         }
         for c in &mut compiled {
@@ -181,6 +184,7 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         session.erase_function(clone)?;
         return Ok(false);
     }
+    run.summaries.remember(f);
     let spent = |compiled: &[Compiled]| compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>();
     let before = spent(&compiled);
     let with = commit::Rewrite { session, options, timer, budget, holds: holds.as_ref() };

@@ -18,13 +18,16 @@
 //! - Every instruction outside of SCoPs that may touch an object, may order this thread's accesses with another's, or may leave the
 //!   function, has a release before it, unless no SCoP can have run by then. The original loops have theirs in the host plan.
 //! - A release in a loop without SCoPs stands before the loop: nothing becomes resident in between.
+//! - Of calls this module knows what [`crate::effects`] says. One that publishes is a read of all objects that others may know: results come
+//!   back, and the device's copies stay valid.
 
+use crate::effects::{Effects, Summaries, pointers};
 use crate::remarks::instructions;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use pollyrs_codegen_ptx::{ALL_OBJECTS, MAX_OBJECTS, Release};
-use pollyrs_llvm_shim::Analyses;
+use pollyrs_llvm_shim::{self as shim, Analyses, Touch};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +40,7 @@ pub struct Plan {
 }
 
 /// `None`: nothing could stay. `scops` are those of one function, which `analyses` describes.
-pub fn plan(analyses: &Analyses<'_>, scops: &[&Scop]) -> Option<Plan> {
+pub fn plan(analyses: &Analyses<'_>, scops: &[&Scop], summaries: &Summaries<'_>) -> Option<Plan> {
     let cfg = Cfg::new(analyses, scops);
     // A first look that costs nothing: does a SCoP run after a SCoP?
     let after = cfg.after(scops, &BTreeSet::new());
@@ -50,7 +53,7 @@ pub fn plan(analyses: &Analyses<'_>, scops: &[&Scop]) -> Option<Plan> {
     if objects.is_empty() {
         return None;
     }
-    let found = releases(analyses, &cfg, &objects, &after);
+    let found = releases(analyses, &cfg, &objects, &after, summaries);
     let leaves = found.values().filter(|r| r.leaves()).map(|r| block_of(r.before)).collect();
     let reached = cfg.after(scops, &leaves);
     if !scops.iter().any(|s| reached.contains(&s.region.entry.0)) {
@@ -163,6 +166,7 @@ fn releases(
     cfg: &Cfg,
     objects: &[LLVMValueRef],
     after: &BTreeSet<usize>,
+    summaries: &Summaries<'_>,
 ) -> BTreeMap<(usize, bool), Release> {
     let number: BTreeMap<usize, usize> =
         cfg.blocks.iter().enumerate().map(|(i, b)| (*b as usize, i)).collect();
@@ -183,7 +187,7 @@ fn releases(
                 add((i, true), Release { before: instruction, read: ALL_OBJECTS, write: ALL_OBJECTS });
                 continue;
             }
-            let (mut read, mut write) = effect(analyses, instruction, objects);
+            let (mut read, mut write) = effect(analyses, instruction, objects, summaries);
             if read | write == 0 {
                 continue;
             }
@@ -205,8 +209,30 @@ fn releases(
 }
 
 /// The objects that an instruction may read and write; all of them where it may do anything.
-fn effect(analyses: &Analyses<'_>, instruction: LLVMValueRef, objects: &[LLVMValueRef]) -> (u32, u32) {
+fn effect(
+    analyses: &Analyses<'_>,
+    instruction: LLVMValueRef,
+    objects: &[LLVMValueRef],
+    summaries: &Summaries<'_>,
+) -> (u32, u32) {
     let (mut read, mut write) = (0, 0);
+    // SAFETY: a live instruction.
+    let opcode = unsafe { LLVMGetInstructionOpcode(instruction) };
+    let is_call = matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke);
+    if let Some(effects) = is_call.then(|| summaries.of_call(instruction)).flatten() {
+        let caught = opcode == LLVMOpcode::LLVMInvoke
+            || shim::call_facts(instruction).no_throw
+            || shim::does_not_throw(analyses.function());
+        if effects.anything || (effects.throws && !caught) {
+            return (ALL_OBJECTS, ALL_OBJECTS);
+        }
+        for (number, object) in objects.iter().enumerate() {
+            let touch = call_effect(analyses, instruction, &effects, *object);
+            read |= if touch.read { bit(number) } else { 0 };
+            write |= if touch.write { bit(number) } else { 0 };
+        }
+        return (read, write);
+    }
     for (number, object) in objects.iter().enumerate() {
         let effect = analyses.memory_effect(instruction, *object);
         if effect.anything {
@@ -216,6 +242,38 @@ fn effect(analyses: &Analyses<'_>, instruction: LLVMValueRef, objects: &[LLVMVal
         write |= if effect.writes { bit(number) } else { 0 };
     }
     (read, write)
+}
+
+/// What a call with a summary does to an object.
+fn call_effect(
+    analyses: &Analyses<'_>,
+    call: LLVMValueRef,
+    effects: &Effects,
+    object: LLVMValueRef,
+) -> Touch {
+    // A `restrict` argument is known to others: to those that called this function.
+    // SAFETY: a live value.
+    let private = unsafe { !LLVMIsAAllocaInst(object).is_null() } || shim::is_new_memory(object);
+    let possible = analyses.touches(call, object);
+    let published = effects.publishes && (possible.any() || !private);
+    // Without what alias analysis says a summary would have to know what escaped.
+    let mut touch = effects.other;
+    for (global, by) in &effects.globals {
+        if analyses.may_alias(*global as LLVMValueRef, object) {
+            touch |= *by;
+        }
+    }
+    // SAFETY: a live call.
+    let count = unsafe { LLVMGetNumArgOperands(call) };
+    for (index, pointer) in pointers(call, count) {
+        let by = effects.arguments.get(index as usize).copied().unwrap_or_default();
+        if by.any() && analyses.may_alias(pointer, object) {
+            touch |= by;
+        }
+    }
+    touch = touch.and(possible);
+    touch.read |= published;
+    touch
 }
 
 /// Ends the activation.

@@ -1,4 +1,4 @@
-/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 2.
+/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 3.
  *
  * One execution of a versioned SCoP:
  *
@@ -23,6 +23,12 @@
  *   pollyrs_rt_release(&hold, read, write);                          // before instructions that may touch held arrays
  *   pollyrs_rt_leave(&hold);                                         // before each exit of the function
  *
+ * A function may lend its hold to one that it calls and that the compiler knows:
+ *
+ *   void *own = NULL, **hold = pollyrs_rt_enter(&own, lent);         // lent: &hold of the caller, or NULL: then hold is NULL
+ *   ...  as above, with hold in place of &hold                       // a NULL hold: nothing stays
+ *   pollyrs_rt_return(hold, n, known);                               // in place of the last pollyrs_rt_leave
+ *
  * Every run that pollyrs_rt_begin returned is given to pollyrs_rt_end once; a run belongs to one thread, any number of runs may
  * be under way. From begin to end nobody else writes the arrays' ranges.
  * The environment variables POLLYRS_RT_... that steer the library are listed in runtime/src/config.rs.
@@ -36,8 +42,8 @@
 extern "C" {
 #endif
 
-/* Version 2 added holds; the library runs code of version 1 as well. */
-#define POLLYRS_ABI_VERSION 2u
+/* Version 2 added holds, version 3 that they are lent; the library runs code of all versions. */
+#define POLLYRS_ABI_VERSION 3u
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -176,6 +182,15 @@ void pollyrs_rt_release(void **hold, uint32_t read, uint32_t write);
 
 /* As pollyrs_rt_release of everything; and the hold is freed and *hold NULL again. */
 void pollyrs_rt_leave(void **hold);
+
+/* An activation that was lent the hold of its caller's slot shares it, by its own slot *slot, which is NULL. Returns slot, or NULL if
+ * nothing was lent. The caller has released what the callee reads or writes by other means than runs; the callee leaves before whatever
+ * may do anything, and before it throws. */
+void **pollyrs_rt_enter(void **slot, void **lender);
+
+/* The activation returns. known[i], for i < n: the caller's objects that the callee's object i may be part of, 0: nobody's that the caller
+ * knows. What is in known objects only stays for the caller. Where the hold was not lent: as pollyrs_rt_leave. */
+void pollyrs_rt_return(void **slot, uint32_t n, const uint32_t *known);
 
 /* pollyrs_rt_host_begin, after everything came back. */
 void *pollyrs_rt_host_begin_held(void **hold, const PollyrsScop *scop, uint32_t reason);

@@ -5,13 +5,14 @@
 //! `pollyrs_rt_release` before them; so a SCoP's results may stay on the device until then.
 //!
 //! What the compiler promises, for an array marked `HELD`: between a SCoP and the next release that names the array's mask, this
-//! thread does not touch the array's memory, and does nothing that orders its accesses with another thread's. Invariants:
+//! thread does not touch the array's memory, and does nothing that orders its accesses with another thread's. Functions that call each
+//! other may share a hold ([`crate::frame`]). Invariants:
 //!
 //! * a byte in `valid` has on the device the value that this thread would read;
 //! * bytes that the device wrote and that did not come back yet are in `dirty`; nothing else is ever stored to the program's
 //!   memory, so what other threads write between those bytes stays ([`crate::returned`]);
-//! * where `before` is not empty, it holds what was copied in of every valid byte. It can't be refreshed without a copy, so such
-//!   an entry is dropped once its results came back;
+//! * where `before` is not empty, it holds what was copied in of every valid byte. It can't be refreshed without a copy, so it is
+//!   dropped once results came back; valid bytes stay valid, and are copied in again only by who needs a snapshot;
 //! * entries don't overlap; an execution that touches memory of an entry in another way makes it come back first;
 //! * all work of a hold goes to one queue, in order: memory that one execution gives back may be used by the next at once.
 //!
@@ -25,9 +26,11 @@ use crate::config::Config;
 use crate::cost::{self, Moves};
 use crate::device::{Queue, buffer};
 use crate::error::{Error, Result};
+use crate::frame::Masks;
 use crate::profile::{self, Line};
 use crate::results::{Back, Returning, lost};
 use crate::returned::Shape;
+use crate::spans::{holds, overlaps, unite, without};
 use crate::written::Span;
 
 /// Results of different shapes that an entry keeps; more come back.
@@ -49,8 +52,8 @@ struct Entry {
     host: Span,
     /// The device address of `host.0`.
     device: u64,
-    /// Which of the function's objects it may belong to.
-    mask: u32,
+    /// Which of the functions' objects it may belong to.
+    masks: Masks,
     /// Ascending, disjoint.
     valid: Vec<Span>,
     dirty: Vec<Dirty>,
@@ -66,6 +69,8 @@ struct Entry {
 #[derive(Default)]
 pub struct Hold {
     entries: Vec<Entry>,
+    /// Of the activation that uses the hold now.
+    depth: usize,
     /// Taken by an execution while it is under way.
     pub queue: Option<Box<dyn Queue>>,
     /// Copies to the device may still read the program's memory.
@@ -88,43 +93,6 @@ pub struct Held {
 
 fn range(array: &Array) -> Span {
     (array.start as u64, array.start as u64 + array.bytes)
-}
-
-fn overlaps(a: Span, b: Span) -> bool {
-    a.0 < b.1 && b.0 < a.1
-}
-
-fn holds(outer: Span, inner: Span) -> bool {
-    outer.0 <= inner.0 && inner.1 <= outer.1
-}
-
-/// The parts of `whole` outside of `parts`, which are ascending and disjoint.
-pub fn without(whole: Span, parts: &[Span]) -> Vec<Span> {
-    let mut rest = Vec::new();
-    let mut at = whole.0;
-    for &(start, end) in parts {
-        if start.min(whole.1) > at {
-            rest.push((at, start.min(whole.1)));
-        }
-        at = at.max(end);
-    }
-    if at < whole.1 {
-        rest.push((at, whole.1));
-    }
-    rest
-}
-
-/// Adds a part to ascending, disjoint ones.
-fn unite(parts: &mut Vec<Span>, mut part: Span) {
-    parts.retain(|&(start, end)| {
-        let apart = end < part.0 || part.1 < start;
-        if !apart {
-            part = (part.0.min(start), part.1.max(end));
-        }
-        apart
-    });
-    let at = parts.partition_point(|&(start, _)| start < part.0);
-    parts.insert(at, part);
 }
 
 fn written(array: &Array) -> Option<Dirty> {
@@ -293,7 +261,7 @@ impl Hold {
         let mut grown = Entry {
             host: hull,
             device,
-            mask: 0,
+            masks: Masks::default(),
             valid: Vec::new(),
             dirty: Vec::new(),
             before,
@@ -314,7 +282,7 @@ impl Hold {
             }
             let old = self.entries.swap_remove(i);
             queue.give_back(old.device);
-            grown.mask |= old.mask;
+            grown.masks.merge(&old.masks);
             old.valid.into_iter().for_each(|part| unite(&mut grown.valid, part));
             grown.dirty.extend(old.dirty);
             grown.writer = grown.writer.or(old.writer);
@@ -325,7 +293,7 @@ impl Hold {
 
     fn held(&mut self, i: usize, array: &Array) -> Held {
         let entry = &mut self.entries[i];
-        entry.mask |= array.mask();
+        entry.masks.add(self.depth, array.mask());
         let start = array.start as u64;
         Held {
             device: entry.device + (start - entry.host.0),
@@ -448,7 +416,6 @@ impl Hold {
             entry.dirty.clear();
             if !entry.before.is_empty() {
                 entry.before = Vec::new();
-                entry.valid.clear();
             }
         }
         if config.reports() {
@@ -518,11 +485,22 @@ impl Hold {
     /// # Safety
     /// What is dirty is writable.
     pub unsafe fn let_go(&mut self, config: &'static Config, read: u32, write: u32) {
-        let Some(mut queue) = self.queue.take() else { return };
-        let masks: Vec<u32> = self.entries.iter().map(|entry| entry.mask).collect();
+        let depth = self.depth;
+        let met = |mask| self.entries.iter().map(|entry| entry.masks.met(depth, mask)).collect::<Vec<_>>();
+        let (read, written) = (met(read), met(write));
         // SAFETY: the caller's promise.
-        let mut ended = unsafe { self.bring_back(config, &mut *queue, |i| masks[i] & (read | write) != 0) };
-        if ended.is_ok() && self.copying && write != 0 {
+        unsafe { self.part_with(config, &read, &written, write != 0) };
+    }
+
+    /// Some entries come back, and those of `written` with them and go; `writes`: the program is about to write.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    unsafe fn part_with(&mut self, config: &'static Config, read: &[bool], written: &[bool], writes: bool) {
+        let Some(mut queue) = self.queue.take() else { return };
+        // SAFETY: the caller's promise.
+        let mut ended = unsafe { self.bring_back(config, &mut *queue, |i| read[i] || written[i]) };
+        if ended.is_ok() && self.copying && writes {
             // The driver may still read what the program is about to write.
             ended = queue.synchronize();
             self.copying = false;
@@ -533,8 +511,9 @@ impl Hold {
                 lost(scop, &error);
             }
         }
+        let mut dropped = written.iter();
         self.entries.retain(|entry| {
-            let dropped = entry.mask & write != 0;
+            let dropped = dropped.next() == Some(&true);
             if dropped {
                 queue.give_back(entry.device);
             }
@@ -545,35 +524,29 @@ impl Hold {
             self.queue = Some(queue);
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_unite() {
-        let mut parts = Vec::new();
-        for part in [(10, 20), (40, 50), (0, 5), (20, 30), (29, 41), (60, 60)] {
-            unite(&mut parts, part);
+    /// The activation at `depth` uses the hold from now on; those that it called are over.
+    pub fn turn_to(&mut self, depth: usize) {
+        if depth < self.depth {
+            self.entries.iter_mut().for_each(|entry| entry.masks.cut(depth));
         }
-        assert_eq!(parts, [(0, 5), (10, 50), (60, 60)]);
-        unite(&mut parts, (5, 10));
-        assert_eq!(parts, [(0, 50), (60, 60)]);
-        assert_eq!(without((45, 70), &parts), [(50, 60), (60, 70)]);
+        self.depth = depth;
     }
 
-    #[test]
-    fn parts_and_their_rest() {
-        let table: [(&[Span], &[Span]); 5] = [
-            (&[], &[(10, 20)]),
-            (&[(10, 20)], &[]),
-            (&[(0, 12), (18, 40)], &[(12, 18)]),
-            (&[(12, 13), (13, 15)], &[(10, 12), (15, 20)]),
-            (&[(25, 30)], &[(10, 20)]),
-        ];
-        for (parts, rest) in table {
-            assert_eq!(without((10, 20), parts), rest, "{parts:?}");
+    /// The activation that uses the hold returns; see [`Masks::hand_over`]. What the caller doesn't know goes.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    pub unsafe fn hand_over(&mut self, config: &'static Config, known: &[u32]) {
+        let depth = self.depth;
+        let unknown: Vec<bool> =
+            self.entries.iter_mut().map(|entry| !entry.masks.hand_over(depth, known)).collect();
+        if unknown.contains(&true) {
+            // SAFETY: the caller's promise.
+            unsafe { self.part_with(config, &unknown, &unknown, true) };
         }
+        // The numbers mean nothing to the caller: any write ends what adds up.
+        self.missed_mask = if self.missed_mask == 0 { 0 } else { u32::MAX };
+        self.turn_to(depth.saturating_sub(1));
     }
 }

@@ -28,6 +28,7 @@ pub mod driver;
 pub mod emulated;
 pub mod error;
 pub mod execution;
+mod frame;
 mod guarded;
 pub mod hold;
 pub mod pool;
@@ -38,6 +39,7 @@ pub mod resident;
 pub mod results;
 pub mod returned;
 pub mod ring;
+mod spans;
 pub mod written;
 
 use std::cell::Cell;
@@ -49,6 +51,7 @@ use std::time::Instant;
 use abi::{Array, EmuThread, REASON_RUNTIME, Scop};
 use error::Error;
 use execution::Run;
+use frame::Frame;
 use hold::Hold;
 use profile::Line;
 
@@ -151,12 +154,9 @@ pub unsafe extern "C" fn pollyrs_rt_begin_held(
     }
     let inside = Inside::enter();
     // SAFETY: a slot of the caller's that is NULL at first.
-    let hold = unsafe { slot.as_mut() }.map(|hold| {
-        if hold.is_null() {
-            *hold = Box::into_raw(Box::<Hold>::default()).cast();
-        }
-        // SAFETY: made here, and used by one thread.
-        unsafe { &mut *hold.cast::<Hold>() }
+    let hold = unsafe { slot.as_mut() }.map(|slot| {
+        // SAFETY: used by one thread, and the frame's activation is under way.
+        unsafe { frame(slot).hold() }
     });
     drop(inside);
     // SAFETY: the caller's promise.
@@ -197,16 +197,48 @@ unsafe fn start(
     }
 }
 
-/// What `body` does with the hold in a slot, where there is one. Results are at stake: no panic can be survived.
+/// The frame in a slot, made if it is the first.
+///
+/// # Safety
+/// NULL or made here.
+unsafe fn frame(slot: &mut *mut c_void) -> &mut Frame {
+    if slot.is_null() {
+        *slot = Box::into_raw(Box::new(Frame::outermost())).cast();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { &mut *slot.cast::<Frame>() }
+}
+
+/// What `body` does with the frame in a slot, where there is one. Results are at stake: no panic can be survived.
 ///
 /// # Safety
 /// A slot of the caller's.
-unsafe fn with_hold(slot: *mut *mut c_void, body: impl FnOnce(&mut Hold)) {
-    // SAFETY: NULL or made by `pollyrs_rt_begin_held`, and used by one thread.
-    let hold = unsafe { slot.as_ref().and_then(|hold| hold.cast::<Hold>().as_mut()) };
-    let Some(hold) = hold else { return };
+unsafe fn with_frame(slot: *mut *mut c_void, body: impl FnOnce(&mut Frame)) {
+    // SAFETY: NULL or made by `frame`, and used by one thread.
+    let frame = unsafe { slot.as_ref().and_then(|frame| frame.cast::<Frame>().as_mut()) };
+    let Some(frame) = frame else { return };
     let done = guarded(|| {
-        body(hold);
+        body(frame);
+        Ok(())
+    });
+    if let Err(error) = done {
+        fatal(&format!("while results came back: {error}"));
+    }
+}
+
+/// Takes the frame out of a slot.
+///
+/// # Safety
+/// A slot of the caller's.
+unsafe fn take_frame(slot: *mut *mut c_void, body: impl FnOnce(Frame)) {
+    let _inside = Inside::enter();
+    // SAFETY: NULL or made by `frame`, and used by one thread.
+    let Some(slot) = (unsafe { slot.as_mut() }).filter(|slot| !slot.is_null()) else { return };
+    // SAFETY: as above.
+    let taken = unsafe { Box::from_raw(slot.cast::<Frame>()) };
+    *slot = std::ptr::null_mut();
+    let done = guarded(|| {
+        body(*taken);
         Ok(())
     });
     if let Err(error) = done {
@@ -221,7 +253,7 @@ unsafe fn with_hold(slot: *mut *mut c_void, body: impl FnOnce(&mut Hold)) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, write: u32) {
     // SAFETY: the caller's promise.
-    unsafe { with_hold(slot, |hold| hold.release(registry::config(), read, write)) };
+    unsafe { with_frame(slot, |frame| frame.hold().release(registry::config(), read, write)) };
 }
 
 /// `pollyrs_rt_leave`.
@@ -230,17 +262,45 @@ pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, w
 /// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_leave(slot: *mut *mut c_void) {
-    let _inside = Inside::enter();
     // SAFETY: the caller's promise.
-    unsafe {
-        with_hold(slot, |hold| hold.let_go(registry::config(), abi::ALL, abi::ALL));
-        if let Some(hold) = slot.as_mut()
-            && !hold.is_null()
-        {
-            drop(Box::from_raw(hold.cast::<Hold>()));
-            *hold = std::ptr::null_mut();
-        }
+    unsafe { take_frame(slot, |frame| frame.leave(registry::config())) };
+}
+
+/// `pollyrs_rt_enter`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_enter(
+    slot: *mut *mut c_void,
+    lender: *mut *mut c_void,
+) -> *mut *mut c_void {
+    // SAFETY: the caller's promise.
+    let (Some(own), Some(lender)) = (unsafe { slot.as_mut() }, unsafe { lender.as_mut() }) else {
+        return std::ptr::null_mut();
+    };
+    if !Inside::interrupted() {
+        let _inside = Inside::enter();
+        // SAFETY: the caller's promise.
+        *own = Box::into_raw(Box::new(unsafe { frame(lender) }.inner())).cast();
     }
+    slot
+}
+
+/// `pollyrs_rt_return`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_return(slot: *mut *mut c_void, n: u32, known: *const u32) {
+    let known = if known.is_null() {
+        &[]
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts(known, n as usize) }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { take_frame(slot, |frame| frame.give_back(registry::config(), known)) };
 }
 
 /// `pollyrs_rt_launch`.
@@ -338,7 +398,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin_held(
 ) -> *mut c_void {
     // SAFETY: the caller's promise.
     unsafe {
-        with_hold(slot, |hold| hold.let_go(registry::config(), abi::ALL, abi::ALL));
+        with_frame(slot, |frame| frame.hold().let_go(registry::config(), abi::ALL, abi::ALL));
         pollyrs_rt_host_begin(scop, reason)
     }
 }

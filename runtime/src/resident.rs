@@ -21,8 +21,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::abi::Array;
-use crate::hold::without;
 use crate::pool::Block;
+use crate::spans::without;
 use crate::written::{Span, Tracker, whole_pages};
 
 /// Smaller arrays are copied: asking the kernel takes about as long.

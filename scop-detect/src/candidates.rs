@@ -6,7 +6,7 @@
 //! whole. If that fails, the element to blame splits the run; an element that fails alone is opened: the body of a loop,
 //! or the arms of a branch, are chains again.
 //!
-//! **Invariant.** Every loop lies in a found SCoP, or in one an element with a rejection, or is reported at the end.
+//! **Invariants.** Every loop lies in a found SCoP, or in one an element with a rejection, or is reported at the end. No block is in two SCoPs.
 //!
 //! **Example.** `for (t) { for (i) S; printf(); for (j) T; for (k) U; }`: the chain of the function is one element, the time
 //! loop, which fails because of `printf`. Its body is the chain `for i`, `printf`, `for j`, `for k`; the SCoPs found are
@@ -95,6 +95,10 @@ impl Search<'_, '_> {
             };
             let next = next.filter(|n| self.in_level(*n, level));
             match next.and_then(|n| self.cfg.region(at, n)) {
+                // Where branches meet that have no common end, each leads here; what is behind belongs to the first that came.
+                Some(c) if c.blocks.iter().any(|b| self.settled.contains(b)) => {
+                    self.runs(std::mem::take(&mut elements), level);
+                }
                 Some(c) => elements.push(c),
                 None => {
                     // Not structured here: what came before may still be good, and so may what lies inside.

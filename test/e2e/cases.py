@@ -37,6 +37,8 @@ class Program:
     reasons: tuple = ()
     # Functions of which something must run on the device, and nothing fall back, with the first arguments.
     kernels: tuple = ()
+    # Bytes that go to the device and come back with the first arguments, counted by hand.
+    moved: tuple = ()
     # A strategy of time tiles, which all loop nests get, and its sizes.
     strategy: tuple = ()
 
@@ -64,9 +66,9 @@ def programs():
             continue
         if source.suffix == ".rs" and not toolchain.rustc_with_plugins():
             continue
-        lists, expectation, flags, reasons, kernels, strategies = [], None, (), [], (), []
+        lists, expectation, flags, reasons, kernels, strategies, moved = [], None, (), [], (), [], ()
         for line in source.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY):(.*)", line)
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED):(.*)", line)
             if not found:
                 continue
             if found[1] == "ARGS":
@@ -77,6 +79,8 @@ def programs():
                 reasons.append(found[2].strip())
             elif found[1] == "STRATEGY":
                 strategies.append(tuple(found[2].split()))
+            elif found[1] == "MOVED":
+                moved = tuple(int(word) for word in found[2].split())
             elif found[1] == "KERNELS":
                 kernels += tuple(found[2].split())
             else:
@@ -85,4 +89,4 @@ def programs():
             raise ValueError(f"{source}: needs ARGS lines and an OFFLOAD line with one of {', '.join(EXPECTATIONS)}")
         for strategy in [(), *strategies]:
             name = " ".join([f"programs/{source.name}", *strategy])
-            yield Program(name, source, None, tuple(lists), expectation, frozenset(), flags, tuple(reasons), kernels, strategy)
+            yield Program(name, source, None, tuple(lists), expectation, frozenset(), flags, tuple(reasons), kernels, moved, strategy)

@@ -172,6 +172,10 @@ def run_program(program, full):
                     fell = sorted({line.get("reason", "?") for line in ran if line["device"] != "emulated"})
                     result.check(ran and not fell, lambda: report(
                         f"KERNELS: {kernel} " + (f"fell back: {'; '.join(fell)}" if ran else f"is not offloaded{why}"), got, again))
+            if arguments == program.arguments[0] and program.moved:
+                moved = tuple(sum(line.get(way, 0) for line in lines) for way in ("bytes_to_device", "bytes_to_host"))
+                result.check(moved == program.moved, lambda: report(
+                    f"MOVED: {moved[0]} bytes to the device and {moved[1]} back, not {program.moved[0]} and {program.moved[1]}", got, again))
             if arguments in program.must_offload:
                 result.check(any(line["device"] == "emulated" for line in lines),
                              lambda: report(f"nothing ran on the device: {reasons(lines)}{why}", got, again))

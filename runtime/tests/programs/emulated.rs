@@ -212,12 +212,14 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_emu_shape",
         "pollyrs_rt_emu_store",
         "pollyrs_rt_end",
+        "pollyrs_rt_enter",
         "pollyrs_rt_host_begin",
         "pollyrs_rt_host_begin_held",
         "pollyrs_rt_host_end",
         "pollyrs_rt_launch",
         "pollyrs_rt_leave",
         "pollyrs_rt_release",
+        "pollyrs_rt_return",
     ];
     assert_eq!(names, expected);
 }

@@ -1,0 +1,110 @@
+//! What is known of single calls, definitions and pointers, without analyses of a function.
+
+use crate::{LLVMValueRef, sys};
+use std::ops::{BitOr, BitOrAssign};
+
+/// Reads and writes of some memory.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Touch {
+    pub read: bool,
+    pub write: bool,
+}
+
+impl Touch {
+    pub const NONE: Touch = Touch { read: false, write: false };
+    pub const READ: Touch = Touch { read: true, write: false };
+    pub const WRITE: Touch = Touch { read: false, write: true };
+    pub const BOTH: Touch = Touch { read: true, write: true };
+
+    pub(crate) fn from_bits(bits: u32) -> Touch {
+        Touch { read: bits & 1 != 0, write: bits & 2 != 0 }
+    }
+
+    pub fn any(self) -> bool {
+        self.read || self.write
+    }
+
+    /// What both admit.
+    pub fn and(self, other: Touch) -> Touch {
+        Touch { read: self.read && other.read, write: self.write && other.write }
+    }
+}
+
+impl BitOr for Touch {
+    type Output = Touch;
+
+    fn bitor(self, other: Touch) -> Touch {
+        Touch { read: self.read || other.read, write: self.write || other.write }
+    }
+}
+
+impl BitOrAssign for Touch {
+    fn bitor_assign(&mut self, other: Touch) {
+        *self = *self | other;
+    }
+}
+
+/// What the attributes of a call and its callee promise.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct CallFacts {
+    pub no_throw: bool,
+    /// It does not order this thread's accesses with another's.
+    pub no_sync: bool,
+    /// What is reached through pointer arguments.
+    pub arguments: Touch,
+    /// Memory of the program that is reached in another way; `errno` is none.
+    pub other: Touch,
+    /// A library function's name means that function.
+    pub builtin: bool,
+    pub bundles: bool,
+}
+
+/// `call`: a call or an invoke.
+pub fn call_facts(call: LLVMValueRef) -> CallFacts {
+    // SAFETY: a live call.
+    let bits = unsafe { sys::prs_call_facts(call) };
+    CallFacts {
+        no_throw: bits & 1 != 0,
+        no_sync: bits & 2 != 0,
+        arguments: Touch::from_bits(bits >> 2),
+        other: Touch::from_bits(bits >> 4),
+        builtin: bits & 64 != 0,
+        bundles: bits & 128 != 0,
+    }
+}
+
+/// What a call may do through one of its arguments, by the argument's attributes.
+pub fn argument_effect(call: LLVMValueRef, index: u32) -> Touch {
+    // SAFETY: a live call with that many arguments.
+    Touch::from_bits(unsafe { sys::prs_argument_effect(call, index) })
+}
+
+/// The function that a call or an invoke runs, where that is certain.
+pub fn callee(call: LLVMValueRef) -> Option<LLVMValueRef> {
+    // SAFETY: a live call.
+    let f = unsafe { sys::prs_callee(call) };
+    (!f.is_null()).then_some(f)
+}
+
+/// Whether `f` has a body, and it is the one that runs.
+pub fn is_final(f: LLVMValueRef) -> bool {
+    // SAFETY: a live function.
+    unsafe { sys::prs_is_final(f) }
+}
+
+pub fn does_not_throw(f: LLVMValueRef) -> bool {
+    // SAFETY: a live function.
+    unsafe { sys::prs_does_not_throw(f) }
+}
+
+/// Whether `v` is the result of a call that returns memory which nothing else points into.
+pub fn is_new_memory(v: LLVMValueRef) -> bool {
+    // SAFETY: a live value.
+    unsafe { sys::prs_is_new_memory(v) }
+}
+
+/// All values that `p` may be an offset from: `p` itself where nothing more is known.
+pub fn underlying_objects(p: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: a live pointer; the sink gets the context of `collect_pointers`.
+    sys::collect_pointers(|ctx| unsafe { sys::prs_underlying_objects(p, ctx, sys::push_pointer) })
+}
