@@ -381,6 +381,29 @@ bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads) {
   return Changed;
 }
 
+bool prs_drop_stack_saves(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  SmallVector<Instruction *, 8> Saves, Restores;
+  for (Instruction &I : instructions(F)) {
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && !A->isStaticAlloca())
+      return false;
+    if (auto *II = dyn_cast<IntrinsicInst>(&I)) {
+      if (II->getIntrinsicID() == Intrinsic::stacksave)
+        Saves.push_back(II);
+      if (II->getIntrinsicID() == Intrinsic::stackrestore)
+        Restores.push_back(II);
+    }
+  }
+  for (Instruction *I : Restores)
+    I->eraseFromParent();
+  for (Instruction *I : Saves)
+    if (I->use_empty())
+      I->eraseFromParent();
+  if (!Saves.empty())
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return !Saves.empty();
+}
+
 bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);

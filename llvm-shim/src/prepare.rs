@@ -86,6 +86,14 @@ impl Session {
         Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS) })
     }
 
+    /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run time only moves it: flang puts one
+    /// around each iteration of `do concurrent` with `local`.
+    pub fn drop_stack_saves(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_drop_stack_saves(self.raw, f) })
+    }
+
     /// Moves integer arithmetic on what a loop does not change before the loop: a size such as `h / 2` that is computed between two loops
     /// keeps scalar evolution from multiplying out subscripts.
     pub fn hoist_arithmetic(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

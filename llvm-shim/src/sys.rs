@@ -131,6 +131,7 @@ unsafe extern "C" {
     ) -> u32;
     pub fn prs_lower_switches(s: *mut RawSession, f: LLVMValueRef, max_cases: u32) -> bool;
     pub fn prs_expand_memory_intrinsics(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_drop_stack_saves(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_arithmetic(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_loads(s: *mut RawSession, f: LLVMValueRef, max_loads: u32) -> bool;
     pub fn prs_flatten_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;

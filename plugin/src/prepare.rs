@@ -50,6 +50,7 @@ pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError
 
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.describe_square_roots(f)?;
+    session.drop_stack_saves(f)?;
     session.run_passes(f, CANONICALISE)?;
     session.specialise_back_edges(f)?;
     session.promote_pointers(f)?;

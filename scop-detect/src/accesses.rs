@@ -151,6 +151,7 @@ impl Builder<'_> {
             return Err(Fail::at(RejectReason::ElementType { array }, raws[k].inst));
         }
         let mut offsets: Vec<Polynomial> = raws.iter().map(|r| r.offset.clone()).collect();
+        self.unit_strides(&mut offsets, u64::from(elem.bytes()), first)?;
         self.pitches_in_elements(&mut offsets, u64::from(elem.bytes()), first)?;
         self.nested_strides(&mut offsets, raws)?;
         let mut accesses = Vec::new();
