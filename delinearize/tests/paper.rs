@@ -178,6 +178,29 @@ fn rows_and_the_diagonal() {
     case.expect("n", ALWAYS, &["i0, i1", "i0, i2", "i2, i1", "i1, i1", "i0, i0 + i1"]);
 }
 
+/// Of a triangle without its lower half only the diagonal's stride is seen; rows of n are right, too, and the program's.
+#[test]
+fn rows_of_a_triangle_alone() {
+    let case = Case::new("n", "").array("k : 0 <= k < n", "n", "k, k").array(
+        "k j : 0 <= k < n and 0 <= j < n - 1 - k",
+        "n",
+        "k, k + 1 + j",
+    );
+    case.expect("n", ALWAYS, &["i0, i0", "i0, i0 + 1 + i1"]);
+}
+
+/// Rows of a band, `A[i * (kl + ku + 1) + j - i + kl]`, and LAPACK's columns, `A[ku + i - j + j * lda]`.
+#[test]
+fn bands() {
+    let d = "i j : 0 <= i < n and 0 <= j < n and i - kl <= j <= i + ku";
+    let case = Case::new("n kl ku", "").array(d, "kl + ku + 1", "i, j - i + kl");
+    case.expect("kl + ku + 1", ALWAYS, &["i0, i1 - i0 + kl"]);
+    let d = "j i : 0 <= i < n and 0 <= j < n and j - ku <= i <= j + kl";
+    let case = Case::new("n kl ku lda", "n > kl and kl >= 0 and ku >= 0").array(d, "lda", "j, ku + i - j");
+    // The last row of the band is reached from n > kl on.
+    case.expect("lda", "lda > kl + ku or n <= 0", &["i0, ku + i1 - i0"]);
+}
+
 #[test]
 fn jacobi_2d_and_seidel() {
     let d = "t i j : 0 <= t < steps and 1 <= i < n - 1 and 1 <= j < n - 1";

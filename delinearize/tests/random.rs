@@ -7,6 +7,9 @@ use support::*;
 /// Numerical Recipes' linear congruential generator, high bits: the same cases in every run.
 struct Random(u64);
 
+/// Kinds of subscripts; the last two are those of a part of an array at an offset that is a parameter, and of one that is a size.
+const KINDS: usize = 14;
+
 impl Random {
     fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -22,10 +25,10 @@ const SIZES: &[&str] = &["p", "q", "p + 1", "q + 2", "2*p", "p + q - 1", "3", "q
 const BOUNDS: &[&str] = &["p", "q", "2", "p - 1", "p + 1", "2p", "p + q - 1"];
 
 /// A subscript of a dimension of size `size` from the counters `i0 .. i(n-1)`.
-fn subscript(random: &mut Random, size: &str, n: usize) -> String {
+fn subscript(random: &mut Random, size: &str, n: usize, kinds: usize) -> String {
     let i = format!("i{}", random.below(n));
     let j = format!("i{}", random.below(n));
-    match random.below(12) {
+    match random.below(kinds) {
         0..=4 => i,
         5 => format!("{i} + 1"),
         6 => format!("{i} - 1"),
@@ -33,6 +36,8 @@ fn subscript(random: &mut Random, size: &str, n: usize) -> String {
         8 => format!("{size} - 1 - {i}"),
         9 => "1".to_string(),
         10 => format!("{size} - 1"),
+        12 => format!("{i} + q - 1"),
+        13 => format!("{i} + {size} - 2"),
         _ => format!("2*{i}"),
     }
 }
@@ -63,7 +68,7 @@ impl Declared {
     }
 }
 
-fn random_case(random: &mut Random, menu: &[&str], hinted: bool) -> Declared {
+fn random_case(random: &mut Random, menu: &[&str], hinted: bool, kinds: usize) -> Declared {
     let dims = 1 + random.below(3);
     let sizes: Vec<&str> = (1..dims).map(|_| random.pick(menu)).collect();
     let hint: Vec<i64> = sizes.iter().filter_map(|s| s.parse().ok()).collect();
@@ -86,7 +91,7 @@ fn random_case(random: &mut Random, menu: &[&str], hinted: bool) -> Declared {
         let subscripts: Vec<String> = ["p"]
             .into_iter()
             .chain(sizes.split(", ").filter(|s| !s.is_empty()))
-            .map(|s| subscript(random, s, n))
+            .map(|s| subscript(random, s, n, kinds))
             .collect();
         let domain = format!("{} : {}", iters.join(" "), bounds.join(" and "));
         let names: Vec<&str> = iters.iter().map(String::as_str).collect();
@@ -114,11 +119,11 @@ struct Totals {
     covered: usize,
 }
 
-fn run(seed: u64, cases: usize, menu: &[&str], hinted: bool) -> Totals {
+fn run(seed: u64, cases: usize, menu: &[&str], hinted: bool, kinds: usize) -> Totals {
     let mut random = Random(seed);
     let mut totals = Totals::default();
     for n in 0..cases {
-        let declared = random_case(&mut random, menu, hinted);
+        let declared = random_case(&mut random, menu, hinted, kinds);
         let (case, text) = (&declared.case, &declared.text);
         let shape = match case.solve() {
             Ok(shape) => shape,
@@ -154,7 +159,7 @@ fn run(seed: u64, cases: usize, menu: &[&str], hinted: bool) -> Totals {
 
 #[test]
 fn parametric_shapes() {
-    let t = run(20150608, 120, SIZES, false);
+    let t = run(20150608, 120, SIZES, false, KINDS - 2);
     assert!(t.recovered > 110 && t.conditional > 30, "{t:?}");
     assert!(t.seen.points > 10_000 && t.seen.holds > 1_000 && t.seen.fails > 200, "{t:?}");
     assert!(t.covered * 100 > t.declared_right * 95, "{t:?}");
@@ -163,9 +168,29 @@ fn parametric_shapes() {
 #[test]
 fn constant_shapes_never_fail_and_need_conditions_only_with_hints() {
     let menu = ["2", "3", "4", "6"];
-    let t = run(7, 80, &menu, false);
+    let t = run(7, 80, &menu, false, KINDS - 2);
     assert!(t.recovered == 80 && t.conditional == 0 && t.inner_dims > 5, "{t:?}");
-    let t = run(8, 80, &menu, true);
+    let t = run(8, 80, &menu, true, KINDS - 2);
     assert!(t.recovered == 80 && t.conditional > 5 && t.inner_dims > 20, "{t:?}");
     assert!(t.seen.points > 4_000 && t.seen.fails > 20, "{t:?}");
+}
+
+/// Sizes of one class at a time, with parts of arrays and sizes in subscripts among the accesses: in each, conditions are exact on both sides.
+#[test]
+fn each_class_of_sizes() {
+    let classes: [(&str, &[&str]); 7] = [
+        ("one parameter", &["p", "q", "p"]),
+        ("a parameter and a number", &["p + 1", "q + 2", "p - 1"]),
+        ("a multiple", &["2*p", "3*q", "2*q"]),
+        ("a multiple and a number", &["2*p + 2", "3*q - 3"]),
+        ("a sum", &["p + q - 1", "p + q + 1"]),
+        ("a difference", &["p - q", "2*p - q"]),
+        ("numbers beside parameters", &["p", "3", "q", "2"]),
+    ];
+    for (seed, (class, menu)) in (1..).zip(classes) {
+        let t = run(seed, 24, menu, false, KINDS);
+        // The diagonals of arrays whose sizes are sums have strides that say little.
+        assert!(t.recovered >= 15 && t.conditional >= 3 && t.inner_dims >= 6, "{class}: {t:?}");
+        assert!(t.seen.points > 1_000 && t.seen.holds > 100 && t.seen.fails > 10, "{class}: {t:?}");
+    }
 }

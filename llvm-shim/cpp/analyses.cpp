@@ -326,7 +326,7 @@ size_t prs_scev_udiv(Analyses *A, size_t Handle, uint64_t Divisor) {
   return handleOf(A->SE.getUDivExpr(S, A->SE.getConstant(S->getType(), Divisor)));
 }
 
-size_t prs_scev_quotient(Analyses *A, size_t Dividend, size_t Divisor) {
+static size_t divided(Analyses *A, size_t Dividend, size_t Divisor, bool Remainder) {
   if (!Dividend || !Divisor)
     return 0;
   const SCEV *N = scevOf(Dividend), *D = scevOf(Divisor);
@@ -337,8 +337,12 @@ size_t prs_scev_quotient(Analyses *A, size_t Dividend, size_t Divisor) {
     return 0;
   N = A->SE.getNoopOrSignExtend(N, Wide);
   D = A->SE.getUMaxExpr(A->SE.getNoopOrSignExtend(D, Wide), A->SE.getOne(Wide));
-  return handleOf(A->SE.getUDivExpr(N, D));
+  return handleOf(Remainder ? A->SE.getURemExpr(N, D) : A->SE.getUDivExpr(N, D));
 }
+
+size_t prs_scev_quotient(Analyses *A, size_t Dividend, size_t Divisor) { return divided(A, Dividend, Divisor, false); }
+
+size_t prs_scev_remainder(Analyses *A, size_t Dividend, size_t Divisor) { return divided(A, Dividend, Divisor, true); }
 
 bool prs_scev_loop_invariant(Analyses *A, size_t Handle, size_t Id) {
   Loop *L = loopAt(*A, Id);

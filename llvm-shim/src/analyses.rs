@@ -169,6 +169,13 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// What [`Analyses::quotient_by`] leaves: `dividend - max(divisor, 1) * quotient`.
+    pub fn remainder_by(&self, dividend: ScevHandleRaw, divisor: ScevHandleRaw) -> ScevExpr {
+        // SAFETY: handles of these analyses or 0.
+        let handle = unsafe { sys::prs_scev_remainder(self.raw, dividend, divisor) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// Provably `>= 0` as a signed number wherever it is defined.
     pub fn known_non_negative(&self, scev: ScevHandleRaw) -> bool {
         // SAFETY: `scev` is a handle of these analyses or 0.

@@ -187,6 +187,7 @@ unsafe extern "C" {
     pub fn prs_scev_operands(a: *mut RawAnalyses, scev: usize, ctx: *mut c_void, sink: PointerSink);
     pub fn prs_scev_non_negative(a: *mut RawAnalyses, scev: usize) -> bool;
     pub fn prs_scev_quotient(a: *mut RawAnalyses, dividend: usize, divisor: usize) -> usize;
+    pub fn prs_scev_remainder(a: *mut RawAnalyses, dividend: usize, divisor: usize) -> usize;
     pub fn prs_scev_safe_division(a: *mut RawAnalyses, scev: usize) -> usize;
     pub fn prs_scev_udiv(a: *mut RawAnalyses, scev: usize, divisor: u64) -> usize;
     pub fn prs_scev_loop_invariant(a: *mut RawAnalyses, scev: usize, id: usize) -> bool;

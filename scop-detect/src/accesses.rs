@@ -72,6 +72,9 @@ pub(crate) fn base_of(b: &Builder<'_>, inst: Value) -> Result<Value, Fail> {
     Ok(base)
 }
 
+/// A shape, and its sizes as functions of the parameters.
+type View = (pollyrs_delinearize::Shape, Vec<Option<PwAff>>);
+
 /// The pointer that a chain of address computations starts from.
 fn root(mut v: Value) -> Value {
     while ir::opcode(v) == Some(ir::Op::LLVMGetElementPtr) {
@@ -154,22 +157,20 @@ impl Builder<'_> {
         self.unit_strides(&mut offsets, u64::from(elem.bytes()), first)?;
         self.pitches_in_elements(&mut offsets, u64::from(elem.bytes()), first)?;
         self.nested_strides(&mut offsets, raws)?;
-        let mut accesses = Vec::new();
-        for (r, offset) in raws.iter().zip(offsets) {
-            let hint = ir::address(r.inst).and_then(ir::constant_sizes);
-            accesses.push(AccessPoly {
-                offset,
-                domain: self.extended_domain(r)?,
-                size_hint: hint.filter(|h| h.iter().all(|s| *s > 0)),
-            });
+        let mut viewed = self.view(raws, &offsets, elem);
+        if let Err(DelinearizeError::Blocked(Blocked::NonAffineSubscript { .. })) = viewed
+            && let Ok(true) = self.named_products(&mut offsets)
+        {
+            // Without a shape after all, it is the product that is reported.
+            viewed = self.view(raws, &offsets, elem).or(viewed);
         }
-        let params: Vec<String> = self.params.iter().map(|p| p.name.clone()).collect();
-        let context = self.known_of(&accesses)?;
-        let problem =
-            Problem { params: &params, context: &context, element_bytes: elem.bytes(), accesses: &accesses };
-        let shape = delinearize(&problem).map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
-        let sizes =
-            shape.size_functions(&problem).map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
+        if let Ok((shape, _)) = &viewed
+            && !shape.is_unconditional()?
+            && let Ok(true) = self.split_offsets(&mut offsets, raws, shape, elem.bytes())
+        {
+            viewed = self.view(raws, &offsets, elem).or(viewed);
+        }
+        let (shape, sizes) = viewed.map_err(|e| self.delinearize_fail(e, &array, raws, first))?;
         self.same_view(&array, raws, &shape)?;
         let subscript = RejectReason::Subscript { array: array.clone(), blocker: "its bounds".into() };
         let note = format!("subscripts of {array} stay inside its dimensions");
@@ -188,6 +189,26 @@ impl Builder<'_> {
             subscripts.push(all);
         }
         Ok(Shaped { elem, sizes, subscripts })
+    }
+
+    /// The shape of accesses at these offsets, and its sizes.
+    fn view(&self, raws: &[Raw], offsets: &[Polynomial], elem: ElemType) -> Result<View, DelinearizeError> {
+        let mut accesses = Vec::new();
+        for (r, offset) in raws.iter().zip(offsets) {
+            let hint = ir::address(r.inst).and_then(ir::constant_sizes);
+            accesses.push(AccessPoly {
+                offset: offset.clone(),
+                domain: self.extended_domain(r)?,
+                size_hint: hint.filter(|h| h.iter().all(|s| *s > 0)),
+            });
+        }
+        let params: Vec<String> = self.params.iter().map(|p| p.name.clone()).collect();
+        let context = self.known_of(&accesses)?;
+        let problem =
+            Problem { params: &params, context: &context, element_bytes: elem.bytes(), accesses: &accesses };
+        let shape = delinearize(&problem)?;
+        let sizes = shape.size_functions(&problem)?;
+        Ok((shape, sizes))
     }
 
     /// `term`, written with the dimensions `i0`, `i1`, ... of the domain of `r`, in the program's names.

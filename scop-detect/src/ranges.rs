@@ -45,9 +45,10 @@ impl Builder<'_> {
             return Err(blocked());
         }
         let executed = domain.clone().params()?.gist(known.clone())?.coalesce()?;
-        if domain.n_basic_set()? > 1 {
-            domain = Set::from_basic_set(domain.coalesce()?.simple_hull()?)?;
-        }
+        let hull = match domain.n_basic_set()? {
+            0 | 1 => None,
+            _ => Some(Set::from_basic_set(domain.clone().coalesce()?.simple_hull()?)?),
+        };
         let mut rest = p.clone();
         let mut terms = Vec::new();
         for s in p.symbols() {
@@ -60,18 +61,24 @@ impl Builder<'_> {
                 return Err(blocked());
             }
             let d = i32::try_from(d).map_err(|_| blocked())?;
-            let bounds = (domain.clone().dim_min(d), domain.clone().dim_max(d));
-            let (Ok(least), Ok(most)) = bounds else { return Err(blocked()) };
             let within = known.clone().intersect(executed.clone())?;
             // A quotient that is known to be whole may lose its rounding, and code needs it.
             let simple = |f: PwAff| -> isl::Result<PwAff> {
                 let simpler = f.clone().gist_params(within.clone())?.coalesce()?;
                 if is_integral(&simpler)? { Ok(simpler) } else { f.coalesce() }
             };
-            let (least, most) = (simple(least)?, simple(most)?);
-            if least.n_piece()? > MAX_PIECES || most.n_piece()? > MAX_PIECES {
-                return Err(blocked());
-            }
+            let bounds = |set: &Set| -> Option<(PwAff, PwAff)> {
+                let (least, most) = (set.clone().dim_min(d).ok()?, set.clone().dim_max(d).ok()?);
+                let (least, most) = (simple(least).ok()?, simple(most).ok()?);
+                let few = |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES);
+                (few(&least) && few(&most)).then_some((least, most))
+            };
+            // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
+            let found = match &hull {
+                Some(hull) if !is_quasi(d, place) => bounds(hull),
+                _ => bounds(&domain).or_else(|| hull.as_ref().and_then(bounds)),
+            };
+            let Some((least, most)) = found else { return Err(blocked()) };
             terms.push(ProductTerm {
                 coefficient: self.products(coefficient).ok_or_else(blocked)??,
                 between: Some((least, most)),
@@ -167,6 +174,11 @@ fn is_integral(f: &PwAff) -> isl::Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Whether dimension `d` is one of the functions behind the counters.
+fn is_quasi(d: i32, place: &Place) -> bool {
+    usize::try_from(d).is_ok_and(|d| d >= place.loops.len())
 }
 
 /// Bounds of a sum for parameters in `within`, from those of its factors one by one; `None` where there are none.

@@ -268,7 +268,11 @@ impl Builder<'_> {
         };
         let Some(c) = c else { return self.blocked(e) };
         let x = self.an.scev(ir::operand(v, 0), self.scope(v, place));
+        let text = format!("{} is not negative", self.describe(&x));
         let x = self.exact(&x, place)?;
+        if op != Op::LLVMAShr {
+            self.likely_not_negative(&x, place, &text)?;
+        }
         let by = Val::int(&self.ctx, c)?;
         let pwa = match op {
             Op::LLVMSDiv => x.tdiv_q(PwAff::constant_on(place.space()?, c)?)?,
@@ -277,7 +281,23 @@ impl Builder<'_> {
         };
         // tdiv has a piece for either sign; the domain mostly rules one out.
         let known = place.domain.clone().intersect_params(self.context.clone())?;
+        let known = known.intersect_params(self.assumed.clone())?;
         Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: true })
+    }
+
+    /// Assumes that a dividend is not negative if only negative parameters make it so: `(i + color) % 2`. Both signs would double the cases
+    /// of all that depends on it.
+    fn likely_not_negative(&mut self, x: &PwAff, place: &Place, note: &str) -> Result<(), Stop> {
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
+        let negative = x.clone().lt_set(self.constant(0, place)?)?;
+        let mut usual = known.intersect_params(self.assumed.clone())?.intersect(negative.clone())?;
+        for p in 0..usual.dim(DimType::Param)? {
+            usual = usual.lower_bound_val(DimType::Param, p, Val::int(&self.ctx, 0)?)?;
+        }
+        if !self.strict && usual.is_empty()? {
+            self.assume(AssumptionKind::NonNegative, negative, place, note)?;
+        }
+        Ok(())
     }
 
     /// The signed value.

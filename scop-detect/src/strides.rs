@@ -1,18 +1,118 @@
-//! Strides that are parameters of their own.
+//! Strides that are parameters of their own, and products of parameters that are offsets.
 //!
 //! **Problem.** `A[b * batch + i * lda + j]` has strides that nothing ties to each other. It is an array of three dimensions if `batch`
 //! is a multiple of `lda`, as it is where matrices are stored one after the other: `batch = lda * q`, checked at run time, with the
 //! number of rows `q` a parameter that the host computes.
 //!
-//! **Invariant.** The polynomials with `lda * q` for `batch` are those of the program where the check holds.
+//! `A[(bi * bs + i) * ld + bj * bs + j]`, one block of a matrix, has products of parameters in its subscripts. Neither is a size; each is a number
+//! that does not change, with a name of its own.
+//!
+//! `A[off + i * ld + j]` is a part of a matrix that begins anywhere: at row `off / ld` and column `off % ld`, each a parameter.
+//!
+//! **Invariant.** The polynomials with `lda * q` for `batch` are those of the program where the check holds. A named product is the
+//! program's modulo 2^64, as its addresses are, and so is `ld * (off / ld) + off % ld`.
 
 use crate::accesses::Raw;
 use crate::builder::{Builder, Fail, Stop};
-use pollyrs_delinearize::{Polynomial, Symbol};
+use pollyrs_delinearize::{Monomial, Polynomial, Shape, Symbol};
 use pollyrs_scop::{AssumptionKind, RejectReason};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Builder<'_> {
+    /// Gives names to products of parameters that are in no stride, as they are or as factors of one. Whether there were any.
+    pub fn named_products(&mut self, offsets: &mut [Polynomial]) -> Result<bool, Stop> {
+        let constant = |m: &Monomial| m.factors().all(|(s, _)| matches!(s, Symbol::Param(_)));
+        let mut strides = BTreeSet::new();
+        for o in offsets.iter() {
+            for s in o.symbols().into_iter().filter(|s| matches!(s, Symbol::Iter(_))) {
+                let stride = o.powers_of(s).remove(&1).unwrap_or_default();
+                let products = stride.terms().map(|(m, _)| m.clone());
+                strides.extend(products.filter(|m| m.degree() > 0 && constant(m)));
+            }
+        }
+        let mut strides: Vec<Monomial> = strides.into_iter().collect();
+        strides.sort_by_key(|m| std::cmp::Reverse(m.degree()));
+        let mut any = false;
+        for o in offsets.iter_mut() {
+            let mut whole = Polynomial::zero();
+            for (m, c) in o.terms().filter(|(m, _)| constant(m)) {
+                let divided = strides.iter().find_map(|s| Some((s.clone(), m.div(s)?)));
+                let (stride, rest) = divided.unwrap_or_else(|| (Monomial::one(), m.clone()));
+                let mut term = Polynomial::term(m.clone(), c);
+                if rest.degree() > 1 {
+                    let factors = rest.factors().flat_map(|(s, n)| match s {
+                        Symbol::Param(p) => vec![self.params[p].scev.handle; n as usize],
+                        Symbol::Iter(_) => vec![],
+                    });
+                    let product = self.an.product(&factors.collect::<Vec<_>>());
+                    term = &Polynomial::term(stride, c) * &Polynomial::param(self.param(&product)?);
+                    any = true;
+                }
+                whole = &whole + &term;
+            }
+            for (m, c) in o.terms().filter(|(m, _)| !constant(m)) {
+                whole = &whole + &Polynomial::term(m.clone(), c);
+            }
+            *o = whole;
+        }
+        Ok(any)
+    }
+
+    /// Replaces parameters that all subscripts of `shape` are shifted by, and which nothing bounds, by a row and a column. Whether there
+    /// were any.
+    pub fn split_offsets(
+        &mut self,
+        offsets: &mut [Polynomial],
+        raws: &[Raw],
+        shape: &Shape,
+        bytes: u32,
+    ) -> Result<bool, Stop> {
+        // Rows first, then planes of rows; only sizes that are one parameter.
+        let mut sizes = Vec::new();
+        for size in shape.sizes.iter().rev().flatten() {
+            match &size.terms().map(|(m, c)| (m.clone(), c)).collect::<Vec<_>>()[..] {
+                [(m, 1)] if m.degree() == 1 => sizes.extend(m.factors().map(|(s, _)| s)),
+                _ => break,
+            }
+        }
+        let mut bounded: BTreeSet<Symbol> = sizes.iter().copied().collect();
+        for r in raws {
+            bounded.extend(self.involved(&r.place.domain)?.into_iter().map(Symbol::Param));
+        }
+        let conditional = self.involved(&shape.assumption)?;
+        let mut any = false;
+        for p in conditional.into_iter().filter(|p| !bounded.contains(&Symbol::Param(*p))) {
+            // Of accesses without it, it is known how far in a row they are apart.
+            let alone = |o: &Polynomial| {
+                let powers = o.powers_of(Symbol::Param(p));
+                let one = powers.get(&1).is_some_and(|c| c.as_constant() == Some(i128::from(bytes)));
+                one && powers.keys().all(|n| *n <= 1)
+            };
+            if !offsets.iter().all(alone) {
+                continue;
+            }
+            let (mut place, mut stride) = (Polynomial::zero(), Polynomial::constant(1));
+            let mut left = p;
+            for size in &sizes {
+                let Symbol::Param(s) = *size else { continue };
+                let by = self.params[s].scev.handle;
+                let column = self.an.remainder_by(self.params[left].scev.handle, by);
+                let row = self.an.quotient_by(self.params[left].scev.handle, by);
+                place = &place + &(&Polynomial::param(self.param(&column)?) * &stride);
+                left = self.param(&row)?;
+                stride = &stride * &Polynomial::symbol(*size);
+            }
+            place = &place + &(&Polynomial::param(left) * &stride);
+            for o in offsets.iter_mut() {
+                if let Some(c) = o.powers_of(Symbol::Param(p)).get(&1) {
+                    *o = &(&*o - &(c * &Polynomial::param(p))) + &(c * &place);
+                    any = true;
+                }
+            }
+        }
+        Ok(any && !sizes.is_empty())
+    }
+
     /// Replaces strides of outer loops by multiples of those of inner ones, where two single parameters are strides, neither of
     /// which occurs in another product.
     pub fn nested_strides(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> Result<(), Fail> {
