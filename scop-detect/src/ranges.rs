@@ -70,8 +70,8 @@ impl Builder<'_> {
             let bounds = |set: &Set| -> Option<(PwAff, PwAff)> {
                 let (least, most) = (set.clone().dim_min(d).ok()?, set.clone().dim_max(d).ok()?);
                 let (least, most) = (simple(least).ok()?, simple(most).ok()?);
-                let few = |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES);
-                (few(&least) && few(&most)).then_some((least, most))
+                let plain = |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
+                (plain(&least) && plain(&most)).then_some((least, most))
             };
             // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
             let found = match &hull {
@@ -166,7 +166,8 @@ impl Builder<'_> {
     }
 }
 
-/// Whether no piece has a denominator outside of rounded quotients.
+/// Whether no piece has a denominator outside of rounded quotients. Between the rows of a pitch in bytes, bounds of unions may be fractions
+/// that are whole only where they count, which isl does not optimise over.
 fn is_integral(f: &PwAff) -> isl::Result<bool> {
     for (_, aff) in f.pieces()? {
         if !aff.denominator()?.is_one()? {
@@ -185,10 +186,15 @@ fn is_quasi(d: i32, place: &Place) -> bool {
 fn interval(terms: &[ProductTerm], within: &Set) -> isl::Result<Option<(i128, i128)>> {
     let of = |f: &PwAff| -> isl::Result<Option<(i128, i128)>> {
         let f = f.clone().intersect_params(within.clone())?;
+        // Equalities may have made fractions of it.
         if !is_integral(&f)? {
             return Ok(None);
         }
-        let ends = (f.clone().min_value()?.to_i64(), f.max_value()?.to_i64());
+        let ends = match (f.clone().min_value(), f.max_value()) {
+            (Err(isl::Error::Quota), _) | (_, Err(isl::Error::Quota)) => return Err(isl::Error::Quota),
+            (Ok(least), Ok(most)) => (least.to_i64(), most.to_i64()),
+            _ => return Ok(None),
+        };
         Ok(match ends {
             (Some(a), Some(b)) => Some((a.into(), b.into())),
             _ => None,
