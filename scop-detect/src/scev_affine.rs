@@ -270,7 +270,7 @@ impl Builder<'_> {
         let x = self.an.scev(ir::operand(v, 0), self.scope(v, place));
         let text = format!("{} is not negative", self.describe(&x));
         let x = self.exact(&x, place)?;
-        if op != Op::LLVMAShr {
+        if op == Op::LLVMSRem {
             self.likely_not_negative(&x, place, &text)?;
         }
         let by = Val::int(&self.ctx, c)?;
@@ -280,8 +280,11 @@ impl Builder<'_> {
             _ => x.scale_down(by)?.floor()?,
         };
         // tdiv has a piece for either sign; the domain mostly rules one out.
-        let known = place.domain.clone().intersect_params(self.context.clone())?;
-        let known = known.intersect_params(self.assumed.clone())?;
+        let mut known = place.domain.clone().intersect_params(self.context.clone())?;
+        if op == Op::LLVMSRem {
+            // The quotient of a pitch, assumed to be a multiple, would become a fraction.
+            known = known.intersect_params(self.assumed.clone())?;
+        }
         Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: true })
     }
 
