@@ -164,6 +164,18 @@ impl Builder<'_> {
             // Without a shape after all, it is the product that is reported.
             viewed = self.view(raws, &offsets, elem).or(viewed);
         }
+        let settled = match &viewed {
+            Ok((shape, _)) => shape.is_unconditional()?,
+            Err(_) => false,
+        };
+        let mut flat = offsets.clone();
+        if !settled
+            && let Ok(true) = self.flat_products(&mut flat, raws)
+            && let Ok(better) = self.view(raws, &flat, elem)
+            && (viewed.is_err() || better.0.is_unconditional()?)
+        {
+            (offsets, viewed) = (flat, Ok(better));
+        }
         if let Ok((shape, _)) = &viewed
             && !shape.is_unconditional()?
             && let Ok(true) = self.split_offsets(&mut offsets, raws, shape, elem.bytes())

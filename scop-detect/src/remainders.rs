@@ -3,24 +3,70 @@
 //! **Problem.** `A[(i + 1) % n]` closes a border. `x % n` is affine only where it is known which multiple of `n` is subtracted. For an
 //! `x` that stays within a few multiples of `n` on the domain, each is a case: `i + 1` for `i + 1 < n`, and `i + 1 - n = 0` at the end.
 //!
-//! **Invariant.** The cases cover the domain whatever the parameters, or there are none: a remainder such as `i % n` for any `i` would
-//! need a condition that rarely holds.
+//! `ring[(head + i) % n]` begins anywhere. That `head` itself is a place in the ring, `0 <= head < n`, is assumed where that bounds `x`.
+//!
+//! **Invariant.** The cases cover the domain whatever the parameters, but for such a first place, or there are none: a remainder such as
+//! `i % n` for any `i` would need a condition that rarely holds.
 
 use crate::builder::{Builder, Place, Stop};
 use crate::scev_affine::Affine;
-use isl::{PwAff, Set, Val};
+use isl::{DimType, PwAff, Set, Val};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_scop::AssumptionKind;
+use std::collections::BTreeSet;
 
 /// Multiples that are tried on either side of 0.
 const MAX_MULTIPLE: i64 = 2;
 
 impl Builder<'_> {
     /// Where `x / n`, rounded towards 0, is which number; `None` unless that covers the domain.
-    fn multiples(&self, x: &PwAff, n: &PwAff, place: &Place) -> isl::Result<Option<Vec<(Set, i64)>>> {
-        let zero = PwAff::constant_on(place.space()?, 0)?;
+    fn multiples(&mut self, x: &PwAff, n: &PwAff, place: &Place) -> Result<Option<Vec<(Set, i64)>>, Stop> {
         let known = place.domain.clone().intersect_params(self.context.clone())?;
         let known = known.intersect_params(self.assumed.clone())?;
+        let found = self.multiples_on(&known, x, n, place)?;
+        if found.is_some() || self.strict {
+            return Ok(found);
+        }
+        let in_n = self.params_of(n)?;
+        for p in self.params_of(x)?.difference(&in_n) {
+            let first = self.param_aff(*p, place.space()?)?;
+            let inside = first.clone().nonneg_set()?.intersect(first.lt_set(n.clone())?)?;
+            if let Some(cases) = self.multiples_on(&known.clone().intersect(inside.clone())?, x, n, place)?
+                && !cases.is_empty()
+            {
+                let note = format!("{} is less than what it is taken modulo", self.params[*p].display);
+                self.assume(AssumptionKind::Delinearization, inside.complement()?, place, &note)?;
+                return Ok(Some(cases));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The parameters that have a coefficient in `f`.
+    fn params_of(&self, f: &PwAff) -> isl::Result<BTreeSet<usize>> {
+        let mut found = BTreeSet::new();
+        for (_, aff) in f.pieces()? {
+            let space = aff.space()?;
+            for d in 0..aff.dim(DimType::Param)? {
+                if !aff.coefficient(DimType::Param, d as i32)?.is_zero()? {
+                    let name = space.dim_name(DimType::Param, d)?.unwrap_or_default();
+                    found.extend(self.params.iter().position(|p| p.name == name));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// [`Builder::multiples`] of the points of `known`.
+    fn multiples_on(
+        &self,
+        known: &Set,
+        x: &PwAff,
+        n: &PwAff,
+        place: &Place,
+    ) -> isl::Result<Option<Vec<(Set, i64)>>> {
+        let zero = PwAff::constant_on(place.space()?, 0)?;
         let mut left = known.clone();
         let mut cases = Vec::new();
         let positive = n.clone().gt_set(zero)?;
@@ -32,7 +78,7 @@ impl Builder<'_> {
             let above = if k > 0 { x.clone().ge_set(times(k)?)? } else { x.clone().gt_set(times(k - 1)?)? };
             let below = if k < 0 { x.clone().le_set(times(k)?)? } else { x.clone().lt_set(times(k + 1)?)? };
             let part = positive.clone().intersect(above)?.intersect(below)?;
-            if !part.is_disjoint(&known)? {
+            if !part.is_disjoint(known)? {
                 left = left.subtract(part.clone())?;
                 cases.push((part.gist(known.clone())?, k));
             }
@@ -42,7 +88,7 @@ impl Builder<'_> {
 
     /// `x / n` and `x % n` for signed numbers, `y * (x / n)` with a factor.
     fn by_cases(
-        &self,
+        &mut self,
         x: &PwAff,
         n: &PwAff,
         place: &Place,
@@ -72,9 +118,10 @@ impl Builder<'_> {
             return Ok(None);
         }
         let (x, n) = (self.exact(x, place)?, self.exact(n, place)?);
+        let ctx = self.ctx.clone();
         let value = |k: i64| {
             if remainder {
-                x.clone().sub(n.clone().scale(Val::int(&self.ctx, k)?)?)
+                x.clone().sub(n.clone().scale(Val::int(&ctx, k)?)?)
             } else {
                 PwAff::constant_on(x.domain_space()?, k)
             }
@@ -90,7 +137,8 @@ impl Builder<'_> {
         let ScevKind::UDiv(x, n) = &quotient.kind else { return Ok(None) };
         let y = self.congruent(other, place)?.pwa;
         let (x, n) = (self.unsigned(x, place)?, self.unsigned(n, place)?);
-        let value = |k: i64| y.clone().scale(Val::int(&self.ctx, k)?);
+        let ctx = self.ctx.clone();
+        let value = |k: i64| y.clone().scale(Val::int(&ctx, k)?);
         let product = self.by_cases(&x, &n, place, value)?;
         Ok(product.map(|pwa| Affine { pwa, exact: false }))
     }

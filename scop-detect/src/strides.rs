@@ -7,6 +7,8 @@
 //! `A[(bi * bs + i) * ld + bj * bs + j]`, one block of a matrix, has products of parameters in its subscripts. Neither is a size; each is a number
 //! that does not change, with a name of its own.
 //!
+//! `A[(c * h + y) * w + p]` with `p < h * w` walks through planes as if they were rows: the product in the bound is the size of a plane.
+//!
 //! `A[off + i * ld + j]` is a part of a matrix that begins anywhere: at row `off / ld` and column `off % ld`, each a parameter.
 //!
 //! **Invariant.** The polynomials with `lda * q` for `batch` are those of the program where the check holds. A named product is the
@@ -15,6 +17,7 @@
 use crate::accesses::Raw;
 use crate::builder::{Builder, Fail, Stop};
 use pollyrs_delinearize::{Monomial, Polynomial, Shape, Symbol};
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,6 +59,53 @@ impl Builder<'_> {
             *o = whole;
         }
         Ok(any)
+    }
+
+    /// Replaces products of parameters by a parameter that is the product, where one bounds loops. Whether there were any.
+    pub fn flat_products(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> Result<bool, Stop> {
+        let mut bounds = BTreeSet::new();
+        for r in raws {
+            bounds.extend(self.involved(&r.place.domain)?);
+        }
+        let mut any = false;
+        for p in bounds {
+            let Some((factors, wraps)) = self.factors(p) else { continue };
+            let product = Monomial::product(factors);
+            if !offsets.iter().any(|o| o.terms().any(|(m, _)| m.div(&product).is_some())) {
+                continue;
+            }
+            let bits = self.params[p].bits;
+            if wraps && bits < 64 {
+                let (place, half) = (self.before_region(None)?, 1i64 << (bits - 1));
+                let note = format!("{} does not overflow", self.params[p].display);
+                let value = Polynomial::term(product.clone(), 1);
+                self.assume_range(AssumptionKind::NoWrap, &value, (-half, half - 1), &place, &[], &note)?;
+            }
+            for o in offsets.iter_mut() {
+                let mut whole = Polynomial::zero();
+                for (m, c) in o.terms() {
+                    whole = match m.div(&product) {
+                        Some(rest) => &whole + &(&Polynomial::term(rest, c) * &Polynomial::param(p)),
+                        None => &whole + &Polynomial::term(m.clone(), c),
+                    };
+                }
+                *o = whole;
+            }
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// The parameters of which parameter `p` is the product, and whether that may have wrapped.
+    fn factors(&self, p: usize) -> Option<(Vec<Symbol>, bool)> {
+        let e = match &self.params[p].scev.kind {
+            ScevKind::SignExtend(x) => x,
+            _ => &self.params[p].scev,
+        };
+        let ScevKind::Mul(operands) = &e.kind else { return None };
+        let known = |o: &ScevExpr| self.params.iter().position(|q| q.scev.handle == o.handle);
+        let all: Option<Vec<usize>> = operands.iter().map(known).collect();
+        Some((all?.into_iter().map(Symbol::Param).collect(), !e.nsw))
     }
 
     /// Replaces parameters that all subscripts of `shape` are shifted by, and which nothing bounds, by a row and a column. Whether there
