@@ -89,7 +89,14 @@ pub(crate) fn memory_range(
     let ArrayKind::Memory { base } = array.kind else {
         return Err(CodegenError::Internal("footprint of an array that is not memory".into()));
     };
-    let base = ir.freeze(base.0 as LLVMValueRef);
+    let mut base = ir.freeze(base.0 as LLVMValueRef);
+    // The shift of an array inside of an allocation is bounded as its range is: what is compared are numbers, which must not wrap around.
+    let mut near = None;
+    if let Some(shift) = &array.shift {
+        let shift = expr.emit_pw_aff(shift)?;
+        near = Some(ir.icmp(LLVMIntULT, ir.add(shift, ir.int(RANGE)), ir.int(2 * RANGE)));
+        base = ir.byte_offset(base, shift);
+    }
     let eb = array.elem.bytes();
     let touched = byte_range(ir, expr, scop, id, (&f.touched_min, &f.touched_max), &f.nonempty)?;
     let bytes = ir.sub(touched.end, touched.begin);
@@ -109,6 +116,9 @@ pub(crate) fn memory_range(
         range.flags |= GUARDED;
     }
     let mut fits = touched.fits;
+    if let Some(near) = near {
+        fits = ir.and(fits, ir.or(near, ir.not(touched.nonempty)));
+    }
     if let Some((min, max)) = &f.written {
         let mut written = byte_range(ir, expr, scop, id, (min, max), &f.written_nonempty)?;
         fits = ir.and(fits, written.fits);

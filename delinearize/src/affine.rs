@@ -111,5 +111,5 @@ pub(crate) fn linear(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape>
     }
     let assumption = isl::Set::universe(params)?;
     let check = assumption.clone();
-    Ok(Shape { sizes: vec![None], subscripts, assumption, check, origin: Origin::Linear })
+    Ok(Shape { sizes: vec![None], subscripts, assumption, check, origin: Origin::Linear, likely: true })
 }

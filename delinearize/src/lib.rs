@@ -83,6 +83,9 @@ pub struct Shape {
     /// What to check at run time: the assumption, or where that has many cases something without cases that implies it.
     pub check: isl::Set,
     pub origin: Origin,
+    /// Whether the view is right for some parameters that are alike, give or take a few: what the sizes of a matrix and the bounds of loops
+    /// over it mostly are.
+    pub likely: bool,
 }
 
 impl Shape {

@@ -42,9 +42,10 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
             return finish(&run, &view, Origin::Strides);
         }
-        match search.weakest()? {
-            Some(view) if explained(view)? => return finish(&run, view, Origin::Strides),
-            _ => {}
+        if search.weakest()?.map_or(Ok(false), explained)?
+            && let Some(view) = search.chosen()?
+        {
+            return finish(&run, &view, Origin::Strides);
         }
     }
     if search.weakest()?.is_none_or(|v| v.max_pieces() > 1)
@@ -52,8 +53,8 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     {
         return finish(&run, &view, Origin::Strides);
     }
-    if let Some(view) = search.weakest()? {
-        return finish(&run, view, Origin::Strides);
+    if let Some(view) = search.chosen()? {
+        return finish(&run, &view, Origin::Strides);
     }
     Err(if search.tried.is_empty() { stuck(problem, &offsets) } else { Blocked::NeverInside.into() })
 }
@@ -157,11 +158,7 @@ impl<'a> Search<'a> {
     /// triangle step by `n + 1`, in which they are a square array with rows of `n + 1`, but also one with the program's rows of `n`. The
     /// rows of a halo array are left in the shape without its numbers.
     fn plain(&mut self, sizes: &Sizes) -> Result<Option<View>> {
-        let without = |s: &Polynomial| match s.degree() {
-            0 => s.clone(),
-            _ => s - &Polynomial::constant(s.constant_term()),
-        };
-        let plain: Sizes = sizes.iter().map(without).collect();
+        let plain: Sizes = sizes.iter().map(without_number).collect();
         if plain == *sizes {
             return Ok(None);
         }
@@ -184,6 +181,24 @@ impl<'a> Search<'a> {
         Ok(self.weakest.0.as_ref())
     }
 
+    /// What [`Search::weakest`] finds, or the same shape without the numbers added to its sizes, where that is right for sizes that are alike:
+    /// `L[k + 1 + i + k * ld]`, a triangle of which a counter steps by `ld + 1`, has columns of `ld`. That they are not shorter than the
+    /// triangle is a little more than what the shape with columns of `ld + 1` needs, but true of the program's matrix.
+    fn chosen(&mut self) -> Result<Option<View>> {
+        self.weakest()?;
+        let Some(view) = self.weakest.0.take() else { return Ok(None) };
+        let plain: Sizes = view.sizes.iter().map(without_number).collect();
+        if plain != view.sizes
+            && let Some((sizes, subscripts)) = view::divide(self.offsets, &plain, true)
+            && let Some(other) = self.run.view(&sizes, &subscripts, None)?
+            && other.max_pieces() <= view.max_pieces()
+            && self.run.typical(&other)? == Typical::Equal
+        {
+            return Ok(Some(other));
+        }
+        Ok(Some(view))
+    }
+
     fn better(&self, view: &View, best: Option<&View>) -> Result<bool> {
         let Some(best) = best else { return Ok(true) };
         if view.is_unconditional()? && best.is_unconditional()? {
@@ -199,6 +214,14 @@ impl<'a> Search<'a> {
         // What is right for nearly equal sizes only is not worth more pieces: an offset among the parameters is no size.
         let cheap = new == Typical::Equal || view.max_pieces() <= best.max_pieces();
         Ok(!comparable && new > old && cheap)
+    }
+}
+
+/// A size without the number added to its parameters.
+fn without_number(size: &Polynomial) -> Polynomial {
+    match size.degree() {
+        0 => size.clone(),
+        _ => size - &Polynomial::constant(size.constant_term()),
     }
 }
 
@@ -250,5 +273,6 @@ fn finish(run: &Executed, view: &View, origin: Origin) -> Result<Shape> {
     let sizes = std::iter::once(None).chain(view.sizes.iter().cloned().map(Some)).collect();
     let assumption = run.assumption(view)?;
     let check = run.check(view, &assumption)?;
-    Ok(Shape { sizes, subscripts, assumption, check, origin })
+    let likely = run.typical(view)? > Typical::No;
+    Ok(Shape { sizes, subscripts, assumption, check, origin, likely })
 }

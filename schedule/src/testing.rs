@@ -156,7 +156,14 @@ impl Parser<'_> {
             *first = None;
         }
         let name = words[0].clone();
-        self.arrays.push(Array { display: name.clone(), name, elem: ElemType::F64, sizes, kind });
+        self.arrays.push(Array {
+            display: name.clone(),
+            name,
+            elem: ElemType::F64,
+            sizes,
+            kind,
+            shift: None,
+        });
     }
 
     fn statement(&mut self, name: &str, body: &str) {

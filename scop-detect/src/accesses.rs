@@ -17,6 +17,7 @@ use pollyrs_scop::{AssumptionKind, ElemType, RejectReason};
 use std::collections::BTreeSet;
 
 /// One access, ready for delinearisation.
+#[derive(Clone)]
 pub(crate) struct Raw {
     pub inst: Value,
     pub place: Place,
@@ -29,6 +30,8 @@ pub(crate) struct Shaped {
     pub elem: ElemType,
     pub sizes: Vec<Option<PwAff>>,
     pub subscripts: Vec<Vec<PwAff>>,
+    /// Whether what is assumed for the shape mostly holds.
+    pub likely: bool,
 }
 
 fn pointer_base(e: &ScevExpr) -> Option<Value> {
@@ -188,10 +191,10 @@ impl Builder<'_> {
         let note = format!("subscripts of {array} stay inside its dimensions");
         self.require(AssumptionKind::Delinearization, shape.check.params()?, first, &note, subscript)?;
         let mut subscripts = Vec::new();
-        for (r, subs) in raws.iter().zip(shape.subscripts) {
+        for (r, subs) in raws.iter().zip(&shape.subscripts) {
             let back = extension(&r.place, &r.quasi)?;
             let mut all = Vec::new();
-            for s in subs {
+            for s in subs.iter().cloned() {
                 let s = match &back {
                     Some(m) => s.reset_tuple_id(DimType::In)?.pullback_pw_multi_aff(m.clone())?,
                     None => s,
@@ -200,7 +203,7 @@ impl Builder<'_> {
             }
             subscripts.push(all);
         }
-        Ok(Shaped { elem, sizes, subscripts })
+        Ok(Shaped { elem, sizes, subscripts, likely: shape.likely })
     }
 
     /// The shape of accesses at these offsets, and its sizes.

@@ -51,7 +51,7 @@ impl Builder<'_> {
                 f.function = tidy_function(f.function.clone(), &space)?;
             }
         }
-        for f in arrays.iter_mut().flat_map(|a| a.sizes.iter_mut().flatten()) {
+        for f in arrays.iter_mut().flat_map(|a| a.sizes.iter_mut().flatten().chain(&mut a.shift)) {
             *f = tidy_function(f.clone(), &space)?;
             if !f.domain_space()?.is_params()? {
                 *f = f.clone().project_domain_on_params()?;
@@ -129,7 +129,8 @@ impl Builder<'_> {
         Ok(scop)
     }
 
-    /// Pairs of arrays of which one is written and whose accesses may touch the same memory, types considered.
+    /// Pairs of arrays of which one is written and whose accesses may touch the same memory, types considered. (Parts of one allocation are
+    /// such a pair, too.)
     fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
         let base = |a: usize| match arrays[a].kind {
             ArrayKind::Memory { base } => Some(base.0 as Value),
@@ -202,7 +203,7 @@ impl Builder<'_> {
             for a in &self.assumptions {
                 used |= in_set(&a.set)?;
             }
-            for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten()) {
+            for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten().chain(&a.shift)) {
                 used |= in_pwa(a)?;
             }
             for s in drafts.iter().map(|d| &d.statement) {

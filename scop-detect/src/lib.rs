@@ -37,6 +37,7 @@ mod extents;
 mod finish;
 mod instructions;
 mod ir;
+mod parts;
 mod pitches;
 mod print;
 mod ranges;

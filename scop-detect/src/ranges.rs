@@ -70,7 +70,8 @@ impl Builder<'_> {
             let bounds = |set: &Set| -> Option<(PwAff, PwAff)> {
                 let (least, most) = (set.clone().dim_min(d).ok()?, set.clone().dim_max(d).ok()?);
                 let (least, most) = (simple(least).ok()?, simple(most).ok()?);
-                let plain = |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
+                let plain =
+                    |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
                 (plain(&least) && plain(&most)).then_some((least, most))
             };
             // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.

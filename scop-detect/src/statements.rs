@@ -98,6 +98,7 @@ impl Builder<'_> {
                 elem: ElemType::Int(32),
                 sizes: Vec::new(),
                 kind: ArrayKind::Fault,
+                shift: None,
             });
         }
         Ok(())
@@ -240,18 +241,25 @@ impl Builder<'_> {
         }
         for (base, found) in bases.into_iter().zip(found) {
             let (owners, raws): (Vec<usize>, Vec<Raw>) = found.into_iter().unzip();
-            let shaped = self.shape(base, &raws)?;
-            let display = self.name_of(base);
-            let name = self.fresh_name(&display, "M");
-            let id = ArrayId(arrays.len());
-            arrays.push(Array {
-                name: name.clone(),
-                display,
-                elem: shaped.elem,
-                sizes: shaped.sizes,
-                kind: ArrayKind::Memory { base: handle(base) },
-            });
-            for ((owner, raw), subs) in owners.into_iter().zip(&raws).zip(shaped.subscripts) {
+            let mut accesses = Vec::new();
+            for part in self.arrays_of(base, &raws)? {
+                let display = self.name_of(base);
+                let name = self.fresh_name(&display, "M");
+                let id = ArrayId(arrays.len());
+                arrays.push(Array {
+                    name: name.clone(),
+                    display,
+                    elem: part.shaped.elem,
+                    sizes: part.shaped.sizes,
+                    kind: ArrayKind::Memory { base: handle(base) },
+                    shift: part.shift,
+                });
+                let own = part.accesses.into_iter().zip(part.shaped.subscripts);
+                accesses.extend(own.map(|(k, subs)| (k, subs, id, name.clone())));
+            }
+            accesses.sort_by_key(|a| a.0);
+            for (k, subs, id, name) in accesses {
+                let (owner, raw) = (owners[k], &raws[k]);
                 // What the program stores under a condition is stored on the device in any case, perhaps as it was.
                 let conditional = ir::is_conditional_store(raw.inst);
                 let kind = match ir::opcode(raw.inst) {
@@ -320,7 +328,7 @@ impl Builder<'_> {
             };
             let sizes = self.cell_sizes(flow, c)?.into_iter().map(Some).collect();
             ids.push(ArrayId(arrays.len()));
-            arrays.push(Array { name, display, elem: c.elem, sizes, kind });
+            arrays.push(Array { name, display, elem: c.elem, sizes, kind, shift: None });
         }
         Ok(ids)
     }

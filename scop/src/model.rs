@@ -104,7 +104,7 @@ impl fmt::Display for ElemType {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrayKind {
     /// Memory of the program; the element with all subscripts zero is at the address `base`, a pointer that does not change
-    /// while the SCoP runs.
+    /// while the SCoP runs, plus [`Array::shift`].
     Memory { base: ValueHandle },
     /// An SSA value that lives across statements, one cell for each iteration of the loops common to its definition and all its
     /// uses. It exists on the device only.
@@ -129,6 +129,9 @@ pub struct Array {
     /// needed to compute an address (the outermost dimension of memory).
     pub sizes: Vec<Option<isl::PwAff>>,
     pub kind: ArrayKind,
+    /// Of memory: the bytes from its base to the element with all subscripts zero, a function on the parameter space; `None` is 0. Several
+    /// arrays in one allocation have one base and different shifts.
+    pub shift: Option<isl::PwAff>,
 }
 
 impl Array {
@@ -139,6 +142,17 @@ impl Array {
 
     pub fn is_memory(&self) -> bool {
         matches!(self.kind, ArrayKind::Memory { .. })
+    }
+
+    /// Whether both are memory from the same address on.
+    pub fn same_place(&self, other: &Array) -> isl::Result<bool> {
+        Ok(self.is_memory()
+            && self.kind == other.kind
+            && match (&self.shift, &other.shift) {
+                (None, None) => true,
+                (Some(a), Some(b)) => a.is_equal(b)?,
+                _ => false,
+            })
     }
 
     /// Whether a value must come back to the host although the array is not memory.

@@ -43,7 +43,10 @@ impl fmt::Display for Scop {
                     Some(s) => write!(f, "[{s}]")?,
                 }
             }
-            writeln!(f, " ({kind})")?;
+            match &a.shift {
+                None => writeln!(f, " ({kind})")?,
+                Some(shift) => writeln!(f, " ({kind} at {shift})")?,
+            }
         }
         for (a, b) in &self.alias_checks {
             writeln!(f, "  check disjoint {} {}", self.array(*a).name, self.array(*b).name)?;

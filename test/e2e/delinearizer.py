@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """LLVM's own delinearizer as an oracle: where it finds an array of several dimensions, the model has one of as many, or the loop is
 refused with a reason. Sizes that are one symbol have to be the same, but for what LLVM's analysis leaves out: it drops constant factors
-of the strides it divides by, so that `2*w` elements a row are `w` to it, it may find only some of the dimensions, and where an outer
+and addends of the strides it divides by, so that `2*w` or `w + 4` elements a row are `w` to it, it may find only some of the dimensions, and where an outer
 loop stays on the host the model has one row at a time.
 
   delinearizer.py [--only REGEX] [--verbose]         default: the algorithms on variable-length arrays and the C programs of test/programs
@@ -71,12 +71,14 @@ def symbol(size):
     """The name or number, if a size is nothing else and the source has the name."""
     match = re.fullmatch(r"(?:\([sz]ext i\d+ %([\w.]+) to i\d+\)|%([\w.]+)|(\d+))", size.replace("<nuw>", "").replace("<nsw>", ""))
     name = match and re.sub(r"\W", "_", match[1] or match[2] or match[3])
-    return None if match and not match[3] and name.isdigit() else name
+    # Of values without a name of their own, LLVM's is made from the instruction.
+    own = match and not match[3] and re.fullmatch(r"\d+|(add|conv|div|mul|rem|shl|sub)\d*", name)
+    return None if own else name
 
 
 def covers(model, expected):
-    """Whether the sizes that LLVM finds are among the model's, in that order, but for constant factors."""
-    rest = iter([re.sub(r"^\d+(?=[a-z_])", "", size.strip("()"), flags=re.I) for size in model])
+    """Whether the sizes that LLVM finds are among the model's, in that order, but for constant factors and addends."""
+    rest = iter([re.sub(r"^(\d+ \+ )?\d*(?=[a-z_])", "", size.strip("()"), flags=re.I) for size in model])
     return all(any(a is None or a == b for b in rest) for a in map(symbol, expected))
 
 

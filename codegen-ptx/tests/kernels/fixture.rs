@@ -97,7 +97,14 @@ impl<'c> Fixture<'c> {
             ArrayKind::Memory { base: ValueHandle(0) }
         };
         let sizes = sizes.iter().map(size).collect();
-        self.scop.arrays.push(Array { name: name.into(), display: name.into(), elem, sizes, kind });
+        self.scop.arrays.push(Array {
+            name: name.into(),
+            display: name.into(),
+            elem,
+            sizes,
+            kind,
+            shift: None,
+        });
         self.placement.push(if private { Placement::Private } else { Placement::Global });
         ArrayId(self.scop.arrays.len() - 1)
     }

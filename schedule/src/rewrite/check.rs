@@ -38,7 +38,7 @@ pub fn check(
             c.order()?;
             c.values()?;
             c.regrouped()?;
-            c.overlap();
+            c.overlap()?;
         }
         Ok(c.found)
     })
@@ -200,8 +200,9 @@ impl Check<'_> {
         for (x, y) in &pairs {
             let unique = pairs.iter().filter(|(a, b)| a == x || b == y).count() == 1;
             self.report(unique, || "an array has two stand-ins".into());
-            match (&self.old.array(*x).kind, &self.new.array(*y).kind) {
-                (ArrayKind::Memory { base: a }, ArrayKind::Memory { base: b }) if a == b => {
+            let (old, new) = (self.old.array(*x), self.new.array(*y));
+            match (&old.kind, &new.kind) {
+                (ArrayKind::Memory { .. }, ArrayKind::Memory { .. }) if old.same_place(new)? => {
                     self.renamed(*x, *y)?
                 }
                 (ArrayKind::Memory { .. }, ArrayKind::Scalar { live_out: false, .. }) => self.each(*x, *y)?,
@@ -353,29 +354,30 @@ impl Check<'_> {
     }
 
     /// Rule 7.
-    fn overlap(&mut self) {
+    fn overlap(&mut self) -> Result<()> {
         let compared = |a: ArrayId, b: ArrayId| {
             self.new.alias_checks.iter().any(|(p, q)| (*p, *q) == (a, b) || (*p, *q) == (b, a))
         };
-        let over = |id: ArrayId| {
-            let base = |kind: &ArrayKind| match kind {
-                ArrayKind::Memory { base } => Some(*base),
-                _ => None,
-            };
-            let own = base(&self.old.array(id).kind);
-            let all = self.new.arrays.iter().enumerate();
-            all.filter(move |(_, a)| base(&a.kind) == own).map(|(i, _)| ArrayId(i)).collect::<Vec<_>>()
+        let over = |id: ArrayId| -> Result<Vec<ArrayId>> {
+            let mut all = Vec::new();
+            for (i, a) in self.new.arrays.iter().enumerate() {
+                if self.old.array(id).same_place(a)? {
+                    all.push(ArrayId(i));
+                }
+            }
+            Ok(all)
         };
         let mut missing = false;
         for (a, b) in &self.old.alias_checks {
-            for p in over(*a) {
-                for q in over(*b) {
+            for p in over(*a)? {
+                for q in over(*b)? {
                     // Two that nothing writes may overlap.
                     missing |= !(compared(p, q) || self.is_new(p) && self.is_new(q));
                 }
             }
         }
         self.report(!missing, || "arrays that may overlap are not compared".into());
+        Ok(())
     }
 }
 

@@ -132,6 +132,7 @@ fn expand_array(scop: &Scop, deps: &Dependences, id: ArrayId, new: &mut Scop) ->
         elem: array.elem,
         sizes,
         kind: ArrayKind::Scalar { value, live_out: false },
+        shift: None,
     };
     let expanded = push(new, expanded);
     for s in &mut new.statements {

@@ -180,6 +180,7 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
             elem: target.elem,
             sizes,
             kind: ArrayKind::Scalar { value: r.value, live_out: false },
+            shift: None,
         },
     );
     let start = fresh(&new, &format!("S{}", new.statements.len()));

@@ -1,0 +1,171 @@
+//! Several arrays in one allocation.
+//!
+//! **Problem.** The levels of an image pyramid lie one after the other, `at` and `next` elements from the start, with rows of `w` and of `w / 2`;
+//! a work array holds a vector and behind it a matrix. All are accesses to one base pointer, but no shape fits them. Each is an array by itself,
+//! at a *shift* from the base that does not change: the products and parameters in its offsets that multiply no counter.
+//!
+//! **Invariants.** The parts have one base and different shifts; no two of them of which one is written are touched in the same bytes, which is
+//! checked at run time as for arrays of different bases. What is a subscript times a stride of the part, `ld` in `A[i * ld + ld + j]`, is in
+//! no shift, so that rows of one matrix are not taken apart; `k * ld` is.
+//!
+//! **Example.** `L[next + y * (w / 2) + x] = L[at + 2 * y * w + 2 * x]` is the array `L[*][w / 2]` at `8 * next` bytes, and `L_2[*][w]` at
+//! `8 * at`.
+
+use crate::accesses::{Raw, Shaped};
+use crate::builder::{Builder, Fail, Stop};
+use crate::ir::Value;
+use isl::PwAff;
+use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
+use pollyrs_isl as isl;
+use pollyrs_scop::{Assumption, ProductRange, RejectReason};
+use std::collections::BTreeSet;
+
+/// What is assumed: the set, the assumptions behind it, and ranges of products.
+type Assumed = (isl::Set, Vec<Assumption>, Vec<ProductRange>);
+
+/// Each pair is compared before a launch.
+const MAX_PARTS: usize = 6;
+
+/// Sums of parameters (each below 2^46) with larger coefficients could leave 64 bits.
+const MAX_COEFFICIENT: i128 = 1 << 12;
+
+/// An array and the accesses to it, by number.
+pub(crate) struct Part {
+    pub shaped: Shaped,
+    /// Bytes from the base; `None` is 0.
+    pub shift: Option<PwAff>,
+    pub accesses: Vec<usize>,
+}
+
+impl Builder<'_> {
+    /// The arrays that the accesses of `base` are to: one, or where that has no shape that is mostly right, several.
+    pub fn arrays_of(&mut self, base: Value, raws: &[Raw]) -> Result<Vec<Part>, Fail> {
+        let before = self.assumed_so_far();
+        let whole = self.shape(base, raws);
+        let shapeless = match &whole {
+            Ok(shaped) => !shaped.likely,
+            Err(f) => matches!(f.reason, RejectReason::Subscript { .. } | RejectReason::ElementType { .. }),
+        };
+        // Regions that are only tried together can do without each other.
+        if shapeless && !self.region.joined {
+            let after = self.assumed_so_far();
+            self.restore(before);
+            if let Some(parts) = self.parts(base, raws, whole.is_ok())? {
+                return Ok(parts);
+            }
+            self.restore(after);
+        }
+        Ok(vec![Part { shaped: whole?, shift: None, accesses: (0..raws.len()).collect() }])
+    }
+
+    fn assumed_so_far(&self) -> Assumed {
+        (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone())
+    }
+
+    fn restore(&mut self, assumed: Assumed) {
+        (self.assumed, self.assumptions, self.ranges) = assumed;
+    }
+
+    /// The arrays at different shifts, if all have shapes that are mostly right. What has one shape that is hardly ever right is a part of a
+    /// matrix rather than several arrays, unless those have different shapes.
+    fn parts(&mut self, base: Value, raws: &[Raw], different: bool) -> Result<Option<Vec<Part>>, Fail> {
+        let groups = by_shift(raws);
+        if !(2..=MAX_PARTS).contains(&groups.len()) {
+            return Ok(None);
+        }
+        let mut parts = Vec::new();
+        for (shift, accesses) in groups {
+            let own: Vec<Raw> = accesses
+                .iter()
+                .map(|k| Raw { offset: &raws[*k].offset - &shift, ..raws[*k].clone() })
+                .collect();
+            let shaped = match self.shape(base, &own) {
+                Ok(shaped) if shaped.likely => shaped,
+                Ok(_) => return Ok(None),
+                Err(f) if matches!(f.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) => {
+                    return Err(f);
+                }
+                Err(_) => return Ok(None),
+            };
+            let shift = match self.bytes(&shift) {
+                Ok(shift) => shift,
+                Err(Stop::Isl(e)) => return Err(e.into()),
+                Err(Stop::Blocker(_)) => return Ok(None),
+            };
+            parts.push(Part { shaped, shift, accesses });
+        }
+        let mut alike = true;
+        for pair in parts.windows(2) {
+            alike &= same_sizes(&pair[0].shaped, &pair[1].shaped)?;
+        }
+        Ok((!different || !alike).then_some(parts))
+    }
+
+    /// A polynomial in parameters as a function of them, with names for products.
+    fn bytes(&mut self, p: &Polynomial) -> Result<Option<PwAff>, Stop> {
+        if p.is_zero() {
+            return Ok(None);
+        }
+        let blocked = || Stop::Blocker("a shift".into());
+        let place = self.before_region(None)?;
+        let mut sum = self.constant(0, &place)?;
+        for (m, c) in p.terms() {
+            let factors: Vec<usize> = m
+                .factors()
+                .flat_map(|(s, n)| match s {
+                    Symbol::Param(p) => vec![p; n as usize],
+                    Symbol::Iter(_) => vec![],
+                })
+                .collect();
+            if c.abs() > MAX_COEFFICIENT || p.terms().count() > 8 {
+                return Err(blocked());
+            }
+            let value = match factors[..] {
+                [] => return Err(blocked()),
+                [p] => p,
+                _ => {
+                    let handles: Vec<_> = factors.iter().map(|p| self.params[*p].scev.handle).collect();
+                    let product = self.an.product(&handles);
+                    self.param(&product)?
+                }
+            };
+            let factor = i64::try_from(c).map_err(|_| blocked())?;
+            let term = self.param_aff(value, place.space()?)?.scale(isl::Val::int(&self.ctx, factor)?)?;
+            sum = sum.add(term)?;
+        }
+        Ok(Some(sum.project_domain_on_params()?))
+    }
+}
+
+fn same_sizes(a: &Shaped, b: &Shaped) -> isl::Result<bool> {
+    let mut same = a.elem == b.elem && a.sizes.len() == b.sizes.len();
+    for pair in a.sizes.iter().zip(&b.sizes) {
+        if let (Some(a), Some(b)) = pair {
+            same &= a.is_equal(b)?;
+        }
+    }
+    Ok(same)
+}
+
+/// The accesses by the shifts in their offsets, in the order of the first ones.
+fn by_shift(raws: &[Raw]) -> Vec<(Polynomial, Vec<usize>)> {
+    let counted = |m: &Monomial| m.factors().any(|(s, _)| matches!(s, Symbol::Iter(_)));
+    let mut groups: Vec<(Polynomial, Vec<usize>)> = Vec::new();
+    for (k, r) in raws.iter().enumerate() {
+        let mut strides: BTreeSet<Monomial> = BTreeSet::new();
+        for s in r.offset.symbols().into_iter().filter(|s| matches!(s, Symbol::Iter(_))) {
+            let stride = r.offset.powers_of(s).remove(&1).unwrap_or_default();
+            strides.extend(stride.terms().map(|(m, _)| m.clone()).filter(|m| m.degree() > 0));
+        }
+        let mut shift = Polynomial::zero();
+        for (m, c) in r.offset.terms().filter(|(m, _)| m.degree() > 0 && !counted(m) && !strides.contains(m))
+        {
+            shift = &shift + &Polynomial::term(m.clone(), c);
+        }
+        match groups.iter_mut().find(|(s, _)| *s == shift) {
+            Some((_, members)) => members.push(k),
+            None => groups.push((shift, vec![k])),
+        }
+    }
+    groups
+}
