@@ -5,8 +5,8 @@
 //! at a *shift* from the base that does not change: the products and parameters in its offsets that multiply no counter.
 //!
 //! **Invariants.** The parts have one base and different shifts; no two of them of which one is written are touched in the same bytes, which is
-//! checked at run time as for arrays of different bases. What is a subscript times a stride of the part, `ld` in `A[i * ld + ld + j]`, is in
-//! no shift, so that rows of one matrix are not taken apart; `k * ld` is.
+//! checked at run time as for arrays of different bases. A stride of the part, `ld` in `A[i * ld + ld + j]`, is in no shift, so that rows of
+//! one matrix are not taken apart; `k * ld` is.
 //!
 //! **Example.** `L[next + y * (w / 2) + x] = L[at + 2 * y * w + 2 * x]` is the array `L[*][w / 2]` at `8 * next` bytes, and `L_2[*][w]` at
 //! `8 * at`.
@@ -70,7 +70,7 @@ impl Builder<'_> {
     /// matrix rather than several arrays, unless those have different shapes.
     fn parts(&mut self, base: Value, raws: &[Raw], different: bool) -> Result<Option<Vec<Part>>, Fail> {
         let groups = by_shift(raws);
-        if !(2..=MAX_PARTS).contains(&groups.len()) {
+        if !(2..=MAX_PARTS).contains(&groups.len()) || !in_one_nest(raws, &groups) {
             return Ok(None);
         }
         let mut parts = Vec::new();
@@ -147,25 +147,58 @@ fn same_sizes(a: &Shaped, b: &Shaped) -> isl::Result<bool> {
     Ok(same)
 }
 
-/// The accesses by the shifts in their offsets, in the order of the first ones.
+/// The accesses with their shifts, in the order of the first ones. What is a stride of any access tells no two arrays apart: an extent with two
+/// names (`n` and `max(n, 0)`) would make two of one matrix.
 fn by_shift(raws: &[Raw]) -> Vec<(Polynomial, Vec<usize>)> {
-    let counted = |m: &Monomial| m.factors().any(|(s, _)| matches!(s, Symbol::Iter(_)));
-    let mut groups: Vec<(Polynomial, Vec<usize>)> = Vec::new();
+    let own: Vec<BTreeSet<Monomial>> = raws.iter().map(strides).collect();
+    let all: BTreeSet<Monomial> = own.iter().flatten().cloned().collect();
+    let mut groups: Vec<(Polynomial, Polynomial, Vec<usize>)> = Vec::new();
     for (k, r) in raws.iter().enumerate() {
-        let mut strides: BTreeSet<Monomial> = BTreeSet::new();
-        for s in r.offset.symbols().into_iter().filter(|s| matches!(s, Symbol::Iter(_))) {
-            let stride = r.offset.powers_of(s).remove(&1).unwrap_or_default();
-            strides.extend(stride.terms().map(|(m, _)| m.clone()).filter(|m| m.degree() > 0));
-        }
-        let mut shift = Polynomial::zero();
-        for (m, c) in r.offset.terms().filter(|(m, _)| m.degree() > 0 && !counted(m) && !strides.contains(m))
-        {
-            shift = &shift + &Polynomial::term(m.clone(), c);
-        }
-        match groups.iter_mut().find(|(s, _)| *s == shift) {
-            Some((_, members)) => members.push(k),
-            None => groups.push((shift, vec![k])),
+        let (shift, key) = (invariant(&r.offset, &own[k]), invariant(&r.offset, &all));
+        match groups.iter_mut().find(|(_, other, _)| *other == key) {
+            Some((common, _, members)) => {
+                if *common != shift {
+                    *common = key;
+                }
+                members.push(k);
+            }
+            None => groups.push((shift, key, vec![k])),
         }
     }
-    groups
+    groups.into_iter().map(|(shift, _, members)| (shift, members)).collect()
+}
+
+/// Whether loop nests connect the groups. Nests that follow each other may have two views of one array; each by itself has one.
+fn in_one_nest(raws: &[Raw], groups: &[(Polynomial, Vec<usize>)]) -> bool {
+    let nested = |a: &usize, b: &usize| {
+        let (a, b) = (&raws[*a].place.loops, &raws[*b].place.loops);
+        a.starts_with(b) || b.starts_with(a)
+    };
+    let meet = |a: usize, b: usize| groups[a].1.iter().any(|x| groups[b].1.iter().any(|y| nested(x, y)));
+    let mut reached = BTreeSet::from([0]);
+    for _ in groups {
+        let next: Vec<usize> = (0..groups.len()).filter(|b| reached.iter().any(|a| meet(*a, *b))).collect();
+        reached.extend(next);
+    }
+    reached.len() == groups.len()
+}
+
+/// The products of parameters, and parameters, that multiply counters.
+fn strides(r: &Raw) -> BTreeSet<Monomial> {
+    let mut found = BTreeSet::new();
+    for s in r.offset.symbols().into_iter().filter(|s| matches!(s, Symbol::Iter(_))) {
+        let stride = r.offset.powers_of(s).remove(&1).unwrap_or_default();
+        found.extend(stride.terms().map(|(m, _)| m.clone()).filter(|m| m.degree() > 0));
+    }
+    found
+}
+
+/// The terms in parameters only that are no multiple of one of `strides` by a number.
+fn invariant(offset: &Polynomial, strides: &BTreeSet<Monomial>) -> Polynomial {
+    let counted = |m: &Monomial| m.factors().any(|(s, _)| matches!(s, Symbol::Iter(_)));
+    let mut sum = Polynomial::zero();
+    for (m, c) in offset.terms().filter(|(m, _)| m.degree() > 0 && !counted(m) && !strides.contains(m)) {
+        sum = &sum + &Polynomial::term(m.clone(), c);
+    }
+    sum
 }
