@@ -43,7 +43,9 @@ mod walk;
 pub use descriptor::{Image, ImageKind};
 pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};
 pub use error::{CodegenError, Result};
-pub use hold::{ALL_OBJECTS, Held, MAX_OBJECTS, Release, emit_releases, hold_slot};
+pub use hold::{
+    ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, emit_releases, hold_slot, known_table, placeholders,
+};
 pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, may_fail, prepare};
 pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
 pub use machine::DeviceModule;

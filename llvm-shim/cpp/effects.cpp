@@ -2,6 +2,7 @@
 
 #include "shim.h"
 
+#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -43,6 +44,14 @@ uint32_t prs_argument_effect(LLVMValueRef CallRef, uint32_t Index) {
   if (Call.doesNotAccessMemory(Index))
     return 0;
   return (Call.onlyWritesMemory(Index) ? 0 : PRS_READS) | (Call.onlyReadsMemory(Index) ? 0 : PRS_WRITES);
+}
+
+// Whether copies of a parameter may be left behind when its function returns.
+bool prs_may_be_captured(LLVMValueRef V) { return PointerMayBeCaptured(unwrap(V), /*ReturnCaptures=*/true); }
+
+void prs_note_not_captured(LLVMValueRef CallRef, uint32_t Index) {
+  auto &Call = *unwrap<CallBase>(CallRef);
+  Call.addParamAttr(Index, Attribute::getWithCaptureInfo(Call.getContext(), CaptureInfo::none()));
 }
 
 // The function that a call runs, for certain: a direct one of the right type.

@@ -79,6 +79,18 @@ pub fn argument_effect(call: LLVMValueRef, index: u32) -> Touch {
     Touch::from_bits(unsafe { sys::prs_argument_effect(call, index) })
 }
 
+/// Whether copies of a pointer may be left behind when its function returns, as far as calls' attributes tell.
+pub fn may_be_captured(pointer: LLVMValueRef) -> bool {
+    // SAFETY: a live pointer.
+    unsafe { sys::prs_may_be_captured(pointer) }
+}
+
+/// Notes at a call that an argument, a pointer, is not captured.
+pub fn note_not_captured(call: LLVMValueRef, index: u32) {
+    // SAFETY: a live call with that many arguments.
+    unsafe { sys::prs_note_not_captured(call, index) }
+}
+
 /// The function that a call or an invoke runs, where that is certain.
 pub fn callee(call: LLVMValueRef) -> Option<LLVMValueRef> {
     // SAFETY: a live call.

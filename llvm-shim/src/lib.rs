@@ -35,7 +35,7 @@ mod version;
 pub use analyses::{Analyses, LoopData, LoopId, MemoryEffect, RegionData};
 pub use effects::{
     CallFacts, Touch, argument_effect, call_facts, callee, does_not_throw, is_final, is_new_memory,
-    underlying_objects,
+    may_be_captured, note_not_captured, underlying_objects,
 };
 pub use error::ShimError;
 pub use inkwell::llvm_sys::prelude::{

@@ -204,6 +204,8 @@ unsafe extern "C" {
     pub fn prs_argument_effect(call: LLVMValueRef, index: u32) -> u32;
     /// NULL where the call is not a direct one of the right type.
     pub fn prs_callee(call: LLVMValueRef) -> LLVMValueRef;
+    pub fn prs_may_be_captured(v: LLVMValueRef) -> bool;
+    pub fn prs_note_not_captured(call: LLVMValueRef, index: u32);
     pub fn prs_is_final(f: LLVMValueRef) -> bool;
     pub fn prs_does_not_throw(f: LLVMValueRef) -> bool;
     pub fn prs_is_new_memory(v: LLVMValueRef) -> bool;

@@ -12,9 +12,11 @@ use crate::tools;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_llvm_shim::{Analyses, Session};
+use pollyrs_llvm_shim::{Analyses, Session, redirect};
 use pollyrs_schedule::{Footprint, MappedScop, WorkEstimate};
 use pollyrs_scop::Scop;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// Cubins are made for this architecture unless told otherwise: Hopper, where the project measures.
 const DEFAULT_CUBIN_ARCH: u32 = 90;
@@ -86,6 +88,8 @@ pub struct Rewrite<'a> {
     /// isl operations a SCoP.
     pub budget: u64,
     pub holds: Option<&'a holds::Plan>,
+    /// What functions that work with their callers' holds became, by function.
+    pub extended: &'a RefCell<BTreeMap<usize, LLVMValueRef>>,
 }
 
 /// Rewrites `clone` and makes it the body of `f`. On an error `f` is untouched and the clone still there.
@@ -117,15 +121,36 @@ pub fn rewrite(
     Ok(())
 }
 
+/// A call gets the hold in `slot`.
+fn lend_hold(with: &Rewrite<'_>, slot: LLVMValueRef, lend: &holds::Lend) -> Result<(), PluginError> {
+    let module = with.session.module();
+    let known = with.extended.borrow().get(&(lend.callee as usize)).copied();
+    let extended = match known {
+        Some(extended) => extended,
+        None => {
+            // SAFETY: a live module.
+            let (enter, give) = unsafe { codegen::placeholders(module) };
+            let extended = with.session.extend(lend.callee, enter, give)?;
+            with.extended.borrow_mut().insert(lend.callee as usize, extended);
+            extended
+        }
+    };
+    // SAFETY: as above.
+    let table = unsafe { codegen::known_table(module, &lend.known) };
+    redirect(lend.call, extended, slot, table);
+    Ok(())
+}
+
 fn rewrite_clone(
     with: &Rewrite<'_>,
     clone: LLVMValueRef,
     compiled: &mut [Compiled],
     added: &mut Vec<LLVMValueRef>,
 ) -> Result<(), PluginError> {
-    let Rewrite { session, options, timer, budget, holds } = *with;
+    let Rewrite { session, options, timer, budget, holds, .. } = *with;
+    let borrowing = holds.and_then(holds::Plan::borrowing);
     // SAFETY: the working copy, whose analyses are gone.
-    let slot = holds.map(|_| unsafe { codegen::hold_slot(clone) });
+    let slot = holds.map(|_| unsafe { codegen::hold_slot(clone, borrowing) });
     for (i, c) in compiled.iter_mut().enumerate() {
         let images = c.device.take().map_or(Ok(Vec::new()), |job| job.wait(timer))?;
         let emulated = if options.targets.emulated {
@@ -166,7 +191,10 @@ fn rewrite_clone(
     }
     if let (Some(holds), Some(slot)) = (holds, slot) {
         // SAFETY: the plan's instructions are outside of the regions that were rewritten.
-        unsafe { codegen::emit_releases(clone, slot, &holds.releases) };
+        unsafe { codegen::emit_releases(clone, slot, &holds.releases, borrowing) };
+        for lend in &holds.lends {
+            lend_hold(with, slot, lend)?;
+        }
     }
     session.weaken_attributes(clone);
     session.invalidate(clone)?;

@@ -5,11 +5,12 @@
 //! - A function in which nothing is offloaded is left as it was, to the byte.
 //! - Everything that can fail has happened before the function is touched, except what LLVM's verifier finds at the end; then,
 //!   too, the original body stays.
-//! - Functions are visited and rewritten in module order and SCoPs in program order; nothing depends on addresses. A function is rewritten
-//!   some functions after the search in it, so that `ptxas` need not be waited for.
+//! - Functions are visited and rewritten in module order, but behind those that they call, and SCoPs in program order; nothing depends on
+//!   addresses. A function is rewritten some functions after the search in it, so that `ptxas` need not be waited for.
 
 use crate::assembler::Assembler;
 use crate::budget::{self, Budgets};
+use crate::callgraph::{callees_first, carriers, is_called};
 use crate::commit::{self, Compiled};
 use crate::effects::Summaries;
 use crate::holds;
@@ -27,7 +28,8 @@ use pollyrs_llvm_shim::{Analyses, Session};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array behind
 /// `std::unique_ptr` seven.
@@ -44,6 +46,12 @@ struct Run<'a> {
     budgets: Budgets,
     assembler: Assembler,
     summaries: Summaries<'a>,
+    /// Functions that may work with their callers' holds, as far as the search has come.
+    borrowers: RefCell<holds::Borrowers>,
+    /// Those that were rewritten.
+    ready: RefCell<BTreeSet<usize>>,
+    /// What became of those that are called with a hold.
+    extended: RefCell<BTreeMap<usize, LLVMValueRef>>,
 }
 
 /// Runs one stage over the module; returns whether the module changed.
@@ -53,6 +61,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
     let mut changed = false;
     // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is the original.
     let mut copies = Vec::new();
+    let carriers = carriers(session, module, options);
     for f in functions(module) {
         if !wanted(f, options) {
             continue;
@@ -62,7 +71,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             changed = true;
             continue;
         }
-        if !session.has_loops(f) {
+        if !carriers.contains(&(f as usize)) {
             continue;
         }
         // A function that cannot be copied cannot be versioned either.
@@ -89,10 +98,13 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         budgets: Budgets::new(options, instructions),
         assembler: Assembler::new(),
         summaries: Summaries::new(session),
+        borrowers: RefCell::default(),
+        ready: RefCell::default(),
+        extended: RefCell::default(),
     };
     let mut searched = VecDeque::new();
-    for (f, clone) in copies {
-        searched.push_back(Searched { f, clone, result: search_function(&run, clone) });
+    for (f, clone) in callees_first(&copies) {
+        searched.push_back(Searched { f, clone, result: search_function(&run, f, clone) });
         if searched.len() > AHEAD {
             changed |= searched.pop_front().map_or(Ok(false), |first| commit_function(&run, first))?;
         }
@@ -129,23 +141,32 @@ enum Found {
 }
 
 /// The stages up to the device code for one function.
-fn search_function(run: &Run<'_>, clone: LLVMValueRef) -> Result<Found, PluginError> {
-    let Run { session, options, timer, .. } = *run;
+fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Found, PluginError> {
+    let Run { session, stage, options, timer, .. } = *run;
     if run.budgets.module_is_spent() {
         return Ok(Found::NotLookedAt);
     }
     run.budgets.begin_function();
     timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
+    if options.hold {
+        timer.time(Phase::Analyses, || run.summaries.note_captures(clone));
+    }
     let mut holds = None;
     let (mut compiled, rejections);
     {
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
         (compiled, rejections) = search(run, &analyses);
-        if options.hold && !compiled.is_empty() {
+        if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
             // An execution that may turn out not to count needs the host's memory as it was before.
             if !scops.iter().any(|s| codegen::may_fail(s)) {
-                holds = timer.time(Phase::Host, || holds::plan(&analyses, &scops, &run.summaries));
+                let request = holds::Request {
+                    analyses: &analyses,
+                    summaries: &run.summaries,
+                    borrowers: &run.borrowers.borrow(),
+                    borrows: is_called(f, clone).then_some(f),
+                };
+                holds = timer.time(Phase::Host, || holds::plan(&request, &scops));
             }
         }
         for c in &mut compiled {
@@ -153,6 +174,9 @@ fn search_function(run: &Run<'_>, clone: LLVMValueRef) -> Result<Found, PluginEr
         }
     }
     session.invalidate(clone)?;
+    if let Some(borrower) = holds.as_ref().and_then(|plan| plan.borrows.clone()) {
+        run.borrowers.borrow_mut().insert(f as usize, borrower);
+    }
     Ok(Found::Regions { rejections, compiled, holds, budget: run.budgets.host() })
 }
 
@@ -180,18 +204,25 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
     for rejection in &rejections {
         remarks::rejected(f, clone, rejection);
     }
-    if compiled.is_empty() {
+    // A callee whose rewriting failed takes no hold, and then nothing is known of what it does.
+    let ready = |lend: &holds::Lend| run.ready.borrow().contains(&(lend.callee as usize));
+    let holds = holds.filter(|plan| plan.lends.iter().all(ready));
+    if compiled.is_empty() && holds.as_ref().is_none_or(|plan| plan.lends.is_empty()) {
         session.erase_function(clone)?;
         return Ok(false);
     }
     run.summaries.remember(f);
     let spent = |compiled: &[Compiled]| compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>();
     let before = spent(&compiled);
-    let with = commit::Rewrite { session, options, timer, budget, holds: holds.as_ref() };
+    let with =
+        commit::Rewrite { session, options, timer, budget, holds: holds.as_ref(), extended: &run.extended };
     let result = commit::rewrite(&with, f, clone, &mut compiled);
     run.budgets.spend_on_host(spent(&compiled) - before);
     if let Err(e) = result {
         return abandon(e);
+    }
+    if holds.is_some_and(|plan| plan.borrows.is_some()) {
+        run.ready.borrow_mut().insert(f as usize);
     }
     if stage == Stage::Host {
         eprint!("{}", function_text(f));

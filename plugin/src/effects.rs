@@ -15,6 +15,7 @@
 //! - Memory that a function allocates or has on its stack is in no summary: nobody's array lies there before the call.
 
 use crate::budget;
+use crate::callgraph::calls;
 use crate::library::{Argument, Library};
 use crate::remarks::instructions;
 use inkwell::llvm_sys::core::*;
@@ -33,6 +34,8 @@ const MAX_INSTRUCTIONS: u64 = 20_000;
 pub struct Effects {
     /// Of the memory that each argument points into.
     pub arguments: Vec<Touch>,
+    /// Of each parameter: no copy of the pointer is left behind.
+    pub forgets: Vec<bool>,
     /// Of global variables, by address, which is only looked up.
     pub globals: BTreeMap<usize, Touch>,
     /// Of any other memory that is not its own.
@@ -126,6 +129,21 @@ impl<'s> Summaries<'s> {
         of_library(&library, call).map(Rc::new)
     }
 
+    /// Whether an exception may come out of a call of `f`, which has a body. `None`: `f` is under way.
+    pub fn throws(&self, f: LLVMValueRef) -> Option<bool> {
+        let effects = self.of(f)?;
+        Some(if effects.anything { !shim::does_not_throw(f) } else { effects.throws })
+    }
+
+    /// Adds what an instruction does; of a call what `of_call` says, if given. False: anything.
+    pub fn add_to(&self, effects: &mut Effects, i: LLVMValueRef, of_call: Option<&Effects>) -> bool {
+        match of_call {
+            Some(callee) => self.add_callee(effects, i, callee),
+            None => self.add(effects, i),
+        }
+        .is_some()
+    }
+
     /// Must be called before a function is rewritten that others may still ask for.
     pub fn remember(&self, f: LLVMValueRef) {
         // SAFETY: a live function.
@@ -155,13 +173,34 @@ impl<'s> Summaries<'s> {
         }
         let copy = self.session.clone_function(f).ok()?;
         let promoted = self.session.run_passes(copy, "sroa");
-        let effects = promoted.ok().and_then(|()| self.scan(copy));
+        let effects = promoted.ok().and_then(|()| {
+            self.note_captures(copy);
+            self.scan(copy)
+        });
         self.session.erase_function(copy).ok()?;
         effects.map(|effects| Effects { throws: effects.throws && !shim::does_not_throw(f), ..effects })
     }
 
+    /// Notes at the calls of a working copy which arguments are not captured: then alias analysis knows what stays the function's own.
+    pub fn note_captures(&self, f: LLVMValueRef) {
+        for call in calls(f) {
+            let Some(effects) = self.of_call(call) else { continue };
+            // SAFETY: a live call.
+            let count = unsafe { LLVMGetNumArgOperands(call) };
+            for (index, _) in pointers(call, count) {
+                if effects.forgets.get(index as usize) == Some(&true) {
+                    shim::note_not_captured(call, index);
+                }
+            }
+        }
+    }
+
     fn scan(&self, f: LLVMValueRef) -> Option<Effects> {
-        let mut effects = Effects::default();
+        // SAFETY: a live function.
+        let parameters: Vec<LLVMValueRef> =
+            unsafe { (0..LLVMCountParams(f)).map(|i| LLVMGetParam(f, i)).collect() };
+        let forgets = parameters.into_iter().map(|p| is_pointer(p) && !shim::may_be_captured(p)).collect();
+        let mut effects = Effects { forgets, ..Effects::default() };
         // SAFETY: a live function and its blocks and instructions.
         unsafe {
             let mut block = LLVMGetFirstBasicBlock(f);
@@ -217,9 +256,17 @@ impl<'s> Summaries<'s> {
             effects.throws |= !facts.no_throw && !caught;
             return Some(());
         };
+        self.add_callee(effects, call, &callee)
+    }
+
+    fn add_callee(&self, effects: &mut Effects, call: LLVMValueRef, callee: &Effects) -> Option<()> {
         if callee.anything {
             return None;
         }
+        // SAFETY: a live call.
+        let (count, caught) = unsafe {
+            (LLVMGetNumArgOperands(call), LLVMGetInstructionOpcode(call) == LLVMOpcode::LLVMInvoke)
+        };
         for (index, pointer) in pointers(call, count) {
             effects.add(pointer, callee.arguments.get(index as usize).copied().unwrap_or_default());
         }
@@ -228,7 +275,7 @@ impl<'s> Summaries<'s> {
         }
         effects.other |= callee.other;
         effects.publishes |= callee.publishes;
-        effects.throws |= callee.throws && !facts.no_throw && !caught;
+        effects.throws |= callee.throws && !shim::call_facts(call).no_throw && !caught;
         Some(())
     }
 }
@@ -237,8 +284,12 @@ impl<'s> Summaries<'s> {
 pub fn pointers(call: LLVMValueRef, count: u32) -> impl Iterator<Item = (u32, LLVMValueRef)> {
     // SAFETY: a live call with so many arguments.
     let arguments = (0..count).map(move |index| (index, unsafe { LLVMGetOperand(call, index) }));
+    arguments.filter(|(_, v)| is_pointer(*v))
+}
+
+fn is_pointer(v: LLVMValueRef) -> bool {
     // SAFETY: a live value.
-    arguments.filter(|(_, v)| unsafe { LLVMGetTypeKind(LLVMTypeOf(*v)) == LLVMTypeKind::LLVMPointerTypeKind })
+    unsafe { LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMTypeKind::LLVMPointerTypeKind }
 }
 
 /// `None`: a stream that may be anything.
@@ -249,6 +300,7 @@ fn of_library(library: &Library, call: LLVMValueRef) -> Option<Effects> {
     for index in 0..count as usize {
         // SAFETY: as above.
         let argument = unsafe { LLVMGetOperand(call, index as u32) };
+        effects.forgets.push(library.forgets);
         effects.arguments.push(match library.argument(index) {
             Argument::Plain => Touch::NONE,
             Argument::Pointer(touch) => touch,

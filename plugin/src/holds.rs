@@ -18,6 +18,9 @@
 //! - Every instruction outside of SCoPs that may touch an object, may order this thread's accesses with another's, or may leave the
 //!   function, has a release before it, unless no SCoP can have run by then. The original loops have theirs in the host plan.
 //! - A release in a loop without SCoPs stands before the loop: nothing becomes resident in between.
+//! - A function with SCoPs may work with its caller's hold ([`Borrower`]): the call is a SCoP to the caller, with the effects of what the callee
+//!   does outside of its SCoPs. Before what may do anything the callee leaves, wherever it is, which empties the hold for its callers, too.
+//!   What lies in objects that the caller can't name comes back when the callee returns.
 //! - Of calls this module knows what [`crate::effects`] says. One that publishes is a read of all objects that others may know: results come
 //!   back, and the device's copies stay valid.
 
@@ -26,10 +29,11 @@ use crate::remarks::instructions;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use pollyrs_codegen_ptx::{ALL_OBJECTS, MAX_OBJECTS, Release};
+use pollyrs_codegen_ptx::{ALL_OBJECTS, Borrowing, MAX_OBJECTS, Release};
 use pollyrs_llvm_shim::{self as shim, Analyses, Touch};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// See the module documentation.
 pub struct Plan {
@@ -37,29 +41,179 @@ pub struct Plan {
     pub masks: Vec<BTreeMap<ArrayId, u32>>,
     /// In block order.
     pub releases: Vec<Release>,
+    /// Calls that get the hold.
+    pub lends: Vec<Lend>,
+    /// What callers that lend theirs have to know.
+    pub borrows: Option<Rc<Borrower>>,
+    /// Something stays even if no caller lends its hold.
+    pub own: bool,
 }
 
-/// `None`: nothing could stay. `scops` are those of one function, which `analyses` describes.
-pub fn plan(analyses: &Analyses<'_>, scops: &[&Scop], summaries: &Summaries<'_>) -> Option<Plan> {
-    let cfg = Cfg::new(analyses, scops);
+impl Plan {
+    /// How the function works with the hold of a caller, if it may.
+    pub fn borrowing(&self) -> Option<Borrowing> {
+        let objects = self.borrows.as_ref()?.objects.len().min(MAX_OBJECTS) as u32;
+        Some(Borrowing { objects, own: self.own })
+    }
+}
+
+/// A call that gets the hold.
+pub struct Lend {
+    pub call: LLVMValueRef,
+    pub callee: LLVMValueRef,
+    /// For each object of the callee's, this function's that it may be part of.
+    pub known: Vec<u32>,
+}
+
+/// A function that can work with its caller's hold.
+pub struct Borrower {
+    /// Its objects, in order.
+    objects: Vec<Source>,
+    /// What its instructions outside of SCoPs do, apart from those before which it leaves.
+    host: Effects,
+    throws: bool,
+}
+
+/// Where a function's object comes from.
+enum Source {
+    Parameter(u32),
+    Global(LLVMValueRef),
+    /// Nobody else's, or not known.
+    Own,
+}
+
+/// The functions of a module that were searched so far and can work with a caller's hold.
+pub type Borrowers = BTreeMap<usize, Rc<Borrower>>;
+
+/// What a plan is made from.
+pub struct Request<'a> {
+    pub analyses: &'a Analyses<'a>,
+    pub summaries: &'a Summaries<'a>,
+    pub borrowers: &'a Borrowers,
+    /// The function whose working copy is looked at, if callers may lend it their holds.
+    pub borrows: Option<LLVMValueRef>,
+}
+
+impl Request<'_> {
+    /// What a function that works with its caller's hold does outside of its SCoPs.
+    fn host_of(&self, callee: LLVMValueRef) -> Option<&Effects> {
+        self.borrowers.get(&(callee as usize)).map(|borrower| &borrower.host)
+    }
+}
+
+/// `None`: nothing could stay. `scops` are those of the function.
+pub fn plan(request: &Request<'_>, scops: &[&Scop]) -> Option<Plan> {
+    let analyses = request.analyses;
+    let inside: BTreeSet<usize> = scops.iter().flat_map(|s| s.region.blocks.iter().map(|b| b.0)).collect();
+    let calls = lent_calls(request, &inside);
+    let cfg = Cfg::new(analyses, inside, &calls);
     // A first look that costs nothing: does a SCoP run after a SCoP?
-    let after = cfg.after(scops, &BTreeSet::new());
-    if !scops.iter().any(|s| after.contains(&s.region.entry.0)) || !analyses.leaves_plainly() {
+    let own = cfg.meets(scops, &calls, &BTreeSet::new());
+    let borrows = request.borrows.filter(|_| !scops.is_empty() || !calls.is_empty());
+    if !(own || borrows.is_some()) || !analyses.leaves_plainly() {
         return None;
     }
     let mut objects = Vec::new();
     let masks: Vec<BTreeMap<ArrayId, u32>> =
         scops.iter().map(|scop| masks(analyses, scop, &mut objects)).collect();
+    let lends = calls.iter().map(|(call, callee)| lend(request, *call, *callee, &mut objects)).collect();
     if objects.is_empty() {
         return None;
     }
-    let found = releases(analyses, &cfg, &objects, &after, summaries);
+    let mut host = Effects::default();
+    let found = releases(request, &cfg, &objects, scops, borrows.map(|_| &mut host));
     let leaves = found.values().filter(|r| r.leaves()).map(|r| block_of(r.before)).collect();
-    let reached = cfg.after(scops, &leaves);
-    if !scops.iter().any(|s| reached.contains(&s.region.entry.0)) {
+    // Blocks with calls may have several, with or without a release in between.
+    let own = own && (!calls.is_empty() || cfg.meets(scops, &calls, &leaves));
+    let borrower = borrows.and_then(|f| {
+        let throws = request.summaries.throws(f)?;
+        let sources: Vec<Source> = objects.iter().map(|o| source(*o)).collect();
+        let known = sources.iter().any(|s| !matches!(s, Source::Own));
+        known.then(|| Rc::new(Borrower { objects: sources, host, throws }))
+    });
+    if !own && borrower.is_none() {
         return None;
     }
-    Some(Plan { masks, releases: found.into_values().collect() })
+    Some(Plan { masks, releases: found.into_values().collect(), lends, borrows: borrower, own })
+}
+
+fn source(object: LLVMValueRef) -> Source {
+    // SAFETY: a live value.
+    unsafe {
+        if !LLVMIsAArgument(object).is_null() {
+            let f = LLVMGetParamParent(object);
+            let index = (0..LLVMCountParams(f)).find(|i| LLVMGetParam(f, *i) == object);
+            return index.map_or(Source::Own, Source::Parameter);
+        }
+        if LLVMIsAGlobalVariable(object).is_null() { Source::Own } else { Source::Global(object) }
+    }
+}
+
+/// Calls of functions that can work with this function's hold, and these.
+fn lent_calls(request: &Request<'_>, inside: &BTreeSet<usize>) -> Vec<(LLVMValueRef, LLVMValueRef)> {
+    if request.borrowers.is_empty() {
+        return Vec::new();
+    }
+    let analyses = request.analyses;
+    let blocks = analyses.reverse_postorder().iter().filter(|b| !inside.contains(&(**b as usize)));
+    let calls = blocks.flat_map(|b| instructions(*b)).filter_map(|call| {
+        if !is_call(call) {
+            return None;
+        }
+        let callee = shim::callee(call)?;
+        let borrower = request.borrowers.get(&(callee as usize))?;
+        let stays = !shim::call_facts(call).bundles && (!borrower.throws || catches(analyses, call));
+        stays.then_some((call, callee))
+    });
+    calls.collect()
+}
+
+/// No exception of the call's ends the activation.
+fn catches(analyses: &Analyses<'_>, call: LLVMValueRef) -> bool {
+    // SAFETY: a live call.
+    let opcode = unsafe { LLVMGetInstructionOpcode(call) };
+    opcode == LLVMOpcode::LLVMInvoke
+        || shim::call_facts(call).no_throw
+        || shim::does_not_throw(analyses.function())
+}
+
+/// What the callee's objects are to this function; new objects get the next numbers.
+fn lend(
+    request: &Request<'_>,
+    call: LLVMValueRef,
+    callee: LLVMValueRef,
+    objects: &mut Vec<LLVMValueRef>,
+) -> Lend {
+    let analyses = request.analyses;
+    let sources = request.borrowers.get(&(callee as usize)).map_or(&[][..], |b| &b.objects);
+    let mut of = |pointer: LLVMValueRef| {
+        let all = analyses.underlying_objects(pointer);
+        let known = !all.is_empty() && all.iter().all(|v| computed_once(analyses, *v));
+        if known { all.into_iter().fold(0, |mask, v| mask | number(objects, v)) } else { 0 }
+    };
+    let mut known: Vec<u32> = sources
+        .iter()
+        .map(|source| match source {
+            // SAFETY: a live call of a function with that parameter.
+            Source::Parameter(index) => of(unsafe { LLVMGetOperand(call, *index) }),
+            Source::Global(global) => of(*global),
+            Source::Own => 0,
+        })
+        .collect();
+    // The last bit stands for several.
+    if let Some(shared) = known.get_mut(MAX_OBJECTS - 1) {
+        *shared = 0;
+    }
+    known.truncate(MAX_OBJECTS);
+    Lend { call, callee, known }
+}
+
+/// The bit of an object, which gets the next number if it has none.
+fn number(objects: &mut Vec<LLVMValueRef>, object: LLVMValueRef) -> u32 {
+    bit(objects.iter().position(|o| *o == object).unwrap_or_else(|| {
+        objects.push(object);
+        objects.len() - 1
+    }))
 }
 
 /// The arrays of a SCoP that may be held; new objects get the next numbers.
@@ -71,14 +225,7 @@ fn masks(analyses: &Analyses<'_>, scop: &Scop, objects: &mut Vec<LLVMValueRef>) 
         if own.is_empty() || !own.iter().all(|v| computed_once(analyses, *v)) {
             continue;
         }
-        let mut mask = 0;
-        for object in own {
-            let number = objects.iter().position(|o| *o == object).unwrap_or_else(|| {
-                objects.push(object);
-                objects.len() - 1
-            });
-            mask |= bit(number);
-        }
+        let mask = own.into_iter().fold(0, |mask, object| mask | number(objects, object));
         masks.insert(ArrayId(i), mask);
     }
     masks
@@ -115,7 +262,7 @@ struct Cfg {
 }
 
 impl Cfg {
-    fn new(analyses: &Analyses<'_>, scops: &[&Scop]) -> Cfg {
+    fn new(analyses: &Analyses<'_>, inside: BTreeSet<usize>, calls: &[(LLVMValueRef, LLVMValueRef)]) -> Cfg {
         let (mut blocks, mut successors) = (Vec::new(), BTreeMap::new());
         // SAFETY: a live function and its blocks.
         unsafe {
@@ -129,14 +276,13 @@ impl Cfg {
                 block = LLVMGetNextBasicBlock(block);
             }
         }
-        let inside: BTreeSet<usize> =
-            scops.iter().flat_map(|s| s.region.blocks.iter().map(|b| b.0)).collect();
         let reachable: BTreeSet<usize> = analyses.reverse_postorder().iter().map(|b| *b as usize).collect();
         let cut = blocks.iter().map(|b| *b as usize).filter(|b| !reachable.contains(b)).collect();
         let mut hoisted = BTreeMap::new();
         // Outer loops come first and win.
         for l in analyses.loops() {
-            let free = l.blocks.iter().all(|b| !inside.contains(&(*b as usize)));
+            let calls = |block: usize| calls.iter().any(|(call, _)| block_of(*call) == block);
+            let free = l.blocks.iter().all(|b| !inside.contains(&(*b as usize)) && !calls(*b as usize));
             let Some(preheader) = l.preheader.filter(|p| free && !inside.contains(&(*p as usize))) else {
                 continue;
             };
@@ -147,31 +293,58 @@ impl Cfg {
         Cfg { blocks, successors, inside, cut, hoisted }
     }
 
-    /// Blocks that can run after a SCoP, with no block of `barriers` in between.
-    fn after(&self, scops: &[&Scop], barriers: &BTreeSet<usize>) -> BTreeSet<usize> {
+    /// Blocks that can run after a SCoP or a call that gets the hold, with no block of `barriers` in between.
+    fn after(
+        &self,
+        scops: &[&Scop],
+        calls: &[(LLVMValueRef, LLVMValueRef)],
+        barriers: &BTreeSet<usize>,
+    ) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         let mut work: Vec<usize> = scops.iter().map(|s| s.region.exit.0).collect();
+        let next = |block| self.successors.get(&block).into_iter().flatten();
+        work.extend(calls.iter().flat_map(|(call, _)| next(block_of(*call))));
         while let Some(block) = work.pop() {
             if reached.insert(block) && !barriers.contains(&block) {
-                work.extend(self.successors.get(&block).into_iter().flatten());
+                work.extend(next(block));
             }
         }
         reached
     }
+
+    /// Whether a SCoP, or a call that gets the hold, can run after another, or itself.
+    fn meets(
+        &self,
+        scops: &[&Scop],
+        calls: &[(LLVMValueRef, LLVMValueRef)],
+        barriers: &BTreeSet<usize>,
+    ) -> bool {
+        let after = self.after(scops, calls, barriers);
+        let blocks: Vec<usize> = calls.iter().map(|(call, _)| block_of(*call)).collect();
+        scops.iter().any(|s| after.contains(&s.region.entry.0))
+            || blocks.iter().enumerate().any(|(i, b)| after.contains(b) || blocks[..i].contains(b))
+    }
 }
 
-/// By position: the number of the block, and whether it is the block's end (where hoisted releases are).
+/// The position of a block's end, where hoisted releases are.
+const END: usize = usize::MAX;
+
+/// By position: the number of the block, and that of the part of it. `host`: gets what is done to memory outside of SCoPs, for callers
+/// that lend their holds; then what may do anything has a release wherever it is.
 fn releases(
-    analyses: &Analyses<'_>,
+    request: &Request<'_>,
     cfg: &Cfg,
     objects: &[LLVMValueRef],
-    after: &BTreeSet<usize>,
-    summaries: &Summaries<'_>,
-) -> BTreeMap<(usize, bool), Release> {
+    scops: &[&Scop],
+    mut host: Option<&mut Effects>,
+) -> BTreeMap<(usize, usize), Release> {
+    let calls: Vec<(LLVMValueRef, LLVMValueRef)> = lent_calls(request, &cfg.inside);
+    let mut after = cfg.after(scops, &calls, &BTreeSet::new());
+    after.extend(calls.iter().map(|(call, _)| block_of(*call)));
     let number: BTreeMap<usize, usize> =
         cfg.blocks.iter().enumerate().map(|(i, b)| (*b as usize, i)).collect();
-    let mut found: BTreeMap<(usize, bool), Release> = BTreeMap::new();
-    let mut add = |key: (usize, bool), release: Release| {
+    let mut found: BTreeMap<(usize, usize), Release> = BTreeMap::new();
+    let mut add = |key: (usize, usize), release: Release| {
         let known = found.entry(key).or_insert(release);
         known.read |= release.read;
         known.write |= release.write;
@@ -179,29 +352,40 @@ fn releases(
     for (i, block) in cfg.blocks.iter().enumerate() {
         let key = *block as usize;
         let cut = cfg.cut.contains(&key);
-        if cfg.inside.contains(&key) || !(cut || after.contains(&key)) {
+        if cfg.inside.contains(&key) || !(cut || host.is_some() || after.contains(&key)) {
             continue;
         }
+        // A release serves a block up to the next call that gets the hold.
+        let mut lents = 0;
         for instruction in instructions(*block) {
             if exits(instruction) {
-                add((i, true), Release { before: instruction, read: ALL_OBJECTS, write: ALL_OBJECTS });
+                add((i, END), Release { before: instruction, read: ALL_OBJECTS, write: ALL_OBJECTS });
                 continue;
             }
-            let (mut read, mut write) = effect(analyses, instruction, objects, summaries);
-            if read | write == 0 {
-                continue;
+            let lent = calls.iter().find(|(call, _)| *call == instruction).map(|(_, callee)| *callee);
+            let (mut read, mut write) = effect(request, instruction, lent, objects);
+            let mut touches = read | write != 0;
+            let part = lents;
+            lents += usize::from(lent.is_some());
+            if let Some(host) = host.as_deref_mut()
+                && !request.summaries.add_to(host, instruction, lent.and_then(|f| request.host_of(f)))
+            {
+                (read, write, touches) = (ALL_OBJECTS, ALL_OBJECTS, true);
             }
-            if cut {
+            if cut && (touches || host.is_some() && touches_memory(instruction)) {
                 // Whatever it is, it is on the way out.
-                (read, write) = (ALL_OBJECTS, ALL_OBJECTS);
+                (read, write, touches) = (ALL_OBJECTS, ALL_OBJECTS, true);
+            }
+            if !touches {
+                continue;
             }
             let end = |b: LLVMBasicBlockRef| {
                 // SAFETY: a live block, which ends in a branch.
                 unsafe { LLVMGetBasicBlockTerminator(b) }
             };
             match cfg.hoisted.get(&key) {
-                Some(to) => add((number[&(*to as usize)], true), Release { before: end(*to), read, write }),
-                None => add((i, false), Release { before: instruction, read, write }),
+                Some(to) => add((number[&(*to as usize)], END), Release { before: end(*to), read, write }),
+                None => add((i, part), Release { before: instruction, read, write }),
             }
         }
     }
@@ -210,20 +394,20 @@ fn releases(
 
 /// The objects that an instruction may read and write; all of them where it may do anything.
 fn effect(
-    analyses: &Analyses<'_>,
+    request: &Request<'_>,
     instruction: LLVMValueRef,
+    lent: Option<LLVMValueRef>,
     objects: &[LLVMValueRef],
-    summaries: &Summaries<'_>,
 ) -> (u32, u32) {
+    let analyses = request.analyses;
     let (mut read, mut write) = (0, 0);
-    // SAFETY: a live instruction.
-    let opcode = unsafe { LLVMGetInstructionOpcode(instruction) };
-    let is_call = matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke);
-    if let Some(effects) = is_call.then(|| summaries.of_call(instruction)).flatten() {
-        let caught = opcode == LLVMOpcode::LLVMInvoke
-            || shim::call_facts(instruction).no_throw
-            || shim::does_not_throw(analyses.function());
-        if effects.anything || (effects.throws && !caught) {
+    let summary = match lent.and_then(|callee| request.host_of(callee)) {
+        Some(host) => Some(Rc::new(host.clone())),
+        None if is_call(instruction) => request.summaries.of_call(instruction),
+        None => None,
+    };
+    if let Some(effects) = summary {
+        if effects.anything || (effects.throws && !catches(analyses, instruction)) {
             return (ALL_OBJECTS, ALL_OBJECTS);
         }
         for (number, object) in objects.iter().enumerate() {
@@ -274,6 +458,27 @@ fn call_effect(
     touch = touch.and(possible);
     touch.read |= published;
     touch
+}
+
+fn is_call(instruction: LLVMValueRef) -> bool {
+    // SAFETY: a live instruction.
+    let opcode = unsafe { LLVMGetInstructionOpcode(instruction) };
+    matches!(opcode, LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke)
+}
+
+fn touches_memory(instruction: LLVMValueRef) -> bool {
+    // SAFETY: a live instruction.
+    let opcode = unsafe { LLVMGetInstructionOpcode(instruction) };
+    matches!(
+        opcode,
+        LLVMOpcode::LLVMCall
+            | LLVMOpcode::LLVMInvoke
+            | LLVMOpcode::LLVMLoad
+            | LLVMOpcode::LLVMStore
+            | LLVMOpcode::LLVMFence
+            | LLVMOpcode::LLVMAtomicRMW
+            | LLVMOpcode::LLVMAtomicCmpXchg
+    )
 }
 
 /// Ends the activation.

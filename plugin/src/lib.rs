@@ -16,6 +16,7 @@
 
 mod assembler;
 mod budget;
+mod callgraph;
 mod commit;
 mod driver;
 mod effects;

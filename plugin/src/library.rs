@@ -26,6 +26,8 @@ pub struct Library {
     /// Letters for the parameters, see [`Library::argument`].
     arguments: &'static str,
     pub publishes: bool,
+    /// No copy of a pointer argument is left behind or returned.
+    pub forgets: bool,
 }
 
 /// What a parameter is good for.
@@ -43,9 +45,11 @@ impl Library {
     pub fn of(name: &str) -> Option<Library> {
         let find =
             |table: &[(&str, &'static str)]| table.iter().find(|(known, _)| *known == name).map(|row| row.1);
-        let quiet = |arguments| Library { arguments, publishes: false };
+        // Those of strings and of memory return pointers, or store them.
+        let forgets = !name.contains("str") && !name.starts_with("mem");
+        let quiet = |arguments| Library { arguments, publishes: false, forgets };
         if let Some(arguments) = find(PUBLISHING) {
-            return Some(Library { arguments, publishes: true });
+            return Some(Library { arguments, publishes: true, forgets });
         }
         find(QUIET).map(quiet).or_else(|| is_math(name).then_some(quiet("")))
     }

@@ -124,8 +124,11 @@ impl Entry {
         })
     }
 
+    /// Whether all of a result comes back anyway: as it is, or in a range that is the device's as a whole.
     fn is_dirty_with(&self, result: &Dirty) -> bool {
-        self.dirty.contains(result)
+        let span = |dirty: &Dirty| (dirty.start, dirty.start + dirty.bytes);
+        let covers = |old: &Dirty| old.shape == Shape::Dense && holds(span(old), span(result));
+        self.dirty.iter().any(|old| old == result || covers(old))
     }
 }
 
