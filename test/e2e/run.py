@@ -25,6 +25,7 @@ import algorithms
 import cases
 import delinearizer
 import generate_large
+import libraries
 import toolchain
 import validity
 
@@ -421,6 +422,13 @@ def valid_ir(_full):
     return result
 
 
+def shared_libraries(_full):
+    """Libraries with offloaded loops that a program loads and unloads."""
+    result = Result("shared libraries")
+    libraries.check(result, WORK / "shared_libraries", report)
+    return result
+
+
 def oracle(full):
     """The shapes that LLVM's delinearizer finds are the model's, for the algorithms; with `full`, for the programs too."""
     result = Result("LLVM's delinearizer")
@@ -462,7 +470,8 @@ def main():
                     for p in programs if p.element != "float"]
     units = [(p.name, lambda full, p=p: run_program(p, full)) for p in programs]
     units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic),
-              ("installed", installed), ("tools", tools), ("valid IR", valid_ir), ("LLVM's delinearizer", oracle)]
+              ("installed", installed), ("tools", tools), ("valid IR", valid_ir), ("shared libraries", shared_libraries),
+              ("LLVM's delinearizer", oracle)]
     if options.full:
         # First, since it takes longest.
         units.insert(0, ("10,000 lines", large_file))
