@@ -344,6 +344,20 @@ size_t prs_scev_quotient(Analyses *A, size_t Dividend, size_t Divisor) { return 
 
 size_t prs_scev_remainder(Analyses *A, size_t Dividend, size_t Divisor) { return divided(A, Dividend, Divisor, true); }
 
+// How often `Step`, or 1 where that is less, can be added to `First` until `End` is reached; in 64 bits.
+size_t prs_scev_steps(Analyses *A, size_t End, size_t First, size_t Step) {
+  Type *Wide = Type::getInt64Ty(A->F.getContext());
+  const SCEV *Operands[3];
+  size_t Handles[3] = {End, First, Step};
+  for (int I = 0; I != 3; ++I) {
+    if (!Handles[I] || !scevOf(Handles[I])->getType()->isIntegerTy() || A->SE.getTypeSizeInBits(scevOf(Handles[I])->getType()) > 64)
+      return 0;
+    Operands[I] = A->SE.getNoopOrSignExtend(scevOf(Handles[I]), Wide);
+  }
+  const SCEV *Last = A->SE.getMinusSCEV(A->SE.getAddExpr(Operands[0], Operands[2]), A->SE.getAddExpr(Operands[1], A->SE.getOne(Wide)));
+  return handleOf(A->SE.getUDivExpr(Last, A->SE.getUMaxExpr(Operands[2], A->SE.getOne(Wide))));
+}
+
 bool prs_scev_loop_invariant(Analyses *A, size_t Handle, size_t Id) {
   Loop *L = loopAt(*A, Id);
   return Handle && L && A->SE.isLoopInvariant(scevOf(Handle), L);

@@ -176,6 +176,14 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// `(end - first + step - 1) / max(step, 1)` of integers of at most 64 bits, each sign-extended to 64, divided without sign:
+    /// how often `step` can be added to `first` until `end` is reached.
+    pub fn steps(&self, end: ScevHandleRaw, first: ScevHandleRaw, step: ScevHandleRaw) -> ScevExpr {
+        // SAFETY: handles of these analyses or 0.
+        let handle = unsafe { sys::prs_scev_steps(self.raw, end, first, step) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// Provably `>= 0` as a signed number wherever it is defined.
     pub fn known_non_negative(&self, scev: ScevHandleRaw) -> bool {
         // SAFETY: `scev` is a handle of these analyses or 0.

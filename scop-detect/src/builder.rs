@@ -342,6 +342,40 @@ impl<'a> Builder<'a> {
         None
     }
 
+    /// `(head + k) & mask`: an operation on integers, of at most `depth` others, in the source's names.
+    fn operation_text(&self, v: Value, depth: u32) -> Option<String> {
+        use ir::Op::*;
+        let sign = match ir::opcode(v)? {
+            LLVMAdd => "+",
+            LLVMSub => "-",
+            LLVMMul => "*",
+            LLVMSDiv | LLVMUDiv => "/",
+            LLVMSRem | LLVMURem => "%",
+            LLVMAnd => "&",
+            LLVMOr => "|",
+            LLVMXor => "^",
+            LLVMShl => "<<",
+            LLVMAShr | LLVMLShr => ">>",
+            LLVMSExt | LLVMZExt | LLVMTrunc => return self.operation_text(ir::operand(v, 0), depth),
+            _ => return None,
+        };
+        let side = |i| {
+            let mut x = ir::operand(v, i);
+            while matches!(ir::opcode(x), Some(LLVMSExt | LLVMZExt | LLVMTrunc)) {
+                x = ir::operand(x, 0);
+            }
+            let plain = ir::constant_int(x).map(|c| c.to_string()).or_else(|| self.user_name(x, 4));
+            let argument = || ir::argument_index(x).map(|n| format!("argument {n}"));
+            let nested = || self.operation_text(x, depth.checked_sub(1)?).map(|t| format!("({t})"));
+            plain.or_else(argument).or_else(nested)
+        };
+        let (left, right) = (side(0)?, side(1)?);
+        Some(match (sign, right.strip_prefix('-')) {
+            ("+", Some(right)) => format!("{left} - {right}"),
+            _ => format!("{left} {sign} {right}"),
+        })
+    }
+
     /// The source's name of a value, or a description of how it comes about.
     pub fn name_of(&self, v: Value) -> String {
         if let Some(n) = self.user_name(v, 4) {
@@ -356,7 +390,9 @@ impl<'a> Builder<'a> {
             },
             Some(ir::Op::LLVMPHI) => "a value carried around a loop".to_string(),
             Some(ir::Op::LLVMFCmp) => "floating-point data".to_string(),
-            Some(op) => format!("the result of {}", ir::opcode_text(op)),
+            Some(op) => {
+                self.operation_text(v, 3).unwrap_or_else(|| format!("the result of {}", ir::opcode_text(op)))
+            }
             None => match ir::argument_index(v) {
                 Some(n) => format!("argument {n}"),
                 None => "a value".to_string(),

@@ -201,7 +201,7 @@ impl Builder<'_> {
         let count = self.an.backedge_taken_count(l);
         let bound = |blocker| RejectReason::LoopBound { blocker };
         let count = match count.kind {
-            ScevKind::CouldNotCompute => self.count_until_equal(exiting, l, &place).transpose(),
+            ScevKind::CouldNotCompute => self.count_left_open(exiting, l, &place).transpose(),
             _ => Some(self.unsigned(&count, &place)),
         };
         let Some(count) = count else {
@@ -215,50 +215,6 @@ impl Builder<'_> {
         let domain = domain.intersect(i.clone().nonneg_set()?)?.intersect(i.le_set(upper)?)?;
         flow.entered.insert(l, (entered, count));
         Ok(domain.coalesce()?)
-    }
-
-    /// The backedge-taken count of a loop that ends where its counter, extended, is equal to a wider number: `zext(k + 1) != j`. Scalar
-    /// evolution leaves it open, because an unsigned counter may wrap and never get there.
-    fn count_until_equal(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
-        let (Some(test), Some(yes)) =
-            (ir::branch_condition(exiting), ir::successors(exiting).first().copied())
-        else {
-            return Ok(None);
-        };
-        let stays = self.an.loops()[l.0].blocks.contains(&yes);
-        let until_equal = ir::opcode(test) == Some(Op::LLVMICmp)
-            && match ir::icmp_predicate(test) {
-                Pred::LLVMIntNE => stays,
-                Pred::LLVMIntEQ => !stays,
-                _ => false,
-            };
-        if !until_equal {
-            return Ok(None);
-        }
-        let counter = |e: &ScevExpr| {
-            let ScevKind::ZeroExtend(x) = &e.kind else { return None };
-            match &x.kind {
-                ScevKind::AddRec { loop_id, operands } if *loop_id == l => match &operands[..] {
-                    [start, step] if step.kind == ScevKind::Constant(1) && x.bits <= 32 => {
-                        Some((start.clone(), x.bits))
-                    }
-                    _ => None,
-                },
-                _ => None,
-            }
-        };
-        let side = |i| self.an.scev(ir::operand(test, i), Some(l));
-        let (a, b) = (side(0), side(1));
-        let ((start, bits), end) = match (counter(&a), counter(&b)) {
-            (Some(c), None) => (c, b),
-            (None, Some(c)) => (c, a),
-            _ => return Ok(None),
-        };
-        let (start, end) = (self.unsigned(&start, place)?, self.unsigned(&end, place)?);
-        let beyond = end.clone().ge_set(self.constant(1 << bits, place)?)?;
-        let never = end.clone().lt_set(start.clone())?.union(beyond)?;
-        self.assume(AssumptionKind::NoWrap, never, place, "a loop counter does not overflow")?;
-        Ok(Some(end.sub(start)?))
     }
 
     /// What keeps a loop's count from being computed: the first non-affine operand of its exit test.

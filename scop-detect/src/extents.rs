@@ -92,6 +92,49 @@ impl Builder<'_> {
         }
     }
 
+    /// `x / c` of a sum of products: what `c` divides leaves the quotient, `(16 * m * (i / 4) + 4 * j) / 16 = m * (i / 4) + j / 4`.
+    pub fn polynomial_quotient(
+        &mut self,
+        x: &ScevExpr,
+        c: i128,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Polynomial, Stop> {
+        let before = quasi.len();
+        let p = match self.polynomial(x, place, quasi) {
+            Ok(p) if !p.is_affine() => p,
+            _ => {
+                quasi.truncate(before);
+                return self.affine_polynomial(e, place, quasi);
+            }
+        };
+        // The division takes the value for what it is.
+        let top = if x.bits < 64 { (1i64 << x.bits) - 1 } else { i64::MAX };
+        let note = format!("{} is not negative and does not wrap", self.polynomial_text(&p, place));
+        self.assume_range(AssumptionKind::NoWrap, &p, (0, top), place, quasi, &note)?;
+        let (mut whole, mut rest) = (Polynomial::zero(), Polynomial::zero());
+        for (m, k) in p.terms() {
+            if k % c == 0 {
+                whole = &whole + &Polynomial::term(m.clone(), k / c);
+            } else {
+                rest = &rest + &Polynomial::term(m.clone(), k);
+            }
+        }
+        if rest.is_zero() {
+            return Ok(whole);
+        }
+        let blocked =
+            || Stop::Blocker(format!("the quotient of {} and {c}", self.polynomial_text(&p, place)));
+        if !rest.is_affine() {
+            return Err(blocked());
+        }
+        let function = self.affine_function(&rest, place, quasi)?.ok_or_else(blocked)?;
+        let by = i64::try_from(c).map_err(|_| blocked())?;
+        quasi.push(function.scale_down(isl::Val::int(&self.ctx, by)?)?.floor()?);
+        Ok(&whole + &Polynomial::iter(place.loops.len() + quasi.len() - 1))
+    }
+
     fn known_at(&self, place: &Place) -> isl::Result<Set> {
         place.domain.clone().intersect_params(self.context.clone())
     }

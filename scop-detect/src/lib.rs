@@ -30,6 +30,7 @@ mod accesses;
 mod builder;
 mod candidates;
 mod cfg;
+mod counts;
 mod domains;
 mod effects;
 mod errors;

@@ -426,6 +426,10 @@ impl Builder<'_> {
                 Ok(p)
             }
             ScevKind::Truncate(x) => self.polynomial(x, place, quasi),
+            ScevKind::UDiv(x, by) => match by.kind {
+                ScevKind::Constant(c) if c > 1 => self.polynomial_quotient(x, c, e, place, quasi),
+                _ => self.affine_polynomial(e, place, quasi),
+            },
             ScevKind::Unknown(v) if self.is_selection(*v) => self.polynomial_selection(*v, place, quasi),
             ScevKind::Unknown(v) if self.defined_inside(*v) && ir::opcode(*v) == Some(Op::LLVMAShr) => {
                 self.polynomial_shift(*v, e, place, quasi)

@@ -5,7 +5,7 @@
 // ARGS: 2 0 5 3
 // ARGS: 2 3 16 33
 // OFFLOAD: partial
-// KERNELS: strided bias permute tiled untile
+// KERNELS: strided bias permute tiled untile transform
 #include "example.h"
 
 __attribute__((noinline)) static void strided(int n, int c, int h, int w, const double *x, long sn, long sc, long sh, long sw, double *y, long tn,

@@ -49,21 +49,21 @@ void remainder_of_parameter(int n, int m, float *A, const float *B) {
     A[i] = B[(i * 7919) % m];
 }
 
-// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of B is not affine: it depends on the result of srem (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of B is not affine: it depends on (i * 7919) % m (at {{.*}}memory.c:[[#@LINE-3]])
 
 void bits(int n, float *A) {
   for (int i = 0; i < n; i++)
     A[i ^ (i >> 1)] = 1;
 }
 
-// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of A is not affine: it depends on the result of xor (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of A is not affine: it depends on (i >> 1) ^ i (at {{.*}}memory.c:[[#@LINE-3]])
 
 void powers(int n, float *A) {
   for (int i = 0; i < n; i++)
     A[1 << i] = 1;
 }
 
-// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of A is not affine: it depends on the result of shl (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of A is not affine: it depends on 1 << i (at {{.*}}memory.c:[[#@LINE-3]])
 
 // Each row is found through a pointer.
 void rows_by_pointer(int n, float **A) {
