@@ -57,9 +57,11 @@ def ours(text):
             function, one_row = head[1], False
         elif re.match(r"  param \w*loop_counter", line):
             one_row = True
-        elif head := re.match(r"  array \S+ (\w+)\[\*\](.*) \(memory\)$", line):
+        elif head := re.match(r"  array \S+ (\w+)\[\*\](.*) \(memory(| at .*)\)$", line):
             sizes = re.findall(r"\[(?:\[[^]]*\] -> )?\{ (?:\[\] -> )?\[\((.*?)\)\][^}]*\}\]", head[2])
-            found[function, head[1]].add(ROW if one_row and not sizes else tuple(sizes))
+            # Of several arrays in one allocation all but the first have numbers.
+            name = re.sub(r"_\d+$", "", head[1]) if head[3] else head[1]
+            found[function, name].add(ROW if one_row and not sizes else tuple(sizes))
     return found
 
 
@@ -78,7 +80,8 @@ def symbol(size):
 
 def covers(model, expected):
     """Whether the sizes that LLVM finds are among the model's, in that order, but for constant factors and addends."""
-    rest = iter([re.sub(r"^(\d+ \+ )?\d*(?=[a-z_])", "", size.strip("()"), flags=re.I) for size in model])
+    # (A value of an outer loop is one that is handed to a preheader.)
+    rest = iter([re.sub(r"^(\d+ \+ )?\d*(?=[a-z_])|_ph$", "", size.strip("()"), flags=re.I) for size in model])
     return all(any(a is None or a == b for b in rest) for a in map(symbol, expected))
 
 
