@@ -59,8 +59,8 @@ struct Entry {
     dirty: Vec<Dirty>,
     /// What was copied in, or empty.
     before: Vec<u8>,
-    /// An execution uses it.
-    in_use: bool,
+    /// What arrays of the execution under way touch of it, and write.
+    uses: Vec<(Span, Option<Span>)>,
     /// The last SCoP that wrote it.
     writer: Option<&'static Scop>,
 }
@@ -100,6 +100,10 @@ fn written(array: &Array) -> Option<Dirty> {
     Some(Dirty { start: array.start as u64 + offset, bytes, shape: array.shape() })
 }
 
+fn written_span(array: &Array) -> Option<Span> {
+    written(array).map(|result| (result.start, result.start + result.bytes))
+}
+
 fn needs_snapshot(array: &Array) -> bool {
     array.out_range().is_some() && matches!(array.shape(), Shape::Changed { .. })
 }
@@ -107,6 +111,20 @@ fn needs_snapshot(array: &Array) -> bool {
 impl Entry {
     fn stale(&self, array: &Array) -> Vec<Span> {
         if array.copied_in() { without(range(array), &self.valid) } else { Vec::new() }
+    }
+
+    /// An execution uses it.
+    fn in_use(&self) -> bool {
+        !self.uses.is_empty()
+    }
+
+    /// Whether nothing that the execution under way writes is touched by another of its arrays, this one included.
+    fn is_apart_from(&self, array: &Array) -> bool {
+        let (whole, out) = (range(array), written_span(array));
+        self.uses.iter().all(|(used, written)| {
+            !written.is_some_and(|span| overlaps(span, whole))
+                && !out.is_some_and(|span| overlaps(span, *used))
+        })
     }
 
     /// What comes back.
@@ -196,11 +214,12 @@ impl Hold {
         let host = range(array);
         let near: Vec<usize> =
             (0..self.entries.len()).filter(|&i| overlaps(self.entries[i].host, host)).collect();
-        // Written ranges don't overlap others' ranges: arrays of one execution may share an entry.
         let fits =
             |entry: &Entry| holds(entry.host, host) && (!needs_snapshot(array) || !entry.before.is_empty());
-        if let Some(&i) = near.iter().find(|&&i| self.entries[i].in_use) {
-            if array.held() && near.len() == 1 && fits(&self.entries[i]) {
+        if let Some(&i) = near.iter().find(|&&i| self.entries[i].in_use()) {
+            // A copy of initial values lies where another array of the execution writes: they can't share memory.
+            let apart = self.entries[i].is_apart_from(array);
+            if array.held() && near.len() == 1 && apart && fits(&self.entries[i]) {
                 return Ok(Some(self.held(i, array)));
             }
             // SAFETY: the caller's promise.
@@ -222,7 +241,6 @@ impl Hold {
                 let host = self.entries[i].host;
                 self.entries[i].before = buffer(host.1 - host.0)?;
             }
-            self.entries[i].in_use = true;
             return Ok(Some(self.held(i, array)));
         }
         // SAFETY: the caller's promise.
@@ -268,7 +286,7 @@ impl Hold {
             valid: Vec::new(),
             dirty: Vec::new(),
             before,
-            in_use: true,
+            uses: Vec::new(),
             writer: None,
         };
         // A failing copy leaves the old entries as they are.
@@ -297,6 +315,7 @@ impl Hold {
     fn held(&mut self, i: usize, array: &Array) -> Held {
         let entry = &mut self.entries[i];
         entry.masks.add(self.depth, array.mask());
+        entry.uses.push((range(array), written_span(array)));
         let start = array.start as u64;
         Held {
             device: entry.device + (start - entry.host.0),
@@ -381,7 +400,7 @@ impl Hold {
 
     /// An execution ended; `failed`: what the device has of the arrays that it writes is worth nothing.
     pub fn finish(&mut self, queue: &mut dyn Queue, arrays: &[Array], failed: bool) {
-        self.entries.iter_mut().for_each(|entry| entry.in_use = false);
+        self.entries.iter_mut().for_each(|entry| entry.uses.clear());
         if !failed {
             return;
         }
@@ -438,6 +457,11 @@ impl Hold {
         near: &[usize],
         array: &Array,
     ) -> Result<()> {
+        // Bringing back would end a snapshot that this execution needs.
+        let snapshot = |e: &Entry| e.in_use() && !e.before.is_empty() && !e.dirty.is_empty();
+        if near.iter().any(|&i| snapshot(&self.entries[i])) {
+            return Err(Error::Internal("an array overlaps one with a snapshot".into()));
+        }
         // What the array writes comes back at the end of the execution, past the entries.
         if let Some(result) = written(array) {
             let span = (result.start, result.start + result.bytes);
@@ -461,7 +485,7 @@ impl Hold {
         // SAFETY: the caller's promise.
         unsafe { self.bring_back(config, queue, &wanted) }?;
         for i in (0..self.entries.len()).rev() {
-            if wanted(i) && !self.entries[i].in_use {
+            if wanted(i) && !self.entries[i].in_use() {
                 let entry = self.entries.swap_remove(i);
                 queue.give_back(entry.device);
             }
