@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     "session.cpp",
     "clone.cpp",
     "move.cpp",
@@ -22,6 +22,7 @@ const SOURCES: [&str; 19] = [
     "analyses.cpp",
     "effects.cpp",
     "source.cpp",
+    "unwritten.cpp",
     "version.cpp",
     "plugin.cpp",
 ];

@@ -103,11 +103,19 @@ impl Gate<'_> {
             checks.push(Check { holds, reason: "an array is too large".into() });
         }
         let mut extents = BTreeMap::new();
+        let mut of = |id: ArrayId| -> Option<Extent> {
+            let at = device_arrays.iter().position(|d| *d == id)?;
+            Some(*extents.entry(at).or_insert_with(|| extent(ir, &ranges[at])))
+        };
+        for u in &scop.unwritten {
+            let place = extent_of_place(ir, u.address.0 as LLVMValueRef, u.bytes);
+            for a in &u.arrays {
+                let Some(written) = of(*a) else { continue };
+                let reason = format!("stores to {} may change {}", scop.array(*a).display, u.display);
+                checks.push(Check { holds: disjoint(ir, &place, &written), reason });
+            }
+        }
         for (a, b) in compared(scop) {
-            let mut of = |id: ArrayId| -> Option<Extent> {
-                let at = device_arrays.iter().position(|d| *d == id)?;
-                Some(*extents.entry(at).or_insert_with(|| extent(ir, &ranges[at])))
-            };
             let (Some(ea), Some(eb)) = (of(a), of(b)) else { continue };
             let reason = format!("{} and {} overlap", scop.array(a).display, scop.array(b).display);
             checks.push(Check { holds: disjoint(ir, &ea, &eb), reason });

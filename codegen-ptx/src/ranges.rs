@@ -70,6 +70,12 @@ pub(crate) fn extent(ir: &Ir, r: &Range) -> Extent {
     Extent { begin, end: ir.select(r.nonempty, end, ir.int(0)) }
 }
 
+/// The addresses of `bytes` bytes at a pointer.
+pub(crate) fn extent_of_place(ir: &Ir, pointer: LLVMValueRef, bytes: u32) -> Extent {
+    let begin = ir.ptr_to_int(ir.freeze(pointer));
+    Extent { begin, end: ir.add(begin, ir.int(i64::from(bytes))) }
+}
+
 /// Whether two ranges share no byte.
 pub(crate) fn disjoint(ir: &Ir, a: &Extent, b: &Extent) -> LLVMValueRef {
     let before = ir.icmp(LLVMIntULE, a.end, b.begin);

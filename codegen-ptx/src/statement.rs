@@ -420,6 +420,11 @@ pub(crate) fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
     unsafe { LLVMGetOperand(i, n) }
 }
 
+fn is_true(v: LLVMValueRef) -> bool {
+    // SAFETY: a live value; the number is asked of constants only.
+    unsafe { !LLVMIsAConstantInt(v).is_null() && LLVMConstIntGetZExtValue(v) == 1 }
+}
+
 pub(crate) fn emit_instruction(
     k: &mut KernelBuilder<'_>,
     n: &mut Instance<'_>,
@@ -434,6 +439,8 @@ pub(crate) fn emit_instruction(
         LLVMCall => emit_call(k, n, i)?,
         // An address; loads and stores get theirs from the access relations.
         LLVMGetElementPtr => None,
+        // Settled: the other value need not be there.
+        LLVMSelect if is_true(operand(i, 0)) => Some(resolve(k, n, operand(i, 1))?),
         LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr
         | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem
         | LLVMFNeg | LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP

@@ -183,3 +183,33 @@ extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
     S->FAM.invalidate(F, PreservedAnalyses::none());
   return Changed;
 }
+
+// What outermost loops leave in pointers (`return result;` of std::transform) is computed behind them.
+extern "C" bool prs_rewrite_exit_pointers(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  auto &LI = S->FAM.getResult<LoopAnalysis>(F);
+  auto &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
+  SCEVExpander Expander(SE, "pollyrs.exit");
+  bool Changed = false;
+  for (Loop *L : LI) {
+    BasicBlock *Exit = L->getUniqueExitBlock();
+    if (!Exit)
+      continue;
+    for (PHINode &P : make_early_inc_range(Exit->phis())) {
+      if (!P.getType()->isPointerTy() || P.getNumIncomingValues() != 1 || L->isLoopInvariant(P.getIncomingValue(0)))
+        continue;
+      const SCEV *Last = SE.getSCEVAtScope(P.getIncomingValue(0), nullptr);
+      auto At = Exit->getFirstInsertionPt();
+      if (isa<SCEVCouldNotCompute>(Last) || !SE.isLoopInvariant(Last, L) || !Expander.isSafeToExpandAt(Last, &*At))
+        continue;
+      Value *V = Expander.expandCodeFor(Last, P.getType(), At);
+      SE.forgetValue(&P);
+      P.replaceAllUsesWith(V);
+      P.eraseFromParent();
+      Changed = true;
+    }
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}

@@ -1,5 +1,6 @@
 // Rewritings of the working copy that keep its meaning: switches to comparisons, memory intrinsics to loops, loads out of loops.
 
+#include "loads.h"
 #include "shim.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -16,7 +17,10 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
+using pollyrs::Guards;
+using pollyrs::guardsOf;
 using pollyrs::Session;
+using pollyrs::steers;
 
 // A chain of comparisons, one a case, in order. An unreachable default makes the last comparison superfluous.
 static void lowerSwitch(SwitchInst &SI) {
@@ -158,7 +162,7 @@ static bool isUnwritten(LoadInst &Load, const Loop &L, AAResults &AA) {
 
 // Whether bounds, conditions or addresses are computed from the value. Data stays where it is: a load moved out of a loop would
 // become a value that crosses statements.
-static bool steers(LoadInst &Load) {
+bool pollyrs::steers(LoadInst &Load) {
   if (Load.getType()->isPointerTy())
     return true;
   if (!Load.getType()->isIntegerTy())
@@ -175,11 +179,9 @@ static bool steers(LoadInst &Load) {
   return false;
 }
 
-using Guards = SmallVector<std::pair<Value *, bool>, 4>;
-
 // Whether in each iteration of `L` the instruction runs at least once if the branches in `Found`, whose conditions `L` does not
 // change, go the given way. Innermost condition first.
-static bool guardsOf(Instruction &I, Loop &L, DominatorTree &DT, LoopInfo &LI, Guards &Found) {
+bool pollyrs::guardsOf(Instruction &I, Loop &L, DominatorTree &DT, LoopInfo &LI, Guards &Found) {
   SimpleLoopSafetyInfo Safety;
   Safety.computeLoopSafetyInfo(&L);
   Instruction *At = &I;
@@ -378,6 +380,35 @@ bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads) {
     if (!Again)
       break;
   }
+  return Changed;
+}
+
+bool prs_hoist_conditions(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  bool Changed = false;
+  for (BasicBlock &BB : F) {
+    auto *Branch = dyn_cast<BranchInst>(BB.getTerminator());
+    auto *Condition = Branch && Branch->isConditional() ? dyn_cast<CmpInst>(Branch->getCondition()) : nullptr;
+    // Comparisons of integers are modelled as they are.
+    if (!Condition || Condition->getOperand(0)->getType()->isIntOrIntVectorTy())
+      continue;
+    Loop *Outermost = nullptr;
+    for (Loop *L = LI.getLoopFor(&BB); L && L->hasLoopInvariantOperands(Condition) && L->getLoopPreheader(); L = L->getParentLoop())
+      Outermost = L;
+    if (!Outermost)
+      continue;
+    Instruction *Copy = Condition->clone();
+    Copy->insertBefore(Outermost->getLoopPreheader()->getTerminator()->getIterator());
+    Copy->dropLocation();
+    IRBuilder<> B(Outermost->getLoopPreheader()->getTerminator());
+    Value *Number = B.CreateFreeze(B.CreateZExt(Copy, B.getInt32Ty()), Condition->getName());
+    B.SetInsertPoint(Branch);
+    Branch->setCondition(B.CreateICmpNE(Number, B.getInt32(0)));
+    Changed = true;
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
   return Changed;
 }
 

@@ -3,6 +3,8 @@
 #include "shim.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DebugProgramInstruction.h"
@@ -24,16 +26,78 @@ bool pollyrs::sendLocation(const DebugLoc &Loc, uint32_t *Line, uint32_t *Column
   return true;
 }
 
-static std::string variableName(const Value &V) {
+static const DILocalVariable *variableOf(const Value &V, bool &Declared) {
   Value *Mutable = const_cast<Value *>(&V);
+  Declared = false;
   // Only "this value is the variable": with an expression it is something computed from it.
   for (const DbgVariableRecord *Record : findDVRValues(Mutable))
     if (Record->getVariable() && !Record->hasArgList() && Record->getExpression()->getNumElements() == 0)
-      return Record->getVariable()->getName().str();
+      return Record->getVariable();
+  Declared = true;
   for (const DbgVariableRecord *Record : findDVRDeclares(Mutable))
     if (Record->getVariable())
-      return Record->getVariable()->getName().str();
+      return Record->getVariable();
+  return nullptr;
+}
+
+static std::string variableName(const Value &V) {
+  bool Declared = false;
+  const DILocalVariable *Variable = variableOf(V, Declared);
+  return Variable ? Variable->getName().str() : std::string();
+}
+
+// A type without names for it and qualifiers.
+static const DIType *plain(const DIType *T) {
+  while (auto *Derived = dyn_cast_or_null<DIDerivedType>(T)) {
+    unsigned Tag = Derived->getTag();
+    if (Tag != dwarf::DW_TAG_typedef && Tag != dwarf::DW_TAG_const_type && Tag != dwarf::DW_TAG_volatile_type &&
+        Tag != dwarf::DW_TAG_restrict_type)
+      break;
+    T = Derived->getBaseType();
+  }
+  return T;
+}
+
+// The member at so many bits from the beginning of a structure; empty if there is none.
+static std::string memberAt(const DIType *T, uint64_t Bits, unsigned Depth) {
+  auto *Structure = dyn_cast_or_null<DICompositeType>(plain(T));
+  if (!Structure || !Depth)
+    return {};
+  for (const DINode *Element : Structure->getElements()) {
+    auto *Member = dyn_cast_or_null<DIDerivedType>(Element);
+    if (!Member || Member->isStaticMember())
+      continue;
+    uint64_t Begin = Member->getOffsetInBits();
+    bool Base = Member->getTag() == dwarf::DW_TAG_inheritance;
+    if (!Base && Member->getTag() != dwarf::DW_TAG_member)
+      continue;
+    std::string Inner = Begin <= Bits ? memberAt(Member->getBaseType(), Bits - Begin, Depth - 1) : std::string();
+    if (!Inner.empty())
+      return Base ? Inner : Member->getName().str() + "." + Inner;
+    if (Begin == Bits && !Base)
+      return Member->getName().str();
+  }
   return {};
+}
+
+// `grid->width`, for the load of a member of a structure.
+static std::string memberName(const LoadInst &Load) {
+  int64_t Offset = 0;
+  const Value *Base = GetPointerBaseWithConstantOffset(Load.getPointerOperand(), Offset, Load.getDataLayout());
+  bool Declared = false;
+  const DILocalVariable *Variable = Base && Offset >= 0 ? variableOf(*Base, Declared) : nullptr;
+  if (!Variable)
+    return {};
+  const DIType *T = plain(Variable->getType());
+  if (!Declared) {
+    auto *Pointer = dyn_cast_or_null<DIDerivedType>(T);
+    T = Pointer ? Pointer->getBaseType() : nullptr;
+  }
+  std::string Member = memberAt(T, 8 * uint64_t(Offset), 4);
+  // Those of the C++ library tell a user nothing.
+  if (Member.empty() || Member.find("_M_") != std::string::npos)
+    return {};
+  return Variable->getName().str() + (Declared ? "." : "->") + Member;
 }
 
 static std::string sourceName(const Value *V) {
@@ -51,8 +115,12 @@ static std::string sourceName(const Value *V) {
     std::string Name = variableName(*V);
     if (!Name.empty())
       return Name;
-    if (auto *Load = dyn_cast<LoadInst>(V))
+    if (auto *Load = dyn_cast<LoadInst>(V)) {
+      std::string Member = memberName(*Load);
+      if (!Member.empty())
+        return Member;
       V = Load->getPointerOperand();
+    }
     else if (auto *GEP = dyn_cast<GEPOperator>(V))
       V = GEP->getPointerOperand();
     else if (auto *Cast = dyn_cast<CastInst>(V))

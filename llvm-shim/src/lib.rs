@@ -42,7 +42,7 @@ pub use inkwell::llvm_sys::prelude::{
     LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
 };
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
-pub use prepare::{CHECK, CONDITIONAL, ERRNO};
+pub use prepare::{CHECK, CONDITIONAL, ERRNO, UNWRITTEN};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
 pub use session::{Session, can_extend, move_definitions, redirect};
 pub use source::{

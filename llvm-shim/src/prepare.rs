@@ -45,6 +45,10 @@
 //! a fault: nothing that the device computed counts, and the original loop, whose calls are what they were, runs. Such a
 //! call is never moved out of its condition. (Other functions that set `errno` stay: their results on the device differ in the
 //! last bits, which `-fno-math-errno` lets a user ask for.)
+//!
+//! **Bounds in memory.** In `for (y < im->height) im->pixels[y] = 0;` the stores of bytes might change `im->height`. In front of the loop it is read
+//! once more, and in the loop the load is marked by [`UNWRITTEN`] in a way that lets scalar evolution see the value from before. That this is what the
+//! loop loads is checked at run time, by comparing the place with what the loop writes; in the host's code the marks are taken off again.
 
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
@@ -57,6 +61,9 @@ pub const CONDITIONAL: &str = "pollyrs.conditional";
 
 /// Attribute of a call that is pure but for setting `errno`, which the device has to report.
 pub const ERRNO: &str = "pollyrs-errno";
+
+/// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model takes it for.
+pub const UNWRITTEN: &str = "pollyrs.unwritten";
 
 /// Loads moved in one function at most: analyses are renewed after each.
 const MAX_LOADS: u32 = 64;
@@ -84,6 +91,22 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS) })
+    }
+
+    /// Pointers that outermost loops leave behind are computed from their numbers of iterations behind them: the device has no pointers to
+    /// give back.
+    pub fn rewrite_exit_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_rewrite_exit_pointers(self.raw, f) })
+    }
+
+    /// Branches on what loops do not change (`if (bias != NULL)`, `if (beta == 0)`) become branches on a number that is known before the
+    /// loops, so that they are conditions on parameters.
+    pub fn hoist_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_hoist_conditions(self.raw, f) })
     }
 
     /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run time only moves it: flang puts one
@@ -151,6 +174,21 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_rotate_pointers(self.raw, f, max_instructions) })
+    }
+
+    /// Reads bounds and base pointers before the outermost loops that do nothing but store, where only the types or the names of pointers leave
+    /// open whether the loop changes them, and marks the loads with [`UNWRITTEN`]. Returns whether there are any.
+    pub fn assume_unwritten(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_assume_unwritten(self.raw, f) })
+    }
+
+    /// Takes the marks off.
+    pub fn restore_unwritten(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_restore_unwritten(self.raw, f) })
     }
 
     /// Tells LLVM of calls of `sqrt` what holds for all of them: they return, and write `errno` at most.

@@ -131,6 +131,8 @@ unsafe extern "C" {
     ) -> u32;
     pub fn prs_lower_switches(s: *mut RawSession, f: LLVMValueRef, max_cases: u32) -> bool;
     pub fn prs_expand_memory_intrinsics(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_rewrite_exit_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_hoist_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_drop_stack_saves(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_arithmetic(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_loads(s: *mut RawSession, f: LLVMValueRef, max_loads: u32) -> bool;
@@ -145,6 +147,8 @@ unsafe extern "C" {
     pub fn prs_describe_square_roots(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_assume_no_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a call was lost.
+    pub fn prs_assume_unwritten(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_restore_unwritten(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_restore_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// 0 where the expression is not of the kind.
     pub fn prs_scev_product(a: *mut RawAnalyses, factors: *const usize, count: usize) -> usize;

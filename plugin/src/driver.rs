@@ -147,9 +147,12 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         return Ok(Found::NotLookedAt);
     }
     run.budgets.begin_function();
-    timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
+    let assumed = timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
     if options.hold {
         timer.time(Phase::Analyses, || run.summaries.note_captures(clone));
+    }
+    if assumed {
+        settle_unwritten(run, clone)?;
     }
     let mut holds = None;
     let (mut compiled, rejections);
@@ -178,6 +181,26 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         run.borrowers.borrow_mut().insert(f as usize, borrower);
     }
     Ok(Found::Regions { rejections, compiled, holds, budget: run.budgets.host() })
+}
+
+/// Drops the assumption that what loops load is what its place held before them, where that leaves fewer loops that can be modelled: values
+/// are read before the outermost loop, which may be too large.
+fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginError> {
+    let Run { session, timer, .. } = *run;
+    let detect = || -> Result<(bool, usize), PluginError> {
+        let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
+        let found = timer.time(Phase::Detection, || detect::detect(&analyses, &detect_options(run)));
+        run.budgets.spend(found.operations);
+        Ok((found.divided, found.scops.iter().map(|s| s.loops.len()).sum()))
+    };
+    let (divided, with) = detect()?;
+    if divided {
+        session.restore_unwritten(clone)?;
+        if detect()?.1 < with {
+            session.assume_unwritten(clone)?;
+        }
+    }
+    Ok(())
 }
 
 /// Remarks, and the clone, with the versioned code, as the function's body. `false`: nothing was found, or that failed; all is as it was.

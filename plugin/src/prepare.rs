@@ -32,18 +32,22 @@ pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginErro
 
 /// As [`canonicalise`], and branches on data become straight-line code, branches to error blocks calls, and calls that may set
 /// `errno` pure. Until [`restore`], `clone` may write memory that the original does not, and its checks do nothing.
-pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
+/// Returns whether loads are taken for what their places held before loops ([`Session::assume_unwritten`]).
+pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginError> {
     rewrite(session, clone)?;
     session.assume_no_errors(clone)?;
     session.assume_no_errno(clone)?;
+    let assumed = session.assume_unwritten(clone)?;
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
     session.flatten_conditions(clone)?;
-    Ok(session.simplify_regions(clone)?)
+    session.simplify_regions(clone)?;
+    Ok(assumed)
 }
 
 /// Makes the code that is left for the host mean again what it did.
 pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
     session.restore_conditions(clone)?;
+    session.restore_unwritten(clone)?;
     session.restore_errno(clone)?;
     Ok(session.restore_errors(clone)?)
 }
@@ -62,6 +66,8 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.hoist_arithmetic(f)?;
     session.advance_counters(f)?;
     session.run_passes(f, SIMPLIFY)?;
+    session.hoist_conditions(f)?;
+    session.rewrite_exit_pointers(f)?;
     if session.lower_switches(f, MAX_SWITCH_CASES)? {
         session.run_passes(f, LOOPS)?;
     }

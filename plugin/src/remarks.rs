@@ -49,6 +49,11 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
             format!("checks that {} and {} do not overlap", scop.array(*a).display, scop.array(*b).display);
         remark(f, RemarkKind::Analysis, "AliasCheck", at, &text);
     }
+    for u in &scop.unwritten {
+        let arrays: Vec<&str> = u.arrays.iter().map(|a| scop.array(*a).display.as_str()).collect();
+        let text = format!("checks that stores to {} do not change {}", arrays.join(" and "), u.display);
+        remark(f, RemarkKind::Analysis, "UnwrittenCheck", at, &text);
+    }
 }
 
 /// `-Rpass-missed=pollyrs` for a refusal. `clone` is where the instructions are.

@@ -5,6 +5,7 @@
 
 use crate::cfg::Cfg;
 use crate::ir::{self, Block, Value};
+use crate::unwritten::Assumed;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
@@ -135,6 +136,7 @@ pub(crate) struct Builder<'a> {
     pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
     /// [`crate::DetectOptions::counted_stores`].
     pub counted_stores: bool,
+    pub unwritten_loads: &'a Assumed,
     /// Blocks that are left out of the model, as they are assumed not to be entered: see [`crate::versions`].
     pub excluded: BTreeSet<Block>,
 }
@@ -146,6 +148,7 @@ impl<'a> Builder<'a> {
         ctx: isl::Context,
         region: &'a Candidate,
         counted_stores: bool,
+        unwritten_loads: &'a Assumed,
     ) -> Result<Self, Fail> {
         let universe = Set::universe(Space::unit(&ctx)?)?;
         Ok(Builder {
@@ -162,6 +165,7 @@ impl<'a> Builder<'a> {
             tied: BTreeSet::new(),
             outer_counters: BTreeMap::new(),
             counted_stores,
+            unwritten_loads,
             excluded: BTreeSet::new(),
             ctx,
         })

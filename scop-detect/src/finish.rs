@@ -22,6 +22,7 @@ impl Builder<'_> {
         invariants: &[Value],
     ) -> Result<Scop, Fail> {
         let alias_checks = self.alias_checks(&drafts, &arrays);
+        let unwritten = self.unwritten(&stores(&drafts, &arrays));
         self.assumptions = self.needed_assumptions()?;
         let known = self.known_at_run_time()?;
         for d in &mut drafts {
@@ -115,6 +116,7 @@ impl Builder<'_> {
                 blocks: blocks.into_iter().map(block).collect(),
             },
             alias_checks,
+            unwritten,
             loops,
             ctx: self.ctx.clone(),
         };
@@ -250,6 +252,18 @@ impl Builder<'_> {
         }
         Ok(known.coalesce()?)
     }
+}
+
+/// The stores to memory: the array, its base, the instruction.
+fn stores(drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, Value, Value)> {
+    let accesses = drafts.iter().flat_map(|d| &d.statement.accesses).filter(|a| a.kind != AccessKind::Read);
+    let store = |a: &Access| match (&arrays[a.array.0].kind, &a.value) {
+        (ArrayKind::Memory { base }, AccessValue::Instruction(v)) => {
+            Some((a.array, base.0 as Value, v.0 as Value))
+        }
+        _ => None,
+    };
+    accesses.filter_map(store).collect()
 }
 
 /// Drops the parameters that `space` lacks (nothing depends on them) and orders the rest as in `space`.

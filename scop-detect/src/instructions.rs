@@ -180,6 +180,8 @@ pub(crate) fn inputs(v: Value) -> Vec<Value> {
     match ir::opcode(v) {
         Some(Op::LLVMLoad) => Vec::new(),
         Some(Op::LLVMCall) => ir::call_args(v),
+        // A load that is known by another value: nothing is loaded.
+        Some(Op::LLVMSelect) if ir::is_unwritten_load(v) => vec![ir::operand(v, 1)],
         _ => ir::operands(v),
     }
 }

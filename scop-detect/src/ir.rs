@@ -242,13 +242,22 @@ pub(crate) fn address(v: Value) -> Option<Value> {
 
 /// Whether a store stands for one that the program executes under a condition on data.
 pub(crate) fn is_conditional_store(v: Value) -> bool {
-    const KIND: &str = pollyrs_llvm_shim::CONDITIONAL;
+    opcode(v) == Some(Op::LLVMStore) && has_metadata(v, pollyrs_llvm_shim::CONDITIONAL)
+}
+
+/// Of an instruction.
+fn has_metadata(v: Value, name: &str) -> bool {
     // SAFETY: a live instruction; the name lives through the call.
     unsafe {
         let ctx = LLVMGetTypeContext(LLVMTypeOf(v));
-        let kind = LLVMGetMDKindIDInContext(ctx, KIND.as_ptr().cast(), KIND.len() as u32);
-        opcode(v) == Some(Op::LLVMStore) && !LLVMGetMetadata(v, kind).is_null()
+        let kind = LLVMGetMDKindIDInContext(ctx, name.as_ptr().cast(), name.len() as u32);
+        !LLVMGetMetadata(v, kind).is_null()
     }
+}
+
+/// Whether a value is a load with what its place held before the loop ([`pollyrs_llvm_shim::UNWRITTEN`]).
+pub(crate) fn is_unwritten_load(v: Value) -> bool {
+    opcode(v) == Some(Op::LLVMSelect) && has_metadata(v, pollyrs_llvm_shim::UNWRITTEN)
 }
 
 /// Whether a call may set `errno`, which the device reports as a fault ([`pollyrs_llvm_shim::ERRNO`]).

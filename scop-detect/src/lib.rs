@@ -13,6 +13,7 @@
 //!   subregions   control flow on data → parts of statements
 //!   statements   effects           → statements                                 (accesses, strides)
 //!   finish       statements        → the finished Scop                          (schedule)
+//!   unwritten    loads that stand for values from before a loop
 //! scev_affine  scalar evolution    → affine functions and polynomials, assumptions
 //!                                    (extents: named sizes, remainders: `% n`, ranges: products on the host)
 //! ```
@@ -51,6 +52,7 @@ mod selects;
 mod statements;
 mod strides;
 mod subregions;
+mod unwritten;
 mod versions;
 
 use builder::{Builder, Candidate, Fail};
@@ -92,6 +94,9 @@ pub struct Detection {
     /// In program order, disjoint.
     pub scops: Vec<Scop>,
     pub rejections: Vec<Rejection>,
+    /// Whether some region was refused for having a part only of what values that were read before a loop belong to ([`unwritten`]): without them
+    /// there may be more.
+    pub divided: bool,
     /// isl operations of all attempts, those that failed included.
     pub operations: u64,
 }
@@ -102,14 +107,18 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     let function = ir::name(analyses.function());
     // A clone under analysis carries the original's name and a suffix.
     let function = function.strip_suffix(".pollyrs").unwrap_or(&function).to_string();
+    let assumed = unwritten::Assumed::new(analyses, &cfg.blocks);
     let mut count = 0;
+    let mut divided = false;
     let mut operations = 0u64;
     let mut model = |c: &Candidate| -> Result<Scop, Fail> {
+        divided |= assumed.divides(analyses, c);
+        assumed.check(analyses, c)?;
         let ctx = isl::Context::new();
         let name = format!("{function}.{}", count + 1);
         let left = options.all_operations.saturating_sub(operations).max(1);
         let scop = ctx.with_budget(options.isl_operations.min(left), || {
-            let start = || Builder::new(analyses, &cfg, ctx.clone(), c, options.counted_stores);
+            let start = || Builder::new(analyses, &cfg, ctx.clone(), c, options.counted_stores, &assumed);
             let mut builder = start()?;
             let left_out = builder.begin(true)?;
             match builder.build(name.clone(), function.clone()) {
@@ -140,5 +149,5 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     if let [only] = &mut scops[..] {
         only.name = function;
     }
-    Detection { scops, rejections, operations }
+    Detection { scops, rejections, operations, divided }
 }

@@ -367,6 +367,18 @@ impl fmt::Display for ProductTerm {
     }
 }
 
+/// A value that was read before the region in place of loads in it. They give the same if no store to `arrays` touches the place, which is
+/// compared with the arrays' touched ranges at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwritten {
+    /// The place: a pointer, known before the region.
+    pub address: ValueHandle,
+    pub bytes: u32,
+    /// What the source calls the value.
+    pub display: String,
+    pub arrays: Vec<ArrayId>,
+}
+
 /// Where the SCoP is in the host function. Handles are basic blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
@@ -401,6 +413,8 @@ pub struct Scop {
     /// Pairs of memory arrays that may overlap and of which at least one is written: their touched ranges are compared at run
     /// time.
     pub alias_checks: Vec<(ArrayId, ArrayId)>,
+    /// Values that were read before the region for what is loaded in it.
+    pub unwritten: Vec<Unwritten>,
     /// Source lines of the loops inside, for messages; one entry a loop.
     pub loops: Vec<Option<Location>>,
 }

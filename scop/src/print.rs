@@ -51,6 +51,9 @@ impl fmt::Display for Scop {
         for (a, b) in &self.alias_checks {
             writeln!(f, "  check disjoint {} {}", self.array(*a).name, self.array(*b).name)?;
         }
+        for (u, a) in self.unwritten.iter().flat_map(|u| u.arrays.iter().map(move |a| (u, a))) {
+            writeln!(f, "  check {} bytes of {} unwritten by {}", u.bytes, u.display, self.array(*a).name)?;
+        }
         for s in &self.statements {
             writeln!(f, "  statement {}", s.name)?;
             writeln!(f, "    domain {}", s.domain)?;

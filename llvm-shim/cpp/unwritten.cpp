@@ -1,0 +1,319 @@
+// Bounds and base pointers that a loop loads from memory which its own stores might change; src/prepare.rs has the argument.
+
+#include "loads.h"
+#include "shim.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/LoopIterator.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/CBindingWrapping.h"
+
+using namespace llvm;
+using pollyrs::Guards;
+using pollyrs::Session;
+
+// On `select true, before, now`: a load, and what its place held before the loop.
+static constexpr const char Mark[] = "pollyrs.unwritten";
+
+namespace {
+// What is known before a loop, computed there again where the loop computes it.
+class Before {
+public:
+  Before(Loop &L, Instruction *At) : L(L), At(At) {}
+
+  // Null if it may change in the loop.
+  Value *value(Value *V, unsigned Depth = 16) {
+    if (L.isLoopInvariant(V))
+      return V;
+    if (Value *Known = Copies.lookup(V))
+      return Known;
+    auto *I = cast<Instruction>(V);
+    if (I->hasMetadata(Mark)) {
+      Value *Earlier = cast<SelectInst>(I)->getTrueValue();
+      return L.isLoopInvariant(Earlier) ? Earlier : nullptr;
+    }
+    bool Copied = isa<BinaryOperator, CastInst, CmpInst, GetElementPtrInst, SelectInst, FreezeInst, MinMaxIntrinsic>(I);
+    if (!Depth || !Copied || !isSafeToSpeculativelyExecute(I))
+      return nullptr;
+    SmallVector<Value *, 4> Operands;
+    for (Value *O : I->operands()) {
+      Operands.push_back(value(O, Depth - 1));
+      if (!Operands.back())
+        return nullptr;
+    }
+    Instruction *Copy = I->clone();
+    for (unsigned N = 0; N != Operands.size(); ++N)
+      Copy->setOperand(N, Operands[N]);
+    Copy->insertBefore(At->getIterator());
+    Copy->dropLocation();
+    return Copies[V] = Copy;
+  }
+
+  // Whether all branches go the given way; null if that may change in the loop. True is no condition at all.
+  Value *all(const Guards &Conditions) {
+    Value *All = ConstantInt::getTrue(At->getContext());
+    for (auto &[Condition, Way] : reverse(Conditions)) {
+      Value *One = value(Condition);
+      if (!One)
+        return nullptr;
+      // The same conditions are the same value.
+      Value *&Both = Conjunctions[{All, {One, unsigned(Way)}}];
+      if (!Both) {
+        IRBuilder<> B(At);
+        Value *Holds = Way ? One : B.CreateNot(One);
+        Both = isTrue(All) ? Holds : B.CreateLogicalAnd(All, Holds);
+      }
+      All = Both;
+    }
+    return All;
+  }
+
+  static bool isTrue(Value *V) {
+    auto *C = dyn_cast<ConstantInt>(V);
+    return C && C->isOne();
+  }
+
+private:
+  Loop &L;
+  Instruction *At;
+  DenseMap<Value *, Value *> Copies;
+  DenseMap<std::pair<Value *, std::pair<Value *, unsigned>>, Value *> Conjunctions;
+};
+
+// Whether a loop does no more than compute and store, and leaves no integer or pointer behind: scalar evolution knows such a value behind the
+// loop from its bounds, which hold only where nothing changes them.
+bool onlyStores(Loop &L) {
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      if (auto *Store = dyn_cast<StoreInst>(&I)) {
+        if (!Store->isSimple())
+          return false;
+      } else if (I.mayWriteToMemory() && !I.isLifetimeStartOrEnd() && !isa<AssumeInst>(I)) {
+        return false;
+      }
+      if (!I.getType()->isIntOrPtrTy())
+        continue;
+      for (User *U : I.users())
+        if (!L.contains(cast<Instruction>(U)))
+          return false;
+    }
+  return true;
+}
+
+// A place in memory before the loop, the condition under which it is read, and what it holds.
+struct Held {
+  Value *Base;
+  int64_t Offset;
+  Value *Guard, *Content;
+};
+
+// What a pointer points into. Marked loads of one place are one pointer.
+const Value *objectOf(const Value *Pointer) {
+  const Value *Object = getUnderlyingObject(Pointer, 0);
+  auto *Select = dyn_cast<SelectInst>(Object);
+  return Select && Select->hasMetadata(Mark) ? Select->getTrueValue() : Object;
+}
+
+// Whether the stores of the loop leave the place of a load alone if they do not overlap it by chance: none is known to be of this place or of
+// the same object.
+bool isApart(LoadInst &Load, Loop &L, AAResults &AA) {
+  MemoryLocation Location = MemoryLocation::get(&Load);
+  const Value *Object = objectOf(Load.getPointerOperand());
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      auto *Store = dyn_cast<StoreInst>(&I);
+      if (!Store)
+        continue;
+      AliasResult R = AA.alias(MemoryLocation::get(Store), Location);
+      if (R == AliasResult::NoAlias)
+        continue;
+      if (R != AliasResult::MayAlias || objectOf(Store->getPointerOperand()) == Object)
+        return false;
+    }
+  return true;
+}
+
+// The block before this one: the predecessor, or the one that branches around a block which writes nothing. Null if there is no such block.
+BasicBlock *onlyWayTo(BasicBlock &BB, DominatorTree &DT) {
+  if (BasicBlock *Only = BB.getSinglePredecessor())
+    return Only;
+  auto *Node = DT.getNode(&BB);
+  BasicBlock *Head = Node && Node->getIDom() ? Node->getIDom()->getBlock() : nullptr;
+  for (BasicBlock *Pred : predecessors(&BB)) {
+    bool Arm = Pred->getSinglePredecessor() == Head && none_of(*Pred, [](Instruction &I) { return I.mayWriteToMemory(); });
+    if (Pred != Head && !Arm)
+      return nullptr;
+  }
+  return Head;
+}
+
+// A load of the same place on the only way to the loop, with nothing in between that may write it.
+Value *loadedEarlier(LoadInst &Load, Value *Pointer, Loop &L, LoopInfo &LI, DominatorTree &DT,
+                     AAResults &AA) {
+  BasicBlock *BB = L.getLoopPreheader();
+  const DataLayout &Layout = Load.getDataLayout();
+  for (unsigned Steps = 0; BB && Steps != 8 && LI.getLoopFor(BB) == L.getParentLoop(); ++Steps) {
+    for (Instruction &I : reverse(*BB)) {
+      auto *Other = dyn_cast<LoadInst>(&I);
+      if (Other && Other->isSimple() && Other->getType() == Load.getType()) {
+        int64_t OffsetA = 0, OffsetB = 0;
+        Value *A = GetPointerBaseWithConstantOffset(Other->getPointerOperand(), OffsetA, Layout);
+        if (A == GetPointerBaseWithConstantOffset(Pointer, OffsetB, Layout) && OffsetA == OffsetB)
+          return Other;
+      }
+      if (I.mayWriteToMemory() && isModSet(AA.getModRefInfo(&I, MemoryLocation::get(&Load).getWithNewPtr(Pointer))))
+        return nullptr;
+    }
+    BB = onlyWayTo(*BB, DT);
+  }
+  return nullptr;
+}
+
+// Whether no store of the loop runs before the marked load in the first iteration: then what was read before the loop is what it reads there, also
+// if the stores change it later.
+bool readsFirst(const SelectInst &Marked, Loop &L, DominatorTree &DT, LoopInfo &LI) {
+  auto &Load = cast<Instruction>(*Marked.getFalseValue());
+  SmallPtrSet<BasicBlock *, 1> Header = {L.getHeader()};
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      if (!isa<StoreInst>(I))
+        continue;
+      bool Before = Load.getParent() == L.getHeader() ? BB == L.getHeader() && I.comesBefore(&Load)
+                                                      : isPotentiallyReachable(&I, &Load, &Header, &DT, &LI);
+      if (Before)
+        return false;
+    }
+  return true;
+}
+
+// Whether what the loop computes a value from, marked loads, are all read first.
+bool isSettled(Value *V, Loop &L, DominatorTree &DT, LoopInfo &LI, unsigned Depth = 16) {
+  auto *I = dyn_cast<Instruction>(V);
+  if (!I || L.isLoopInvariant(I))
+    return true;
+  if (I->hasMetadata(Mark))
+    return readsFirst(*cast<SelectInst>(I), L, DT, LI);
+  return Depth && !isa<PHINode>(I) &&
+         all_of(I->operands(), [&](Use &U) { return isSettled(U, L, DT, LI, Depth - 1); });
+}
+
+// Marks the loads of one loop. `Nothing` is a variable that is read in place of what must not be read.
+bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
+  auto &AA = S.FAM.getResult<AAManager>(F);
+  auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
+  auto &LI = S.FAM.getResult<LoopAnalysis>(F);
+  Instruction *At = L.getLoopPreheader()->getTerminator();
+  Before Known(L, At);
+  SmallVector<LoadInst *, 16> Loads;
+  LoopBlocksRPO Blocks(&L);
+  Blocks.perform(&LI);
+  for (BasicBlock *BB : Blocks)
+    for (Instruction &I : *BB)
+      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && Load->getPointerAddressSpace() == 0)
+        Loads.push_back(Load);
+  SmallVector<Held, 16> Values;
+  bool Changed = false;
+  for (LoadInst *Load : Loads) {
+    auto *Integer = dyn_cast<IntegerType>(Load->getType());
+    if (Integer ? Integer->getBitWidth() > 64 : !Load->getType()->isPointerTy())
+      continue;
+    if (L.isLoopInvariant(Load) || !pollyrs::steers(*Load) || !isApart(*Load, L, AA))
+      continue;
+    Guards Conditions;
+    bool Speculated = isSafeToSpeculativelyExecute(Load, At, nullptr, &DT);
+    if (!Speculated && !pollyrs::guardsOf(*Load, L, DT, LI, Conditions))
+      continue;
+    // It has to be one that the program executes, whatever the stores of the loop change.
+    if (!isSettled(Load->getPointerOperand(), L, DT, LI) ||
+        !all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI); }))
+      continue;
+    Value *Pointer = Known.value(Load->getPointerOperand());
+    Value *Guard = Pointer ? Known.all(Conditions) : nullptr;
+    if (!Guard)
+      continue;
+    int64_t Offset = 0;
+    Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, F.getDataLayout());
+    Value *Earlier = nullptr;
+    for (const Held &H : Values)
+      if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() &&
+          (H.Guard == Guard || Before::isTrue(H.Guard)))
+        Earlier = H.Content;
+    bool Again = Earlier;
+    if (!Earlier)
+      Earlier = loadedEarlier(*Load, Pointer, L, LI, DT, AA);
+    if (Earlier && !Again)
+      Guard = ConstantInt::getTrue(F.getContext());
+    if (!Earlier) {
+      IRBuilder<> B(At);
+      if (!Before::isTrue(Guard)) {
+        if (!Nothing) {
+          IRBuilder<> Entry(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+          Nothing = new AllocaInst(Entry.getInt64Ty(), F.getDataLayout().getAllocaAddrSpace(), "pollyrs.nothing",
+                                   F.getEntryBlock().begin());
+          Entry.CreateStore(Entry.getInt64(0), Nothing);
+        }
+        Pointer = B.CreateSelect(B.CreateFreeze(Guard), Pointer, Nothing);
+      }
+      LoadInst *New = B.CreateAlignedLoad(Load->getType(), Pointer, std::min(Load->getAlign(), Align(8)), Load->getName());
+      New->setDebugLoc(Load->getDebugLoc());
+      Earlier = New;
+    }
+    if (!Again)
+      Values.push_back({Base, Offset, Guard, Earlier});
+    Instruction *Marked = SelectInst::Create(ConstantInt::getTrue(F.getContext()), Earlier, Load, Load->getName());
+    Marked->insertAfter(Load->getIterator());
+    Marked->setDebugLoc(Load->getDebugLoc());
+    Marked->setMetadata(Mark, MDNode::get(F.getContext(), {}));
+    Load->replaceUsesWithIf(Marked, [&](Use &U) { return U.getUser() != Marked; });
+    Changed = true;
+  }
+  return Changed;
+}
+
+void assumeWithin(Loop &L, Function &F, Session &S, AllocaInst *&Nothing, bool &Changed) {
+  if (L.getLoopPreheader() && onlyStores(L)) {
+    Changed |= assumeUnwritten(L, F, S, Nothing);
+    return;
+  }
+  for (Loop *Inner : L)
+    assumeWithin(*Inner, F, S, Nothing, Changed);
+}
+} // namespace
+
+extern "C" {
+
+bool prs_assume_unwritten(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  AllocaInst *Nothing = nullptr;
+  for (Loop *L : S->FAM.getResult<LoopAnalysis>(F))
+    assumeWithin(*L, F, *S, Nothing, Changed);
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}
+
+bool prs_restore_unwritten(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  SmallVector<SelectInst *, 16> Marked;
+  for (Instruction &I : instructions(F))
+    if (I.hasMetadata(Mark))
+      Marked.push_back(cast<SelectInst>(&I));
+  for (SelectInst *Select : Marked) {
+    Select->replaceAllUsesWith(Select->getFalseValue());
+    Select->eraseFromParent();
+  }
+  if (!Marked.empty())
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return !Marked.empty();
+}
+
+} // extern "C"

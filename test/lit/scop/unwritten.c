@@ -1,0 +1,41 @@
+// Bounds in a structure that stores of bytes might change are read before the loops; that no store touches them is a check.
+//
+// RUN: %clang -O2 -g -S -emit-llvm -Xclang -disable-llvm-passes %s -o %t.ll
+// RUN: %opt -passes='print<pollyrs-scop>' -disable-output %t.ll 2>&1 | FileCheck %s
+//
+// CHECK: scop fill
+// CHECK: check 4 bytes of im->height unwritten by
+// CHECK: check 4 bytes of im->width unwritten by
+// CHECK: check 8 bytes of im->pixels unwritten by
+// CHECK: statement S0
+// CHECK-NOT: statement
+struct image {
+  int width, height;
+  unsigned char *pixels;
+};
+
+void fill(struct image *im) {
+  for (int y = 0; y < im->height; ++y)
+    for (int x = 0; x < im->width; ++x)
+      im->pixels[y * im->width + x] = x + y;
+}
+
+// A bound that the loop itself stores to is none.
+//
+// CHECK-NOT: scop shrink
+void shrink(struct image *im) {
+  for (int y = 0; y < im->height; ++y) {
+    im->pixels[y] = y;
+    im->height -= y & 1;
+  }
+}
+
+// Nor is an element of the array that is stored to.
+//
+// CHECK: scop first
+// CHECK-NOT: unwritten
+void first(int n, unsigned char *a) {
+  for (int i = 0; i < n; ++i)
+    if (a[0] > 3)
+      a[i] = 5;
+}
