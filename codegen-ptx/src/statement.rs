@@ -420,7 +420,7 @@ pub(crate) fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
     unsafe { LLVMGetOperand(i, n) }
 }
 
-fn is_true(v: LLVMValueRef) -> bool {
+pub(crate) fn is_true(v: LLVMValueRef) -> bool {
     // SAFETY: a live value; the number is asked of constants only.
     unsafe { !LLVMIsAConstantInt(v).is_null() && LLVMConstIntGetZExtValue(v) == 1 }
 }

@@ -16,7 +16,7 @@
 use crate::error::{Result, internal};
 use crate::ir::terminator;
 use crate::kernel::KernelBuilder;
-use crate::statement::{Instance, emit_instruction, operand, resolve, type_of};
+use crate::statement::{Instance, emit_instruction, is_true, operand, resolve, type_of};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -154,6 +154,7 @@ fn operands_in_front(
         match opcode {
             LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMGetElementPtr => {}
             LLVMOpcode::LLVMStore => used.push(operand(i, 0)),
+            LLVMOpcode::LLVMSelect if is_true(operand(i, 0)) => used.push(operand(i, 1)),
             // The callee is an operand, too.
             LLVMOpcode::LLVMCall => {
                 // SAFETY: a call.

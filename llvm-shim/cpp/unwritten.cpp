@@ -20,7 +20,7 @@ using namespace llvm;
 using pollyrs::Guards;
 using pollyrs::Session;
 
-// On `select true, before, now`: a load, and what its place held before the loop.
+// On `select true, before, now`: a load, or a quotient of such, and what it was before the loop.
 static constexpr const char Mark[] = "pollyrs.unwritten";
 
 namespace {
@@ -106,6 +106,15 @@ bool onlyStores(Loop &L) {
           return false;
     }
   return true;
+}
+
+// Lets what a loop computes be known by what it was before the loop.
+void mark(Instruction &I, Value &Earlier) {
+  auto *Marked = SelectInst::Create(ConstantInt::getTrue(I.getContext()), &Earlier, &I, I.getName());
+  Marked->insertAfter(I.getIterator());
+  Marked->setDebugLoc(I.getDebugLoc());
+  Marked->setMetadata(Mark, MDNode::get(I.getContext(), {}));
+  I.replaceUsesWithIf(Marked, [&](Use &U) { return U.getUser() != Marked; });
 }
 
 // A place in memory before the loop, the condition under which it is read, and what it holds.
@@ -268,14 +277,20 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
     }
     if (!Again)
       Values.push_back({Base, Offset, Guard, Earlier});
-    Instruction *Marked = SelectInst::Create(ConstantInt::getTrue(F.getContext()), Earlier, Load, Load->getName());
-    Marked->insertAfter(Load->getIterator());
-    Marked->setDebugLoc(Load->getDebugLoc());
-    Marked->setMetadata(Mark, MDNode::get(F.getContext(), {}));
-    Load->replaceUsesWithIf(Marked, [&](Use &U) { return U.getUser() != Marked; });
+    mark(*Load, *Earlier);
     Changed = true;
   }
-  return Changed;
+  if (!Changed)
+    return false;
+  // Quotients are no sums: scalar evolution knows them to stay the same only where they are computed before the loop.
+  for (BasicBlock *BB : Blocks)
+    for (Instruction &I : make_early_inc_range(*BB)) {
+      auto *Operation = dyn_cast<BinaryOperator>(&I);
+      bool Quotient = Operation && (Operation->isIntDivRem() || Operation->getOpcode() == Instruction::AShr);
+      if (Value *V = Quotient ? Known.value(Operation) : nullptr)
+        mark(I, *V);
+    }
+  return true;
 }
 
 void assumeWithin(Loop &L, Function &F, Session &S, AllocaInst *&Nothing, bool &Changed) {

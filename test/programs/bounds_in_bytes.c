@@ -6,7 +6,7 @@
 // ARGS: 33 65
 // OFFLOAD: partial
 // FALLBACK: may change
-// KERNELS: gray blur half turn mirror gamma_levels
+// KERNELS: gray blur half turn mirror
 #include "example.h"
 #include <stdint.h>
 #include <string.h>

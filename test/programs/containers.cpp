@@ -4,7 +4,7 @@
 // ARGS: 2 3
 // ARGS: 300 65
 // OFFLOAD: yes
-// KERNELS: ranged arrays lambda bytes iterators algorithms between
+// KERNELS: ranged arrays lambda bytes iterators between
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -5,7 +5,7 @@
 // ARGS: 33 40
 // ARGS: 300 9
 // OFFLOAD: yes
-// KERNELS: axpy smooth rows enumerated matrix_product stepped
+// KERNELS: axpy enumerated matrix_product stepped
 use std::hint::black_box;
 use std::ops::{Index, IndexMut};
 

@@ -198,10 +198,13 @@ struct grid {
   unsigned char *data;
 };
 
-// The stores may change the pointer itself.
-void base_behind_stores(struct grid *g, int n) {
-  for (int i = 0; i < n; i++)
+// The loop changes the pointer itself.
+void base_behind_stores(struct grid *g, int n, unsigned char *other) {
+  for (int i = 0; i < n; i++) {
     g->data[i] = i;
+    if (i == 3)
+      g->data = other;
+  }
 }
 
 // CHECK: rejected BaseChanges at {{.*}}memory.c:[[#@LINE-4]]: the base address of g changes inside the loop (at {{.*}}memory.c:[[#@LINE-3]])

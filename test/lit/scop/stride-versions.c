@@ -10,8 +10,8 @@ struct descriptor {
 };
 
 // CHECK: scop versions at {{.*}}
-// CHECK: assume delinearization: {{.*}} -> {  : a = 8 } (elements lie side by side: the stride in a is their size)
-// CHECK: array double {{.*}} -> { [(a_8)] }] (memory)
+// CHECK: assume delinearization: {{.*}} -> {  : a__stride = 8 } (elements lie side by side: the stride in a->stride is their size)
+// CHECK: array double {{.*}} -> { [(a__pitch_8)] }] (memory)
 // CHECK: statement S0
 // CHECK-NEXT: domain {{.*}} -> { S0[i0, i1] : 0 <= i0 < n and 0 <= i1 < m }
 // CHECK-NOT: statement
