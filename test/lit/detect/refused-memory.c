@@ -207,14 +207,14 @@ void base_behind_stores(struct grid *g, int n, unsigned char *other) {
   }
 }
 
-// CHECK: rejected BaseChanges at {{.*}}memory.c:[[#@LINE-4]]: the base address of g changes inside the loop (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type ptr cannot be held on the device {{.*}}
 
 void bound_behind_stores(struct grid *g, unsigned char *A) {
   for (int i = 0; i < g->n; i++)
-    A[i] = i;
+    A[i] = g->n--;
 }
 
-// CHECK: rejected LoopBound at {{.*}}memory.c:[[#@LINE-4]]: the number of iterations is not affine: it depends on g
+// CHECK: rejected LoopBound at {{.*}}memory.c:[[#@LINE-4]]: the number of iterations is not affine: it depends on g->n
 
 float *choice(int n, float *A, float *B, const int *C) {
   float *p = A;
