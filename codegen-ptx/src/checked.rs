@@ -95,7 +95,7 @@ pub(crate) fn instrument(
     Ok(())
 }
 
-/// Removes the metadata of [`Ir::note`]: nothing of it reaches the program.
+/// Removes the metadata of [`Ir::note`] and [`predicate::mark`](crate::tiled::predicate): nothing of it reaches the program.
 pub(crate) fn forget_sites(context: LLVMContextRef, function: LLVMValueRef) {
     // SAFETY: live context; the name is passed with its length.
     let kind = unsafe { LLVMGetMDKindIDInContext(context, SITE.as_ptr().cast(), SITE.len() as u32) };
@@ -104,6 +104,7 @@ pub(crate) fn forget_sites(context: LLVMContextRef, function: LLVMValueRef) {
         unsafe {
             if LLVMHasMetadata(i) != 0 {
                 LLVMSetMetadata(i, kind, std::ptr::null_mut());
+                LLVMSetMetadata(i, crate::tiled::predicate::kind(context), std::ptr::null_mut());
             }
         }
     }

@@ -95,6 +95,7 @@ pub fn prepare_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModu
             lower_kernel(module.0, k)?;
         }
     }
+    tiled::predicate::to_ptx(module.0)?;
     lower_shared(module.0, km)?;
     tiled::product::to_ptx(module.0, options.arch)?;
     lower_abstract(module.0)?;

@@ -29,7 +29,7 @@ pub struct Config {
     pub checked: bool,
     pub order: u64,
     pub threads: u32,
-    /// isl operations of a stage; None: the default, on which one program in twenty spends a quarter of all time, to be refused.
+    /// isl operations of a stage; None: the default. Few programs need more than a million and spend most of all time, often to be refused.
     pub budget: Option<u32>,
     /// An operation of the run-time library that fails: name and count. The original loop runs then, or the program says what it lost.
     pub fault: Option<String>,
@@ -56,7 +56,7 @@ impl Config {
             checked: rng.chance(85),
             order: rng.next() % 1000,
             threads: 1 + rng.below(2) as u32,
-            budget: rng.chance(70).then_some(2_500_000),
+            budget: rng.chance(85).then_some(1_000_000),
             fault: rng.chance(12).then(|| {
                 let operation = rng.pick(&["alloc", "copy", "end-copy", "launch", "sync"]);
                 format!("{operation}:{}", 1 + rng.below(60))

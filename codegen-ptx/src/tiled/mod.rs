@@ -153,6 +153,7 @@ pub use guard::divides_integers;
 pub(crate) use guard::kept;
 pub(crate) mod lower;
 mod order;
+pub(crate) mod predicate;
 pub(crate) use order::{in_groups, in_plane};
 pub(crate) mod product;
 mod walk;
@@ -371,7 +372,7 @@ fn transfer(k: &mut KernelBuilder<'_>, function: LLVMValueRef, r: &RegisterCell,
                 inside = ir.and(inside, emit.emit_bool(own)?);
             }
             let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
-            ir.cond_br(inside, own, next);
+            predicate::mark(ir, ir.cond_br(inside, own, next));
             ir.at_end(own);
             cells.transfer(k, &emit, &point, |c| &c.plain, load)?;
             ir.br(next);

@@ -85,6 +85,8 @@ fn wavefront() {
     let m = mapped(&kernel("seidel-2d"));
     let c = code(&m.kernels[0]);
     assert!(!c.contains("for"), "{c}");
+    // At one front, the next time step is four elements away, the next row a row.
+    assert!(c.contains("S0(32 * _b1 + _t1, 8 * _b0 + _t0, "), "{c}");
 }
 
 #[test]

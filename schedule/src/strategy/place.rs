@@ -239,15 +239,22 @@ fn mark(members: Vec<isl::UnionPwAff>, child: Tree) -> Tree {
 
 fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, child: &Tree) -> Result<Plan> {
     let launches = node.model.extent(&w.front, &node.domain)?;
-    let parallel = &members[..w.replaces - 1];
+    // The best for thread x is the last. A step along one keeps the front, so it moves along the member that the front determines, too.
+    let mut parallel = members[..w.replaces - 1].to_vec();
+    let around: Vec<_> = [w.front.clone()].into_iter().chain(parallel.clone()).collect();
+    let steps = locality::steps(node.model, &node.domain, &around)?;
+    let score = |k: usize| steps[k + 1].score();
+    let x = (0..parallel.len()).fold(0, |b, k| if score(k) >= score(b) { k } else { b });
+    let last = parallel.remove(x);
+    parallel.push(last);
     let mut threads = 1.0;
-    for m in parallel {
+    for m in &parallel {
         threads *= node.model.extent(m, &node.domain)?;
     }
     // A front crosses the box of the parallel members obliquely: half of it, on average.
     let cost = node.model.launch(node.instances()? / launches, threads / 2.0, 1.0);
     let inner = child.clone().under(members[w.replaces..].to_vec());
-    let tree = mark(parallel.to_vec(), inner).under(vec![w.front.clone()]);
+    let tree = mark(parallel, inner).under(vec![w.front.clone()]);
     Ok(Plan { tree, cost: launches * cost, parallel: true, serial: false })
 }
 

@@ -65,22 +65,31 @@ fn hull(band: &Band, coordinates: &isl::UnionMap) -> Result<Option<isl::Set>> {
         }
         let values = isl::Set::from_union_set(values)?.coalesce()?;
         let around = isl::Set::from_basic_set(values.clone().simple_hull()?)?;
-        // Where statements have bounds that can't be compared, the interval has several pieces.
-        let values = match (bounded(&around)?, bounded(&values)?) {
-            (true, _) => around,
-            (false, true) => {
-                let (first, last) = (values.clone().dim_min(0)?.coalesce()?, values.dim_max(0)?.coalesce()?);
-                let beyond = |end: isl::PwAff, sign: &str| -> Result<isl::Set> {
-                    let end = isl::Map::from_pw_aff(end.from_range()?)?.range()?;
-                    Ok(end.apply(isl::Map::read(ctx, &format!("{{ [v] -> [x] : x {sign} v }}"))?)?)
-                };
-                beyond(first, ">=")?.intersect(beyond(last, "<=")?)?.coalesce()?
-            }
-            (false, false) => return Ok(None),
+        let exact = match bounded(&values)? && values.n_basic_set()? > 1 {
+            true => Some(interval(values)?),
+            false => None,
+        };
+        // Where statements have bounds that can't be compared, the interval has several pieces, and one piece around it reaches as far
+        // as the parameters' types do: a grid of millions of idle blocks.
+        let values = match exact {
+            Some(exact) if !bounded(&around)? || !around.is_subset(&exact)? => exact,
+            _ if bounded(&around)? => around,
+            _ => return Ok(None),
         };
         hull = hull.intersect(values.apply(isl::Map::read(ctx, &format!("{{ [x{d}] -> [{tuple}] }}"))?)?)?;
     }
     Ok(Some(hull))
+}
+
+/// All integers between the smallest and the largest one of `{ [v] }`.
+fn interval(values: isl::Set) -> Result<isl::Set> {
+    let (first, last) = (values.clone().dim_min(0)?.coalesce()?, values.dim_max(0)?.coalesce()?);
+    let beyond = |end: isl::PwAff, sign: &str| -> Result<isl::Set> {
+        let end = isl::Map::from_pw_aff(end.from_range()?)?.range()?;
+        let map = isl::Map::read(end.context(), &format!("{{ [v] -> [x] : x {sign} v }}"))?;
+        Ok(end.apply(map)?)
+    };
+    Ok(beyond(first, ">=")?.intersect(beyond(last, "<=")?)?.coalesce()?)
 }
 
 fn bounded(values: &isl::Set) -> Result<bool> {

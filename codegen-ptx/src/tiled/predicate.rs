@@ -1,0 +1,240 @@
+//! Accesses of single elements under a condition, as predicated instructions of PTX.
+//!
+//! A thread at the border of the box asks for each of its points whether the launch has it: up to 256 branches around one access each.
+//! In kernel IR they are branches, for every target. LLVM's passes take most of their time for so many blocks (straight-line strength
+//! reduction alone ten times as long for a product of matrices), and the warp would part at each. So the branches that [`mark`] says are of this form
+//! ```text
+//! br %inside, own, next                          %old = load register
+//! own:                                           %x = (%inside) ld.global [address], else %old
+//!   %x = load [address]                 becomes  store %x, register
+//!   store %x, register
+//! next:
+//! ```
+//! and the same for a store from a register to memory.
+//!
+//! # Invariants
+//! - A block that has anything else in it than an address computation, a load and a store, stays behind its branch: nothing rests on the mark.
+//! - The elements are aligned to their size, in global memory.
+
+use crate::error::Result;
+use crate::ir::Ir;
+use crate::llvm::*;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode, LLVMTypeKind};
+
+/// The kind of metadata of a branch that may become a predicate.
+pub(crate) const KIND: &str = "pollyrs.predicate";
+const GLOBAL: u32 = 1;
+
+/// Says that a conditional branch goes around one access.
+pub(super) fn mark(ir: &Ir, branch: LLVMValueRef) {
+    // SAFETY: live context and instruction.
+    unsafe {
+        let node = LLVMMDNodeInContext2(ir.ctx, std::ptr::null_mut(), 0);
+        LLVMSetMetadata(branch, kind(ir.ctx), LLVMMetadataAsValue(ir.ctx, node));
+    }
+}
+
+pub(crate) fn kind(ctx: LLVMContextRef) -> u32 {
+    // SAFETY: live context; the name is passed with its length.
+    unsafe { LLVMGetMDKindIDInContext(ctx, KIND.as_ptr().cast(), KIND.len() as u32) }
+}
+
+/// A block with one access of memory, between a register and an address.
+struct Guarded {
+    load: LLVMValueRef,
+    store: LLVMValueRef,
+    /// Whether it is the load that reads memory.
+    loads: bool,
+    suffix: &'static str,
+    constraint: &'static str,
+}
+
+/// Turns the marked branches of the module's functions into predicates.
+pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
+    // SAFETY: a live module.
+    let ir = unsafe { Ir::new(LLVMGetModuleContext(module)) };
+    let kind = kind(ir.ctx);
+    for function in functions(module) {
+        // SAFETY: live instructions.
+        let marked = |i: &LLVMValueRef| unsafe {
+            LLVMGetInstructionOpcode(*i) == LLVMOpcode::LLVMBr
+                && LLVMIsConditional(*i) != 0
+                && !LLVMGetMetadata(*i, kind).is_null()
+        };
+        let branches: Vec<_> = instructions(function).into_iter().filter(marked).collect();
+        for branch in branches {
+            // SAFETY: live; what is removed is this branch and the block behind it, which has no marked one.
+            unsafe {
+                let (own, next) = (LLVMGetSuccessor(branch, 0), LLVMGetSuccessor(branch, 1));
+                match guarded(own, next) {
+                    Some(access) => join(&ir, branch, own, next, &access),
+                    None => LLVMSetMetadata(branch, kind, std::ptr::null_mut()),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the block does, if it is of the form above and only `next` follows it.
+///
+/// # Safety
+/// Live blocks of a finished function.
+unsafe fn guarded(own: LLVMBasicBlockRef, next: LLVMBasicBlockRef) -> Option<Guarded> {
+    use LLVMOpcode::*;
+    // SAFETY: as the caller says; operands exist for the opcodes at hand.
+    unsafe {
+        let last = LLVMGetBasicBlockTerminator(own);
+        let joins = LLVMGetInstructionOpcode(last) == LLVMBr
+            && LLVMIsConditional(last) == 0
+            && LLVMGetSuccessor(last, 0) == next
+            && LLVMGetInstructionOpcode(LLVMGetFirstInstruction(next)) != LLVMPHI;
+        if !joins {
+            return None;
+        }
+        let (mut load, mut store) = (None, None);
+        for i in instructions_of(own) {
+            match LLVMGetInstructionOpcode(i) {
+                LLVMAdd | LLVMSub | LLVMMul | LLVMGetElementPtr | LLVMICmp | LLVMSelect | LLVMSExt | LLVMZExt
+                | LLVMTrunc => {}
+                LLVMBr if i == last => {}
+                LLVMLoad if load.is_none() && store.is_none() => load = Some(i),
+                LLVMStore if store.is_none() => store = Some(i),
+                _ => return None,
+            }
+        }
+        let (load, store) = (load?, store?);
+        let only_use = LLVMGetNextUse(LLVMGetFirstUse(load)).is_null();
+        if LLVMGetOperand(store, 0) != load || !only_use {
+            return None;
+        }
+        let loads = match (is_slot(LLVMGetOperand(load, 0)), is_slot(LLVMGetOperand(store, 1))) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => return None,
+        };
+        let ty = LLVMTypeOf(load);
+        let (suffix, constraint, bytes) = match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMFloatTypeKind => ("f32", "f", 4),
+            LLVMTypeKind::LLVMDoubleTypeKind => ("f64", "d", 8),
+            LLVMTypeKind::LLVMIntegerTypeKind => match LLVMGetIntTypeWidth(ty) {
+                32 => ("b32", "r", 4),
+                64 => ("b64", "l", 8),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let memory = if loads { load } else { store };
+        (LLVMGetAlignment(memory) >= bytes && LLVMGetVolatile(memory) == 0).then_some(Guarded {
+            load,
+            store,
+            loads,
+            suffix,
+            constraint,
+        })
+    }
+}
+
+/// Whether an address is in a stack slot of the thread.
+///
+/// # Safety
+/// A live pointer.
+unsafe fn is_slot(mut pointer: LLVMValueRef) -> bool {
+    // SAFETY: as the caller says.
+    unsafe {
+        while !LLVMIsAGetElementPtrInst(pointer).is_null() {
+            pointer = LLVMGetOperand(pointer, 0);
+        }
+        !LLVMIsAAllocaInst(pointer).is_null()
+    }
+}
+
+/// Moves the block in front of its branch, which becomes the predicate of its access.
+///
+/// # Safety
+/// What [`guarded`] found of live blocks.
+unsafe fn join(
+    ir: &Ir,
+    branch: LLVMValueRef,
+    own: LLVMBasicBlockRef,
+    next: LLVMBasicBlockRef,
+    access: &Guarded,
+) {
+    // SAFETY: as the caller says. The moved instructions stay in order, and what they use stands before the branch; nothing behind the
+    // block uses them, since it does not dominate what follows.
+    unsafe {
+        let condition = LLVMGetCondition(branch);
+        let last = LLVMGetBasicBlockTerminator(own);
+        for i in instructions_of(own) {
+            if i != last {
+                LLVMInstructionRemoveFromParent(i);
+                ir.before(branch);
+                LLVMInsertIntoBuilder(ir.raw(), i);
+            }
+        }
+        let Guarded { load, store, suffix, constraint, .. } = *access;
+        let ty = LLVMTypeOf(load);
+        let address = |p: LLVMValueRef| ir.ptr_to_int(ir.addrspace_cast(p, ir.pointer_in(GLOBAL)));
+        let (i64, bool) = (ir.i64_type(), ir.int_type(1));
+        if access.loads {
+            ir.before(load);
+            // The store's address may be computed behind the load.
+            let from = address(LLVMGetOperand(load, 0));
+            ir.before(store);
+            let old = ir.load_aligned(ty, LLVMGetOperand(store, 1), LLVMGetAlignment(store));
+            let text = format!("@$2 ld.global.{suffix} $0, [$1];");
+            let loaded = assembly(
+                ir,
+                function_type(ty, &[i64, bool, ty]),
+                &text,
+                &format!("={constraint},l,b,0"),
+                &mut [from, condition, old],
+            );
+            LLVMReplaceAllUsesWith(load, loaded);
+            LLVMInstructionEraseFromParent(load);
+        } else {
+            ir.before(store);
+            let to = address(LLVMGetOperand(store, 1));
+            let text = format!("@$2 st.global.{suffix} [$0], $1;");
+            assembly(
+                ir,
+                function_type(ir.void_type(), &[i64, ty, bool]),
+                &text,
+                &format!("l,{constraint},b"),
+                &mut [to, load, condition],
+            );
+            LLVMInstructionEraseFromParent(store);
+        }
+        ir.before(branch);
+        ir.br(next);
+        LLVMInstructionEraseFromParent(branch);
+        LLVMDeleteBasicBlock(own);
+    }
+}
+
+/// A call of inline assembly that may do anything to memory.
+fn assembly(
+    ir: &Ir,
+    ty: LLVMTypeRef,
+    text: &str,
+    constraints: &str,
+    operands: &mut [LLVMValueRef],
+) -> LLVMValueRef {
+    // SAFETY: live types and values; strings with their lengths.
+    unsafe {
+        let asm = LLVMGetInlineAsm(
+            ty,
+            text.as_ptr().cast(),
+            text.len(),
+            constraints.as_ptr().cast(),
+            constraints.len(),
+            1,
+            0,
+            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+            0,
+        );
+        LLVMBuildCall2(ir.raw(), ty, asm, operands.as_mut_ptr(), operands.len() as u32, EMPTY)
+    }
+}

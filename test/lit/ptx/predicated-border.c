@@ -1,0 +1,16 @@
+// Points of a tile that may be outside of the box: one predicated access each, no branch around it.
+//
+// RUN: %clang -O0 -Xclang -disable-O0-optnone -emit-llvm -S %s -o - \
+// RUN:   | %opt -passes='print<pollyrs-ptx>' -disable-output 2>&1 | FileCheck %s
+
+// CHECK:         .visible .entry gemm_K0(
+// CHECK-COUNT-8: @%p{{[0-9]+}} ld.global.f32
+// CHECK:         bar.sync
+// CHECK:         fma.rn.f32
+// CHECK-COUNT-8: @%p{{[0-9]+}} st.global.f32
+void gemm(int n, int m, int l, float C[n][m], float A[n][l], float B[l][m]) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j)
+      for (int k = 0; k < l; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+}
