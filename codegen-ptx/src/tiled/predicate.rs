@@ -97,8 +97,8 @@ unsafe fn guarded(own: LLVMBasicBlockRef, next: LLVMBasicBlockRef) -> Option<Gua
         let (mut load, mut store) = (None, None);
         for i in instructions_of(own) {
             match LLVMGetInstructionOpcode(i) {
-                LLVMAdd | LLVMSub | LLVMMul | LLVMGetElementPtr | LLVMICmp | LLVMSelect | LLVMSExt | LLVMZExt
-                | LLVMTrunc => {}
+                LLVMAdd | LLVMSub | LLVMMul | LLVMGetElementPtr | LLVMICmp | LLVMSelect | LLVMSExt
+                | LLVMZExt | LLVMTrunc => {}
                 LLVMBr if i == last => {}
                 LLVMLoad if load.is_none() && store.is_none() => load = Some(i),
                 LLVMStore if store.is_none() => store = Some(i),
