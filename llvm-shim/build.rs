@@ -1,6 +1,10 @@
 //! Compiles the C++ side against LLVM 22's headers. LLVM itself is not linked here: inside the plugin its symbols come
 //! from the host (opt, clang, flang, rustc), in test executables from inkwell's linking feature.
+//!
+//! All sources are one translation unit: parsing LLVM's headers takes ten times as long as compiling what is ours. Names in their unnamed
+//! namespaces must therefore differ.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -34,6 +38,7 @@ fn main() {
         .cpp(true)
         .std("c++17")
         .include(&include)
+        .include("cpp")
         .flag("-fno-rtti")
         .flag("-fno-exceptions")
         .flag("-fvisibility=hidden")
@@ -47,13 +52,22 @@ fn main() {
     if std::env::var_os("CXX").is_none() && runs("clang++-22") {
         build.compiler("clang++-22");
     }
-    for source in SOURCES {
-        build.file(Path::new("cpp").join(source));
-    }
-    build.compile("pollyrs_shim");
+    build.file(unit()).compile("pollyrs_shim");
     println!("cargo::rerun-if-changed=cpp");
     println!("cargo::rerun-if-env-changed=LLVM_SYS_221_PREFIX");
     println!("cargo::rerun-if-env-changed=CXX");
+}
+
+/// A file that includes all sources.
+fn unit() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).expect("cargo sets it");
+    let (sources, unit) = (set("CARGO_MANIFEST_DIR").join("cpp"), set("OUT_DIR").join("shim.cpp"));
+    let mut text = String::new();
+    for source in SOURCES {
+        writeln!(text, "#include \"{}\"", sources.join(source).display()).expect("a string takes all text");
+    }
+    std::fs::write(&unit, text).expect("cargo's folder can be written");
+    unit
 }
 
 /// `$LLVM_SYS_221_PREFIX/include`, else what llvm-config says, else Debian's place.

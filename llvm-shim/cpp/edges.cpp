@@ -11,7 +11,7 @@ using namespace llvm;
 using pollyrs::Session;
 
 namespace {
-constexpr unsigned MaxDepth = 6;
+constexpr unsigned MaxNesting = 6;
 
 // `V` where `Condition` is `Known`, computed at the end of `Latch`; null if that is `V` itself.
 Value *where(Value *V, Value *Condition, bool Known, BasicBlock &Latch, unsigned Depth) {
@@ -59,7 +59,7 @@ extern "C" bool prs_specialise_back_edges(Session *S, LLVMValueRef FRef) {
       continue;
     bool Known = Branch->getSuccessor(0) == Header;
     for (PHINode &PHI : Header->phis())
-      if (Value *V = where(PHI.getIncomingValueForBlock(Latch), Branch->getCondition(), Known, *Latch, MaxDepth)) {
+      if (Value *V = where(PHI.getIncomingValueForBlock(Latch), Branch->getCondition(), Known, *Latch, MaxNesting)) {
         PHI.setIncomingValueForBlock(Latch, V);
         Changed = true;
       }

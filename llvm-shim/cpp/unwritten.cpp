@@ -21,7 +21,7 @@ using pollyrs::Guards;
 using pollyrs::Session;
 
 // On `select true, before, now`: a load, or a quotient of such, and what it was before the loop.
-static constexpr const char Mark[] = "pollyrs.unwritten";
+static constexpr const char UnwrittenMark[] = "pollyrs.unwritten";
 
 namespace {
 // What is known before a loop, computed there again where the loop computes it.
@@ -36,7 +36,7 @@ public:
     if (Value *Known = Copies.lookup(V))
       return Known;
     auto *I = cast<Instruction>(V);
-    if (I->hasMetadata(Mark)) {
+    if (I->hasMetadata(UnwrittenMark)) {
       Value *Earlier = cast<SelectInst>(I)->getTrueValue();
       return L.isLoopInvariant(Earlier) ? Earlier : nullptr;
     }
@@ -113,7 +113,7 @@ void mark(Instruction &I, Value &Earlier) {
   auto *Marked = SelectInst::Create(ConstantInt::getTrue(I.getContext()), &Earlier, &I, I.getName());
   Marked->insertAfter(I.getIterator());
   Marked->setDebugLoc(I.getDebugLoc());
-  Marked->setMetadata(Mark, MDNode::get(I.getContext(), {}));
+  Marked->setMetadata(UnwrittenMark, MDNode::get(I.getContext(), {}));
   I.replaceUsesWithIf(Marked, [&](Use &U) { return U.getUser() != Marked; });
 }
 
@@ -128,7 +128,7 @@ struct Held {
 const Value *objectOf(const Value *Pointer) {
   const Value *Object = getUnderlyingObject(Pointer, 0);
   auto *Select = dyn_cast<SelectInst>(Object);
-  return Select && Select->hasMetadata(Mark) ? Select->getTrueValue() : Object;
+  return Select && Select->hasMetadata(UnwrittenMark) ? Select->getTrueValue() : Object;
 }
 
 // Whether the stores of the loop leave the place of a load alone if they do not overlap it by chance: none is known to be of this place or of
@@ -208,7 +208,7 @@ bool isSettled(Value *V, Loop &L, DominatorTree &DT, LoopInfo &LI, unsigned Dept
   auto *I = dyn_cast<Instruction>(V);
   if (!I || L.isLoopInvariant(I))
     return true;
-  if (I->hasMetadata(Mark))
+  if (I->hasMetadata(UnwrittenMark))
     return readsFirst(*cast<SelectInst>(I), L, DT, LI);
   return Depth && !isa<PHINode>(I) &&
          all_of(I->operands(), [&](Use &U) { return isSettled(U, L, DT, LI, Depth - 1); });
@@ -320,7 +320,7 @@ bool prs_restore_unwritten(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   SmallVector<SelectInst *, 16> Marked;
   for (Instruction &I : instructions(F))
-    if (I.hasMetadata(Mark))
+    if (I.hasMetadata(UnwrittenMark))
       Marked.push_back(cast<SelectInst>(&I));
   for (SelectInst *Select : Marked) {
     Select->replaceAllUsesWith(Select->getFalseValue());
