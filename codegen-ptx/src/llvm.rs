@@ -8,10 +8,10 @@
 
 use crate::error::{CodegenError, Result};
 use crate::ir::{Ir, c_string};
-use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode};
 use std::ffi::{CStr, c_char};
 
 pub(crate) const EMPTY: *const c_char = c"".as_ptr();
@@ -75,6 +75,33 @@ impl Ir {
         unsafe {
             let ty = LLVMGlobalGetValueType(f);
             LLVMBuildCall2(self.raw(), ty, f, args.as_mut_ptr(), args.len() as u32, EMPTY)
+        }
+    }
+
+    /// A call of inline assembly. With side effects it stays where it is, and may do anything to memory.
+    pub fn assembly(
+        &self,
+        ty: LLVMTypeRef,
+        text: &str,
+        constraints: &str,
+        side_effects: bool,
+        operands: &[LLVMValueRef],
+    ) -> LLVMValueRef {
+        let mut operands = operands.to_vec();
+        // SAFETY: a function type and live values of its parameters' types; strings are passed with their lengths.
+        unsafe {
+            let asm = LLVMGetInlineAsm(
+                ty,
+                text.as_ptr().cast(),
+                text.len(),
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                side_effects.into(),
+                0,
+                LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            );
+            LLVMBuildCall2(self.raw(), ty, asm, operands.as_mut_ptr(), operands.len() as u32, EMPTY)
         }
     }
 

@@ -26,9 +26,8 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::transforms::pass_builder::*;
-use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMLinkage, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use std::collections::BTreeMap;
-use std::ffi::CStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -255,7 +254,7 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
         replace_calls(module, f, |ir, call| {
             let ty = function_type(ir.i64_type(), &[ir.i64_type()]);
             // SAFETY: a live call with one argument.
-            Ok(inline_asm(ir, ty, c"", c"=l,0", unsafe { LLVMGetOperand(call, 0) }))
+            Ok(ir.assembly(ty, "", "=l,0", true, &[unsafe { LLVMGetOperand(call, 0) }]))
         })?;
     }
     if let Some(f) = find_function(module, PREFETCH) {
@@ -263,7 +262,7 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
             let ty = function_type(ir.void_type(), &[ir.i64_type()]);
             // SAFETY: a live call with one argument, a pointer to global memory.
             let global = ir.addrspace_cast(unsafe { LLVMGetOperand(call, 0) }, ir.pointer_in(1));
-            Ok(inline_asm(ir, ty, c"prefetch.global.L2 [$0];", c"l", ir.ptr_to_int(global)))
+            Ok(ir.assembly(ty, "prefetch.global.L2 [$0];", "l", true, &[ir.ptr_to_int(global)]))
         })?;
     }
     if let Some(f) = find_function(module, BARRIER) {
@@ -274,31 +273,6 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
         })?;
     }
     Ok(())
-}
-
-/// A call of inline assembly with side effects, of one operand.
-fn inline_asm(
-    ir: &Ir,
-    ty: LLVMTypeRef,
-    text: &CStr,
-    constraint: &CStr,
-    mut operand: LLVMValueRef,
-) -> LLVMValueRef {
-    // SAFETY: live types and values; strings with their lengths.
-    unsafe {
-        let asm = LLVMGetInlineAsm(
-            ty,
-            text.as_ptr(),
-            text.count_bytes(),
-            constraint.as_ptr(),
-            constraint.count_bytes(),
-            1,
-            0,
-            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-            0,
-        );
-        LLVMBuildCall2(ir.raw(), ty, asm, &mut operand, 1, c"".as_ptr())
-    }
 }
 
 /// Replaces functions of the C library, intrinsics without an instruction, and `frem`.

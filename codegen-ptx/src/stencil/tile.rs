@@ -10,9 +10,9 @@ use crate::kernel::*;
 use crate::llvm::{EMPTY, function_type};
 use crate::statement::emit_stored;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::{LLVMBuildBitCast, LLVMBuildCall2, LLVMGetInlineAsm, LLVMTypeOf};
+use inkwell::llvm_sys::LLVMTypeKind;
+use inkwell::llvm_sys::core::{LLVMBuildBitCast, LLVMTypeOf};
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTypeKind};
 use pollyrs_schedule::stencil::{StencilPlan, StepAccess, plan};
 use pollyrs_scop::{AccessValue, ArrayId};
 use std::collections::BTreeMap;
@@ -101,22 +101,7 @@ pub(super) struct Layout {
 
 /// An integer through an assembly of no instruction, valid on every target; a `fixed` one is not moved.
 fn same(ir: &Ir, ty: LLVMTypeRef, constraints: &str, fixed: bool, v: LLVMValueRef) -> LLVMValueRef {
-    let mut args = [v];
-    // SAFETY: live types and strings with their lengths; the constraints tie the result to the operand.
-    unsafe {
-        let asm = LLVMGetInlineAsm(
-            function_type(ty, &[ty]),
-            "".as_ptr().cast(),
-            0,
-            constraints.as_ptr().cast(),
-            constraints.len(),
-            fixed.into(),
-            0,
-            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-            0,
-        );
-        LLVMBuildCall2(ir.raw(), function_type(ty, &[ty]), asm, args.as_mut_ptr(), 1, EMPTY)
-    }
+    ir.assembly(function_type(ty, &[ty]), "", constraints, fixed, &[v])
 }
 
 /// Threads of a warp.

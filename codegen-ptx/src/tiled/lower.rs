@@ -8,7 +8,6 @@ use crate::ir::Ir;
 use crate::kernel::KernelBuilder;
 use crate::llvm::*;
 use crate::ptx::{find_function, replace_calls};
-use inkwell::llvm_sys::LLVMInlineAsmDialect;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::ElemType;
@@ -85,24 +84,10 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
         let outputs: Vec<_> = (0..v.width).map(|_| format!("={}", v.constraint)).collect();
         let constraints = format!("{},l", outputs.join(","));
         replace_calls(module, f, |ir, call| {
-            // SAFETY: a live call with one argument, a pointer to global memory; strings with their lengths.
-            unsafe {
-                let global = ir.addrspace_cast(LLVMGetOperand(call, 0), ir.pointer_in(1));
-                let mut address = ir.ptr_to_int(global);
-                let ty = function_type(v.result(ir), &[ir.i64_type()]);
-                let asm = LLVMGetInlineAsm(
-                    ty,
-                    text.as_ptr().cast(),
-                    text.len(),
-                    constraints.as_ptr().cast(),
-                    constraints.len(),
-                    0,
-                    0,
-                    LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-                    0,
-                );
-                Ok(LLVMBuildCall2(ir.raw(), ty, asm, &mut address, 1, EMPTY))
-            }
+            // SAFETY: a live call with one argument, a pointer to global memory.
+            let global = ir.addrspace_cast(unsafe { LLVMGetOperand(call, 0) }, ir.pointer_in(1));
+            let ty = function_type(v.result(ir), &[ir.i64_type()]);
+            Ok(ir.assembly(ty, &text, &constraints, false, &[ir.ptr_to_int(global)]))
         })?;
     }
     Ok(())

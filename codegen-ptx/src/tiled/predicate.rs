@@ -21,7 +21,7 @@ use crate::ir::Ir;
 use crate::llvm::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode, LLVMTypeKind};
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 /// The kind of metadata of a branch that may become a predicate.
 pub(crate) const KIND: &str = "pollyrs.predicate";
@@ -185,56 +185,22 @@ unsafe fn join(
             ir.before(store);
             let old = ir.load_aligned(ty, LLVMGetOperand(store, 1), LLVMGetAlignment(store));
             let text = format!("@$2 ld.global.{suffix} $0, [$1];");
-            let loaded = assembly(
-                ir,
-                function_type(ty, &[i64, bool, ty]),
-                &text,
-                &format!("={constraint},l,b,0"),
-                &mut [from, condition, old],
-            );
+            let constraints = format!("={constraint},l,b,0");
+            let signature = function_type(ty, &[i64, bool, ty]);
+            let loaded = ir.assembly(signature, &text, &constraints, true, &[from, condition, old]);
             LLVMReplaceAllUsesWith(load, loaded);
             LLVMInstructionEraseFromParent(load);
         } else {
             ir.before(store);
             let to = address(LLVMGetOperand(store, 1));
             let text = format!("@$2 st.global.{suffix} [$0], $1;");
-            assembly(
-                ir,
-                function_type(ir.void_type(), &[i64, ty, bool]),
-                &text,
-                &format!("l,{constraint},b"),
-                &mut [to, load, condition],
-            );
+            let signature = function_type(ir.void_type(), &[i64, ty, bool]);
+            ir.assembly(signature, &text, &format!("l,{constraint},b"), true, &[to, load, condition]);
             LLVMInstructionEraseFromParent(store);
         }
         ir.before(branch);
         ir.br(next);
         LLVMInstructionEraseFromParent(branch);
         LLVMDeleteBasicBlock(own);
-    }
-}
-
-/// A call of inline assembly that may do anything to memory.
-fn assembly(
-    ir: &Ir,
-    ty: LLVMTypeRef,
-    text: &str,
-    constraints: &str,
-    operands: &mut [LLVMValueRef],
-) -> LLVMValueRef {
-    // SAFETY: live types and values; strings with their lengths.
-    unsafe {
-        let asm = LLVMGetInlineAsm(
-            ty,
-            text.as_ptr().cast(),
-            text.len(),
-            constraints.as_ptr().cast(),
-            constraints.len(),
-            1,
-            0,
-            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-            0,
-        );
-        LLVMBuildCall2(ir.raw(), ty, asm, operands.as_mut_ptr(), operands.len() as u32, EMPTY)
     }
 }
