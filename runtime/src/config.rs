@@ -11,8 +11,9 @@
 //! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none, and arrays get exactly their size, for compute-sanitizer. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
 //! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::ring`]); 0 leaves them to the driver. |
+//! | `POLLYRS_RT_GRAPHS` | `1` (default), `0` | Whether launches of an execution that has many of them go to the driver as graphs (see [`crate::chain`]). |
 //! | `POLLYRS_RT_RESIDENT` | `off` (default), `on` | Keeps large arrays on the device between executions, and copies only what the program wrote meanwhile (see [`crate::resident`]); needs Linux 6.11. Wrong for programs that let other devices write to pinned memory of their own behind the kernel's back (see [`crate::written`]). |
-//! | `POLLYRS_RT_FAULT` | `alloc:3,launch:1,copy:2,module:1,sync:1` | For tests: the k-th operation of each named kind in the process fails, on every device. Copies of both directions count. `end-copy` counts copies to the host only. |
+//! | `POLLYRS_RT_FAULT` | `alloc:3,launch:1,copy:2,module:1,sync:1` | For tests: the k-th operation of each named kind in the process fails, on every device. Copies of both directions count. `end-copy` counts copies to the host only, `graph` the calls that make, change and launch graphs; launches go one by one after one that failed. |
 //! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
 //! | `POLLYRS_RT_EMU_THREADS` | a number | Emulated device: how many blocks run at once; by default one on each core. |
 //! | `POLLYRS_RT_EMU_STACK` | KiB, 64 by default, 1024 with checks | Emulated device: the stack of a thread of a kernel that has barriers. |
@@ -66,16 +67,18 @@ pub enum Operation {
     Copy,
     CopyOut,
     Launch,
+    Graph,
     Sync,
 }
 
 impl Operation {
-    const ALL: [(Operation, &str); 6] = [
+    const ALL: [(Operation, &str); 7] = [
         (Operation::Module, "module"),
         (Operation::Alloc, "alloc"),
         (Operation::Copy, "copy"),
         (Operation::CopyOut, "end-copy"),
         (Operation::Launch, "launch"),
+        (Operation::Graph, "graph"),
         (Operation::Sync, "sync"),
     ];
 }
@@ -127,6 +130,8 @@ pub struct Config {
     pub staging_bytes: u64,
     /// 0: no copies of our own.
     pub copy_threads: usize,
+    /// Launches may go as graphs.
+    pub graphs: bool,
     pub resident: bool,
     pub faults: Faults,
     pub emu_order: Order,
@@ -158,7 +163,7 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
         default
     }
 
-    fn flag(&mut self, name: &str) -> bool {
+    fn flag(&mut self, name: &str, default: bool) -> bool {
         self.read(
             name,
             false,
@@ -222,7 +227,7 @@ impl Config {
                 "auto, always, never",
             ),
             profile: reader.path("POLLYRS_RT_PROFILE"),
-            verbose: reader.flag("POLLYRS_RT_VERBOSE"),
+            verbose: reader.flag("POLLYRS_RT_VERBOSE", false),
             // Not made absolute: a bare name is searched as the loader does.
             cuda_library: (reader.get)("POLLYRS_RT_CUDA_LIBRARY")
                 .filter(|value| !value.is_empty())
@@ -251,6 +256,7 @@ impl Config {
                 |value| value.parse().ok().filter(|&n| n <= 64),
                 "0, 1, ... 64",
             ),
+            graphs: reader.flag("POLLYRS_RT_GRAPHS", true),
             resident: reader.read(
                 "POLLYRS_RT_RESIDENT",
                 false,
@@ -265,7 +271,7 @@ impl Config {
                 "POLLYRS_RT_FAULT",
                 Faults::default(),
                 Faults::parse,
-                "module:k, alloc:k, copy:k, end-copy:k, launch:k, sync:k, with commas",
+                "module:k, alloc:k, copy:k, end-copy:k, launch:k, graph:k, sync:k, with commas",
             ),
             emu_order: reader.read(
                 "POLLYRS_RT_EMU_ORDER",
@@ -316,7 +322,9 @@ mod tests {
         let config = config(&[]);
         assert_eq!((config.device, config.offload), (DeviceChoice::Auto, Offload::Auto));
         assert_eq!((config.emu_order, config.emu_stack), (Order::Forward, 1 << 20));
-        assert!(!config.reports() && config.invalid.is_none() && config.pool_bytes.is_none());
+        assert!(
+            config.graphs && !config.reports() && config.invalid.is_none() && config.pool_bytes.is_none()
+        );
     }
 
     #[test]
@@ -327,11 +335,12 @@ mod tests {
             ("POLLYRS_RT_PROFILE", "x.json"),
             ("POLLYRS_RT_EMU_ORDER", "7"),
             ("POLLYRS_RT_POOL", "2"),
+            ("POLLYRS_RT_GRAPHS", "0"),
         ]);
         assert_eq!((config.device, config.offload), (DeviceChoice::Emulated, Offload::Always));
         assert!(config.profile.as_ref().is_some_and(|path| path.is_absolute()));
         assert_eq!((config.emu_order, config.pool_bytes), (Order::Seeded(7), Some(2 * MIB)));
-        assert!(config.invalid.is_none());
+        assert!(!config.graphs && config.invalid.is_none());
     }
 
     #[test]
@@ -340,6 +349,7 @@ mod tests {
             ("POLLYRS_RT_DEVICE", "gpu"),
             ("POLLYRS_RT_OFFLOAD", "yes"),
             ("POLLYRS_RT_VERBOSE", "2"),
+            ("POLLYRS_RT_GRAPHS", "off"),
             ("POLLYRS_RT_FAULT", "alloc"),
             ("POLLYRS_RT_FAULT", "disk:1"),
             ("POLLYRS_RT_EMU_STACK", "1"),

@@ -10,10 +10,11 @@
 //!   one compilation a process, while failures that may pass (memory) are tried again.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
+use crate::chain::Chains;
 use crate::config::{Config, Operation};
 use crate::driver::{self, Api, Handle};
 use crate::error::{Error, Result};
@@ -44,6 +45,11 @@ pub struct Device {
     large_bytes: AtomicU64,
     /// Pinned memory that no queue uses.
     landings: Mutex<Vec<Landing>>,
+    /// Launches go in graphs, until the driver refuses one.
+    graphs: AtomicBool,
+    made_graphs: AtomicBool,
+    /// Graphs that no queue uses: at most as many as there were queues at once.
+    chains: Mutex<Vec<Chains>>,
     /// Arrays that stay between executions, if that is wanted.
     residents: Option<Mutex<Residents>>,
     /// How much device memory they may take.
@@ -131,6 +137,9 @@ impl Device {
             setups: AtomicU64::new(0),
             large_bytes: AtomicU64::new(0),
             landings: Mutex::default(),
+            graphs: AtomicBool::new(config.graphs),
+            made_graphs: AtomicBool::new(false),
+            chains: Mutex::default(),
             lost: OnceLock::new(),
         })
     }
@@ -157,6 +166,36 @@ impl Device {
             let _ = self.lost.set(error.to_string().into());
         }
         result
+    }
+
+    /// Whether the device is never used again.
+    pub fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    pub fn uses_graphs(&self) -> bool {
+        self.graphs.load(Ordering::Relaxed)
+    }
+
+    /// Whether some queue got graphs.
+    pub fn made_graphs(&self) -> bool {
+        self.made_graphs.load(Ordering::Relaxed)
+    }
+
+    /// From now on launches go one by one.
+    pub fn stop_graphs(&self) {
+        self.graphs.store(false, Ordering::Relaxed);
+    }
+
+    /// Graphs for a queue.
+    pub fn chains(&self) -> Chains {
+        self.made_graphs.store(true, Ordering::Relaxed);
+        lock(&self.chains).pop().unwrap_or_default()
+    }
+
+    /// Takes back what [`Device::chains`] gave; what runs of it runs on.
+    pub fn give_chains(&self, chains: Chains) {
+        lock(&self.chains).push(chains);
     }
 
     /// Whether the SCoP's code was loaded or refused already.

@@ -94,6 +94,14 @@ pub trait Queue {
     ///
     /// # Safety
     /// As for [`std::ptr::copy_nonoverlapping`].
+    /// Nothing that was launched waits for later calls any more.
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The execution failed: launches that wait for later calls are never made.
+    fn discard(&mut self) {}
+
     unsafe fn deliver(&mut self, to: *mut u8, from: *const u8, bytes: u64) {
         // SAFETY: the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };

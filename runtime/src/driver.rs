@@ -3,14 +3,14 @@
 //! Nothing here decides; every function returns the driver's error as data, with the driver's own words. Names, argument
 //! types and numbers are those of `cuda.h` (CUDA 11 and later; the `_v2` symbols exist since CUDA 3.2 or 4.0).
 
-use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, OsString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::path::Path;
 
 use libloading::Library;
 
 use crate::error::{Error, Result};
 
-/// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`: opaque handles, usable from any thread.
+/// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphNode`, `CUgraphExec`: opaque handles, usable from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Handle(pub *mut c_void);
@@ -30,6 +30,7 @@ pub type DeviceOrdinal = c_int;
 pub type Address = u64;
 
 pub const ERROR_OUT_OF_MEMORY: c_int = 2;
+const ERROR_NOT_SUPPORTED: c_int = 801;
 /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR`.
 pub const ATTRIBUTE_MAJOR: c_int = 75;
 /// `CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR`.
@@ -56,11 +57,34 @@ pub fn is_refusal(code: c_int) -> bool {
     matches!(code, 200 | 209 | 218 | 221 | 222 | 223 | 300 | 500 | 801)
 }
 
+/// `CUDA_KERNEL_NODE_PARAMS`; drivers before CUDA 12 read all but the last two.
+#[repr(C)]
+pub struct KernelNode {
+    pub function: Handle,
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub arguments: *mut *mut c_void,
+    pub extra: *mut *mut c_void,
+    pub kernel: Handle,
+    pub context: Handle,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () =
+    assert!(std::mem::size_of::<KernelNode>() == 72 && std::mem::offset_of!(KernelNode, arguments) == 40);
+
 macro_rules! driver_api {
-    ($($name:ident = $symbol:literal ($($argument:ident: $type:ty),* $(,)?);)*) => {
+    (
+        required { $($name:ident = $symbol:literal ($($argument:ident: $type:ty),* $(,)?);)* }
+        optional {
+            $($extra:ident = $latest:literal $(or $older:literal)? ($($parameter:ident: $kind:ty),* $(,)?);)*
+        }
+    ) => {
         /// The loaded functions; each method is one driver call.
         pub struct Api {
             $($name: unsafe extern "C" fn($($type),*) -> c_int,)*
+            $($extra: Option<unsafe extern "C" fn($($kind),*) -> c_int>,)*
             error_name: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int,
             error_string: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int,
             /// Keeps the functions alive.
@@ -73,6 +97,9 @@ macro_rules! driver_api {
                 unsafe {
                     Ok(Api {
                         $($name: *library.get(concat!($symbol, "\0").as_bytes())?,)*
+                        $($extra: [concat!($latest, "\0") $(, concat!($older, "\0"))?]
+                            .iter()
+                            .find_map(|symbol| library.get(symbol.as_bytes()).ok().map(|found| *found)),)*
                         error_name: *library.get(b"cuGetErrorName\0")?,
                         error_string: *library.get(b"cuGetErrorString\0")?,
                         _library: library,
@@ -89,58 +116,98 @@ macro_rules! driver_api {
                     self.check($symbol, code)
                 }
             )*
+
+            $(
+                #[doc = concat!("`", $latest, "`, or an error where the driver has none.\n\n# Safety\nAs `cuda.h` says for its arguments.")]
+                pub unsafe fn $extra(&self, $($parameter: $kind),*) -> Result<()> {
+                    let Some(function) = self.$extra else { return Err(missing($latest)) };
+                    // SAFETY: the caller's promise.
+                    let code = unsafe { function($($parameter),*) };
+                    self.check($latest, code)
+                }
+            )*
         }
     };
 }
 
 driver_api! {
-    init = "cuInit" (flags: c_uint);
-    driver_version = "cuDriverGetVersion" (version: *mut c_int);
-    device_count = "cuDeviceGetCount" (count: *mut c_int);
-    device_get = "cuDeviceGet" (device: *mut DeviceOrdinal, ordinal: c_int);
-    device_name = "cuDeviceGetName" (name: *mut c_char, bytes: c_int, device: DeviceOrdinal);
-    device_attribute = "cuDeviceGetAttribute" (value: *mut c_int, attribute: c_int, device: DeviceOrdinal);
-    device_memory = "cuDeviceTotalMem_v2" (bytes: *mut usize, device: DeviceOrdinal);
-    primary_context_retain = "cuDevicePrimaryCtxRetain" (context: *mut Handle, device: DeviceOrdinal);
-    context_push = "cuCtxPushCurrent_v2" (context: Handle);
-    context_pop = "cuCtxPopCurrent_v2" (context: *mut Handle);
-    module_load = "cuModuleLoadDataEx" (
-        module: *mut Handle,
-        image: *const c_void,
-        n_options: c_uint,
-        options: *mut c_uint,
-        values: *mut *mut c_void,
-    );
-    module_unload = "cuModuleUnload" (module: Handle);
-    module_function = "cuModuleGetFunction" (function: *mut Handle, module: Handle, name: *const c_char);
-    function_attribute = "cuFuncSetAttribute" (function: Handle, attribute: c_int, value: c_int);
-    memory_allocate = "cuMemAlloc_v2" (address: *mut Address, bytes: usize);
-    memory_free = "cuMemFree_v2" (address: Address);
-    host_allocate = "cuMemHostAlloc" (memory: *mut *mut c_void, bytes: usize, flags: c_uint);
-    host_free = "cuMemFreeHost" (memory: *mut c_void);
-    copy_to_device = "cuMemcpyHtoDAsync_v2" (to: Address, from: *const c_void, bytes: usize, stream: Handle);
-    copy_to_host = "cuMemcpyDtoHAsync_v2" (to: *mut c_void, from: Address, bytes: usize, stream: Handle);
-    copy_on_device = "cuMemcpyDtoDAsync_v2" (to: Address, from: Address, bytes: usize, stream: Handle);
-    stream_create = "cuStreamCreate" (stream: *mut Handle, flags: c_uint);
-    stream_synchronize = "cuStreamSynchronize" (stream: Handle);
-    launch = "cuLaunchKernel" (
-        function: Handle,
-        grid_x: c_uint,
-        grid_y: c_uint,
-        grid_z: c_uint,
-        block_x: c_uint,
-        block_y: c_uint,
-        block_z: c_uint,
-        shared_bytes: c_uint,
-        stream: Handle,
-        arguments: *mut *mut c_void,
-        extra: *mut *mut c_void,
-    );
-    event_create = "cuEventCreate" (event: *mut Handle, flags: c_uint);
-    event_record = "cuEventRecord" (event: Handle, stream: Handle);
-    event_synchronize = "cuEventSynchronize" (event: Handle);
-    event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
-    event_destroy = "cuEventDestroy_v2" (event: Handle);
+    required {
+        init = "cuInit" (flags: c_uint);
+        driver_version = "cuDriverGetVersion" (version: *mut c_int);
+        device_count = "cuDeviceGetCount" (count: *mut c_int);
+        device_get = "cuDeviceGet" (device: *mut DeviceOrdinal, ordinal: c_int);
+        device_name = "cuDeviceGetName" (name: *mut c_char, bytes: c_int, device: DeviceOrdinal);
+        device_attribute = "cuDeviceGetAttribute" (value: *mut c_int, attribute: c_int, device: DeviceOrdinal);
+        device_memory = "cuDeviceTotalMem_v2" (bytes: *mut usize, device: DeviceOrdinal);
+        primary_context_retain = "cuDevicePrimaryCtxRetain" (context: *mut Handle, device: DeviceOrdinal);
+        context_push = "cuCtxPushCurrent_v2" (context: Handle);
+        context_pop = "cuCtxPopCurrent_v2" (context: *mut Handle);
+        module_load = "cuModuleLoadDataEx" (
+            module: *mut Handle,
+            image: *const c_void,
+            n_options: c_uint,
+            options: *mut c_uint,
+            values: *mut *mut c_void,
+        );
+        module_unload = "cuModuleUnload" (module: Handle);
+        module_function = "cuModuleGetFunction" (function: *mut Handle, module: Handle, name: *const c_char);
+        function_attribute = "cuFuncSetAttribute" (function: Handle, attribute: c_int, value: c_int);
+        memory_allocate = "cuMemAlloc_v2" (address: *mut Address, bytes: usize);
+        memory_free = "cuMemFree_v2" (address: Address);
+        host_allocate = "cuMemHostAlloc" (memory: *mut *mut c_void, bytes: usize, flags: c_uint);
+        host_free = "cuMemFreeHost" (memory: *mut c_void);
+        copy_to_device = "cuMemcpyHtoDAsync_v2" (to: Address, from: *const c_void, bytes: usize, stream: Handle);
+        copy_to_host = "cuMemcpyDtoHAsync_v2" (to: *mut c_void, from: Address, bytes: usize, stream: Handle);
+        copy_on_device = "cuMemcpyDtoDAsync_v2" (to: Address, from: Address, bytes: usize, stream: Handle);
+        stream_create = "cuStreamCreate" (stream: *mut Handle, flags: c_uint);
+        stream_synchronize = "cuStreamSynchronize" (stream: Handle);
+        launch = "cuLaunchKernel" (
+            function: Handle,
+            grid_x: c_uint,
+            grid_y: c_uint,
+            grid_z: c_uint,
+            block_x: c_uint,
+            block_y: c_uint,
+            block_z: c_uint,
+            shared_bytes: c_uint,
+            stream: Handle,
+            arguments: *mut *mut c_void,
+            extra: *mut *mut c_void,
+        );
+        event_create = "cuEventCreate" (event: *mut Handle, flags: c_uint);
+        event_record = "cuEventRecord" (event: Handle, stream: Handle);
+        event_synchronize = "cuEventSynchronize" (event: Handle);
+        event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
+        event_destroy = "cuEventDestroy_v2" (event: Handle);
+    }
+    // Since CUDA 11.4.
+    optional {
+        graph_create = "cuGraphCreate" (graph: *mut Handle, flags: c_uint);
+        graph_add_kernel = "cuGraphAddKernelNode_v2" or "cuGraphAddKernelNode" (
+            node: *mut Handle,
+            graph: Handle,
+            dependences: *const Handle,
+            n_dependences: usize,
+            kernel: *const KernelNode,
+        );
+        graph_instantiate = "cuGraphInstantiateWithFlags" (executable: *mut Handle, graph: Handle, flags: c_ulonglong);
+        graph_set_kernel = "cuGraphExecKernelNodeSetParams_v2" or "cuGraphExecKernelNodeSetParams" (
+            executable: Handle,
+            node: Handle,
+            kernel: *const KernelNode,
+        );
+        graph_launch = "cuGraphLaunch" (executable: Handle, stream: Handle);
+        graph_destroy = "cuGraphDestroy" (graph: Handle);
+    }
+}
+
+fn missing(call: &'static str) -> Error {
+    Error::Driver {
+        call,
+        code: ERROR_NOT_SUPPORTED,
+        name: "not in this driver".into(),
+        detail: String::new(),
+    }
 }
 
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.

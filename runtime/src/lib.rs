@@ -5,7 +5,7 @@
 //! ```text
 //! begin ── settings, estimate ([cost]) ── device ([registry], [cuda] or [emulated]) ── allocate ([pool], [resident]), copy in
 //!          ([execution], [queue], [ring], [crew])
-//! launch ── argument slots ([execution]) ── driver ([driver]) or worker threads ([blocks])
+//! launch ── argument slots ([execution]) ── one by one or many at a time ([chain]) ── driver ([driver]) or worker threads ([blocks])
 //! end ── wait ── copy back ([results], [ring], [returned]) or keep ([hold]) ── learn ([cost]) ── report ([profile])
 //! ```
 //!
@@ -18,6 +18,7 @@
 
 pub mod abi;
 pub mod blocks;
+mod chain;
 pub mod check;
 pub mod config;
 pub mod cost;

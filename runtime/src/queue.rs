@@ -4,15 +4,19 @@
 //!
 //! * the context is current for the length of a call only: the program may use CUDA itself in between;
 //! * nothing is allocated for a launch, and nothing waits: arguments are passed by pointers to slots that are reused;
+//! * what is collected ([`crate::chain`]) goes to the stream before anything else does: all that puts something there, or waits, asks
+//!   [`CudaQueue::stream_ready`] for the context;
 //! * memory, landing and stream go back to the device only after a wait; if the wait fails they are never used again.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::c_uint;
+use std::ops::Range;
 
 use crate::abi::{Array, Scop};
+use crate::chain::{Chains, Collected, Launch, Progress, together};
 use crate::config::Config;
-use crate::cuda::{Device, Landing, Module};
+use crate::cuda::{Current, Device, Landing, Module};
 use crate::device::{ALIGNMENT, Adopted, Queue, Store, buffer, padding};
-use crate::driver::Handle;
+use crate::driver::{Handle, KernelNode};
 use crate::error::{Error, Result};
 use crate::pool::Block;
 use crate::registry::State;
@@ -46,8 +50,12 @@ pub struct CudaQueue {
     pending: bool,
     /// This queue has the table of residents; None: not asked yet.
     has_residents: Option<bool>,
-    /// Reused by each launch.
-    pointers: Vec<*mut c_void>,
+    /// Of this execution.
+    progress: Progress,
+    /// Launches that are on no stream yet.
+    collected: Collected,
+    /// None until there was something for them.
+    chains: Option<Chains>,
 }
 
 impl CudaQueue {
@@ -75,7 +83,9 @@ impl CudaQueue {
             pageable: Vec::new(),
             pending: false,
             has_residents: None,
-            pointers: Vec::new(),
+            progress: Progress::default(),
+            collected: Collected::default(),
+            chains: None,
         };
         if config.reports() {
             queue.events = queue.create_events();
@@ -89,6 +99,83 @@ impl CudaQueue {
         if self.has_residents == Some(true) {
             self.device.with_residents(|residents| residents.forget());
         }
+    }
+
+    /// The context, with all launches so far in the stream.
+    fn stream_ready(&mut self) -> Result<Current<'static>> {
+        let current = self.device.current()?;
+        self.send_collected()?;
+        Ok(current)
+    }
+
+    /// Puts what is collected into the stream. The context is current.
+    fn send_collected(&mut self) -> Result<()> {
+        if self.collected.is_empty() {
+            return Ok(());
+        }
+        self.pending = true;
+        let mut sent = Ok(());
+        let mut at = 0;
+        while sent.is_ok() && at < self.collected.len() {
+            let n = if self.wanted() > 1 { together(self.collected.len() - at) } else { 1 };
+            sent = if n > 1 { self.send_chain(at..at + n) } else { self.send_each(at..at + n) };
+            self.progress.count(n);
+            at += n;
+        }
+        self.collected.clear();
+        sent
+    }
+
+    /// How many launches to collect.
+    fn wanted(&self) -> usize {
+        if self.device.uses_graphs() { self.progress.wanted(self.device.made_graphs()) } else { 1 }
+    }
+
+    fn send_chain(&mut self, range: Range<usize>) -> Result<()> {
+        let device = self.device;
+        let chains = self.chains.get_or_insert_with(|| device.chains());
+        // SAFETY: functions of loaded modules with arguments by the promise of `launch`, and a live stream.
+        let sent = unsafe {
+            chains.launch(
+                device.api(),
+                &self.config.faults,
+                self.stream,
+                self.collected.kernels(range.clone()),
+            )
+        };
+        match device.note(sent) {
+            Ok(()) => Ok(()),
+            // Of earlier work.
+            Err(error) if device.is_lost() => Err(error),
+            Err(_) => {
+                device.stop_graphs();
+                self.send_each(range)
+            }
+        }
+    }
+
+    fn send_each(&mut self, range: Range<usize>) -> Result<()> {
+        for kernel in self.collected.kernels(range) {
+            let KernelNode { function, grid, block, shared_bytes, arguments, extra, .. } = kernel;
+            // SAFETY: as for `send_chain`; the driver copies the arguments before it returns.
+            let launched = unsafe {
+                self.device.api().launch(
+                    function,
+                    grid[0],
+                    grid[1],
+                    grid[2],
+                    block[0],
+                    block[1],
+                    block[2],
+                    shared_bytes,
+                    self.stream,
+                    arguments,
+                    extra,
+                )
+            };
+            self.device.note(launched)?;
+        }
+        Ok(())
     }
 
     /// Two events; None if the driver refuses, since a missing time is no reason not to run.
@@ -149,6 +236,7 @@ impl Queue for CudaQueue {
         self.module = self.device.module(scop, &state.module, self.config)?;
         self.scop = scop;
         (self.launched, self.ended, self.kernel_ms) = (false, false, None);
+        self.progress = Progress::default();
         Ok(())
     }
 
@@ -187,7 +275,7 @@ impl Queue for CudaQueue {
     }
 
     unsafe fn copy_within(&mut self, to: u64, from: u64, bytes: u64) -> Result<()> {
-        let _current = self.device.current()?;
+        let _current = self.stream_ready()?;
         self.pending = true;
         // SAFETY: the caller's promise.
         let copied = unsafe { self.device.api().copy_on_device(to, from, bytes as usize, self.stream) };
@@ -195,7 +283,7 @@ impl Queue for CudaQueue {
     }
 
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
-        let _current = self.device.current()?;
+        let _current = self.stream_ready()?;
         self.pending = true;
         let (device, stream) = (self.device, self.stream);
         // SAFETY: the caller's promise.
@@ -219,41 +307,38 @@ impl Queue for CudaQueue {
         let too_large =
             || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
         let grid = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
-        let _current = self.device.current()?;
-        self.pointers.clear();
-        // The driver reads through these pointers only.
-        self.pointers
-            .extend(arguments.iter().map(|slot| std::ptr::from_ref(slot).cast_mut().cast::<c_void>()));
-        let [x, y, z] = description.block;
-        self.pending = true;
-        let api = self.device.api();
-        // SAFETY: a function of a loaded module, its arguments by the caller's promise, and a live stream; the driver copies
-        // the arguments before it returns. Events are live until the queue is dropped.
-        let launched = unsafe {
-            if let (Some((start, _)), false) = (self.events, self.launched) {
-                let _ = api.event_record(start, self.stream);
-            }
-            let launched = api.launch(
-                function,
-                grid,
-                1,
-                1,
-                x,
-                y,
-                z,
-                description.dynamic_shared_bytes,
-                self.stream,
-                self.pointers.as_mut_ptr(),
-                std::ptr::null_mut(),
-            );
-            self.launched = true;
-            launched
+        let launch = Launch {
+            function,
+            blocks: grid,
+            block: description.block,
+            shared_bytes: description.dynamic_shared_bytes,
         };
-        self.device.note(launched)
+        self.collected.push(launch, arguments);
+        if self.collected.len() < self.wanted() {
+            return Ok(());
+        }
+        let _current = self.device.current()?;
+        if let (Some((start, _)), false) = (self.events, self.launched) {
+            // SAFETY: live stream and event.
+            let _ = unsafe { self.device.api().event_record(start, self.stream) };
+        }
+        self.launched = true;
+        self.send_collected()
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        if !self.collected.is_empty() {
+            self.stream_ready()?;
+        }
+        Ok(())
+    }
+
+    fn discard(&mut self) {
+        self.collected.clear();
     }
 
     fn synchronize(&mut self) -> Result<()> {
-        let _current = self.device.current()?;
+        let _current = self.stream_ready()?;
         self.end_kernels();
         let api = self.device.api();
         let measured = self.events.filter(|_| self.ended && self.kernel_ms.is_none());
@@ -303,7 +388,7 @@ impl Queue for CudaQueue {
     }
 
     unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
-        let _current = self.device.current()?;
+        let _current = self.stream_ready()?;
         self.end_kernels();
         self.pending = true;
         let pinned = self.landing.as_ref().is_some_and(|landing| {
@@ -328,7 +413,7 @@ impl Queue for CudaQueue {
     }
 
     unsafe fn copy_through(&mut self, from: u64, bytes: u64, store: &Store<'_>) -> Result<()> {
-        let _current = self.device.current()?;
+        let _current = self.stream_ready()?;
         self.end_kernels();
         self.pending = true;
         let (device, stream) = (self.device, self.stream);
@@ -375,6 +460,9 @@ impl Drop for CudaQueue {
                 let _ = self.device.api().event_destroy(start);
                 let _ = self.device.api().event_destroy(end);
             }
+        }
+        if let Some(chains) = self.chains.take() {
+            self.device.give_chains(chains);
         }
         let blocks = self.blocks.drain(..).chain(self.spare.drain(..));
         blocks.for_each(|block| self.device.give_memory(block));

@@ -3,13 +3,15 @@
  * "Device" memory is malloc'ed; a kernel is the program's function of that name, called for each thread in turn. Like the
  * real driver it insists on a current context, on initialisation, on live handles and on device addresses inside of live
  * allocations. Copies to the host take effect when somebody waits for them, copies from pinned memory when a kernel or a wait
- * needs them, neither before: who reuses a buffer too early, or reads one, gets wrong data.
+ * needs them, neither before: who reuses a buffer too early, or reads one, gets wrong data. A node of a graph has a copy of its
+ * kernel's arguments, of which there are as many as the program's constant NAME_arguments says.
  *
  *   FAKE_CUDA_LOG   a file: one line a call; at exit what is left over
  *   FAKE_CUDA_FAIL  call:k:code, the k-th call of that name returns the code
  *   FAKE_CUDA_ARCH  90 by default
  *   FAKE_CUDA_BYTES memory of the device
  *   FAKE_CUDA_DEVICES  1 by default
+ *   FAKE_CUDA_SAME_KERNEL  if set, nodes of executable graphs keep their kernels, as in old drivers
  */
 #define _GNU_SOURCE
 #include "pollyrs_rt.h"
@@ -274,6 +276,7 @@ API cuStreamSynchronize(struct Stream *stream) {
   ENTER_CONTEXT("")
   pthread_mutex_lock(&mutex);
   carry_out(stream, stream->n);
+  stream->n = stream->done = 0;
   pthread_mutex_unlock(&mutex);
   return 0;
 }
@@ -282,6 +285,14 @@ API cuFuncSetAttribute(void *function, int attribute, int value) {
   return 0;
 }
 
+static void run_kernel(PollyrsEmuKernel kernel, unsigned grid, const unsigned *block, void **arguments) {
+  unsigned x = block[0], y = block[1];
+  for (uint64_t b = 0; b < grid; b++)
+    for (unsigned i = 0; i < x * y * block[2]; i++) {
+      PollyrsEmuThread thread = {b, {i % x, i / x % y, i / x / y}, 0, 0, 0};
+      kernel(&thread, arguments);
+    }
+}
 API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, struct Stream *stream, void **arguments, void **extra) {
   ENTER_CONTEXT(" grid %u %u %u block %u %u %u", gx, gy, gz, bx, by, bz)
@@ -290,13 +301,100 @@ API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned g
   pthread_mutex_lock(&mutex);
   carry_out(stream, stream->n);
   pthread_mutex_unlock(&mutex);
-  for (uint64_t b = 0; b < gx; b++)
-    for (unsigned i = 0; i < bx * by * bz; i++) {
-      PollyrsEmuThread thread = {b, {i % bx, i / bx % by, i / bx / by}, 0, 0, 0};
-      kernel(&thread, arguments);
-    }
+  run_kernel(kernel, gx, (unsigned[]){bx, by, bz}, arguments);
   return 0;
 }
+#ifndef NO_GRAPHS
+
+struct Params {
+  PollyrsEmuKernel function;
+  unsigned grid[3], block[3], shared;
+  void **arguments, **extra, *kernel, *context;
+};
+enum { MAX_NODES = 256, MAX_ARGUMENTS = 8 };
+struct Node { struct Graph *graph; struct Params params; uint64_t slots[MAX_ARGUMENTS]; };
+/* A chain: each node depends on the one before. */
+struct Graph { int n, executable; struct Node *nodes[MAX_NODES]; struct Graph *origin; };
+
+static int set_node(struct Node *node, const struct Params *params) {
+  Dl_info info;
+  char name[128];
+  if (!params->function || params->extra || params->kernel || params->context || params->grid[1] != 1 || params->grid[2] != 1 ||
+      params->shared || !dladdr((void *)params->function, &info))
+    return INVALID_VALUE;
+  snprintf(name, sizeof name, "%s_arguments", info.dli_sname);
+  const int *n = dlsym(RTLD_DEFAULT, name);
+  if (!n || *n > MAX_ARGUMENTS)
+    return INVALID_VALUE;
+  node->params = *params;
+  for (int i = 0; i < *n; i++)
+    node->slots[i] = *(uint64_t *)params->arguments[i];
+  return 0;
+}
+API cuGraphCreate(struct Graph **graph, unsigned flags) {
+  ENTER_CONTEXT("")
+  *graph = calloc(1, sizeof **graph);
+  return flags ? INVALID_VALUE : 0;
+}
+API cuGraphDestroy(struct Graph *graph) {
+  ENTER_CONTEXT("")
+  for (int i = 0; i < graph->n; i++)
+    free(graph->nodes[i]);
+  free(graph);
+  return 0;
+}
+API cuGraphAddKernelNode_v2(struct Node **node, struct Graph *graph, struct Node *const *before, size_t n, const struct Params *params) {
+  ENTER_CONTEXT(" grid %u", params->grid[0])
+  if (graph->executable || graph->n == MAX_NODES || n != (graph->n > 0) || (n && *before != graph->nodes[graph->n - 1]))
+    return INVALID_VALUE;
+  *node = calloc(1, sizeof **node);
+  (*node)->graph = graph;
+  graph->nodes[graph->n++] = *node;
+  return set_node(*node, params);
+}
+API cuGraphInstantiateWithFlags(struct Graph **executable, struct Graph *graph, unsigned long long flags) {
+  ENTER_CONTEXT("")
+  if (flags || graph->executable)
+    return INVALID_VALUE;
+  *executable = malloc(sizeof **executable);
+  **executable = *graph;
+  (*executable)->executable = 1;
+  (*executable)->origin = graph;
+  for (int i = 0; i < graph->n; i++)
+    *((*executable)->nodes[i] = malloc(sizeof(struct Node))) = *graph->nodes[i];
+  return 0;
+}
+API cuGraphExecKernelNodeSetParams_v2(struct Graph *executable, struct Node *node, const struct Params *params) {
+  ENTER_CONTEXT(" grid %u", params->grid[0])
+  if (!executable->executable || node->graph != executable->origin)
+    return INVALID_VALUE;
+  for (int i = 0; i < executable->n; i++)
+    if (executable->origin->nodes[i] == node) {
+      if (getenv("FAKE_CUDA_SAME_KERNEL") && executable->nodes[i]->params.function != params->function)
+        return INVALID_VALUE;
+      return set_node(executable->nodes[i], params);
+    }
+  return INVALID_VALUE;
+}
+API cuGraphLaunch(struct Graph *executable, struct Stream *stream) {
+  ENTER_CONTEXT(" nodes %d", executable->n)
+  if (!stream || !executable->executable)
+    return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  carry_out(stream, stream->n);
+  pthread_mutex_unlock(&mutex);
+  for (int i = 0; i < executable->n; i++) {
+    struct Node *node = executable->nodes[i];
+    void *arguments[MAX_ARGUMENTS];
+    for (int a = 0; a < MAX_ARGUMENTS; a++)
+      arguments[a] = &node->slots[a];
+    run_kernel(node->params.function, node->params.grid[0], node->params.block, arguments);
+  }
+  return 0;
+}
+
+#endif
+
 API cuEventCreate(void **event, unsigned flags) {
   ENTER_CONTEXT(" %u", flags)
   struct Event *made = calloc(1, sizeof *made);
@@ -319,7 +417,7 @@ API cuEventSynchronize(struct Event *event) {
   ENTER_CONTEXT("")
   pthread_mutex_lock(&mutex);
   if (event->recorded)
-    carry_out(event->stream, event->position);
+    carry_out(event->stream, event->position < event->stream->n ? event->position : event->stream->n);
   pthread_mutex_unlock(&mutex);
   return 0;
 }

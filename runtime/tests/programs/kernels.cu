@@ -31,6 +31,16 @@ KERNEL void both(double *A, double *B, i64 n) {
     B[i] *= 2;
   }
 }
+KERNEL void scale(double *A, i64 lo, i64 hi, double k) {
+  i64 i = lo + block() * 32 + x();
+  if (i < hi)
+    A[i] = A[i] * 0.5 + k;
+}
+KERNEL void reflect(double *A, double *B, i64 n, double k) {
+  i64 i = block() * 16 + x() + 4 * __nvvm_read_ptx_sreg_tid_y();
+  if (i < n)
+    B[i] = A[n - 1 - i] + k * B[i];
+}
 KERNEL void rotate(double *A, i64) {
   SHARED static double shared[64];
   int t = (__nvvm_read_ptx_sreg_tid_z() * 4 + __nvvm_read_ptx_sreg_tid_y()) * 8 + x();

@@ -1,5 +1,6 @@
 //! C programs linked to the library, as a user's are: see `program.c` for the scenarios and `fake_cuda.c` for the driver.
 
+mod chains;
 mod cuda;
 mod emulated;
 mod held;

@@ -93,6 +93,18 @@ EXPORT void both(const PollyrsEmuThread *t, void *const *args) {
     f64(args, 1)[i] *= 2;
   }
 }
+/* scale(A, lo, hi, k): A[i] = A[i] / 2 + k; reflect(A, B, n, k): B[i] = A[n - 1 - i] + k B[i]. Differences of order show. */
+EXPORT void scale(const PollyrsEmuThread *t, void *const *args) {
+  int64_t i = i64(args, 1) + (int64_t)t->block * THREADS + t->thread[0];
+  if (i < i64(args, 2))
+    f64(args, 0)[i] = f64(args, 0)[i] * 0.5 + *(double *)args[3];
+}
+EXPORT void reflect(const PollyrsEmuThread *t, void *const *args) {
+  int64_t n = i64(args, 2), i = (int64_t)t->block * 16 + t->thread[0] + 4 * t->thread[1];
+  if (i < n)
+    f64(args, 1)[i] = f64(args, 0)[n - 1 - i] + *(double *)args[3] * f64(args, 1)[i];
+}
+EXPORT const int scale_arguments = 4, reflect_arguments = 4, plain_arguments = 5;
 EXPORT void increment(const PollyrsEmuThread *t, void *const *args) {
   f64(args, 0)[t->block * 256 + t->thread[0]] += 1;
 }
@@ -142,6 +154,10 @@ static const PollyrsKernel scratch_kernels[] = {
     {"first", first, 0, 0, BLOCK(THREADS, 1, 1), 3, first_arrays, 1, 0},
     {"second", second, 0, 0, BLOCK(THREADS, 1, 1), 2, second_arrays, 1, 0}};
 SCOP(scratch, "b.c:1", scratch_kernels, images, 1, 4);
+
+static const PollyrsKernel chain_kernels[] = {{"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, indices, 3, 0},
+                                              {"reflect", reflect, 0, 0, BLOCK(4, 4, 1), 2, indices, 2, 0}};
+SCOP(chain, "c.c:1", chain_kernels, images, 1, 2);
 
 #define ONE_KERNEL(id, flags, shared, block)                                                                           \
   static const PollyrsKernel id##_kernels[] = {{#id, id, flags, shared, block, 1, indices, 1, 0}};                     \
@@ -201,7 +217,9 @@ static void run_plain(const PollyrsScop *scop, int64_t lo, int64_t hi, int64_t n
   if (run)
     pollyrs_rt_launch(run, 0, blocks(count), scalars);
   if (!finish(run, quiet)) {
-    compare(B, numbers(n, 2), n); /* as it was before */
+    double *before = numbers(n, 2);
+    compare(B, before, n);
+    free(before);
     void *host = pollyrs_rt_host_begin(scop, POLLYRS_REASON_RUNTIME);
     for (int64_t i = lo; i < hi; i++)
       B[i] = 0.5 * B[i] + s * A[i - 1] + B[hi + i % 3];
@@ -263,6 +281,55 @@ static void run_both(int64_t n, int quiet) {
   compare(A, expected_A, n);
   compare(B, expected_B, n);
   free(A), free(B), free(expected_A), free(expected_B);
+}
+
+/* So many launches one after the other, each with other arguments, in a hold or not. */
+static void run_chain(int64_t n, int launches, void **hold, double *A, double *B, double *eA, double *eB, int quiet) {
+  uint32_t held = hold ? POLLYRS_ARRAY_HELD | 1 << POLLYRS_ARRAY_MASK_SHIFT : 0;
+  uint32_t flags = POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT | held;
+  PollyrsArray arrays[] = {{A, n * 8, 0, 0, n * 8, flags, 8}, {B, n * 8, 0, 0, n * 8, flags, 8}};
+  void *run = hold ? pollyrs_rt_begin_held(hold, &chain_scop, work, arrays, 2) : pollyrs_rt_begin(&chain_scop, work, arrays, 2);
+  for (int l = 0; l < launches; l++) {
+    int reflects = l % 3 == 1, lo = l % 7, hi = n - l % 11;
+    double k = 1 + l * 0.001;
+    for (int i = 0; reflects && i < n; i++)
+      eB[i] = eA[n - 1 - i] + k * 1e-3 * eB[i];
+    for (int i = lo; !reflects && i < hi; i++)
+      eA[i] = eA[i] * 0.5 + k;
+    uint64_t scalars[3] = {lo, hi};
+    if (reflects)
+      scalars[0] = n, k *= 1e-3;
+    memcpy(&scalars[reflects ? 1 : 2], &k, 8);
+    if (run)
+      pollyrs_rt_launch(run, reflects, reflects ? (n + 15) / 16 : blocks(hi - lo), scalars);
+  }
+  if (!finish(run, quiet)) {
+    void *host = hold ? pollyrs_rt_host_begin_held(hold, &chain_scop, POLLYRS_REASON_RUNTIME)
+                      : pollyrs_rt_host_begin(&chain_scop, POLLYRS_REASON_RUNTIME);
+    memcpy(A, eA, n * 8);
+    memcpy(B, eB, n * 8);
+    pollyrs_rt_host_end(host);
+  }
+}
+
+/* Executions of so many launches: alone, and five of one hold, after which the first array is looked at. */
+static void run_chains(int64_t n, int launches, int quiet) {
+  double *A = numbers(n, 1), *B = numbers(n, 2), *eA = copy_of(A, n), *eB = copy_of(B, n);
+  run_chain(n, launches, 0, A, B, eA, eB, quiet);
+  compare(A, eA, n);
+  compare(B, eB, n);
+  void *hold = 0;
+  for (int e = 0; e < 5; e++) {
+    run_chain(n, launches, &hold, A, B, eA, eB, quiet);
+    if (e == 2) {
+      pollyrs_rt_release(&hold, 1, 0);
+      compare(A, eA, n);
+    }
+  }
+  pollyrs_rt_leave(&hold);
+  compare(A, eA, n);
+  compare(B, eB, n);
+  free(A), free(B), free(eA), free(eB);
 }
 
 /* A kernel over one array: `elements` of them are `A`, of which [out, out + n_out) is written. */
@@ -551,6 +618,12 @@ static void run_timed(int launches, double estimate, double host_ns) {
   free(A), free(expected);
 }
 
+static void *chain_thread_main(void *unused) {
+  for (int i = 0; i < 3; i++)
+    run_chains(50 + i, 250 + 30 * i, 1);
+  return unused;
+}
+
 static void *large_thread_main(void *unused) {
   for (int i = 0; i < 4; i++)
     run_both((100 << 10) + 1000 * i + 1, 1);
@@ -561,6 +634,35 @@ static void *thread_main(void *unused) {
   for (int i = 0; i < 50; i++)
     run_plain(&plain_scop, 5, 1000 + i, 2000, 1);
   return unused;
+}
+
+/* Pages that the process has in memory. */
+static long resident_pages(void) {
+  long size = 0, resident = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (!file || fscanf(file, "%ld %ld", &size, &resident) != 2)
+    abort();
+  fclose(file);
+  return resident;
+}
+
+/* Executions of several kinds again and again: nothing may grow after the first quarter. */
+static void run_steady(int rounds) {
+  long pages = 0;
+  for (int r = 0; r < rounds; r++) {
+    if (r == rounds / 4)
+      pages = resident_pages();
+    run_plain(&plain_scop, 5, 900, 1000, 1);
+    run_both(700, 1);
+    run_held(300, 1, 1, 1);
+    run_chains(40, 150, 1);
+    run_plain(&refused_scop, 5, 900, 1000, 1);
+  }
+  long grown = (resident_pages() - pages) * 4;
+  if (grown > 256)
+    printf("grown by %ld KiB\n", grown);
+  else
+    puts("steady");
 }
 
 /* A signal handler with a loop of its own, over memory of its own. The program lets signals in where it is in the library only (the
@@ -733,7 +835,17 @@ int main(int argc, char **argv) {
         pthread_create(&threads[i], 0, large_thread_main, 0);
       for (int i = 0; i < 4; i++)
         pthread_join(threads[i], 0);
-    } else if (IS("signals"))
+    } else if (IS("chains"))
+      run_chains(100, argc > 3 ? atoi(argv[3]) : 300, 0);
+    else if (IS("chain_threads")) {
+      pthread_t threads[4];
+      for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], 0, chain_thread_main, 0);
+      for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    } else if (IS("steady"))
+      run_steady(argc > 3 ? atoi(argv[3]) : 400);
+    else if (IS("signals"))
       run_interrupted();
     else if (IS("fork")) {
       run_plain(&plain_scop, 5, 1003, 1200, 0);
