@@ -17,7 +17,7 @@ use crate::host::{HostPlan, Slots};
 use crate::ir::Ir;
 use crate::ranges::*;
 use crate::{CodegenError, product_range};
-use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULE;
+use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntULE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
@@ -118,7 +118,12 @@ impl Gate<'_> {
         for (a, b) in compared(scop) {
             let (Some(ea), Some(eb)) = (of(a), of(b)) else { continue };
             let reason = format!("{} and {} overlap", scop.array(a).display, scop.array(b).display);
-            checks.push(Check { holds: disjoint(ir, &ea, &eb), reason });
+            let mut holds = disjoint(ir, &ea, &eb);
+            let place = |id: ArrayId| device_arrays.iter().position(|d| *d == id).map(|at| &ranges[at]);
+            if let (Some(ra), Some(rb), true) = (place(a), place(b), scop.may_be_one(a, b)?) {
+                holds = ir.or(holds, one_array(ir, expr, scop, (a, ra), (b, rb))?);
+            }
+            checks.push(Check { holds, reason });
             if checks.len() == MAX_STEP {
                 self.pass(std::mem::take(&mut checks))?;
             }
@@ -147,6 +152,31 @@ impl Gate<'_> {
         ir.at_end(next);
         Ok(())
     }
+}
+
+/// Whether two arrays begin at one address and have the same inner sizes, so that equal subscripts are equal elements.
+fn one_array(
+    ir: &Ir,
+    expr: &ExprEmitter<'_>,
+    scop: &Scop,
+    (a, place_of_a): (ArrayId, &Range),
+    (b, place_of_b): (ArrayId, &Range),
+) -> Result<LLVMValueRef, CodegenError> {
+    let (a, b) = (scop.array(a), scop.array(b));
+    if a.elem.bytes() != b.elem.bytes() || a.dims() != b.dims() {
+        return Err(CodegenError::Internal("arrays of different shapes can't be one".into()));
+    }
+    let mut same = ir.icmp(LLVMIntEQ, base_address(ir, place_of_a), base_address(ir, place_of_b));
+    for (s, t) in a.sizes.iter().zip(&b.sizes).skip(1) {
+        let (Some(s), Some(t)) = (s, t) else {
+            return Err(CodegenError::Internal("a size is missing".into()));
+        };
+        if !s.is_equal(t)? {
+            let equal = ir.icmp(LLVMIntEQ, expr.emit_pw_aff(s)?, expr.emit_pw_aff(t)?);
+            same = ir.and(same, equal);
+        }
+    }
+    Ok(same)
 }
 
 /// The pairs to compare: each once, and none with an array that is the device's own.

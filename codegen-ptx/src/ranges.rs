@@ -70,6 +70,11 @@ pub(crate) fn extent(ir: &Ir, r: &Range) -> Extent {
     Extent { begin, end: ir.select(r.nonempty, end, ir.int(0)) }
 }
 
+/// The address of the element with all subscripts zero, as an integer.
+pub(crate) fn base_address(ir: &Ir, r: &Range) -> LLVMValueRef {
+    ir.add(ir.ptr_to_int(r.start), r.bias)
+}
+
 /// The addresses of `bytes` bytes at a pointer.
 pub(crate) fn extent_of_place(ir: &Ir, pointer: LLVMValueRef, bytes: u32) -> Extent {
     let begin = ir.ptr_to_int(ir.freeze(pointer));

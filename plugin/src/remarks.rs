@@ -45,8 +45,9 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
         }
     }
     for (a, b) in &scop.alias_checks {
-        let text =
-            format!("checks that {} and {} do not overlap", scop.array(*a).display, scop.array(*b).display);
+        let or_one = if scop.in_place.contains(&(*a, *b)) { ", or are one array" } else { "" };
+        let (a, b) = (&scop.array(*a).display, &scop.array(*b).display);
+        let text = format!("checks that {a} and {b} do not overlap{or_one}");
         remark(f, RemarkKind::Analysis, "AliasCheck", at, &text);
     }
     for u in &scop.unwritten {

@@ -143,7 +143,8 @@ typedef struct PollyrsScop {
 #define POLLYRS_ARRAY_FAULT 128u
 
 /* An array of one execution: the touched range of host memory. Each array gets device memory of its own, so the written range of
- * one must not overlap the range of another; ranges that are only read may overlap. */
+ * one must not overlap the range of another, unless what is read through the other is what is there before the execution; ranges that
+ * are only read may overlap. */
 typedef struct PollyrsArray {
   void *start;                 /* address of the first touched byte */
   uint64_t bytes;              /* length of the touched range; 0 if nothing is touched */

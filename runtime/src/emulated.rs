@@ -151,6 +151,9 @@ impl Queue for EmulatedQueue {
     unsafe fn copy_within(&mut self, to: u64, from: u64, bytes: u64) -> Result<()> {
         // SAFETY: the caller's promise; device memory is host memory.
         unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes as usize) };
+        if let Some(checker) = &mut self.checker {
+            checker.copied_in(to, bytes);
+        }
         Ok(())
     }
 

@@ -23,7 +23,7 @@ use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
 use crate::guarded;
-use crate::hold::Hold;
+use crate::hold::{Hold, Place};
 use crate::profile::{self, Line};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
@@ -43,6 +43,30 @@ struct Placed {
     before: Vec<u8>,
     /// Its memory is the hold's.
     held: bool,
+    /// Its memory is its own, its contents those of memory of the hold.
+    beside: bool,
+}
+
+impl Placed {
+    /// An array before it has memory.
+    fn nowhere(host: Array) -> Placed {
+        Placed {
+            host,
+            device: DUMMY_ADDRESS,
+            argument: DUMMY_ADDRESS,
+            stale: None,
+            before: Vec::new(),
+            held: false,
+            beside: false,
+        }
+    }
+}
+
+/// The arrays' numbers, those that are written first: what is read of the same memory are copies of what is there before.
+fn written_first(arrays: &[Array]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..arrays.len()).collect();
+    order.sort_by_key(|&index| arrays[index].out_range().is_none());
+    order
 }
 
 /// Why an execution is on the device, and until when.
@@ -117,7 +141,7 @@ pub unsafe fn begin(
         scop,
         queue,
         hold,
-        arrays: Vec::with_capacity(arrays.len()),
+        arrays: arrays.iter().copied().map(Placed::nowhere).collect(),
         error: None,
         start,
         ready: start,
@@ -133,14 +157,15 @@ pub unsafe fn begin(
         run.queue.aim(scop, state)?;
     }
     // All allocations before the first copy: the likeliest failure comes first.
-    for array in arrays {
+    let order = written_first(arrays);
+    for &index in &order {
         // SAFETY: the caller's promise.
-        unsafe { run.place(*array) }?;
+        unsafe { run.place(index) }?;
     }
     run.ready = Instant::now();
     let setups = run.queue.setups();
     run.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
-    for index in 0..run.arrays.len() {
+    for index in order {
         // SAFETY: the caller's promise.
         unsafe { run.copy_in(index) }?;
     }
@@ -243,25 +268,28 @@ fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> 
 impl Run {
     /// # Safety
     /// As for [`begin`].
-    unsafe fn place(&mut self, host: Array) -> Result<()> {
-        let mut placed =
-            Placed { host, device: DUMMY_ADDRESS, argument: 0, stale: None, before: Vec::new(), held: false };
+    unsafe fn place(&mut self, index: usize) -> Result<()> {
+        let host = self.arrays[index].host;
+        let mut placed = Placed::nowhere(host);
         if host.bytes == 0 {
-            placed.argument = DUMMY_ADDRESS;
-            self.arrays.push(placed);
             return Ok(());
         }
         self.config.faults.check(Operation::Alloc)?;
         let scratch = host.flags & ARRAY_SCRATCH != 0;
         if let (Some(hold), false) = (self.hold, scratch) {
             // SAFETY: the caller's promise.
-            if let Some(held) = unsafe { hold.get().place(self.config, &mut *self.queue, &host) }? {
-                placed.device = held.device;
-                placed.stale = Some(held.stale);
-                placed.held = true;
+            match unsafe { hold.get().place(self.config, &mut *self.queue, &host) }? {
+                Place::Entry { device, stale } => {
+                    (placed.device, placed.stale, placed.held) = (device, Some(stale), true);
+                }
+                Place::Beside => {
+                    placed.device = self.queue.allocate(host.bytes, host.start as u64)?;
+                    placed.beside = true;
+                }
+                Place::Own => {}
             }
         }
-        if !placed.held {
+        if !placed.held && !placed.beside {
             // What other threads may write in between can't be told from what the device left unchanged. What stays in a hold
             // gets ordinary memory; residents in its way have to know.
             let whole = self.hold.is_none()
@@ -276,19 +304,24 @@ impl Run {
             }
         }
         placed.argument = placed.device.wrapping_add_signed(host.bias);
-        self.queue.placed(self.arrays.len(), &host, placed.device, placed.argument, placed.held);
-        self.arrays.push(placed);
+        self.queue.placed(index, &host, placed.device, placed.argument, placed.held);
+        self.arrays[index] = placed;
         Ok(())
     }
 
     /// # Safety
     /// As for [`begin`].
     unsafe fn copy_in(&mut self, index: usize) -> Result<()> {
-        let Placed { host, device, held, .. } = self.arrays[index];
+        let Placed { host, device, held, beside, .. } = self.arrays[index];
         if !host.copied_in() {
             return Ok(());
         }
         self.config.faults.check(Operation::Copy)?;
+        if let (true, Some(hold)) = (beside, self.hold) {
+            // SAFETY: the caller's promise; the allocation has the range's size.
+            self.bytes_in += unsafe { hold.get().copy_beside(&mut *self.queue, &host, device) }?;
+            return Ok(());
+        }
         let stale = self.arrays[index].stale.take();
         if let (true, Some(hold)) = (held, self.hold) {
             for part in stale.unwrap_or_default() {
@@ -460,6 +493,9 @@ impl Run {
     /// As for [`begin`].
     unsafe fn keep(&mut self) {
         let Some(hold) = self.hold else { return };
+        for placed in self.arrays.iter().filter(|placed| !placed.held) {
+            hold.get().overwritten(&placed.host);
+        }
         for placed in self.arrays.iter().filter(|placed| placed.held) {
             // SAFETY: the caller's promise.
             let kept = unsafe { hold.get().keep(self.config, &mut *self.queue, self.scop, &placed.host) };
@@ -556,7 +592,7 @@ impl Drop for Run {
         if self.arrays.iter().any(|placed| !placed.before.is_empty()) && queue.synchronize().is_err() {
             self.arrays.iter_mut().for_each(|placed| std::mem::forget(std::mem::take(&mut placed.before)));
         }
-        for placed in self.arrays.iter().filter(|placed| !placed.held && placed.host.bytes > 0) {
+        for placed in self.arrays.iter().filter(|p| !p.held && p.device != DUMMY_ADDRESS) {
             queue.give_back(placed.device);
         }
         let held: Vec<Array> = self.arrays.iter().filter(|placed| placed.held).map(|p| p.host).collect();

@@ -13,7 +13,8 @@
 //!   memory, so what other threads write between those bytes stays ([`crate::returned`]);
 //! * where `before` is not empty, it holds what was copied in of every valid byte. It can't be refreshed without a copy, so it is
 //!   dropped once results came back; valid bytes stay valid, and are copied in again only by who needs a snapshot;
-//! * entries don't overlap; an execution that touches memory of an entry in another way makes it come back first;
+//! * entries don't overlap; an execution that touches memory of an entry in another way makes it come back first, or, if it only reads
+//!   what another of its arrays writes, gets a copy ([`Hold::copy_beside`]);
 //! * all work of a hold goes to one queue, in order: memory that one execution gives back may be used by the next at once.
 //!
 //! Example: `for (t..) { S1: B = f(A); S2: A = g(B); if (t % 10 == 0) print(A[0]); }`: A is copied in at the first S1, B never; at
@@ -85,10 +86,13 @@ pub struct Hold {
 }
 
 /// Where an array of an execution lies.
-pub struct Held {
-    pub device: u64,
-    /// The parts to copy in, relative to the array's range.
-    pub stale: Vec<(u64, u64)>,
+pub enum Place {
+    /// In memory of the execution's own; the program's memory is up to date.
+    Own,
+    /// In memory of the hold; `stale` are the parts to copy in, relative to the array's range.
+    Entry { device: u64, stale: Vec<(u64, u64)> },
+    /// In memory of the execution's own, filled from that of the hold: [`Hold::copy_beside`].
+    Beside,
 }
 
 fn range(array: &Array) -> Span {
@@ -201,7 +205,7 @@ impl Hold {
         self.executions % MEASURED_EVERY == 1
     }
 
-    /// Brings memory for an array. None: the execution uses memory of its own, and the program's memory is up to date.
+    /// Brings memory for an array.
     ///
     /// # Safety
     /// What is dirty is writable.
@@ -210,7 +214,7 @@ impl Hold {
         config: &'static Config,
         queue: &mut dyn Queue,
         array: &Array,
-    ) -> Result<Option<Held>> {
+    ) -> Result<Place> {
         let host = range(array);
         let near: Vec<usize> =
             (0..self.entries.len()).filter(|&i| overlaps(self.entries[i].host, host)).collect();
@@ -219,17 +223,22 @@ impl Hold {
         if let Some(&i) = near.iter().find(|&&i| self.entries[i].in_use()) {
             // A copy of initial values lies where another array of the execution writes: they can't share memory.
             let apart = self.entries[i].is_apart_from(array);
-            if array.held() && near.len() == 1 && apart && fits(&self.entries[i]) {
-                return Ok(Some(self.held(i, array)));
+            let inside = array.held() && near.len() == 1 && fits(&self.entries[i]);
+            if inside && apart {
+                return Ok(self.held(i, array));
+            }
+            if inside && written(array).is_none() {
+                self.entries[i].masks.add(self.depth, array.mask());
+                return Ok(Place::Beside);
             }
             // SAFETY: the caller's promise.
             unsafe { self.step_aside(config, queue, &near, array) }?;
-            return Ok(None);
+            return Ok(Place::Own);
         }
         if !array.held() {
             // SAFETY: the caller's promise.
             unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }?;
-            return Ok(None);
+            return Ok(Place::Own);
         }
         if let [i] = near[..]
             && holds(self.entries[i].host, host)
@@ -241,11 +250,11 @@ impl Hold {
                 let host = self.entries[i].host;
                 self.entries[i].before = buffer(host.1 - host.0)?;
             }
-            return Ok(Some(self.held(i, array)));
+            return Ok(self.held(i, array));
         }
         // SAFETY: the caller's promise.
         unsafe { self.grow(config, queue, &near, array) }?;
-        Ok(Some(self.held(self.entries.len() - 1, array)))
+        Ok(self.held(self.entries.len() - 1, array))
     }
 
     /// Makes the last entry one that holds the array and what the entries `near` hold, which it replaces.
@@ -312,12 +321,12 @@ impl Hold {
         Ok(())
     }
 
-    fn held(&mut self, i: usize, array: &Array) -> Held {
+    fn held(&mut self, i: usize, array: &Array) -> Place {
         let entry = &mut self.entries[i];
         entry.masks.add(self.depth, array.mask());
         entry.uses.push((range(array), written_span(array)));
         let start = array.start as u64;
-        Held {
+        Place::Entry {
             device: entry.device + (start - entry.host.0),
             stale: entry.stale(array).iter().map(|&(from, to)| (from - start, to - from)).collect(),
         }
@@ -577,3 +586,5 @@ impl Hold {
         self.turn_to(depth.saturating_sub(1));
     }
 }
+
+mod beside;

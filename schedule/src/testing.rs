@@ -81,6 +81,7 @@ pub fn scop(text: &str) -> Scop {
         statements: p.statements.into_iter().map(|s| s.2).collect(),
         region: Region { entry: ValueHandle(0), exit: ValueHandle(0), blocks: vec![] },
         alias_checks: vec![],
+        in_place: vec![],
         unwritten: vec![],
         loops: vec![],
         ctx,

@@ -63,6 +63,8 @@ impl Builder<'_> {
         }
         let schedule = original_schedule(&self.ctx, &drafts)?;
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
+        let known = tidy_set(known, &space)?;
+        let in_place = self.in_place(&alias_checks, &arrays, &statements, &schedule, &known);
         let loops: Vec<_> = (0..self.an.loops().len())
             .filter(|l| self.inside(LoopId(*l)))
             .map(|l| self.an.loops()[l].location.clone().map(loc))
@@ -116,6 +118,7 @@ impl Builder<'_> {
                 blocks: blocks.into_iter().map(block).collect(),
             },
             alias_checks,
+            in_place,
             unwritten,
             loops,
             ctx: self.ctx.clone(),

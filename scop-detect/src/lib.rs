@@ -13,6 +13,7 @@
 //!   subregions   control flow on data → parts of statements
 //!   statements   effects           → statements                                 (accesses, strides)
 //!   finish       statements        → the finished Scop                          (schedule)
+//!   in_place     pairs of arrays that may be one
 //!   unwritten    loads that stand for values from before a loop
 //! scev_affine  scalar evolution    → affine functions and polynomials, assumptions
 //!                                    (extents: named sizes, remainders: `% n`, ranges: products on the host)
@@ -37,6 +38,7 @@ mod effects;
 mod errors;
 mod extents;
 mod finish;
+mod in_place;
 mod instructions;
 mod ir;
 mod parts;

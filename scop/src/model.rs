@@ -413,6 +413,9 @@ pub struct Scop {
     /// Pairs of memory arrays that may overlap and of which at least one is written: their touched ranges are compared at run
     /// time.
     pub alias_checks: Vec<(ArrayId, ArrayId)>,
+    /// Those of `alias_checks` that may also be one array, as in a call `f(n, b, b)`: with equal bases and equal inner sizes no read of the
+    /// one, which is not written, sees a store to the other. Both have the same shape but for the sizes.
+    pub in_place: Vec<(ArrayId, ArrayId)>,
     /// Values that were read before the region for what is loaded in it.
     pub unwritten: Vec<Unwritten>,
     /// Source lines of the loops inside, for messages; one entry a loop.
@@ -422,6 +425,17 @@ pub struct Scop {
 impl Scop {
     pub fn array(&self, id: ArrayId) -> &Array {
         &self.arrays[id.0]
+    }
+
+    /// Whether the arrays of a pair of [`Scop::alias_checks`], or what they are copies of, may be one array.
+    pub fn may_be_one(&self, a: ArrayId, b: ArrayId) -> isl::Result<bool> {
+        let same = |p: ArrayId, q: ArrayId| Ok::<_, isl::Error>(p == q || self.array(p).same_place(self.array(q))?);
+        for (p, q) in self.in_place.iter().copied() {
+            if same(p, a)? && same(q, b)? || same(p, b)? && same(q, a)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The statement whose tuple is named `name`.

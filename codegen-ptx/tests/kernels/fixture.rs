@@ -51,6 +51,7 @@ impl<'c> Fixture<'c> {
             schedule: isl::Schedule::from_domain(isl::UnionSet::empty(&ctx).unwrap()).unwrap(),
             region: Region { entry, exit: entry, blocks: vec![] },
             alias_checks: vec![],
+            in_place: vec![],
             unwritten: vec![],
             loops: vec![],
             ctx,
