@@ -167,6 +167,10 @@ fn advice(name: &str) -> Option<&'static str> {
             "each iteration needs the one before it: independent work (several rows, several systems) around or inside would run in \
              parallel"
         }
+        "OrderedSum" => {
+            "-fassociative-math -fno-signed-zeros (both are part of -ffast-math) let floating-point sums and products run in parts, side by side; \
+             the last bits of the result change"
+        }
         "LittleWork" => {
             "the loops around it are the ones to offload: their refusal says why they are not; --pollyrs-option=min-work=0 offloads \
              loops of any size"
@@ -302,6 +306,7 @@ Args:
             "Terminator",
             "Type",
             "NoParallelism",
+            "OrderedSum",
             "LittleWork",
             "Budget",
             "Internal",

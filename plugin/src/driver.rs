@@ -284,7 +284,8 @@ fn search(run: &Run<'_>, analyses: &Analyses<'_>) -> (Vec<Compiled>, Vec<Rejecti
                 Ok(Some(c)) => compiled.push((at, c)),
                 Ok(None) => {}
                 Err(reason) => {
-                    again |= hidden && reason == RejectReason::NoParallelism;
+                    again |= hidden
+                        && matches!(reason, RejectReason::NoParallelism | RejectReason::OrderedSum { .. });
                     let loop_location = location.clone();
                     rejections.push(Rejection { reason, function, location, loop_location });
                 }
@@ -316,6 +317,11 @@ fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> 
         eprintln!("{dependences}");
         return Ok(None);
     }
+    let sum = detect::ordered_sum(&scop).ok().flatten();
+    let reject_reason = |e| match (reject_reason(e), &sum) {
+        (RejectReason::NoParallelism, Some(value)) => RejectReason::OrderedSum { value: value.clone() },
+        (reason, _) => reason,
+    };
     let schedule::rewrite::Scheduled { scop, deps: dependences, tree } = timer
         .time(Phase::Schedule, || {
             schedule::rewrite::schedule(scop, dependences, &schedule_options(options, budget))

@@ -28,6 +28,7 @@ mod prepare;
 mod remarks;
 mod selftest;
 mod stencil;
+mod sums;
 mod timing;
 mod tools;
 mod worth;

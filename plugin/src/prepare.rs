@@ -4,7 +4,7 @@
 //! recognition has run, and none of them runs here. What detection cannot model is rewritten instead, see
 //! [`pollyrs_llvm_shim`]'s module `prepare`.
 
-use crate::PluginError;
+use crate::{PluginError, sums};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::Session;
 
@@ -53,6 +53,7 @@ pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError
 }
 
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    sums::split(session.module(), f);
     session.describe_square_roots(f)?;
     session.drop_stack_saves(f)?;
     session.run_passes(f, CANONICALISE)?;

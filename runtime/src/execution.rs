@@ -513,9 +513,9 @@ impl Run {
 
     /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
     unsafe fn check_unwritten(&mut self) -> Result<()> {
-        for (index, &Placed { host, device, held, .. }) in self.arrays.iter().enumerate() {
+        for (index, &Placed { host, device, held, beside, .. }) in self.arrays.iter().enumerate() {
             // Of a held array the host may be behind.
-            if held || !host.copied_in() || host.is_guarded() || host.is_fault() {
+            if held || beside || !host.copied_in() || host.is_guarded() || host.is_fault() {
                 continue;
             }
             let mut after = buffer(host.bytes)?;

@@ -117,17 +117,19 @@ impl Builder<'_> {
         seen.is_empty()
     }
 
-    /// Whether, of instances of one iteration of a block, `late` loads before `early` stores.
+    /// Whether, of the instances of one iteration, `late` loads before `early` stores. Of two statements that is said of one block only.
     fn reads_come_first(&self, early: &Touching<'_>, late: &Touching<'_>) -> bool {
         let position = |a: &&Access| match a.value {
-            // Control flow inside a statement has no such order.
-            AccessValue::Instruction(v) if a.within.is_none() => Some(self.cfg.position(v.0 as Value)),
+            AccessValue::Instruction(v) => Some(self.cfg.position(v.0 as Value)),
             _ => None,
         };
         let places = |of: &[&Access]| of.iter().map(position).collect::<Option<Vec<_>>>();
         let (Some(writes), Some(reads)) = (places(&early.writes), places(&late.reads)) else { return false };
         let one_block = writes.iter().chain(&reads).all(|(block, _)| *block == writes[0].0);
-        one_block && reads.iter().max() < writes.iter().min()
+        let one = early.statement.name == late.statement.name;
+        // Control flow inside a statement keeps the order of the blocks, unless it loops.
+        let loops = |t: &Touching<'_>| t.statement.subregion.as_ref().is_some_and(|r| !r.loops.is_empty());
+        (one_block || one) && !loops(early) && !loops(late) && reads.iter().max() < writes.iter().min()
     }
 }
 
@@ -135,7 +137,8 @@ impl Builder<'_> {
 fn meet(t: &Touching<'_>, name: &str, known: &Set) -> isl::Result<bool> {
     for w in &t.writes {
         for r in &t.reads {
-            let both = r.relation.clone().set_tuple_name(DimType::Out, name)?.intersect(w.relation.clone())?;
+            let both =
+                r.relation.clone().set_tuple_name(DimType::Out, name)?.intersect(w.relation.clone())?;
             let both = both.intersect_domain(t.statement.domain.clone())?;
             if !both.intersect_params(known.clone())?.is_empty()? {
                 return Ok(true);

@@ -57,6 +57,8 @@ mod subregions;
 mod unwritten;
 mod versions;
 
+pub use reductions::ordered_sum;
+
 use builder::{Builder, Candidate, Fail};
 use candidates::Search;
 use pollyrs_isl as isl;

@@ -21,7 +21,9 @@ use inkwell::llvm_sys::{
     LLVMRealPredicate,
 };
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ElemType, Reduction, Statement, ValueHandle};
+use pollyrs_scop::{
+    Access, AccessKind, AccessValue, Array, ElemType, Reduction, Scop, Statement, ValueHandle,
+};
 
 /// The update that the statement is, if it is one.
 pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<Reduction>> {
@@ -42,6 +44,49 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
     Ok(None)
 }
 
+/// What the source calls a cell into which floating-point numbers are summed up, or multiplied, in the program's order: the flags that would let
+/// the updates be regrouped are all that is missing. `None` if there is none.
+pub fn ordered_sum(scop: &Scop) -> isl::Result<Option<String>> {
+    for s in scop.statements.iter().filter(|s| s.subregion.is_none() && s.reduction.is_none()) {
+        for w in s.accesses.iter().filter(|a| a.kind == AccessKind::MustWrite) {
+            let own: Vec<_> = s.accesses.iter().filter(|a| a.array == w.array).collect();
+            let Some(r) = own.iter().find(|a| a.kind == AccessKind::Read && own.len() == 2) else { continue };
+            let (Some(old), Some(new)) = (loaded(r), stored(w)) else { continue };
+            let sums = match ir::opcode(new) {
+                Some(Op::LLVMFAdd | Op::LLVMFSub | Op::LLVMFMul) => ir::operands(new).contains(&old),
+                Some(Op::LLVMCall) if ir::is_intrinsic(new) => ir::call_args(new).get(2) == Some(&old),
+                _ => false,
+            };
+            let sums = sums && flags(new) & LLVMFastMathAllowReassoc == 0;
+            // A cell that several instances update.
+            if sums
+                && r.relation.is_equal(&w.relation)?
+                && !w.relation.clone().intersect_domain(s.domain.clone())?.is_injective()?
+            {
+                return Ok(Some(scop.array(w.array).display.clone()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The value that an access reads.
+fn loaded(a: &Access) -> Option<Value> {
+    match a.value {
+        AccessValue::Instruction(v) | AccessValue::ScalarRead(v) => Some(v.0 as Value),
+        AccessValue::ScalarWrite(_) => None,
+    }
+}
+
+/// The value that an access writes.
+fn stored(a: &Access) -> Option<Value> {
+    match a.value {
+        AccessValue::Instruction(v) => Some(ir::operand(v.0 as Value, 0)),
+        AccessValue::ScalarWrite(v) => Some(v.0 as Value),
+        AccessValue::ScalarRead(_) => None,
+    }
+}
+
 /// What combines cell and value.
 struct Operation {
     value: Value,
@@ -57,16 +102,11 @@ fn update(
     (write, w): (usize, &Access),
     elem: ElemType,
 ) -> Option<Reduction> {
-    let (old, load) = match r.value {
-        AccessValue::Instruction(v) => (v.0 as Value, Some(v)),
-        AccessValue::ScalarRead(v) => (v.0 as Value, None),
-        AccessValue::ScalarWrite(_) => return None,
+    let instruction = |a: &Access| match a.value {
+        AccessValue::Instruction(v) => Some(v),
+        _ => None,
     };
-    let (new, store) = match w.value {
-        AccessValue::Instruction(v) => (ir::operand(v.0 as Value, 0), Some(v)),
-        AccessValue::ScalarWrite(v) => (v.0 as Value, None),
-        AccessValue::ScalarRead(_) => return None,
-    };
+    let ((old, load), (new, store)) = ((loaded(r)?, instruction(r)), (stored(w)?, instruction(w)));
     let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
     if !in_body(new) || ir::elem_type(ir::type_of(new)) != Some(elem) {
         return None;

@@ -135,12 +135,27 @@ impl Builder<'_> {
             factors.iter().copied().partition(|f| is_quotient(f));
         let ([quotient], [other]) = (&quotients[..], &others[..]) else { return Ok(None) };
         let ScevKind::UDiv(x, n) = &quotient.kind else { return Ok(None) };
+        // A quotient that does not change, times something else than the divisor: a size, such as that of each of `n` heads.
+        if self.is_invariant(quotient) && !multiple_of(other, n) {
+            return Ok(None);
+        }
         let y = self.congruent(other, place)?.pwa;
         let (x, n) = (self.unsigned(x, place)?, self.unsigned(n, place)?);
         let ctx = self.ctx.clone();
         let value = |k: i64| y.clone().scale(Val::int(&ctx, k)?);
         let product = self.by_cases(&x, &n, place, value)?;
         Ok(product.map(|pwa| Affine { pwa, exact: false }))
+    }
+}
+
+/// Whether `e` is `n`, or a number times `n`.
+fn multiple_of(e: &ScevExpr, n: &ScevExpr) -> bool {
+    match &e.kind {
+        _ if e.handle == n.handle => true,
+        ScevKind::Mul(ops) => {
+            ops.iter().all(|o| o.handle == n.handle || matches!(o.kind, ScevKind::Constant(_)))
+        }
+        _ => false,
     }
 }
 

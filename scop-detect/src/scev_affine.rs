@@ -448,17 +448,22 @@ impl Builder<'_> {
         if let Some(p) = self.as_polynomial(&a)? {
             return Ok(p);
         }
-        let known = place.domain.clone().intersect_params(self.context.clone())?;
-        let a = simplified(a, known.intersect_params(self.assumed.clone())?)?;
+        // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size with a name of
+        // its own, so that it can be multiplied by counters. It has to be the same in all places, also in those where `n > 0` is known.
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        if self.is_invariant(e) {
+            let everywhere = Set::universe(place.space()?)?.intersect_params(known.clone())?;
+            let a = simplified(a.clone(), everywhere)?;
+            if let Some(p) = self.as_polynomial(&a)? {
+                return Ok(p);
+            }
+            if let Some(i) = self.named_extent(e)? {
+                return Ok(Polynomial::param(i));
+            }
+        }
+        let a = simplified(a, place.domain.clone().intersect_params(known)?)?;
         if let Some(p) = self.as_polynomial(&a)? {
             return Ok(p);
-        }
-        // A case distinction over parameters only, such as the extent `max(n, 0)` of a Fortran array: a size with a name of
-        // its own, so that it can be multiplied by counters.
-        if self.is_invariant(e)
-            && let Some(i) = self.named_extent(e)?
-        {
-            return Ok(Polynomial::param(i));
         }
         quasi.push(a);
         Ok(Polynomial::iter(place.loops.len() + quasi.len() - 1))

@@ -429,7 +429,8 @@ impl Scop {
 
     /// Whether the arrays of a pair of [`Scop::alias_checks`], or what they are copies of, may be one array.
     pub fn may_be_one(&self, a: ArrayId, b: ArrayId) -> isl::Result<bool> {
-        let same = |p: ArrayId, q: ArrayId| Ok::<_, isl::Error>(p == q || self.array(p).same_place(self.array(q))?);
+        let same =
+            |p: ArrayId, q: ArrayId| Ok::<_, isl::Error>(p == q || self.array(p).same_place(self.array(q))?);
         for (p, q) in self.in_place.iter().copied() {
             if same(p, a)? && same(q, b)? || same(p, b)? && same(q, a)? {
                 return Ok(true);

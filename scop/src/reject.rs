@@ -38,6 +38,8 @@ pub enum RejectReason {
     Type { ty: String },
     /// No loop can run in parallel.
     NoParallelism,
+    /// No loop can run in parallel unless a floating-point sum or product may be regrouped.
+    OrderedSum { value: String },
     /// A constant bounds the number of statement instances, and a launch takes longer than executing them.
     LittleWork { instances: u64 },
     /// An analysis went over its operation budget.
@@ -66,6 +68,7 @@ impl RejectReason {
             RejectReason::Terminator { .. } => "Terminator",
             RejectReason::Type { .. } => "Type",
             RejectReason::NoParallelism => "NoParallelism",
+            RejectReason::OrderedSum { .. } => "OrderedSum",
             RejectReason::LittleWork { .. } => "LittleWork",
             RejectReason::Budget { .. } => "Budget",
             RejectReason::Internal { .. } => "Internal",
@@ -113,6 +116,10 @@ impl fmt::Display for RejectReason {
             RejectReason::Terminator { opcode } => write!(f, "the terminator {opcode} is not a branch"),
             RejectReason::Type { ty } => write!(f, "values of type {ty} cannot be held on the device"),
             RejectReason::NoParallelism => f.write_str("no loop can run in parallel"),
+            RejectReason::OrderedSum { value } => write!(
+                f,
+                "no loop can run in parallel: {value} is a sum of floating-point numbers, which keeps its order without -fassociative-math"
+            ),
             RejectReason::LittleWork { instances } => {
                 write!(f, "too little work for the device: at most {instances} executions of statements")
             }

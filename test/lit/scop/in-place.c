@@ -4,21 +4,21 @@
 // RUN: %opt -passes='print<pollyrs-scop>' -disable-output %t.ll 2>&1 | FileCheck %s
 
 // CHECK-LABEL: scop scaled
-// CHECK: check disjoint out in or one
+// CHECK: check disjoint argument_2 argument_1 or one
 void scaled(int n, double *out, const double *in) {
   for (int i = 0; i < n; i++)
     out[i] = in[i] * 2;
 }
 
 // CHECK-LABEL: scop ahead
-// CHECK: check disjoint out in or one
+// CHECK: check disjoint argument_2 argument_1 or one
 void ahead(int n, double *out, const double *in) {
   for (int i = 0; i < n; i++)
     out[i] = in[i] * in[i + 1];
 }
 
 // CHECK-LABEL: scop behind
-// CHECK: check disjoint out in{{$}}
+// CHECK: check disjoint argument_2 argument_1{{$}}
 void behind(int n, double *out, const double *in) {
   for (int i = 1; i < n; i++)
     out[i] = in[i] * in[i - 1];
@@ -26,8 +26,8 @@ void behind(int n, double *out, const double *in) {
 
 // One load for two stores, and a load behind a store.
 // CHECK-LABEL: scop one_load
-// CHECK-DAG: check disjoint out in or one
-// CHECK-DAG: check disjoint other in or one
+// CHECK: check disjoint argument_3 argument_1 or one
+// CHECK: check disjoint argument_3 argument_2 or one
 void one_load(int n, double *out, double *other, const double *in) {
   for (int i = 0; i < n; i++) {
     double x = in[i];
@@ -37,8 +37,8 @@ void one_load(int n, double *out, double *other, const double *in) {
 }
 
 // CHECK-LABEL: scop two_loads
-// CHECK-DAG: check disjoint out in{{$}}
-// CHECK-DAG: check disjoint other in or one
+// CHECK: check disjoint argument_3 argument_1{{$}}
+// CHECK: check disjoint argument_3 argument_2 or one
 void two_loads(int n, double *out, double *other, const double *in) {
   for (int i = 0; i < n; i++) {
     out[i] = in[i] * 2;
@@ -47,16 +47,25 @@ void two_loads(int n, double *out, double *other, const double *in) {
 }
 
 // CHECK-LABEL: scop steps
-// CHECK: check disjoint out in{{$}}
+// CHECK: check disjoint argument_2 argument_1{{$}}
 void steps(int n, double *out, const double *in) {
   for (int t = 0; t < 2; t++)
     for (int i = 0; i < n; i++)
       out[i] = in[i] * 2;
 }
 
+// A load behind a branch, ahead of its store.
+// CHECK-LABEL: scop conditional
+// CHECK: check disjoint argument_2 argument_1 or one
+void conditional(int n, double *out, const double *in) {
+  for (int i = 0; i < n; i++)
+    if (in[i] > 0)
+      out[i] = 1 / in[i];
+}
+
 // Both are written; of other element sizes.
 // CHECK-LABEL: scop both
-// CHECK: check disjoint out in{{$}}
+// CHECK: check disjoint argument_2 argument_1{{$}}
 void both(int n, int *out, int *in) {
   for (int i = 0; i < n; i++) {
     out[i] = in[i] * 2;
@@ -64,7 +73,7 @@ void both(int n, int *out, int *in) {
   }
 }
 // CHECK-LABEL: scop wider
-// CHECK: check disjoint out in{{$}}
+// CHECK: check disjoint argument_2 argument_1{{$}}
 void wider(int n, unsigned *out, const unsigned char *in) {
   for (int i = 0; i < n; i++)
     out[i] = in[i];

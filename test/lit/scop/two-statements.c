@@ -17,7 +17,7 @@ void f(int n, float *A, float *B, float *C) {
 // CHECK-NEXT: array float A[*] (memory)
 // CHECK-NEXT: array float B[*] (memory)
 // CHECK-NEXT: check disjoint C A
-// CHECK-NEXT: check disjoint C B
+// CHECK-NEXT: check disjoint C B or one
 // CHECK-NEXT: check disjoint A B
 // CHECK-NEXT: statement S0
 // CHECK-NEXT: domain [n] -> { S0[i0] : 0 <= i0 < n }

@@ -1,0 +1,13 @@
+// OrderedSum: what is in the way is the order of a floating-point sum.
+//
+// RUN: %clang -O3 -c %s -o /dev/null -Rpass=pollyrs -Rpass-missed=pollyrs 2>&1 | FileCheck %s
+// RUN: %clang -O3 -fassociative-math -fno-signed-zeros -c %s -o /dev/null -Rpass=pollyrs -Rpass-missed=pollyrs 2>&1 | FileCheck --check-prefix=FAST %s
+
+// CHECK: ordered-sum.c:[[# @LINE + 4]]:3: remark: not offloaded: no loop can run in parallel: {{.*}} is a sum of floating-point numbers, which keeps its order without -fassociative-math [-Rpass-missed=pollyrs]
+// FAST: ordered-sum.c:[[# @LINE + 3]]:3: remark: offloaded
+double norm(int n, const double *A) {
+  double sum = 0;
+  for (int i = 0; i < n; i++)
+    sum += A[i] * A[i];
+  return sum;
+}
