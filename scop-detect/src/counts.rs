@@ -27,9 +27,15 @@ impl Builder<'_> {
         }
     }
 
-    /// The comparison at the end of `exiting`, and the predicate with which it keeps the loop going.
+    /// The comparison at the end of `exiting`, and the predicate with which it keeps the loop going. It may be one that an inner loop
+    /// makes as well, handed on by PHI nodes, which scalar evolution does not look through.
     fn goes_on(&self, exiting: Block, l: LoopId) -> Option<(Value, Pred)> {
-        let (test, yes) = (ir::branch_condition(exiting)?, ir::successors(exiting).first().copied()?);
+        let (mut test, yes) = (ir::branch_condition(exiting)?, ir::successors(exiting).first().copied()?);
+        while ir::opcode(test) == Some(Op::LLVMPHI)
+            && let [(only, _)] = ir::incoming(test)[..]
+        {
+            test = only;
+        }
         if ir::opcode(test) != Some(Op::LLVMICmp) {
             return None;
         }
@@ -48,7 +54,7 @@ impl Builder<'_> {
         Some((test, inverse))
     }
 
-    /// For a loop that goes on while its counter, which steps by a parameter, is less than another.
+    /// For a loop that goes on while its counter, which steps by a number or a parameter, is less than something else.
     fn by_steps(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
         let Some((test, predicate)) = self.goes_on(exiting, l) else { return Ok(None) };
         let (left, unsigned) = match predicate {
@@ -62,8 +68,13 @@ impl Builder<'_> {
         let (counter, end) = if left { (side(0), side(1)) } else { (side(1), side(0)) };
         let ScevKind::AddRec { loop_id, operands } = &counter.kind else { return Ok(None) };
         let [first, step] = &operands[..] else { return Ok(None) };
-        let parameters = [first, step, &end].iter().all(|e| self.is_invariant(e));
-        if *loop_id != l || !parameters || matches!(step.kind, ScevKind::Constant(_)) {
+        if *loop_id != l {
+            return Ok(None);
+        }
+        if let ScevKind::Constant(step) = step.kind {
+            return if step > 0 { self.by_number(first, step, &end, unsigned, place) } else { Ok(None) };
+        }
+        if ![first, step, &end].iter().all(|e| self.is_invariant(e)) {
             return Ok(None);
         }
         let before = self.before_region(place.inst)?;
@@ -89,6 +100,36 @@ impl Builder<'_> {
         let note = format!("{} is positive and its multiples do not overflow", self.describe(step));
         self.assume_params(AssumptionKind::NoWrap, good.params()?, place.inst, &note)?;
         Ok(Some(self.param_aff(count, place.space()?)?))
+    }
+
+    /// How often a number can be added to `first` until `end` is reached.
+    fn by_number(
+        &mut self,
+        first: &ScevExpr,
+        step: i128,
+        end: &ScevExpr,
+        unsigned: bool,
+        place: &Place,
+    ) -> Result<Option<PwAff>, Stop> {
+        let Ok(by) = i32::try_from(step) else { return Ok(None) };
+        let (first_value, end_value) = if unsigned {
+            (self.unsigned(first, place)?, self.unsigned(end, place)?)
+        } else {
+            (self.exact(first, place)?, self.exact(end, place)?)
+        };
+        let next = end_value.add(self.constant(step, place)?)?;
+        if end.bits < 64 {
+            let top = self.constant(1i128 << (end.bits - 1), place)?;
+            self.assume(
+                AssumptionKind::NoWrap,
+                next.clone().gt_set(top)?,
+                place,
+                "a loop counter does not overflow",
+            )?;
+        }
+        let dividend = next.sub(first_value)?.sub(self.constant(1, place)?)?;
+        let count = dividend.scale_down(isl::Val::int(&self.ctx, i64::from(by))?)?.floor()?;
+        Ok(Some(count.max(self.constant(0, place)?)?.coalesce()?))
     }
 
     /// The backedge-taken count of a loop that ends where its counter, extended, is equal to a wider number: `zext(k + 1) != j`. Scalar
