@@ -3,10 +3,13 @@
 //!
 //! # Invariants
 //! - The result does not depend on what runs at the same time.
+//! - `ptxas` gets a limited amount of code of a module: the kernels of a file with hundreds of loop nests would take it minutes. What comes
+//!   later is left to the driver, which compiles what runs, and keeps it.
 //! - No thread outlives the [`Assembling`] that stands for it: the plugin may be unloaded afterwards.
 
 use crate::timing::{self, Phase, Timer};
 use pollyrs_codegen_ptx as codegen;
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -15,9 +18,14 @@ use std::time::{Duration, Instant};
 /// LLVM's passes recurse; a compiler's main thread has 8 MiB.
 const STACK: usize = 64 << 20;
 
+/// Bytes of bitcode of a module that `ptxas` gets: about 20 seconds. A product of matrices has 160 KB.
+const AHEAD: usize = 3 << 20;
+
 /// Starts jobs, and waits where too many run.
 pub struct Assembler {
     free: Arc<(Mutex<usize>, Condvar)>,
+    /// What is left of [`AHEAD`].
+    ahead: Cell<usize>,
 }
 
 /// What is to be made of the kernels of a SCoP.
@@ -52,7 +60,14 @@ struct Done {
 impl Assembler {
     pub fn new() -> Assembler {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Assembler { free: Arc::new((Mutex::new(processors), Condvar::new())) }
+        Assembler { free: Arc::new((Mutex::new(processors), Condvar::new())), ahead: Cell::new(AHEAD) }
+    }
+
+    /// Whether these kernels, which are counted then, may be assembled ahead of time.
+    pub fn admits(&self, module: &codegen::DeviceModule) -> bool {
+        let left = self.ahead.get().checked_sub(module.size());
+        self.ahead.set(left.unwrap_or(self.ahead.get()));
+        left.is_some()
     }
 
     /// Waits for a free processor.

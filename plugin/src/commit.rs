@@ -71,12 +71,16 @@ pub fn device_code(
         CubinMode::Auto => tools::ptxas().map(|p| (p, DEFAULT_CUBIN_ARCH.max(options.arch))),
         CubinMode::Arch(a) => tools::ptxas().map(|p| (p, a)),
     };
-    let cubin = cubin_arch.map(|(ptxas, arch)| {
+    let module = module_for(options.arch)?;
+    // An architecture that is asked for is always there.
+    let admitted = |_: &_| matches!(options.cubin, CubinMode::Arch(_)) || assembler.admits(&module);
+    let cubin = cubin_arch.filter(admitted).map(|(ptxas, arch)| {
         let own = kernels.has_products() && arch != options.arch;
         let module = own.then(|| module_for(arch)).transpose()?;
         Ok::<_, codegen::CodegenError>(CubinJob { ptxas, arch, module })
     });
-    let job = Job { module: module_for(options.arch)?, arch: options.arch, cubin: cubin.transpose()? };
+    let cubin = cubin.transpose()?;
+    let job = Job { module, arch: options.arch, cubin };
     Ok(Some(assembler.start(job)))
 }
 

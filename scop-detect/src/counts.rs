@@ -72,7 +72,12 @@ impl Builder<'_> {
             return Ok(None);
         }
         if let ScevKind::Constant(step) = step.kind {
-            return if step > 0 { self.by_number(first, step, &end, unsigned, place) } else { Ok(None) };
+            let fixed = self.an.is_loop_invariant(end.handle, l);
+            return if step > 0 && fixed {
+                self.by_number(first, step, &end, unsigned, place)
+            } else {
+                Ok(None)
+            };
         }
         if ![first, step, &end].iter().all(|e| self.is_invariant(e)) {
             return Ok(None);
@@ -155,6 +160,9 @@ impl Builder<'_> {
             (None, Some(c)) => (c, a),
             _ => return Ok(None),
         };
+        if !self.an.is_loop_invariant(end.handle, l) {
+            return Ok(None);
+        }
         let (start, end) = (self.unsigned(&start, place)?, self.unsigned(&end, place)?);
         let beyond = end.clone().ge_set(self.constant(1 << bits, place)?)?;
         let never = end.clone().lt_set(start.clone())?.union(beyond)?;

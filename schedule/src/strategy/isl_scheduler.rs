@@ -1,6 +1,7 @@
 //! isl's scheduler: a Pluto-like search for permutable bands with coincident members outside, Feautrier's where that fails
 //! (Verdoolaege and Janssens, "Scheduling for PPCG", 2017).
 
+use super::sizes::Sizes;
 use crate::tree::{Tree, member_map};
 use crate::{Dependences, Result, ScheduleTree, known};
 use pollyrs_isl as isl;
@@ -10,7 +11,7 @@ use pollyrs_scop::Scop;
 ///
 /// The elimination behind Farkas' lemma is exponential in constraints with constant bounds, and isl's operation budget does not see
 /// it: minutes for a stencil whose sizes are constants. Where there is no parameter, the constraints are therefore simplified by what the
-/// domain says anyway; the larger relation that results is as valid, yet can hide parallelism, so exact ones are used otherwise.
+/// domain says anyway; the larger relation that results is as valid, yet can hide parallelism: then see [`isl_schedule_of_sizes`].
 pub fn isl_schedule(scop: &Scop, deps: &Dependences) -> Result<ScheduleTree> {
     let domain = scop.domain()?;
     let constant = scop.params.is_empty();
@@ -18,11 +19,36 @@ pub fn isl_schedule(scop: &Scop, deps: &Dependences) -> Result<ScheduleTree> {
         Ok(if constant { d.gist_domain(domain.clone())?.gist_range(domain.clone())?.coalesce()? } else { d })
     };
     let all = simple(deps.all(scop)?)?;
-    let constraints = isl::ScheduleConstraints::on_domain(domain.clone())?
-        .set_context(known(scop)?)?
+    search(scop, domain.clone(), known(scop)?, all, simple(deps.flow.clone())?)
+}
+
+/// The schedule isl finds where the program's sizes, all of them constants, are taken for parameters ([`Sizes`]); `None` if there are
+/// parameters, or no sizes.
+pub fn isl_schedule_of_sizes(scop: &Scop, deps: &Dependences) -> Result<Option<ScheduleTree>> {
+    if !scop.params.is_empty() {
+        return Ok(None);
+    }
+    let (domain, all) = (scop.domain()?, deps.all(scop)?);
+    let Some(sizes) = Sizes::of(&domain, &all)? else { return Ok(None) };
+    let flow = sizes.named_map(&deps.flow)?;
+    let tree =
+        search(scop, sizes.named_set(&domain)?, sizes.context(&scop.ctx)?, sizes.named_map(&all)?, flow)?;
+    sizes.fixed(tree, &domain).map(Some)
+}
+
+/// isl's schedule of these instances that orders `all` and keeps `flow` short; the program's order if isl's makes no sense.
+fn search(
+    scop: &Scop,
+    domain: isl::UnionSet,
+    context: isl::Set,
+    all: isl::UnionMap,
+    flow: isl::UnionMap,
+) -> Result<ScheduleTree> {
+    let constraints = isl::ScheduleConstraints::on_domain(domain)?
+        .set_context(context)?
         .set_validity(all.clone())?
         .set_coincidence(all)?
-        .set_proximity(simple(deps.flow.clone())?)?;
+        .set_proximity(flow)?;
     let tree = ScheduleTree::from_isl(&constraints.compute_schedule()?)?;
     // isl keeps to its limit of coefficients in most places only: a loop that counts in steps of 2^31 would take for ever.
     if moderate(&tree.root)? { Ok(tree) } else { ScheduleTree::from_isl(&scop.schedule) }

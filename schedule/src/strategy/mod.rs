@@ -10,7 +10,7 @@
 //! The tree that detection found (the program's order) is placed by [`place::place`], which distributes loops, moves
 //! parallel loops outwards and picks what runs on the host, by an estimate of the running time. Only if the estimate is far
 //! from what the device could do are other orders tried: the program's with split statements, then the one isl's scheduler
-//! finds. One of them wins if its estimate is clearly lower.
+//! finds, and the one it finds with constant sizes as parameters. One of them wins if its estimate is clearly lower.
 //! So a stencil whose space loops are parallel keeps its plain time loop, and a triangular solver that is serial as written
 //! becomes a sequence of parallel updates. Each further tiling (hexagonal, split, overlapped, streaming) is a module here.
 
@@ -19,11 +19,12 @@ mod isl_scheduler;
 mod locality;
 mod original;
 mod place;
+mod sizes;
 mod split;
 mod wavefront;
 
 pub(crate) use cost::{extent_of, volume};
-pub use isl_scheduler::isl_schedule;
+pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
 pub use original::original;
 pub(crate) use place::coincident;
 pub use place::place;
@@ -113,6 +114,12 @@ pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions)
     let from_isl = || {
         budgeted(&scop.ctx, "scheduling", options.budget, || place(scop, deps, &isl_schedule(scop, deps)?))
     };
+    let from_sizes = || {
+        budgeted(&scop.ctx, "scheduling", options.budget, || {
+            let tree = isl_schedule_of_sizes(scop, deps)?;
+            tree.map(|t| place(scop, deps, &t)).transpose()
+        })
+    };
     match options.scheduler {
         Scheduler::Original => from_original(),
         // The program's order is legal where isl's scheduler gives up, "unable to carry dependences".
@@ -125,7 +132,8 @@ pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions)
         Scheduler::Auto => {
             let mut best = from_original();
             // A failure of one candidate leaves the others.
-            let others: [&dyn Fn() -> Result<Option<Placed>>; 2] = [&from_split, &|| from_isl().map(Some)];
+            let others: [&dyn Fn() -> Result<Option<Placed>>; 3] =
+                [&from_split, &|| from_isl().map(Some), &from_sizes];
             for other in others {
                 if matches!(&best, Ok(b) if near_ideal(b)) {
                     break;

@@ -13,5 +13,5 @@ void triangle(double A[2000][2000], double B[2000][2600]) {
 }
 
 // CHECK-LABEL: scop triangle
-// CHECK:       domain {{.*}} S{{[0-9]}}[i0, i1, i2] : 0 <= i0 <= 1998 and 0 <= i1 <= 2599 and 0 <= i2 <= 1998 - i0
+// CHECK:       domain {{.*}} S{{[0-9]}}[i0, i1, i2] : i0 >= 0 and 0 <= i1 <= 2599 and 0 <= i2 <= 1998 - i0
 // CHECK:       domain {{.*}} S{{[0-9]}}[i0, i1] : 0 <= i0 <= 1999 and 0 <= i1 <= 2599
