@@ -99,11 +99,16 @@ static unsigned elementBytes(MemIntrinsic &MI, ScalarEvolution &SE, ArrayRef<con
   return Fits;
 }
 
+// Bytes of a copy of constant length that is an array's.
+static constexpr uint64_t MinConstantLength = 2048;
+
 // `for (i = 0; i < length / bytes; ++i) dst[i] = value or src[i]`. Forward order is right for memcpy, whose operands are equal or
 // disjoint, and for a memmove that is known to be one.
 static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA) {
-  if (MI.isVolatile() || MI.getDestAddressSpace() != 0 || isa<ConstantInt>(MI.getLength()) ||
-      !MI.getLength()->getType()->isIntegerTy(64))
+  if (MI.isVolatile() || MI.getDestAddressSpace() != 0 || !MI.getLength()->getType()->isIntegerTy(64))
+    return false;
+  // A structure, or an array whose loops stay on the host.
+  if (auto *Constant = dyn_cast<ConstantInt>(MI.getLength()); Constant && Constant->getValue().ult(MinConstantLength))
     return false;
   auto *Set = dyn_cast<MemSetInst>(&MI);
   auto *Copy = dyn_cast<MemTransferInst>(&MI);
@@ -435,6 +440,25 @@ bool prs_drop_stack_saves(Session *S, LLVMValueRef FRef) {
   return !Saves.empty();
 }
 
+// A division that gives the same wherever `I` runs, and is defined everywhere.
+static void hoistDivision(Instruction &I, Instruction *Before) {
+  IRBuilder<> B(Before);
+  Type *Ty = I.getType();
+  Value *X = I.getOperand(0), *D = B.CreateFreeze(I.getOperand(1));
+  Value *Zero = ConstantInt::get(Ty, 0), *One = ConstantInt::get(Ty, 1), *Minus = ConstantInt::getSigned(Ty, -1);
+  bool Signed = I.getOpcode() == Instruction::SDiv;
+  Value *Bad = B.CreateICmpEQ(D, Zero);
+  Value *Negates = Signed ? B.CreateICmpEQ(D, Minus) : nullptr;
+  if (Signed)
+    Bad = B.CreateOr(Bad, Negates);
+  Value *Safe = B.CreateSelect(Bad, One, D);
+  Value *Quotient = Signed ? B.CreateSDiv(X, Safe, I.getName()) : B.CreateUDiv(X, Safe, I.getName());
+  if (Signed)
+    Quotient = B.CreateSelect(Negates, B.CreateNeg(X), Quotient, I.getName());
+  I.replaceAllUsesWith(Quotient);
+  I.eraseFromParent();
+}
+
 bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
@@ -447,9 +471,15 @@ bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
     Blocks.perform(&LI);
     for (BasicBlock *BB : Blocks)
       for (Instruction &I : make_early_inc_range(*BB)) {
-        if (!isa<BinaryOperator, CastInst>(I) || !I.getType()->isIntegerTy() || !L->hasLoopInvariantOperands(&I) ||
-            !isSafeToSpeculativelyExecute(&I))
+        if (!isa<BinaryOperator, CastInst>(I) || !I.getType()->isIntegerTy() || !L->hasLoopInvariantOperands(&I))
           continue;
+        if (!isSafeToSpeculativelyExecute(&I)) {
+          if (I.getOpcode() == Instruction::SDiv || I.getOpcode() == Instruction::UDiv) {
+            hoistDivision(I, Before->getTerminator());
+            Changed = true;
+          }
+          continue;
+        }
         I.moveBefore(Before->getTerminator()->getIterator());
         I.dropLocation();
         Changed = true;

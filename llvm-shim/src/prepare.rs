@@ -118,7 +118,7 @@ impl Session {
     }
 
     /// Moves integer arithmetic on what a loop does not change before the loop: a size such as `h / 2` that is computed between two loops
-    /// keeps scalar evolution from multiplying out subscripts.
+    /// keeps scalar evolution from multiplying out subscripts. Divisions get a divisor other than 0 where they did not run.
     pub fn hoist_arithmetic(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

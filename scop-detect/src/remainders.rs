@@ -25,7 +25,9 @@ impl Builder<'_> {
         let known = place.domain.clone().intersect_params(self.context.clone())?;
         let known = known.intersect_params(self.assumed.clone())?;
         let found = self.multiples_on(&known, x, n, place)?;
-        if found.is_some() || self.strict {
+        // What no counter is part of is no place in a ring, but a size, such as `width / heads`: a parameter of a smaller region.
+        let counters = place.space()?.dim(DimType::Set)?;
+        if found.is_some() || self.strict || !x.clone().involves_dims(DimType::In, 0, counters)? {
             return Ok(found);
         }
         let in_n = self.params_of(n)?;
