@@ -4,6 +4,7 @@
 //! entry:    hold = alloca ptr; *hold = NULL
 //! a SCoP:   run = pollyrs_rt_begin_held(hold, ...)            the host plan
 //! between:  pollyrs_rt_release(hold, read, write)             before what may touch an object
+//!           pollyrs_rt_discard(hold, dead)                    before an object is freed, and then its release
 //!           pollyrs_rt_leave(hold)                            before what may do anything, and before exits
 //! ```
 //!
@@ -52,15 +53,21 @@ impl Held<'_> {
     }
 }
 
-/// Before an instruction: objects of `read` are about to be read, those of `write` to be written.
+/// Before an instruction: objects of `read` are about to be read, those of `write` to be written, and those of `dead` to be freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
     pub before: LLVMValueRef,
     pub read: u32,
     pub write: u32,
+    pub dead: u32,
 }
 
 impl Release {
+    /// Nothing stays.
+    pub fn all(before: LLVMValueRef) -> Release {
+        Release { before, read: ALL_OBJECTS, write: ALL_OBJECTS, dead: 0 }
+    }
+
     /// Nothing may stay.
     pub fn leaves(&self) -> bool {
         self.write == ALL_OBJECTS
@@ -152,6 +159,10 @@ pub unsafe fn emit_releases(
             let leave = ir.declare(module, "pollyrs_rt_leave", ir.void_type(), &[ptr]);
             ir.call(ir.void_type(), leave, &[slot]);
         } else {
+            if release.dead != 0 {
+                let discard = ir.declare(module, "pollyrs_rt_discard", ir.void_type(), &[ptr, i32]);
+                ir.call(ir.void_type(), discard, &[slot, ir.int32(release.dead)]);
+            }
             let name = "pollyrs_rt_release";
             let give = ir.declare(module, name, ir.void_type(), &[ptr, i32, i32]);
             ir.call(ir.void_type(), give, &[slot, ir.int32(release.read), ir.int32(release.write)]);

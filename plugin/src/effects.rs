@@ -129,6 +129,15 @@ impl<'s> Summaries<'s> {
         of_library(&library, call).map(Rc::new)
     }
 
+    /// Whether a call frees its argument, and does nothing else.
+    pub fn frees(&self, call: LLVMValueRef) -> bool {
+        let Some(f) = shim::callee(call) else { return false };
+        let facts = shim::call_facts(call);
+        // SAFETY: a live function.
+        let declared = unsafe { LLVMIsDeclaration(f) != 0 };
+        declared && facts.builtin && !facts.bundles && name_of(f) == "free"
+    }
+
     /// Whether an exception may come out of a call of `f`, which has a body. `None`: `f` is under way.
     pub fn throws(&self, f: LLVMValueRef) -> Option<bool> {
         let effects = self.of(f)?;

@@ -355,18 +355,20 @@ fn releases(
         if cfg.inside.contains(&key) || !(cut || host.is_some() || after.contains(&key)) {
             continue;
         }
-        // A release serves a block up to the next call that gets the hold.
-        let mut lents = 0;
+        // A release serves a block up to the next call that gets the hold, or that frees an object: what is dead there may be in use before.
+        let mut parts = 0;
         for instruction in instructions(*block) {
             if exits(instruction) {
-                add((i, END), Release { before: instruction, read: ALL_OBJECTS, write: ALL_OBJECTS });
+                add((i, END), Release::all(instruction));
                 continue;
             }
             let lent = calls.iter().find(|(call, _)| *call == instruction).map(|(_, callee)| *callee);
             let (mut read, mut write) = effect(request, instruction, lent, objects);
             let mut touches = read | write != 0;
-            let part = lents;
-            lents += usize::from(lent.is_some());
+            let dead = if cut { 0 } else { freed(request, instruction, objects) };
+            parts += usize::from(dead != 0);
+            let part = parts;
+            parts += usize::from(lent.is_some());
             if let Some(host) = host.as_deref_mut()
                 && !request.summaries.add_to(host, instruction, lent.and_then(|f| request.host_of(f)))
             {
@@ -384,12 +386,27 @@ fn releases(
                 unsafe { LLVMGetBasicBlockTerminator(b) }
             };
             match cfg.hoisted.get(&key) {
-                Some(to) => add((number[&(*to as usize)], END), Release { before: end(*to), read, write }),
-                None => add((i, part), Release { before: instruction, read, write }),
+                Some(to) => {
+                    add((number[&(*to as usize)], END), Release { before: end(*to), read, write, dead: 0 })
+                }
+                None => add((i, part), Release { before: instruction, read, write, dead }),
             }
         }
     }
     found
+}
+
+/// The object that an instruction frees, if it is one and has a bit of its own. Arrays that lie in no other are dead behind it: an
+/// activation computes the object once, so that all of them lie in the memory that is freed.
+fn freed(request: &Request<'_>, instruction: LLVMValueRef, objects: &[LLVMValueRef]) -> u32 {
+    if !is_call(instruction) || !request.summaries.frees(instruction) {
+        return 0;
+    }
+    // SAFETY: a live call with an argument.
+    let all = request.analyses.underlying_objects(unsafe { LLVMGetOperand(instruction, 0) });
+    let [object] = all[..] else { return 0 };
+    let number = objects.iter().position(|o| *o == object);
+    number.filter(|n| *n < MAX_OBJECTS - 1).map_or(0, bit)
 }
 
 /// The objects that an instruction may read and write; all of them where it may do anything.

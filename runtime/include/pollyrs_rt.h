@@ -21,6 +21,7 @@
  *   void *hold = NULL;                                               // one a function's activation, used by its thread only
  *   ...  pollyrs_rt_begin_held(&hold, ...), pollyrs_rt_host_begin_held(&hold, ...) in place of the above
  *   pollyrs_rt_release(&hold, read, write);                          // before instructions that may touch held arrays
+ *   pollyrs_rt_discard(&hold, dead);                                 // before free
  *   pollyrs_rt_leave(&hold);                                         // before each exit of the function
  *
  * A function may lend its hold to one that it calls and that the compiler knows:
@@ -43,7 +44,7 @@ extern "C" {
 #endif
 
 /* Version 2 added holds, version 3 that they are lent; the library runs code of all versions. */
-#define POLLYRS_ABI_VERSION 3u
+#define POLLYRS_ABI_VERSION 4u
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -180,6 +181,9 @@ void *pollyrs_rt_begin_held(void **hold, const PollyrsScop *scop, double work, c
  * this thread with another's (a lock, say), both are POLLYRS_ALL. A device that fails here ends the program: the only copy of
  * results is lost. */
 void pollyrs_rt_release(void **hold, uint32_t read, uint32_t write);
+
+/* Before this thread frees the objects of the mask `dead`, a release of which follows: what only the device has of them is gone. */
+void pollyrs_rt_discard(void **hold, uint32_t dead);
 
 /* As pollyrs_rt_release of everything; and the hold is freed and *hold NULL again. */
 void pollyrs_rt_leave(void **hold);

@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU64;
 use crate::returned::Shape;
 
 /// The version that this library speaks.
-pub const ABI_VERSION: u32 = 3;
+pub const ABI_VERSION: u32 = 4;
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.

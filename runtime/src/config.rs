@@ -17,7 +17,7 @@
 //! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
 //! | `POLLYRS_RT_EMU_THREADS` | a number | Emulated device: how many blocks run at once; by default one on each core. |
 //! | `POLLYRS_RT_EMU_STACK` | KiB, 64 by default, 1024 with checks | Emulated device: the stack of a thread of a kernel that has barriers. |
-//! | `POLLYRS_RT_CHECK` | `0` (default), `1` for all, or a list of `race`, `bounds`, `init`, `copies` | For tests: ends the program with a message at the first mistake of a kernel. Most of it needs kernels compiled for the checked emulated device (see [`crate::check`]); `copies` also finds, on every device, that a kernel changed a byte of a copied-in array outside of the range that the program said it writes. Other threads must leave the arrays alone meanwhile. |
+//! | `POLLYRS_RT_CHECK` | `0` (default), `1` for all, or a list of `race`, `bounds`, `init`, `copies` | For tests: ends the program with a message at the first mistake of a kernel. Most of it needs kernels compiled for the checked emulated device (see [`crate::check`]); `copies` also finds, on every device, that a kernel changed a byte of a copied-in array outside of the range that the program said it writes, and fills the program's memory with ones where results stay on the device. Other threads must leave the arrays alone meanwhile. |
 //! | `POLLYRS_RT_CHECK_SEED` | a number, 1 by default | The seed of the orders in which blocks and threads run while `race` is checked, unless `POLLYRS_RT_EMU_ORDER` is set. |
 //!
 //! A value that makes no sense never changes what the program computes: the original loop runs, with the complaint as its
@@ -166,7 +166,7 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
     fn flag(&mut self, name: &str, default: bool) -> bool {
         self.read(
             name,
-            false,
+            default,
             |value| match value {
                 "0" => Some(false),
                 "1" => Some(true),

@@ -10,6 +10,7 @@
 use crate::abi::{Array, Scop};
 use crate::error::{Error, Result};
 use crate::registry::State;
+use crate::results::Returning;
 
 /// Device addresses equal host addresses modulo this. The driver aligns allocations to 256 bytes at least (CUDA C
 /// Programming Guide, "Device Memory Accesses"); no vector or asynchronous copy asks for more than 128.
@@ -63,8 +64,20 @@ pub trait Queue {
     /// Everything has succeeded, and the next writes to the program's memory are the results.
     fn returning(&mut self) {}
 
-    /// All results are in place.
+    /// All results are in place, or held.
     fn returned(&mut self) {}
+
+    /// These results, of whatever execution, are in place.
+    fn brought(&mut self, _results: &[Returning<'_>]) {}
+
+    /// What kernels wrote here was copied, and the copy takes its place.
+    fn moved(&mut self, _to: u64, _from: u64, _bytes: u64) {}
+
+    /// Nobody wants what kernels wrote here.
+    fn forsaken(&mut self, _device: u64, _bytes: u64) {}
+
+    /// All that kernels wrote here is in place: the program may use it.
+    fn settled(&mut self, _device: u64, _bytes: u64) {}
 
     /// Copies between allocations of this queue, which don't overlap.
     ///
@@ -84,6 +97,14 @@ pub trait Queue {
     /// The arguments are what the kernel expects.
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()>;
 
+    /// Nothing that was launched waits for later calls any more.
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The execution failed: launches that wait for later calls are never made.
+    fn discard(&mut self) {}
+
     /// Waits for everything so far and reports its errors.
     fn synchronize(&mut self) -> Result<()>;
 
@@ -94,14 +115,6 @@ pub trait Queue {
     ///
     /// # Safety
     /// As for [`std::ptr::copy_nonoverlapping`].
-    /// Nothing that was launched waits for later calls any more.
-    fn submit(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// The execution failed: launches that wait for later calls are never made.
-    fn discard(&mut self) {}
-
     unsafe fn deliver(&mut self, to: *mut u8, from: *const u8, bytes: u64) {
         // SAFETY: the caller's promise.
         unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };

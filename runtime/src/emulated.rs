@@ -10,16 +10,20 @@
 //! How blocks and threads run is in [`crate::blocks`].
 
 use std::alloc::{Layout, alloc, dealloc};
+use std::ops::Range;
 use std::time::Instant;
 
 use crate::abi::{Array, Scop};
 use crate::blocks::{self, Grid};
 use crate::check::Checker;
+use crate::check::held::Shadow;
 use crate::config::{Config, Operation};
 use crate::device::{ALIGNMENT, Queue, buffer, padding};
 use crate::error::{Error, Result};
 use crate::fatal;
 use crate::registry::State;
+use crate::results::Returning;
+use crate::returned::Shape;
 
 /// What fresh memory holds.
 pub const POISON: u8 = 0xff;
@@ -35,6 +39,10 @@ struct Memory {
     /// Where the memory begins and ends, relative to `start`.
     begin: usize,
     end: usize,
+    /// Of memory that stays between executions, if they are checked.
+    shadow: Option<Shadow>,
+    /// Kernels that were not compiled to be checked may have written here.
+    unknown: bool,
 }
 
 impl Memory {
@@ -56,11 +64,32 @@ impl Memory {
             start.add(begin).write_bytes(POISON, end - begin);
             start.add(end).write_bytes(GUARD, size - end);
         }
-        Ok(Memory { start, layout, begin, end })
+        Ok(Memory { start, layout, begin, end, shadow: None, unknown: false })
     }
 
     fn address(&self) -> u64 {
         self.start as u64 + self.begin as u64
+    }
+
+    fn len(&self) -> usize {
+        self.end - self.begin
+    }
+
+    /// The bits of its bytes.
+    fn shadow(&mut self) -> &mut Shadow {
+        let (len, exact) = (self.len(), !self.unknown);
+        self.shadow.get_or_insert_with(|| Shadow::new(len, exact))
+    }
+
+    /// Ends the program if some of what kernels wrote in a part did not come back.
+    fn expect_clean(&self, part: Range<usize>) {
+        let Some(shadow) = &self.shadow else { return };
+        if let Some(at) = shadow.dirty(part) {
+            fatal(&format!(
+                "byte {at} of the memory of {} was written by a kernel and did not come back before the program may use it",
+                shadow.name
+            ));
+        }
     }
 
     /// The offset of a changed guard byte, relative to the memory's begin.
@@ -90,6 +119,8 @@ pub struct EmulatedQueue {
     launches: u64,
     /// Where kernels were compiled to be checked, and checks are on.
     checker: Option<Box<Checker>>,
+    /// The execution has launched something.
+    launched: bool,
 }
 
 /// What loading a module is elsewhere.
@@ -118,7 +149,40 @@ impl EmulatedQueue {
             landing: Vec::new(),
             kernel_ms: 0.0,
             launches: 0,
+            launched: false,
         })
+    }
+
+    /// The memory that an address is in, and where.
+    fn memory_at(&self, device: u64) -> Option<(usize, usize)> {
+        let inside =
+            |memory: &Memory| (memory.address()..memory.address() + memory.len() as u64).contains(&device);
+        let index = self.memory.iter().position(inside)?;
+        Some((index, (device - self.memory[index].address()) as usize))
+    }
+
+    /// Before the first launch: what the device has of earlier executions is what the program has, unless it has yet to come back.
+    fn check_agreement(&self) {
+        let Some(checker) = self.checker.as_ref().filter(|_| self.config.check.copies) else { return };
+        for (array, device) in checker.held_inputs() {
+            let Some((index, at)) = self.memory_at(device) else { continue };
+            let Some(shadow) = &self.memory[index].shadow else { continue };
+            let bytes = array.bytes as usize;
+            // SAFETY: the array's range is readable by the promise of `begin`, and its memory as large.
+            let (here, there) = unsafe {
+                (
+                    std::slice::from_raw_parts(device as *const u8, bytes),
+                    std::slice::from_raw_parts(array.start.cast::<u8>(), bytes),
+                )
+            };
+            if let Some(byte) = shadow.disagreement(at, here, there) {
+                fatal(&format!(
+                    "{}: the program changed byte {byte} of {} while it was on the device, and no release said so",
+                    self.scop.name(),
+                    shadow.name
+                ));
+            }
+        }
     }
 }
 
@@ -137,6 +201,10 @@ impl Queue for EmulatedQueue {
     fn give_back(&mut self, device: u64) {
         // A guard that is damaged by now would go unnoticed.
         let _ = self.synchronize();
+        if self.config.check.copies {
+            let given = self.memory.iter().filter(|memory| memory.address() == device);
+            given.for_each(|memory| memory.expect_clean(0..memory.len()));
+        }
         self.memory.retain(|memory| memory.address() != device);
     }
 
@@ -145,6 +213,7 @@ impl Queue for EmulatedQueue {
         self.scop = scop;
         self.checker = checker(self.config, scop);
         self.kernel_ms = 0.0;
+        self.launched = false;
         Ok(())
     }
 
@@ -157,18 +226,90 @@ impl Queue for EmulatedQueue {
         Ok(())
     }
 
+    fn moved(&mut self, to: u64, from: u64, bytes: u64) {
+        if let (Some((to, at)), Some((from, start))) = (self.memory_at(to), self.memory_at(from))
+            && let Ok([to, from]) = self.memory.get_disjoint_mut([to, from])
+        {
+            to.unknown |= from.unknown;
+            if let Some(shadow) = &mut from.shadow {
+                shadow.move_to(start..start + bytes as usize, to.shadow(), at);
+            }
+        }
+    }
+
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         // SAFETY: the caller's promise; device memory is host memory.
         unsafe { std::ptr::copy_nonoverlapping(from, to as *mut u8, bytes as usize) };
         if let Some(checker) = &mut self.checker {
             checker.copied_in(to, bytes);
         }
+        if let Some((index, at)) = self.memory_at(to)
+            && let Some(shadow) = &mut self.memory[index].shadow
+            && let Some(lost) = shadow.copied_in(at..at + bytes as usize)
+            && self.config.check.copies
+        {
+            fatal(&format!("byte {lost} of the memory of {} was copied in over a result", shadow.name));
+        }
         Ok(())
     }
 
     fn placed(&mut self, index: usize, array: &Array, device: u64, argument: u64, held: bool) {
-        if let Some(checker) = &mut self.checker {
-            checker.placed(index, array, device, argument, held);
+        let place = self.memory_at(device).filter(|_| held);
+        let Some(checker) = &mut self.checker else {
+            if let Some((memory, _)) = place {
+                (self.memory[memory].shadow, self.memory[memory].unknown) = (None, true);
+            }
+            return;
+        };
+        let held = place.map(|(memory, at)| {
+            let shadow = self.memory[memory].shadow();
+            shadow.name = format!("{} in {}", self.scop.array_name(index), self.scop.name());
+            (&*shadow, at)
+        });
+        checker.placed(index, array, device, argument, held);
+    }
+
+    fn returned(&mut self) {
+        let Some(checker) = self.checker.take() else { return };
+        for (address, bytes, defined) in checker.held_writes() {
+            if let Some((index, at)) = self.memory_at(address) {
+                self.memory[index].shadow().wrote(at..at + bytes as usize, defined);
+            }
+        }
+        self.checker = Some(checker);
+    }
+
+    fn brought(&mut self, results: &[Returning<'_>]) {
+        // Some may overlap: no bits change before all are looked at.
+        for clears in [false, true] {
+            for result in results {
+                let Some((index, at)) = self.memory_at(result.from) else { continue };
+                let Some(shadow) = &mut self.memory[index].shadow else { continue };
+                if clears {
+                    shadow.brought(at, result.bytes, &result.shape);
+                } else if let Some(byte) = shadow.unwritten(at, result.bytes, &result.shape)
+                    && self.config.check.copies
+                {
+                    fatal(&format!(
+                        "byte {byte} of the memory of {} came back, but no kernel wrote it",
+                        shadow.name
+                    ));
+                }
+            }
+        }
+    }
+
+    fn forsaken(&mut self, device: u64, bytes: u64) {
+        if let Some((index, at)) = self.memory_at(device)
+            && let Some(shadow) = &mut self.memory[index].shadow
+        {
+            shadow.brought(at, bytes, &Shape::Dense);
+        }
+    }
+
+    fn settled(&mut self, device: u64, bytes: u64) {
+        if let Some((index, at)) = self.memory_at(device).filter(|_| self.config.check.copies) {
+            self.memory[index].expect_clean(at..at + bytes as usize);
         }
     }
 
@@ -188,6 +329,9 @@ impl Queue for EmulatedQueue {
         let Some(kernel) = self.scop.kernels().get(kernel) else {
             return Err(Error::Descriptor(format!("no kernel {kernel}")));
         };
+        if !std::mem::replace(&mut self.launched, true) {
+            self.check_agreement();
+        }
         let grid = Grid { scop: self.scop, kernel, blocks, launch: self.launches, config: self.config };
         self.launches += 1;
         let start = Instant::now();

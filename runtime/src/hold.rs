@@ -30,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::frame::Masks;
 use crate::profile::{self, Line};
 use crate::results::{Back, Returning, lost};
-use crate::returned::Shape;
+use crate::returned::{Shape, obliterate};
 use crate::spans::{holds, overlaps, unite, without};
 use crate::written::Span;
 
@@ -304,6 +304,7 @@ impl Hold {
                 let (to, from) = (device + (start - hull.0), entry.device + (start - entry.host.0));
                 // SAFETY: parts of the two entries' allocations.
                 unsafe { queue.copy_within(to, from, end - start) }?;
+                queue.moved(to, from, end - start);
             }
         }
         for i in (0..self.entries.len()).rev() {
@@ -385,6 +386,10 @@ impl Hold {
             return Ok(());
         };
         let Some(result) = written(array) else { return Ok(()) };
+        if config.check.copies {
+            // SAFETY: the caller's promise.
+            unsafe { obliterate(result.start, result.bytes, &result.shape) };
+        }
         let entry = &mut self.entries[at];
         entry.writer = Some(scop);
         if !array.copied_in() {
@@ -516,6 +521,25 @@ impl Hold {
         unsafe { self.let_go(config, read, write) };
     }
 
+    /// The program is about to free the objects of `dead`; their release follows. What lies in no others goes, without a copy.
+    pub fn discard(&mut self, dead: u32) {
+        let Some(mut queue) = self.queue.take() else { return };
+        // The driver may still read a snapshot. If it fails, the release will find out.
+        let idle = !self.copying || queue.synchronize().is_ok();
+        self.copying &= !idle;
+        let depth = self.depth;
+        self.entries.retain(|entry| {
+            let mask = entry.masks.at(depth);
+            let dies = idle && mask != 0 && mask & !dead == 0;
+            if dies {
+                queue.forsaken(entry.device, entry.host.1 - entry.host.0);
+                queue.give_back(entry.device);
+            }
+            !dies
+        });
+        self.queue = Some(queue);
+    }
+
     /// As [`Hold::release`], but the program itself does nothing.
     ///
     /// # Safety
@@ -545,6 +569,11 @@ impl Hold {
             let scop = self.entries.iter().filter(|entry| !entry.dirty.is_empty()).find_map(|e| e.writer);
             if let Some(scop) = scop {
                 lost(scop, &error);
+            }
+        }
+        for (i, Entry { device, host, .. }) in self.entries.iter().enumerate() {
+            if read[i] || written[i] {
+                queue.settled(*device, host.1 - host.0);
             }
         }
         let mut dropped = written.iter();

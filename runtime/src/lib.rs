@@ -257,6 +257,16 @@ pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, w
     unsafe { with_frame(slot, |frame| frame.hold().release(registry::config(), read, write)) };
 }
 
+/// `pollyrs_rt_discard`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_discard(slot: *mut *mut c_void, dead: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { with_frame(slot, |frame| frame.hold().discard(dead)) };
+}
+
 /// `pollyrs_rt_leave`.
 ///
 /// # Safety

@@ -61,6 +61,7 @@ impl Back<'_> {
                 self.direct(results)
             }
         }?;
+        self.queue.brought(results);
         Ok(total)
     }
 

@@ -9,6 +9,8 @@
 //! element that the device wrote without changing it needs no store. (That is why the snapshot is what is copied in: a
 //! second read of the program's memory could differ.)
 
+use crate::emulated::POISON;
+
 /// Which bytes of a written range are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -131,6 +133,20 @@ pub unsafe fn settle_part(to: *mut u8, at: usize, part: &[u8], shape: &Shape, be
                 }
             }
         }
+    }
+}
+
+/// `POLLYRS_RT_CHECK`: until a result comes back, the program's memory holds what nobody would mistake for it: who reads it too early
+/// shows.
+///
+/// # Safety
+/// `to` is the address of the result's place, which is writable; [`Shape::check`] has no objection.
+pub unsafe fn obliterate(to: u64, bytes: u64, shape: &Shape) {
+    // What comes back of the others depends on what is there.
+    if !matches!(shape, Shape::Changed { .. }) {
+        let to = std::ptr::with_exposed_provenance_mut(to as usize);
+        // SAFETY: the caller's promise.
+        unsafe { settle(to, &vec![POISON; bytes as usize], shape, &[], 1) };
     }
 }
 

@@ -6,13 +6,14 @@
 //! | `race` | two accesses to one location, one of them a write, by threads of a block between the same barriers or by blocks of one launch |
 //! | `bounds` | accesses outside of the array, or of shared memory |
 //! | `init` | values that nobody wrote and that decide something or end up in an array of the program |
-//! | `copies` | what is copied back and was never written, or was written and is not copied back |
+//! | `copies` | what is copied back and was never written, or was written and is not copied back; of arrays that stay on the device: see [`held`] |
 //!
 //! # Invariants
 //! - One host thread runs all blocks of a checked launch, one after the other: epochs are in order (see [`shadow`]).
 //! - Nothing here changes what kernels compute: with everything switched off, or nothing found, results are the same.
 
 mod calls;
+pub mod held;
 pub mod shadow;
 
 pub use calls::Thread;
@@ -23,6 +24,7 @@ use std::fmt::Write;
 use crate::abi::{Array, Kernel, Scop};
 use crate::fatal;
 use crate::returned::Shape;
+use held::Shadow;
 use shadow::{Between, Cell, Clock, FRESH, Stamp};
 
 /// `POLLYRS_RT_CHECK`.
@@ -154,13 +156,26 @@ impl Checker {
         }
     }
 
-    /// An array got its memory; `held` memory has contents of earlier executions and is not copied back at the end of this one.
-    pub fn placed(&mut self, index: usize, host: &Array, device: u64, argument: u64, held: bool) {
+    /// An array got its memory. `held`: which has contents of earlier executions and stays, and where in it the array begins.
+    pub fn placed(
+        &mut self,
+        index: usize,
+        host: &Array,
+        device: u64,
+        argument: u64,
+        held: Option<(&Shadow, usize)>,
+    ) {
         let element = u64::from(host.element_bytes).max(1);
         let mut cells = vec![FRESH; host.bytes.div_ceil(element) as usize];
-        if held {
-            cells.iter_mut().for_each(Cell::define);
+        if let Some((shadow, start)) = held {
+            let (element, bytes) = (element as usize, host.bytes as usize);
+            for (at, cell) in cells.iter_mut().enumerate() {
+                if shadow.is_defined(start + at * element..start + ((at + 1) * element).min(bytes)) {
+                    cell.define();
+                }
+            }
         }
+        let held = held.is_some();
         let scratch = host.flags & crate::abi::ARRAY_SCRATCH != 0;
         let (begin, end) = (device, device + host.bytes);
         if let Some(region) = self.regions.get_mut(index) {
@@ -415,13 +430,30 @@ impl Checker {
         )
     }
 
-    /// The end of the execution: what comes back was written, and what was written comes back.
+    /// What the kernels wrote of memory that stays: address, bytes, and whether they have a value.
+    pub fn held_writes(&self) -> impl Iterator<Item = (u64, u64, bool)> {
+        self.regions.iter().flatten().filter(|region| region.held).flat_map(|region| {
+            let written = region.cells.iter().enumerate().filter(|(_, cell)| cell.written());
+            written.map(|(at, cell)| {
+                let begin = region.begin + at as u64 * region.element;
+                (begin, region.element.min(region.end - begin), !cell.undefined())
+            })
+        })
+    }
+
+    /// The arrays whose contents may be of earlier executions, and their memory.
+    pub fn held_inputs(&self) -> impl Iterator<Item = (Array, u64)> {
+        let inputs = self.regions.iter().flatten().filter(|region| region.held && region.host.copied_in());
+        inputs.map(|region| (region.host, region.begin))
+    }
+
+    /// The end of the execution: what comes back, now or later, was written, and what was written comes back.
     pub fn finish(&mut self) {
         if !self.checks.copies {
             return;
         }
         for (index, region) in self.regions.iter().enumerate() {
-            let Some(region) = region.as_ref().filter(|r| !r.scratch && !r.held && !r.host.is_fault()) else {
+            let Some(region) = region.as_ref().filter(|r| !r.scratch && !r.host.is_fault()) else {
                 continue;
             };
             let (offset, bytes) = region.host.out_range().unwrap_or((0, 0));

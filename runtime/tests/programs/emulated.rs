@@ -204,6 +204,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
     let expected = [
         "pollyrs_rt_begin",
         "pollyrs_rt_begin_held",
+        "pollyrs_rt_discard",
         "pollyrs_rt_emu_barrier",
         "pollyrs_rt_emu_barrier_at",
         "pollyrs_rt_emu_decide",

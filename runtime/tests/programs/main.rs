@@ -6,3 +6,4 @@ mod emulated;
 mod held;
 mod layout;
 mod support;
+mod watched;

@@ -31,7 +31,7 @@ pub fn scratch() -> &'static Path {
 }
 
 /// The folder with `libpollyrs_rt.a` and `libpollyrs_rt.so` of this build.
-fn libraries() -> PathBuf {
+pub fn libraries() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap();
     assert!(folder.join("libpollyrs_rt.a").exists(), "no library in {}", folder.display());
@@ -59,7 +59,7 @@ pub fn compile(output: &str, file: &str, arguments: &[&str]) -> PathBuf {
     output
 }
 
-const SYSTEM: [&str; 4] = ["-rdynamic", "-lpthread", "-ldl", "-lm"];
+pub const SYSTEM: [&str; 4] = ["-rdynamic", "-lpthread", "-ldl", "-lm"];
 
 /// The program, linked to the static library.
 pub fn program() -> &'static Path {

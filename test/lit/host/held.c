@@ -5,6 +5,9 @@
 // RUN: %opt -passes='print<pollyrs-host>,verify' -disable-output %t.ll 2>&1 | FileCheck %s
 // RUN: %opt -passes='pollyrs<hold=false>' %t.ll -S | FileCheck --check-prefix=OFF %s
 
+__attribute__((malloc)) void *malloc(unsigned long);
+void free(void *);
+
 int more(void);
 
 void alone(int n, float *restrict A) {
@@ -44,3 +47,30 @@ float loop(int n, float *restrict A, float *restrict B, float *restrict C) {
 // OFF-NOT: _held
 // OFF: define {{.*}}@loop(
 // OFF-NOT: _held
+
+// What only the device has of an object that is freed does not come back. Each release before free has a place of its own:
+// behind what uses the object before.
+float freed(int n, const float *restrict init) {
+  float *A = malloc(n * sizeof *A), *B = malloc(n * sizeof *B), sum = 0;
+  for (int i = 0; i < n; i++)
+    A[i] = init[i];
+  do {
+    for (int i = 0; i < n; i++)
+      B[i] = A[i] * 0.5f + init[i];
+    for (int i = 0; i < n; i++)
+      A[i] = B[i] + init[i];
+    sum += B[n / 2];
+  } while (sum < 100);
+  free(A);
+  free(B);
+  return sum;
+}
+// CHECK-LABEL: define {{.*}}@freed(
+// CHECK: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 [[B:[0-9]+]], i32 0)
+// CHECK-NEXT: load float
+// CHECK: call void @pollyrs_rt_discard(ptr %pollyrs.hold, i32 [[A:[0-9]+]])
+// CHECK-NEXT: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 [[A]], i32 [[A]])
+// CHECK-NEXT: call void @free(
+// CHECK: call void @pollyrs_rt_discard(ptr %pollyrs.hold, i32 [[B]])
+// CHECK-NEXT: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 [[B]], i32 [[B]])
+// CHECK-NEXT: call void @free(
