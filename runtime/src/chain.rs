@@ -9,8 +9,8 @@
 //!   the stream sends what is collected before ([`crate::queue`]);
 //! * each launch goes to the stream once: what is collected is kept until the driver took the graph, and where it refuses any step before that,
 //!   an old driver perhaps, the launches go one by one. Then the process uses no graphs any more;
-//! * a graph is used by one queue at a time; what the driver took is independent of later changes to the graph. Several take turns, so
-//!   that a change needs not wait for a graph that runs.
+//! * a graph is used by one queue at a time, and changed when its last launch is over: so the device is at most some graphs behind the program,
+//!   which has to see in time that an execution takes too long ([`crate::cost`]). Several take turns, so that the device has work meanwhile.
 //!
 //! Example: 300 launches of an execution. 64 go one by one, so that the device has work at once and programs with few launches need no graph,
 //! in later executions 16; then four times 16 as graphs, two times 64; before the results are copied two more times 16, and the last 12 one by one.
@@ -19,7 +19,7 @@ use std::ffi::{c_uint, c_void};
 use std::ops::Range;
 
 use crate::config::{Faults, Operation};
-use crate::driver::{Api, Handle, KernelNode};
+use crate::driver::{self, Api, Handle, KernelNode};
 use crate::error::{Error, Result};
 
 /// Launches of a graph: the driver's time for the graph itself is spread over them.
@@ -133,6 +133,8 @@ impl Progress {
 struct Chain {
     executable: Handle,
     nodes: Vec<Handle>,
+    /// Its last launch is over.
+    done: Handle,
 }
 
 /// Graphs of one length.
@@ -144,7 +146,11 @@ struct Turns {
 
 /// Graphs that a queue uses in turn.
 #[derive(Default)]
-pub struct Chains([Turns; LENGTHS.len()]);
+pub struct Chains {
+    turns: [Turns; LENGTHS.len()],
+    /// It is not known when a graph is done.
+    error: Option<Error>,
+}
 
 impl Chains {
     /// Launches as many kernels as [`together`] says. After an error none of them is in the stream.
@@ -161,10 +167,15 @@ impl Chains {
         let Some(kind) = LENGTHS.iter().position(|length| *length == kernels.len()) else {
             return Err(Error::Internal(format!("a chain of {}", kernels.len())));
         };
-        let Turns { made, next } = &mut self.0[kind];
+        if let Some(error) = &self.error {
+            return Err(error.clone());
+        }
+        let Turns { made, next } = &mut self.turns[kind];
         // SAFETY: the caller's promise; a graph's nodes live as long as it does.
         unsafe {
             if let Some(chain) = made.get(*next) {
+                faults.check(Operation::Graph)?;
+                api.event_synchronize(chain.done)?;
                 for (&node, kernel) in chain.nodes.iter().zip(kernels) {
                     faults.check(Operation::Graph)?;
                     api.graph_set_kernel(chain.executable, node, &kernel)?;
@@ -174,6 +185,8 @@ impl Chains {
             }
             faults.check(Operation::Graph)?;
             api.graph_launch(made[*next].executable, stream)?;
+            // This one is on its way; the next finds out.
+            self.error = api.event_record(made[*next].done, stream).err();
         }
         *next = (*next + 1) % TURNS;
         Ok(())
@@ -185,13 +198,19 @@ impl Chain {
     /// As for [`Chains::launch`].
     unsafe fn new(api: &Api, faults: &Faults, kernels: impl Iterator<Item = KernelNode>) -> Result<Chain> {
         faults.check(Operation::Graph)?;
-        let mut graph = Handle::NULL;
+        let (mut graph, mut done) = (Handle::NULL, Handle::NULL);
         // SAFETY: out-pointers to local variables; a new graph that nothing else refers to, or its nodes do if it is complete.
         unsafe {
-            api.graph_create(&mut graph, 0)?;
-            let chain = Chain::fill(api, faults, graph, kernels);
+            api.event_create(&mut done, driver::EVENT_DISABLE_TIMING)?;
+            let chain = api.graph_create(&mut graph, 0).and_then(|()| {
+                let chain = Chain::fill(api, faults, graph, kernels, done);
+                if chain.is_err() {
+                    let _ = api.graph_destroy(graph);
+                }
+                chain
+            });
             if chain.is_err() {
-                let _ = api.graph_destroy(graph);
+                let _ = api.event_destroy(done);
             }
             chain
         }
@@ -204,6 +223,7 @@ impl Chain {
         faults: &Faults,
         graph: Handle,
         kernels: impl Iterator<Item = KernelNode>,
+        done: Handle,
     ) -> Result<Chain> {
         let mut nodes: Vec<Handle> = Vec::new();
         for kernel in kernels {
@@ -218,7 +238,7 @@ impl Chain {
         let mut executable = Handle::NULL;
         // SAFETY: an out-pointer to a local variable. The graph stays, since its nodes name those of the executable one.
         unsafe { api.graph_instantiate(&mut executable, graph, 0) }?;
-        Ok(Chain { executable, nodes })
+        Ok(Chain { executable, nodes, done })
     }
 }
 
