@@ -585,9 +585,6 @@ impl Drop for Run {
             fatal(&format!("{}: a failure left arrays half changed on the device", self.scop.name()));
         }
         let mut queue = std::mem::replace(&mut self.queue, Box::new(NoQueue));
-        if !self.succeeded {
-            queue.discard();
-        }
         // Memory of this execution alone; what was copied in from buffers of it is there.
         if self.arrays.iter().any(|placed| !placed.before.is_empty()) && queue.synchronize().is_err() {
             self.arrays.iter_mut().for_each(|placed| std::mem::forget(std::mem::take(&mut placed.before)));

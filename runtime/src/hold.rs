@@ -418,6 +418,7 @@ impl Hold {
         if !failed {
             return;
         }
+        queue.discard();
         let written: Vec<Span> =
             arrays.iter().filter(|a| a.held() && a.out_range().is_some()).map(range).collect();
         self.entries.retain(|entry| {
@@ -521,25 +522,6 @@ impl Hold {
         unsafe { self.let_go(config, read, write) };
     }
 
-    /// The program is about to free the objects of `dead`; their release follows. What lies in no others goes, without a copy.
-    pub fn discard(&mut self, dead: u32) {
-        let Some(mut queue) = self.queue.take() else { return };
-        // The driver may still read a snapshot. If it fails, the release will find out.
-        let idle = !self.copying || queue.synchronize().is_ok();
-        self.copying &= !idle;
-        let depth = self.depth;
-        self.entries.retain(|entry| {
-            let mask = entry.masks.at(depth);
-            let dies = idle && mask != 0 && mask & !dead == 0;
-            if dies {
-                queue.forsaken(entry.device, entry.host.1 - entry.host.0);
-                queue.give_back(entry.device);
-            }
-            !dies
-        });
-        self.queue = Some(queue);
-    }
-
     /// As [`Hold::release`], but the program itself does nothing.
     ///
     /// # Safety
@@ -571,11 +553,7 @@ impl Hold {
                 lost(scop, &error);
             }
         }
-        for (i, Entry { device, host, .. }) in self.entries.iter().enumerate() {
-            if read[i] || written[i] {
-                queue.settled(*device, host.1 - host.0);
-            }
-        }
+        self.settled(&mut *queue, |i| read[i] || written[i]);
         let mut dropped = written.iter();
         self.entries.retain(|entry| {
             let dropped = dropped.next() == Some(&true);
@@ -617,3 +595,4 @@ impl Hold {
 }
 
 mod beside;
+mod discard;
