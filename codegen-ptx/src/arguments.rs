@@ -146,7 +146,7 @@ pub(crate) fn finish(
         scalars: Vec::new(),
         block: [1; 3],
         has_barrier: k.has_barrier,
-        shared_bytes: k.tiled.as_ref().map_or(0, |t| t.shared_bytes),
+        shared_bytes: k.tiled.as_ref().map_or(k.windows.shared_bytes, |t| t.shared_bytes),
         exchange_bytes: 0,
     };
     if k.tiled.as_ref().is_some_and(|t| t.products) {

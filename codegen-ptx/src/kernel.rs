@@ -40,6 +40,7 @@ use crate::statement::{Plan, emit_statement};
 use crate::stencil::FusedKernels;
 use crate::tiled::{self, Tiled};
 use crate::walk::emit_ast;
+use crate::window::{self, Windows};
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -157,7 +158,7 @@ pub unsafe fn build_kernels(
     let mut kernels = Vec::new();
     for kernel in &mapped.kernels {
         // One budget a kernel: AST generation is exponential in the worst case.
-        let _budget = scop.ctx.budget(OPERATIONS);
+        let _budget = scop.ctx.budget(if kernel.windows.is_empty() { OPERATIONS } else { STAGED });
         kernels.push(build_kernel(context, module.0, scop, mapped, kernel)?);
     }
     verify(module.0)?;
@@ -167,6 +168,8 @@ pub unsafe fn build_kernels(
 
 /// isl operations for the code of one kernel: as many as the whole of scheduling may take.
 const OPERATIONS: u64 = pollyrs_schedule::DEFAULT_BUDGET;
+/// For kernels of time tiles, which somebody asked for: two versions of the code, one with loops unrolled.
+const STAGED: u64 = 8 * OPERATIONS;
 
 /// The attributes of the function around a block that fix the instruction set.
 fn host_target(block: LLVMBasicBlockRef) -> Vec<(String, String)> {
@@ -236,6 +239,7 @@ pub(crate) struct KernelBuilder<'a> {
     pub has_barrier: bool,
     /// Set while the points of a thread are emitted side by side.
     pub tiled: Option<Tiled<'a>>,
+    pub windows: Windows,
 }
 
 impl KernelBuilder<'_> {
@@ -330,11 +334,20 @@ fn build_kernel(
         if kernel.steps.is_some() && !crate::barriers::same_barriers(&tree)? {
             return internal("a barrier under a condition that is not the same in all threads of a block");
         }
+        if !window::scoped(&kernel.windows, &tree)? {
+            return internal("an access outside of its window's stage");
+        }
         let mut emit = k.emit.clone();
         emit_ast(ir, draft, &mut emit, &tree, &mut |emit, name, iterators| {
             if name.starts_with("_barrier") {
                 k.has_barrier = true;
                 k.abstract_call(BARRIER, k.ir.void_type());
+                return Ok(());
+            }
+            if name == pollyrs_schedule::ENTER {
+                return window::enter(&mut k, emit, iterators);
+            }
+            if window::copy(&mut k, name, iterators)? {
                 return Ok(());
             }
             emit_statement(&mut k, emit, name, iterators)
@@ -472,6 +485,7 @@ fn entry<'a>(
         plans: BTreeMap::new(),
         has_barrier: false,
         tiled: None,
+        windows: Windows::new(scop, kernel)?,
     };
     let coordinates = k.at_entry(|| coordinates(&k, &lower, &count))?;
     k.emit.names.extend(coordinates);

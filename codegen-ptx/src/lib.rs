@@ -39,6 +39,7 @@ mod subregion;
 pub mod testing;
 mod tiled;
 mod walk;
+mod window;
 
 pub use descriptor::{Image, ImageKind};
 pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};

@@ -14,6 +14,7 @@ use crate::llvm::*;
 use crate::math::{Callee, classify};
 use crate::subregion;
 use crate::tiled;
+use crate::window;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
@@ -253,8 +254,36 @@ fn plan(k: &mut KernelBuilder<'_>, id: StmtId, s: &Statement) -> Result<Plan> {
     Ok(p)
 }
 
-/// The address of the element that access number `index` touches.
+/// The address of the element that access number `index` touches, in its window if the array has one.
 fn address(
+    k: &mut KernelBuilder<'_>,
+    n: &mut Instance<'_>,
+    index: usize,
+    a: &Access,
+) -> Result<LLVMValueRef> {
+    match in_window(k, n, index, a)? {
+        Some(at) => Ok(at),
+        None => in_memory(k, n, index, a),
+    }
+}
+
+/// The address in a window of shared memory.
+fn in_window(
+    k: &KernelBuilder<'_>,
+    n: &Instance<'_>,
+    index: usize,
+    a: &Access,
+) -> Result<Option<LLVMValueRef>> {
+    if k.kernel.windows.is_empty() {
+        return Ok(None);
+    }
+    let subscripts =
+        n.plan.subscripts[index].iter().map(|s| n.emit.emit_int(s)).collect::<Result<Vec<_>>>()?;
+    window::address(k, a.array, &subscripts)
+}
+
+/// The address in device memory, or in the thread's registers.
+fn in_memory(
     k: &mut KernelBuilder<'_>,
     n: &mut Instance<'_>,
     index: usize,
@@ -540,6 +569,11 @@ fn emit_access(
     let v = tiled::kept(k, v, to, align);
     k.ir.note(&n.what, display);
     k.ir.store_aligned(v, to, align);
+    if in_window(k, n, at, access)?.is_some() {
+        let to = in_memory(k, n, at, access)?;
+        k.ir.note(&n.what, display);
+        k.ir.store_aligned(v, to, align);
+    }
     Ok(None)
 }
 

@@ -423,15 +423,28 @@ fn tile_time(
             eprintln!("pollyrs-tile {p}");
         }
     }
-    let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, budget);
-    let mapped =
-        run.timer.time(Phase::Mapping, map).map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
-    let check = || schedule::legality::check_within(scop, deps, &mapped, 4 * budget);
-    let violations = run.timer.time(Phase::Check, check).map_err(|e| e.to_string())?;
-    match violations.first().filter(|_| !schedule::planted::unproved()) {
-        Some(v) => Err(format!("the proof failed: {v}")),
-        None => Ok(mapped),
-    }
+    let proved = |techniques| {
+        let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, techniques, budget);
+        let mapped =
+            run.timer.time(Phase::Mapping, map).map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+        let check = || schedule::legality::check_within(scop, deps, &mapped, 4 * budget);
+        let violations = run.timer.time(Phase::Check, check).map_err(|e| e.to_string())?;
+        match violations.first().filter(|_| !schedule::planted::unproved()) {
+            Some(v) => Err(format!("the proof failed: {v}")),
+            None => Ok(mapped),
+        }
+    };
+    let wish = run.options.techniques;
+    // What is in shared memory makes proofs longer; without it they may fit the budget.
+    proved(wish).or_else(|why| {
+        if !wish.windows {
+            return Err(why);
+        }
+        if run.options.verbose {
+            eprintln!("pollyrs: {}: values of time tiles stay in global memory: {why}", scop.name);
+        }
+        proved(schedule::time_tiling::Techniques { windows: false }).map_err(|_| why)
+    })
 }
 
 /// By `ArrayId`; `None` for what is not memory.

@@ -7,7 +7,7 @@
 //! splits pipelines at commas.
 
 use crate::{PluginError, worth};
-use pollyrs_schedule::time_tiling::TimeTiling;
+use pollyrs_schedule::time_tiling::{Techniques, TimeTiling};
 use std::collections::BTreeSet;
 
 /// Where generated code can run.
@@ -60,6 +60,8 @@ pub struct Options {
     pub stencil_shape: Vec<u32>,
     /// Outermost first; empty: chosen by the mapping.
     pub tile: Vec<u32>,
+    /// Of the code of time tiles.
+    pub techniques: Techniques,
     /// Print the tiles of stencils, for `pollyrs show --tiles`.
     pub show_tiles: bool,
     /// isl operations; `None`: the stages' default.
@@ -79,7 +81,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "targets",
     "arch",
     "cubin",
@@ -90,6 +92,7 @@ const NAMES: [&str; 18] = [
     "fuse-steps",
     "stencil-shape",
     "tile",
+    "techniques",
     "show-tiles",
     "budget",
     "module-budget",
@@ -116,6 +119,7 @@ impl Default for Options {
             fuse_steps: None,
             stencil_shape: Vec::new(),
             tile: Vec::new(),
+            techniques: Techniques::default(),
             show_tiles: false,
             budget: None,
             module_budget: None,
@@ -213,6 +217,7 @@ impl Options {
                 self.stencil_shape = n;
             }
             "tile" => self.tile = sizes(value)?,
+            "techniques" => self.techniques = techniques(value)?,
             "show-tiles" => self.show_tiles = flag(value)?,
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
@@ -263,6 +268,17 @@ fn targets(value: &str) -> Result<Targets, String> {
     }
     let checked = names.contains("emulated-checked");
     Ok(Targets { cuda: names.contains("cuda"), emulated: checked || names.contains("emulated"), checked })
+}
+
+fn techniques(value: &str) -> Result<Techniques, String> {
+    let mut t = Techniques { windows: false };
+    for name in value.split(['+', ',']).map(str::trim).filter(|n| !n.is_empty() && *n != "none") {
+        match name {
+            "windows" => t.windows = true,
+            _ => return Err(format!("'{name}' is neither windows nor none")),
+        }
+    }
+    Ok(t)
 }
 
 fn sizes(value: &str) -> Result<Vec<u32>, String> {

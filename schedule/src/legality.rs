@@ -13,6 +13,7 @@
 //!
 //! 5. *Steps.* In a kernel with steps all threads of a block meet at the same barriers in the same order, and each runs an instance
 //!    behind the barriers before its step and ahead of the one behind it: the module `steps`.
+//! 6. *Windows.* What a block keeps in shared memory for its steps is there when it is read: the module `windows`.
 //!
 //! Kernels with several points a thread have rules of their own instead of (2): the module `tiling`.
 //!
@@ -53,6 +54,8 @@ pub enum Rule {
     Shared,
     /// Threads of a block don't meet at the same barriers, or one is missing between two steps.
     Barrier,
+    /// A window of shared memory does not hold what is read from it.
+    Window,
 }
 
 impl fmt::Display for Rule {
@@ -68,6 +71,7 @@ impl fmt::Display for Rule {
             Rule::Register => "cell of an array shared by points",
             Rule::Shared => "read from a buffer that does not hold it",
             Rule::Barrier => "not separated by a barrier of all threads",
+            Rule::Window => "not in the window that it is read from",
         })
     }
 }
@@ -111,6 +115,7 @@ pub fn check_within(
             if mapped.kernels[i].steps.is_some() {
                 c.steps(i)?;
             }
+            c.windows(i)?;
         }
         c.order()?;
         c.private()?;
@@ -228,7 +233,7 @@ impl Checker<'_> {
         )?;
         let outside = box_.clone().subtract(k.context.clone())?;
         self.report_set(Rule::Context, &k.name, isl::UnionSet::from_set(from_params(outside)?)?)?;
-        let scheduled = steps::instances(&k.schedule.domain()?)?.intersect_params(box_.clone())?;
+        let scheduled = steps::statements(&k.schedule.domain()?)?.intersect_params(box_.clone())?;
         let by_map = by_map.intersect_params(box_)?;
         self.report_set(Rule::ThreadDomain, &k.name, scheduled.clone().subtract(by_map.clone())?)?;
         self.report_set(Rule::ThreadDomain, &k.name, by_map.subtract(scheduled)?)
@@ -261,7 +266,7 @@ impl Checker<'_> {
             let points = t.dims.iter().map(|d| &d.param).chain(k.grid.iter().map(|g| &g.param));
             return forget(before, &k.host_params.iter().chain(points).cloned().collect::<Vec<_>>());
         }
-        let domain = steps::instances(&k.schedule.domain()?)?.intersect_params(k.context.clone())?;
+        let domain = steps::statements(&k.schedule.domain()?)?.intersect_params(k.context.clone())?;
         let time = k.schedule.map()?.intersect_domain(domain)?;
         let before = time.clone().lex_lt(time)?;
         let params = k.host_params.iter().chain(k.grid.iter().map(|g| &g.param));
@@ -411,6 +416,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
 
 mod steps;
 mod tiling;
+mod windows;
 
 #[cfg(test)]
 mod tests;

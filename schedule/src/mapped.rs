@@ -62,10 +62,51 @@ pub struct MappedKernel {
     /// instances, `_barrier[c]`, the same for all threads of a block, in lexicographic order, and every thread executes the instances of step
     /// `c` after all earlier barriers and before `_barrier[c]`.
     pub steps: Option<isl::UnionMap>,
+    /// Arrays whose values pass between the steps of a block in shared memory; only where there are steps.
+    pub windows: Vec<Window>,
 }
 
 /// The tuple of barriers in [`MappedKernel::schedule`].
 pub const BARRIER: &str = "_barrier";
+/// The tuple of the points where windows move, in [`MappedKernel::schedule`].
+pub const ENTER: &str = "_enter";
+
+/// Whether a tuple of a thread's schedule is one of the SCoP's statements; all others start like no statement does.
+pub fn is_statement(tuple: &str) -> bool {
+    !tuple.starts_with('_')
+}
+
+/// A box of an array in shared memory, while a block runs the steps that are equal but for their last coordinate: a *stage* `p`.
+///
+/// The thread's schedule holds, for each stage, `_enter[p]` in every thread, from where on the window begins at `lower(p)`, and
+/// `_in0[p, s]` in one thread, which copies `A[s]` into it; [`MappedKernel::steps`] has them in a step of the stage before all others.
+/// From there on every access of the kernel to the array is one of the window. What is written goes to the array in global memory as
+/// well, by the same thread: nothing has to be copied back.
+#[derive(Clone, Debug)]
+pub struct Window {
+    pub array: pollyrs_scop::ArrayId,
+    /// The tuple of the copies.
+    pub copy: String,
+    /// The smallest subscripts in the window: `[params, _h*, _b*] -> { _enter[p] -> [s] }`, one for each dimension of the array.
+    pub lower: Vec<isl::PwAff>,
+    /// Elements along each dimension of the array.
+    pub size: Vec<u32>,
+}
+
+impl Window {
+    /// Elements from one row of each dimension to the next.
+    pub fn strides(&self) -> Vec<u64> {
+        let mut strides = vec![1; self.size.len()];
+        for d in (1..self.size.len()).rev() {
+            strides[d - 1] = strides[d] * u64::from(self.size[d]);
+        }
+        strides
+    }
+
+    pub fn elements(&self) -> u64 {
+        self.size.iter().map(|s| u64::from(*s)).product()
+    }
+}
 
 /// A kernel in which every thread computes a block of points side by side: whatever loops run beneath the mapped members, they are the
 /// same for all points, so that one loop serves them all and operands are reused from registers and shared memory.

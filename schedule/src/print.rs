@@ -125,6 +125,12 @@ impl fmt::Display for MappedKernel {
             }
         }
         writeln!(f, "  context {}", self.context)?;
+        for w in &self.windows {
+            writeln!(f, "  window {} array {} size {:?}", w.copy, w.array.0, w.size)?;
+            for (d, lower) in w.lower.iter().enumerate() {
+                writeln!(f, "    dimension {d} from {lower}")?;
+            }
+        }
         let tree = ScheduleTree::from_isl(&self.schedule).map_err(|_| fmt::Error)?;
         for line in tree.to_string().lines() {
             writeln!(f, "  {line}")?;

@@ -88,6 +88,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         plans: BTreeMap::new(),
         has_barrier: true,
         tiled: None,
+        windows: Default::default(),
     };
     let bytes =
         |i: usize| input.scop.array(plan.stencil.buffers[plan.nodes[i].buffer].array).elem.bytes() as usize;

@@ -267,6 +267,7 @@ fn build(
         schedule: scop.schedule.clone(),
         context: scop.context.clone(),
         steps: None,
+        windows: Vec::new(),
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {

@@ -435,7 +435,7 @@ impl Cells {
 }
 
 /// The alignment that all accesses of the program claim for an array's elements.
-fn alignment(k: &KernelBuilder<'_>, id: ArrayId) -> u32 {
+pub(crate) fn alignment(k: &KernelBuilder<'_>, id: ArrayId) -> u32 {
     let array = k.scop.array(id);
     let mut align = array.elem.bytes();
     if !array.is_memory() {

@@ -177,6 +177,7 @@ impl<'c> Fixture<'c> {
             schedule,
             tiling: None,
             steps: None,
+            windows: Vec::new(),
         });
     }
 

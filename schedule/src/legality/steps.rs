@@ -12,18 +12,18 @@
 
 use super::{Checker, Rule, forget, names, params_of};
 use crate::Result;
-use crate::mapped::{BARRIER, MappedKernel};
+use crate::mapped::{BARRIER, MappedKernel, is_statement};
 use pollyrs_isl as isl;
 
-/// The part of a schedule's domain that are no barriers.
-pub(super) fn instances(domain: &isl::UnionSet) -> Result<isl::UnionSet> {
-    part(domain, false)
+/// The part of a schedule's domain that are instances of statements.
+pub(super) fn statements(domain: &isl::UnionSet) -> Result<isl::UnionSet> {
+    part(domain, is_statement)
 }
 
-fn part(domain: &isl::UnionSet, barriers: bool) -> Result<isl::UnionSet> {
+fn part(domain: &isl::UnionSet, which: impl Fn(&str) -> bool) -> Result<isl::UnionSet> {
     let mut out = isl::UnionSet::empty(domain.context())?;
     for set in domain.sets()? {
-        if (set.tuple_name()?.as_deref() == Some(BARRIER)) == barriers {
+        if which(&set.tuple_name()?.unwrap_or_default()) {
             out = out.add_set(set)?;
         }
     }
@@ -46,7 +46,8 @@ impl Checker<'_> {
         let ctx = &self.scop.ctx;
         let started = self.started(k, self.launched(k)?)?;
         let domain = k.schedule.domain()?.intersect_params(started.clone())?;
-        let (own, barriers) = (instances(&domain)?, part(&domain, true)?);
+        // What windows need has steps as well.
+        let (own, barriers) = (part(&domain, |t| t != BARRIER)?, part(&domain, |t| t == BARRIER)?);
         let time = k.schedule.map()?;
         let (at, meet) =
             (time.clone().intersect_domain(own.clone())?, time.intersect_domain(barriers.clone())?);

@@ -214,6 +214,7 @@ pub(super) fn build(
         context,
         tiling,
         steps: None,
+        windows: Vec::new(),
     };
     aligned(scop, kernel)
 }
@@ -241,6 +242,7 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         context: k.context.align_params(thread)?,
         tiling: k.tiling,
         steps: k.steps.map(|s| s.align_params(launch)).transpose()?,
+        windows: k.windows,
     })
 }
 
@@ -271,6 +273,7 @@ fn serial(
         context,
         tiling: None,
         steps: None,
+        windows: Vec::new(),
     })
 }
 

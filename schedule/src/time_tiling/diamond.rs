@@ -52,7 +52,7 @@ impl Diamond {
         place.that(format!("0 <= {forward} * t - {den} * s0 - {size} * T + {size} * b0 < {size}"));
         // Sizes are multiples of the sum of the slopes, so tiles start at whole times.
         let rise = size / (forward + backward);
-        place.that(format!("a = t - {rise} * T and 0 <= a < {}", 2 * rise));
+        place.time(&format!("t - {rise} * T"), 2 * rise);
         // x = size b0 + x', s0 = (x - backward t) / den: the least coordinate is that of x' = 0 at the last time.
         let reach = (backward * 2 * rise + den - 1) / den;
         let drift = backward * rise;

@@ -56,7 +56,7 @@ impl Hexagon {
         let ((f0, f1), (height, width)) = (self.floors(), self.extents());
         let (h, w) = (self.h, self.w);
         let (late, aside) = if phase == 0 { (h + 1, f0 + w + 1) } else { (0, 0) };
-        place.that(format!("a = t + {late} - {height} * T and 0 <= a < {height}"));
+        place.time(&format!("t + {late} - {height} * T"), height);
         place.block("b0");
         place.local("l0", format!("s0 + {aside} + {} * T - {width} * b0", f1 - f0), width);
         let Slopes { forward: Ratio { num: n0, den: d0 }, backward: Ratio { num: n1, den: d1 } } =

@@ -3,10 +3,11 @@
 //! The bounds of grids, steps and launches come from a box around all points, projected rationally: a launch or a block may turn
 //! out to have nothing to do, and a step no points. Kernels with steps may be launched idle, see rule 2 of [`crate::legality`].
 
-use super::NotTiled;
 use super::band::{Band, names};
 use super::shape::Phase;
-use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, MappedScop, Placement};
+use super::windows::{self, BEFORE, Staging};
+use super::{NotTiled, Techniques};
+use crate::mapped::{BARRIER, BlockDim, ENTER, GridDim, MappedKernel, MappedScop, Placement};
 use crate::mapping::{aligned, simple};
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Result, known};
@@ -22,6 +23,7 @@ pub(super) fn build(
     scop: &Scop,
     band: &Band,
     phases: &[Phase],
+    techniques: Techniques,
 ) -> Result<std::result::Result<MappedScop, NotTiled>> {
     let ctx = &scop.ctx;
     let known = known(scop)?;
@@ -36,7 +38,7 @@ pub(super) fn build(
         let out = reach.dim(isl::DimType::Set)?;
         let tiles = reach.clone().project_out(isl::DimType::Set, 1, out - 1)?.remove_divs()?.coalesce()?;
         host = host.add_set(tiles.set_tuple_name(&name)?.gist_params(known.clone())?)?;
-        let kernel = kernel(scop, phase, &name, &known, &coordinates, reach)?;
+        let kernel = kernel(scop, (band, phase), &name, &known, &coordinates, reach, techniques)?;
         kernels.push(aligned(scop, kernel)?);
         members.push((isl::UnionSet::read(ctx, &format!("{{ {name}[T] }}"))?, Tree::Leaf));
     }
@@ -114,11 +116,12 @@ fn threads(extents: &[i64]) -> Vec<i64> {
 /// The kernel of a phase. `reach` is what the hull of all points covers: `[params] -> { [T, blocks, steps, local] }`.
 fn kernel(
     scop: &Scop,
-    phase: &Phase,
+    (band, phase): (&Band, &Phase),
     name: &str,
     known: &isl::Set,
     coordinates: &isl::UnionMap,
     reach: isl::Set,
+    techniques: Techniques,
 ) -> Result<MappedKernel> {
     let ctx = &scop.ctx;
     let local = phase.extents.len();
@@ -185,13 +188,30 @@ fn kernel(
     let context = simple(context)?;
 
     // Barriers wherever the tile may have points.
-    let steps = isl::Map::read(ctx, &format!("{{ [{out}] -> {BARRIER}[{}] }}", c.join(", ")))?;
-    let barriers =
-        reach.intersect(isl::Set::read(ctx, &at_tile)?)?.apply(steps)?.remove_divs()?.coalesce()?;
+    let meet = isl::Map::read(ctx, &format!("{{ [{out}] -> {BARRIER}[{}] }}", c.join(", ")))?;
+    let barriers = reach.intersect(isl::Set::read(ctx, &at_tile)?)?.apply(meet)?.remove_divs()?.coalesce()?;
+    let mut steps = to(&c)?;
+    let staging = if techniques.windows {
+        let site =
+            windows::Site { scop, band, phase, known, full: &full, barriers: &barriers, threads: &sizes };
+        Some(windows::plan(&site)?).filter(|s| !s.windows.is_empty())
+    } else {
+        None
+    };
+    if let Some(staging) = &staging {
+        let before = [&c[..c.len() - 1], &[BEFORE.to_string()]].concat().join(", ");
+        let p = &c[..c.len() - 1];
+        let mut maps = vec![format!("{ENTER}[{}] -> [{before}]", p.join(", "))];
+        for w in &staging.windows {
+            let tuple = [p, &names("x", w.size.len())].concat();
+            maps.push(format!("{}[{}] -> [{before}]", w.copy, tuple.join(", ")));
+        }
+        steps = steps.union(isl::UnionMap::read(ctx, &format!("{{ {} }}", maps.join("; ")))?)?;
+    }
 
     let mine = full.clone().intersect_range(isl::UnionSet::read(ctx, &one)?)?;
-    let schedule =
-        thread_schedule(scop, &mine, &barriers, &context, &out, (&c, &l), (&sizes, &phase.extents))?;
+    let thread = Thread { scop, mine: &mine, barriers: &barriers, context: &context, out: &out };
+    let schedule = thread.schedule((&c, &l), (&sizes, &phase.extents), staging.as_ref())?;
     Ok(MappedKernel {
         name: name.into(),
         host_params: vec![h],
@@ -203,57 +223,126 @@ fn kernel(
         schedule,
         context,
         tiling: None,
-        steps: Some(to(&c)?),
+        steps: Some(steps),
+        windows: staging.map_or_else(Vec::new, |s| s.windows),
     })
 }
 
-/// `for steps { for turns { statements }; barrier }`
-#[allow(clippy::too_many_arguments)]
-fn thread_schedule(
-    scop: &Scop,
-    mine: &isl::UnionMap,
-    barriers: &isl::Set,
-    context: &isl::Set,
-    out: &str,
-    (c, l): (&[String], &[String]),
-    (sizes, extents): (&[i64], &[i64]),
-) -> Result<isl::Schedule> {
-    let ctx = &scop.ctx;
-    let member = |value: &str| -> Result<isl::UnionPwAff> {
-        let map = isl::UnionMap::read(ctx, &format!("{{ [{out}] -> [{value}] }}"))?;
-        let map = mine.clone().apply_range(map)?;
-        Ok(isl::MultiUnionPwAff::from_union_map(map)?.at(0)?)
-    };
-    let mut steps = Vec::new();
-    for value in c {
-        let barrier = format!("{{ {BARRIER}[{}] -> [({value})] }}", c.join(", "));
-        steps.push(member(value)?.union_add(isl::UnionPwAff::read(ctx, &barrier)?)?);
+/// What the schedule of a thread is made of.
+struct Thread<'a> {
+    scop: &'a Scop,
+    /// `[params, _h0, _b*, _t*] -> { S[i] -> [T, blocks, steps, local] }`
+    mine: &'a isl::UnionMap,
+    /// `[params, _h0, _b*] -> { _barrier[c] }`
+    barriers: &'a isl::Set,
+    context: &'a isl::Set,
+    /// The tuple of `mine`'s range.
+    out: &'a str,
+}
+
+impl Thread<'_> {
+    /// `{ S[i] -> [(value)] }` for an expression of the names in `out`.
+    fn member(&self, value: &str) -> Result<isl::UnionPwAff> {
+        let map = isl::UnionMap::read(&self.scop.ctx, &format!("{{ [{}] -> [{value}] }}", self.out))?;
+        Ok(isl::MultiUnionPwAff::from_union_map(self.mine.clone().apply_range(map)?)?.at(0)?)
     }
-    let mut turns = Vec::new();
-    for ((l, size), extent) in l.iter().zip(sizes).zip(extents) {
-        if size != extent {
-            turns.push(member(&format!("floor({l} / {size})"))?);
+
+    /// `for steps { for turns { statements }; barrier }`; with windows
+    /// `for stages { _enter; for turns { copies }; barrier; for the last coordinate of steps { for turns { statements }; barrier } }`
+    fn schedule(
+        &self,
+        (c, l): (&[String], &[String]),
+        (sizes, extents): (&[i64], &[i64]),
+        staging: Option<&Staging>,
+    ) -> Result<isl::Schedule> {
+        let ctx = &self.scop.ctx;
+        let (p, c_all) = (&c[..c.len() - 1], c.join(", "));
+        // Tuples of all that is no statement, by the names of their dimensions.
+        let mut others = vec![format!("{BARRIER}[{c_all}]")];
+        let mut domain = self.mine.clone().domain()?.coalesce()?.detect_equalities()?;
+        domain = domain.add_set(self.barriers.clone())?;
+        let mut first = Vec::new();
+        if let Some(s) = staging {
+            let enter = format!("{ENTER}[{}]", p.join(", "));
+            let union = |text: &str| isl::UnionSet::read(ctx, &format!("{{ {text} }}"));
+            first.push((union(&enter)?, Tree::Leaf));
+            domain = domain.add_set(s.entered.clone())?;
+            let before = [p, &[BEFORE.to_string()]].concat().join(", ");
+            let ahead = isl::Map::read(ctx, &format!("{{ {enter} -> {BARRIER}[{before}] }}"))?;
+            domain = domain.add_set(s.entered.clone().apply(ahead)?)?;
+            for (w, copies) in s.windows.iter().zip(&s.copies) {
+                let x = names("x", w.size.len());
+                let tuple = format!("{}[{}]", w.copy, [p, &x].concat().join(", "));
+                let mut turns = Vec::new();
+                for (d, x) in x.iter().enumerate() {
+                    let value = match (d + sizes.len()).checked_sub(w.size.len()) {
+                        Some(i) => format!("floor({x} / {})", sizes[i]),
+                        None => x.clone(),
+                    };
+                    turns.push(isl::UnionPwAff::read(ctx, &format!("{{ {tuple} -> [({value})] }}"))?);
+                }
+                first.push((union(&tuple)?, Tree::Leaf.under(turns)));
+                domain = domain.add_set(copies.clone())?;
+                others.push(tuple);
+            }
+            others.push(enter);
+            first.push((union(&format!("{BARRIER}[{c_all}] : {} = {BEFORE}", c[p.len()]))?, Tree::Leaf));
         }
+        let step = |value: &String, others: &[String]| -> Result<isl::UnionPwAff> {
+            let pieces: Vec<_> = others.iter().map(|t| format!("{t} -> [({value})]")).collect();
+            let rest = isl::UnionPwAff::read(ctx, &format!("{{ {} }}", pieces.join("; ")))?;
+            Ok(self.member(value)?.union_add(rest)?)
+        };
+        let mut turns = Vec::new();
+        for ((l, size), extent) in l.iter().zip(sizes).zip(extents) {
+            if size != extent {
+                turns.push(self.member(&format!("floor({l} / {size})"))?);
+            }
+        }
+        let mut body = Vec::new();
+        let mut all = isl::UnionSet::empty(ctx)?;
+        for s in &self.scop.statements {
+            let dims = names("i", s.domain.dim(isl::DimType::Set)? as usize);
+            let tuple = isl::UnionSet::read(ctx, &format!("{{ {}[{}] }}", s.name, dims.join(",")))?;
+            all = all.union(tuple.clone())?;
+            body.push((tuple, Tree::Leaf));
+        }
+        let body = if body.len() == 1 { Tree::Leaf } else { Tree::Sequence(body) };
+        let barrier = isl::UnionSet::read(ctx, &format!("{{ {BARRIER}[{c_all}] }}"))?;
+        let run = Tree::Sequence(vec![(all.clone(), body.under(turns)), (barrier, Tree::Leaf)]);
+        let root = match staging {
+            None => run.under(c.iter().map(|v| step(v, &others)).collect::<Result<_>>()?),
+            Some(_) => {
+                let last = step(&c[p.len()], &others[..1])?;
+                let steps = isl::UnionSet::read(
+                    ctx,
+                    &format!("{{ {BARRIER}[{c_all}] : {} > {BEFORE} }}", c[p.len()]),
+                )?;
+                first.push((all.union(steps)?, run.under(vec![last])));
+                let stages = p.iter().map(|v| step(v, &others)).collect::<Result<_>>()?;
+                Tree::Sequence(first).under(stages)
+            }
+        };
+        let schedule = ScheduleTree { domain: domain.gist_params(self.context.clone())?, root }.to_isl()?;
+        // One loop a step coordinate, so that all threads meet at the same barriers.
+        let node = atomic(schedule.root()?.child(0)?)?;
+        if staging.is_none() {
+            return Ok(node.schedule()?);
+        }
+        let node = if p.is_empty() { node } else { node.child(0)? };
+        let last = node.n_children()? as i32 - 1;
+        Ok(atomic(node.child(last)?.child(0)?)?.schedule()?)
     }
-    let mut body = Vec::new();
-    let mut all = isl::UnionSet::empty(ctx)?;
-    for s in &scop.statements {
-        let tuple =
-            format!("{{ {}[{}] }}", s.name, names("i", s.domain.dim(isl::DimType::Set)? as usize).join(","));
-        let tuple = isl::UnionSet::read(ctx, &tuple)?;
-        all = all.union(tuple.clone())?;
-        body.push((tuple, Tree::Leaf));
+}
+
+/// One loop for each member of a band, if it is one.
+fn atomic(node: isl::ScheduleNode) -> Result<isl::ScheduleNode> {
+    if node.node_type()? != isl::NodeType::Band {
+        return Ok(node);
     }
-    let body = if body.len() == 1 { Tree::Leaf } else { Tree::Sequence(body) };
-    let barrier = isl::UnionSet::read(ctx, &format!("{{ {BARRIER}[{}] }}", c.join(", ")))?;
-    let root = Tree::Sequence(vec![(all, body.under(turns)), (barrier, Tree::Leaf)]).under(steps);
-    let instances = mine.clone().domain()?.coalesce()?.detect_equalities()?;
-    let domain = instances.add_set(barriers.clone())?.gist_params(context.clone())?;
-    let schedule = ScheduleTree { domain, root }.to_isl()?;
-    // One loop a step coordinate, so that all threads meet at the same barriers.
-    let mut node = schedule.root()?.child(0)?;
-    for d in 0..c.len() {
+    let mut node = node;
+    for d in 0..node.band_n_member()? {
         node = node.band_set_ast_loop_type(d as i32, isl::AstLoopType::Atomic)?;
     }
-    Ok(node.schedule()?)
+    Ok(node)
 }

@@ -11,7 +11,8 @@
 //! - A [`Band`]'s logical time carries every dependence, so points of one step never depend on each other.
 //! - A strategy's phases partition the whole, unbounded space, and keep the order of every dependence within the band's slopes: the tests prove
 //!   both for many slopes and sizes. [`crate::legality::check`] proves it again for each SCoP, from its dependences.
-//! - Values stay in the program's arrays. Anti dependences are among those that the band carries, so arrays hold what they do in the program.
+//! - Anti dependences are among those that the band carries, so arrays hold what they do in the program. Values that pass between the steps
+//!   of a block do so in shared memory (`windows`), and are stored to the arrays all the same.
 //!
 //! # Example
 //! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])` by hexagons with `h = 1`, `w = 1`: boxes of 4 times and 6 points.
@@ -32,6 +33,7 @@ pub mod split;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod windows;
 
 pub use band::{Band, Ratio, Slopes, recognise};
 pub use shape::Phase;
@@ -49,6 +51,19 @@ pub enum TimeTiling {
     Diamond,
     /// Trapezoids along every dimension. Sizes: `height, w0, w1, ...`
     Split,
+}
+
+/// What the code of a tile does beyond being right. Can be switched off, to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Techniques {
+    /// Values pass between the steps of a tile in shared memory.
+    pub windows: bool,
+}
+
+impl Default for Techniques {
+    fn default() -> Self {
+        Techniques { windows: true }
+    }
 }
 
 /// Why a SCoP is not tiled in time.
@@ -70,6 +85,7 @@ pub fn map(
     deps: &Dependences,
     tiling: TimeTiling,
     sizes: &[i64],
+    techniques: Techniques,
     budget: u64,
 ) -> Result<std::result::Result<MappedScop, NotTiled>> {
     budgeted(&scop.ctx, "time tiling", budget, || {
@@ -78,7 +94,7 @@ pub fn map(
             Err(why) => return Ok(Err(why)),
         };
         match phases(&scop.ctx, tiling, &band, sizes)? {
-            Ok(phases) => kernels::build(scop, &band, &phases),
+            Ok(phases) => kernels::build(scop, &band, &phases, techniques),
             Err(why) => Ok(Err(why)),
         }
     })

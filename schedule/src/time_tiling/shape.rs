@@ -47,6 +47,11 @@ impl Place {
         self.extents.push(extent);
     }
 
+    /// The time in the tile, which is its last step coordinate: `a = value`, in `0 .. height`.
+    pub fn time(&mut self, value: &str, height: i64) {
+        self.constraints.push(format!("a = {value} and 0 <= a < {height}"));
+    }
+
     pub fn that(&mut self, constraint: String) {
         self.constraints.push(constraint);
     }

@@ -82,7 +82,7 @@ pub fn phases(
     let mut phases = Vec::new();
     for colour in colours {
         let mut place = Place::new(band.dims);
-        place.that(format!("a = t - {h} * T and 0 <= a < {h}"));
+        place.time(&format!("t - {h} * T"), h);
         for d in 0..split {
             Trapezoid::new(h, size(d + 1), band.slopes[d]).add(&mut place, d, colour >> d & 1 == 1);
         }

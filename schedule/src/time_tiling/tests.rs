@@ -109,9 +109,11 @@ fn no_bands() {
     }
 }
 
+const PLAIN: Techniques = Techniques { windows: false };
+
 fn mapped(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
-    let m = map(s, &deps, tiling, sizes, 4 * crate::DEFAULT_BUDGET).unwrap().unwrap();
+    let m = map(s, &deps, tiling, sizes, PLAIN, 4 * crate::DEFAULT_BUDGET).unwrap().unwrap();
     (deps, m)
 }
 
@@ -221,7 +223,7 @@ fn tiles_that_are_too_narrow_are_found() {
         // As if neighbours were never read.
         band.slopes[0] = testing::slopes([0, 1, 1, 2]);
         let phases = phases(&s.ctx, tiling, &band, &[3, 2]).unwrap().unwrap();
-        let m = kernels::build(&s, &band, &phases).unwrap().unwrap();
+        let m = kernels::build(&s, &band, &phases, PLAIN).unwrap().unwrap();
         assert_eq!(rules(&s, &deps, &m), [Rule::Order], "{tiling:?}");
     }
 }
@@ -242,7 +244,118 @@ fn gaps_and_overlaps_are_found() {
                 .map(|p| Phase { place: p.place.intersect_domain(part.clone()).unwrap(), ..p })
                 .collect();
         }
-        let m = kernels::build(&s, &band, &phases).unwrap().unwrap();
+        let m = kernels::build(&s, &band, &phases, PLAIN).unwrap().unwrap();
         assert!(rules(&s, &deps, &m).contains(&rule), "{change}");
     }
+}
+
+/// With windows.
+fn staged(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
+    let deps = crate::dependences(s).unwrap();
+    let windows = Techniques { windows: true };
+    let m = map(s, &deps, tiling, sizes, windows, 8 * crate::DEFAULT_BUDGET).unwrap().unwrap();
+    (deps, m)
+}
+
+#[test]
+fn windows_are_proved() {
+    for (name, text, _, slopes) in STENCILS {
+        for (tiling, sizes) in [
+            (TimeTiling::Hybrid, [2, 3, 5, 4]),
+            (TimeTiling::Diamond, [5, 6, 7, 0]),
+            (TimeTiling::Split, [3, 2, 3, 2]),
+        ] {
+            let s = scop(text);
+            let before = s.ctx.operations();
+            let (deps, m) = staged(&s, tiling, &sizes[..=slopes.len()]);
+            let mapping = s.ctx.operations() - before;
+            for k in &m.kernels {
+                let sizes: Vec<_> =
+                    k.windows.iter().map(|w| (s.array(w.array).name.as_str(), &w.size)).collect();
+                println!("{name} {tiling:?} {}: {sizes:?}", k.name);
+            }
+            let before = s.ctx.operations();
+            let violations = check(&s, &deps, &m).unwrap();
+            println!("{name} {tiling:?}: {mapping} and {} operations", s.ctx.operations() - before);
+            assert!(violations.is_empty(), "{name} {tiling:?}: {}\n{m}", violations[0]);
+        }
+    }
+}
+
+/// A stencil of one dimension in windows, and what the checker finds after a change to its second kernel.
+fn spoilt(change: &dyn Fn(&Scop, &mut crate::MappedKernel)) -> Vec<Rule> {
+    let s = scop(STENCILS[0].1);
+    let (deps, mut m) = staged(&s, TimeTiling::Hybrid, &[3, 2]);
+    assert_eq!(rules(&s, &deps, &m), []);
+    change(&s, &mut m.kernels[1]);
+    rules(&s, &deps, &m)
+}
+
+/// Leaves out what `text` does not have of a thread's schedule.
+fn without(k: &mut crate::MappedKernel, text: &str) {
+    let mut part =
+        isl::UnionSet::read(k.domain.context(), "{ S[t, i]; _enter[]; _in0[x0, x1]; _barrier[c] }").unwrap();
+    let kept = isl::UnionSet::read(k.domain.context(), &format!("[_b0, _t0] -> {{ {text} }}")).unwrap();
+    part = part.subtract(kept.clone().universe().unwrap()).unwrap().union(kept).unwrap();
+    k.schedule = k.schedule.clone().intersect_domain(part).unwrap();
+}
+
+/// Adds copies to the first thread's schedule.
+fn with(k: &mut crate::MappedKernel, text: &str) {
+    let mut tree = crate::ScheduleTree::from_isl(&k.schedule).unwrap();
+    let more = format!("[m, _h0, _b0, _t0] -> {{ _in0[x0, x1] : _t0 = 0 and x0 = 0 and {text} }}");
+    let more = isl::UnionSet::read(k.domain.context(), &more).unwrap();
+    let more = more.intersect_params(tree.domain.clone().params().unwrap()).unwrap();
+    tree.domain = tree.domain.union(more).unwrap();
+    k.schedule = tree.to_isl().unwrap();
+}
+
+#[test]
+fn broken_windows_are_found() {
+    let one = |s: &Scop, n: i64| isl::Val::int(&s.ctx, n).unwrap();
+    // Too small, in another place, and a copy of the whole.
+    for d in 0..2 {
+        assert_eq!(spoilt(&|_, k| k.windows[0].size[d] -= 1), [Rule::Window], "size {d}");
+        let moved = |s: &Scop, k: &mut crate::MappedKernel| {
+            let lower = &mut k.windows[0].lower[d];
+            *lower = lower.clone().add_constant(one(s, 1)).unwrap();
+        };
+        assert_eq!(spoilt(&moved), [Rule::Window], "moved {d}");
+    }
+    assert_eq!(spoilt(&|_, k| k.windows.push(k.windows[0].clone())), [Rule::Window]);
+    // A window that does not move, one that moves after the copies.
+    assert_eq!(spoilt(&|_, k| without(k, "_enter[] : _t0 != 3")), [Rule::Window]);
+    let late = |_: &Scop, k: &mut crate::MappedKernel| {
+        let mut tree = crate::ScheduleTree::from_isl(&k.schedule).unwrap();
+        let crate::Tree::Sequence(c) = &mut tree.root else { panic!() };
+        c.swap(0, 1);
+        k.schedule = tree.to_isl().unwrap();
+    };
+    assert_eq!(spoilt(&late), [Rule::Window]);
+    // An element that is not copied; no barrier behind the copies; copies with the first step.
+    assert_eq!(spoilt(&|_, k| without(k, "_in0[x0, x1] : x1 != 9 + 14 * _b0 + 0 * x0")), [Rule::Window]);
+    assert_eq!(spoilt(&|_, k| without(k, "_barrier[c] : c >= 0")), [Rule::Barrier]);
+    let step = |s: &Scop, k: &mut crate::MappedKernel| {
+        let steps = isl::UnionMap::read(&s.ctx, "{ _in0[x0, x1] -> [0] }").unwrap();
+        let old = isl::UnionSet::read(&s.ctx, "{ _in0[x0, x1] }").unwrap();
+        k.steps = Some(k.steps.clone().unwrap().subtract_domain(old).unwrap().union(steps).unwrap());
+    };
+    assert!(spoilt(&step).contains(&Rule::Window));
+    // Copies of what is beside the array's part that the SCoP reads, and of what the next block writes.
+    let wide = |s: &Scop, k: &mut crate::MappedKernel, low: i64| {
+        k.windows[0].size[1] += 100;
+        let lower = &mut k.windows[0].lower[1];
+        *lower = lower.clone().add_constant(one(s, -low)).unwrap();
+    };
+    assert_eq!(spoilt(&|s, k| wide(s, k, 50)), []);
+    let beside = |s: &Scop, k: &mut crate::MappedKernel| {
+        wide(s, k, 50);
+        with(k, "x1 = -1 and 0 <= _b0 <= 1");
+    };
+    assert_eq!(spoilt(&beside), [Rule::Window]);
+    let theirs = |s: &Scop, k: &mut crate::MappedKernel| {
+        wide(s, k, 50);
+        with(k, "0 <= x1 < m and 14 * _b0 + 14 <= x1 < 14 * _b0 + 28 and _h0 >= 1");
+    };
+    assert_eq!(spoilt(&theirs), [Rule::Window]);
 }

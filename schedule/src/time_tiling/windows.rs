@@ -1,0 +1,284 @@
+//! Windows of shared memory for the values that pass between the steps of a tile ([`Window`]).
+//!
+//! A *stage* is what a block runs between two moves of its windows: the steps that differ in their last coordinate only. A tile of hexagons or
+//! diamonds is one stage where there is one space dimension, and one for each parallelogram else; a trapezoid in all dimensions is one stage.
+//!
+//! # Shape
+//! Tiles of a phase are translations of one another, so the smallest and largest coordinates of the points of a stage are affine in the tile,
+//! and as far apart in all of them. A subscript that is a coordinate plus a bounded distance gives a window that moves with the stage; one that
+//! takes few values (the plane of `A[t % 2][i]`) one that stays. An array with any other subscript has no window.
+//!
+//! # What is copied in
+//! The part of the box that the SCoP reads at all: few loops, and no address that it does not touch. Where another block of the launch may
+//! write there, only what the stage reads: then no value is loaded that changes.
+//!
+//! # Example
+//! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])`, hexagons with `h = 1`, `w = 1`: boxes of 6 points, a window of 2 times 6.
+//! ```text
+//! thread    _enter(); for x0, x1 { _in0(x0, x1) }; _barrier(-1); for a { if (…) S(…); _barrier(a) }
+//! ```
+
+use super::band::{Band, names};
+use super::shape::Phase;
+use crate::Result;
+use crate::mapped::{BARRIER, ENTER, Window};
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop};
+
+/// Shared memory of a block at most: that of compute capability 9.0.
+const MAX_BYTES: u64 = 227 * 1024;
+/// The step of copies, ahead of all others.
+pub(super) const BEFORE: i64 = -1;
+
+/// The windows of a kernel and the copies of one thread.
+pub(super) struct Staging {
+    pub windows: Vec<Window>,
+    /// By window: `[params, _h0, _b*, _t*] -> { _in0[p, s] }`
+    pub copies: Vec<isl::Set>,
+    /// `[params, _h0, _b*] -> { _enter[p] }`
+    pub entered: isl::Set,
+}
+
+/// What [`plan`] needs to know of a kernel.
+pub(super) struct Site<'a> {
+    pub scop: &'a Scop,
+    pub band: &'a Band,
+    pub phase: &'a Phase,
+    pub known: &'a isl::Set,
+    /// `[params, _h0] -> { S[i] -> [T, blocks, steps, local] }`: a launch.
+    pub full: &'a isl::UnionMap,
+    /// `[params, _h0, _b*] -> { _barrier[c] }`
+    pub barriers: &'a isl::Set,
+    /// Threads along each local coordinate.
+    pub threads: &'a [i64],
+}
+
+/// One dimension of a window: the smallest subscript over `[T, blocks, p]`, and elements.
+type Side = (isl::PwAff, i64);
+
+/// The windows of a kernel; none where nothing passes between its steps in a way that fits.
+pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
+    let Site { scop, phase, .. } = site;
+    let ctx = &scop.ctx;
+    let p = names("c", phase.steps - 1);
+    let c = names("c", phase.steps).join(", ");
+    let enter = isl::Map::read(ctx, &format!("{{ {BARRIER}[{c}] -> {ENTER}[{}] }}", p.join(", ")))?;
+    // One polyhedron, so that the loops over stages need no condition around what begins a stage; some may have no step.
+    let entered = site.barriers.clone().apply(enter)?.remove_divs()?.coalesce()?;
+    let entered = match p.is_empty() {
+        true => isl::Set::universe(entered.space()?)?,
+        false => isl::Set::from_basic_set(entered.simple_hull()?)?,
+    };
+    let mut found = Vec::new();
+    let box_ = stage_box(phase)?;
+    for id in (0..scop.arrays.len()).map(ArrayId) {
+        if !passes_values(scop, id) {
+            continue;
+        }
+        let Some(sides) = sides(site, &box_, id)? else { continue };
+        let bytes = sides.iter().map(|(_, n)| *n as u64).product::<u64>();
+        found.push((bytes * u64::from(scop.array(id).elem.bytes()), id, sides));
+    }
+    // The largest ones stay in global memory if not all fit.
+    found.sort_by_key(|(bytes, id, _)| (*bytes, id.0));
+    let (mut used, mut windows, mut copies) = (0, Vec::new(), Vec::new());
+    for (bytes, id, sides) in found {
+        if used + bytes + 16 > MAX_BYTES {
+            continue;
+        }
+        used += bytes + 16;
+        let window = window(site, windows.len(), id, sides)?;
+        copies.push(copy(site, &window, &entered)?);
+        windows.push(window);
+    }
+    Ok(Staging { windows, copies, entered })
+}
+
+/// Whether an array's cells are written and read, all by loads and stores of statements.
+fn passes_values(scop: &Scop, id: ArrayId) -> bool {
+    let array = scop.array(id);
+    if !array.is_memory() || array.dims() == 0 {
+        return false;
+    }
+    let accesses = || scop.statements.iter().flat_map(|s| &s.accesses).filter(|a| a.array == id);
+    accesses().any(|a| a.kind == AccessKind::Read)
+        && accesses().any(|a| a.kind != AccessKind::Read)
+        && accesses().all(|a| matches!(a.value, AccessValue::Instruction(_)) && a.within.is_none())
+}
+
+/// For each coordinate of a stage's points, time first: the smallest value over `[T, blocks, p]`, and how many there are.
+fn stage_box(phase: &Phase) -> Result<Vec<Option<Side>>> {
+    let kept = (phase.blocks + phase.steps) as u32;
+    let rest = phase.place.dim(isl::DimType::Out)? - kept;
+    let points = phase.place.clone().project_out(isl::DimType::Out, kept, rest)?.reverse()?;
+    let mut out = Vec::new();
+    for d in 0..points.dim(isl::DimType::Out)? as i32 {
+        let (low, high) = (points.clone().dim_min(d)?.coalesce()?, points.clone().dim_max(d)?.coalesce()?);
+        let extent = high.sub(low.clone())?.max_value()?.to_i64();
+        out.push(extent.map(|e| (low, e + 1)));
+    }
+    Ok(out)
+}
+
+/// The smallest and the largest of the values `[params] -> { [v] }`, if they are bounded whatever the parameters are.
+fn ends(values: isl::Set) -> Result<Option<(i64, i64)>> {
+    let values = values.project_out_all_params()?.remove_divs()?;
+    if values.is_empty()?
+        || !values.dim_has_lower_bound(isl::DimType::Set, 0)?
+        || !values.dim_has_upper_bound(isl::DimType::Set, 0)?
+    {
+        return Ok(None);
+    }
+    let low = values.clone().dim_min(0)?.min_value()?.to_i64();
+    let high = values.dim_max(0)?.max_value()?.to_i64();
+    Ok(low.zip(high))
+}
+
+/// The dimensions of an array's window; `None` if a subscript neither follows a coordinate nor has few values.
+fn sides(site: &Site<'_>, box_: &[Option<Side>], id: ArrayId) -> Result<Option<Vec<Side>>> {
+    let Site { scop, band, phase, known, .. } = site;
+    let ctx = &scop.ctx;
+    let array = scop.array(id);
+    let accesses = scop.accesses(|_, a| a.array == id)?.intersect_params((*known).clone())?;
+    let touched = band.coordinates.clone().reverse()?.apply_range(accesses)?.coalesce()?;
+    let touched = isl::Map::from_union_map(touched)?.wrap()?;
+    let (at, subscripts) = (names("y", band.dims + 1), names("x", array.dims()));
+    let origin =
+        [vec!["T".into()], names("b", phase.blocks), names("c", phase.steps - 1)].concat().join(", ");
+    let mut out = Vec::new();
+    for d in 0..array.dims() {
+        let distances = |value: String| -> Result<Option<(i64, i64)>> {
+            let text = format!(
+                "{{ [[{}] -> {}[{}]] -> [{value}] }}",
+                at.join(", "),
+                array.name,
+                subscripts.join(", ")
+            );
+            ends(touched.clone().apply(isl::Map::read(ctx, &text)?)?)
+        };
+        let mut best: Option<Side> = None;
+        let mut offer = |side: Side| {
+            if best.as_ref().is_none_or(|b| side.1 < b.1) {
+                best = Some(side);
+            }
+        };
+        if let Some((low, high)) = distances(format!("x{d}"))? {
+            offer((isl::PwAff::read(ctx, &format!("{{ [{origin}] -> [({low})] }}"))?, high - low + 1));
+        }
+        for (k, side) in box_.iter().enumerate() {
+            let Some((first, extent)) = side else { continue };
+            // Logical time advances by the number of levels where a subscript advances by one.
+            let unit = if k == 0 { band.levels } else { 1 };
+            let Some((low, high)) = distances(format!("{unit} * x{d} - y{k}"))? else { continue };
+            let lower = first.clone().add_constant(isl::Val::int(ctx, low)?)?;
+            let lower = lower.scale_down(isl::Val::int(ctx, unit)?)?.floor()?;
+            let more = if unit == 1 { 1 } else { 2 };
+            offer((lower, (extent - 1 + high - low).div_euclid(unit) + more));
+        }
+        match best {
+            Some((lower, size)) if size <= MAX_BYTES as i64 => out.push((lower, size)),
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(out))
+}
+
+/// `[_h0, _b*] -> { [T, blocks, p] -> _enter[p] }` of the block that the parameters describe, as text.
+fn at_block(phase: &Phase) -> String {
+    let (b, bs, p) = (names("b", phase.blocks), names("_b", phase.blocks), names("c", phase.steps - 1));
+    let equal: String = b.iter().zip(&bs).map(|(b, p)| format!(" and {b} = {p}")).collect();
+    format!(
+        "[{}] -> {{ [{}] -> {ENTER}[{}] : T = _h0{equal} }}",
+        [vec!["_h0".to_string()], bs].concat().join(", "),
+        [vec!["T".to_string()], b, p.clone()].concat().join(", "),
+        p.join(", ")
+    )
+}
+
+fn window(site: &Site<'_>, number: usize, array: ArrayId, sides: Vec<Side>) -> Result<Window> {
+    let enter = isl::Map::read(&site.scop.ctx, &at_block(site.phase))?;
+    let (mut lower, mut size) = (Vec::new(), Vec::new());
+    for (low, n) in sides {
+        let low = enter.clone().reverse()?.apply_range(isl::Map::from_pw_aff(low)?)?;
+        lower.push(isl::PwMultiAff::from_map(low)?.at(0)?.coalesce()?);
+        size.push(n as u32);
+    }
+    Ok(Window { array, copy: format!("_in{number}"), lower, size })
+}
+
+/// `[params, _h0, _b*, _t*] -> { _in0[p, s] }`: what one thread copies.
+fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<isl::Set> {
+    let Site { scop, phase, known, .. } = site;
+    let ctx = &scop.ctx;
+    let name = &scop.array(w.array).name;
+    let p = names("c", phase.steps - 1).join(", ");
+    let x = names("x", w.size.len());
+    let mut box_ = isl::Map::read(ctx, &format!("{{ {ENTER}[{p}] -> {name}[{}] }}", x.join(", ")))?;
+    for (d, (lower, size)) in w.lower.iter().zip(&w.size).enumerate() {
+        let text = format!("{{ [l] -> {name}[{}] : l <= x{d} < l + {size} }}", x.join(", "));
+        let side = isl::Map::from_pw_aff(lower.clone())?.apply_range(isl::Map::read(ctx, &text)?)?;
+        box_ = box_.intersect(side)?;
+    }
+    let reads = scop.accesses(|_, a| a.array == w.array && a.kind == AccessKind::Read)?;
+    let safe = reads.clone().intersect_params((*known).clone())?.range()?.coalesce()?;
+    let mut copied = box_.intersect_range(isl::Set::from_union_set(safe)?)?;
+    copied = copied.intersect_domain(entered.clone())?.coalesce()?;
+    if others_write(site, w.array, &copied)? {
+        let stage = isl::UnionMap::from_map(isl::Map::read(ctx, &at_block(phase))?)?;
+        let kept = format!(
+            "{{ [{}] -> [{}] }}",
+            place_tuple(phase).join(", "),
+            place_tuple(phase)[..phase.blocks + phase.steps].join(", ")
+        );
+        let stage = site.full.clone().apply_range(isl::UnionMap::read(ctx, &kept)?)?.apply_range(stage)?;
+        let exact = stage.reverse()?.apply_range(reads)?;
+        copied = isl::Map::from_union_map(exact)?.intersect_domain(entered.clone())?.coalesce()?;
+    }
+    let threads: Vec<_> = (0..phase.extents.len())
+        .map(|i| {
+            // The last dimension of the array goes with the last one of the block.
+            let size = site.threads[i];
+            match (i + w.size.len()).checked_sub(phase.extents.len()) {
+                Some(d) => format!("exists (e{i} : x{d} = {size} * e{i} + _t{i})"),
+                None => format!("_t{i} = 0"),
+            }
+        })
+        .collect();
+    let own = format!(
+        "[{}] -> {{ {ENTER}[{p}] -> {name}[{}] : {} }}",
+        names("_t", phase.extents.len()).join(", "),
+        x.join(", "),
+        threads.join(" and ")
+    );
+    let own = copied.intersect(isl::Map::read(ctx, &own)?)?;
+    Ok(own.wrap()?.flatten()?.set_tuple_name(&w.copy)?)
+}
+
+/// `T, blocks, steps, local`
+fn place_tuple(phase: &Phase) -> Vec<String> {
+    let local = names("l", phase.extents.len());
+    [vec!["T".to_string()], names("b", phase.blocks), names("c", phase.steps), local].concat()
+}
+
+/// Whether other blocks of the launch write what a block copies: `[params, _h0, _b*] -> { _enter[p] -> A[s] }`.
+fn others_write(site: &Site<'_>, array: ArrayId, copied: &isl::Map) -> Result<bool> {
+    let Site { scop, phase, .. } = site;
+    let ctx = &scop.ctx;
+    let (b, bs) = (names("b", phase.blocks).join(", "), names("_b", phase.blocks));
+    let equal: Vec<_> = bs.iter().enumerate().map(|(d, p)| format!("b{d} = {p}")).collect();
+    let own = isl::Set::read(ctx, &format!("[{}] -> {{ [{b}] : {} }}", bs.join(", "), equal.join(" and ")))?;
+    let mut loads = isl::Map::from_domain_and_range(own, copied.clone().range()?)?;
+    for p in &bs {
+        if let Some(at) = loads.space()?.find_dim_by_name(isl::DimType::Param, p)? {
+            loads = loads.project_out(isl::DimType::Param, at, 1)?;
+        }
+    }
+    let block = format!("{{ [{}] -> [{b}] }}", place_tuple(phase).join(", "));
+    let block = site.full.clone().apply_range(isl::UnionMap::read(ctx, &block)?)?;
+    let writes = scop.accesses(|_, a| a.array == array && a.kind != AccessKind::Read)?;
+    let writes = block.reverse()?.apply_range(writes)?;
+    let met = isl::UnionMap::from_map(loads)?.apply_range(writes.reverse()?)?;
+    let same = isl::UnionMap::read(ctx, &format!("{{ [{b}] -> [{b}] }}"))?;
+    let met = met.intersect_params(site.known.clone())?;
+    Ok(!met.subtract(same)?.is_empty()?)
+}
