@@ -158,18 +158,27 @@ const CLASSES: usize = 13;
 #[derive(Debug, Default)]
 struct Scales {
     classes: [Figure; CLASSES],
+    /// Of which classes there is one, a bit each: a loop that is never worth the device asks a million times.
+    known: AtomicU64,
     /// Measurements, also by size.
     counts: [AtomicU64; CLASSES],
 }
 
 impl Scales {
+    /// The nearest to (log2(work) - 6) / 3; NaN and anything below the first class give the first.
     fn class(work: f64) -> usize {
-        // Rounds to the nearest; NaN and anything below the first class give the first.
-        ((work.max(1.0).log2() - 6.0) / 3.0).round().clamp(0.0, (CLASSES - 1) as f64) as usize
+        let bits = work.max(1.0).to_bits();
+        let (exponent, fraction) = ((bits >> 52) as i64 - 1023, bits << 12 >> 12);
+        // Twice the logarithm, rounded down; halves round up.
+        let halves = 2 * exponent + i64::from(fraction > std::f64::consts::SQRT_2.to_bits() << 12 >> 12);
+        (halves - 9).div_euclid(6).clamp(0, CLASSES as i64 - 1) as usize
     }
 
     /// The scale of the class, or of the nearest one that has any; the smaller one of two.
     fn get(&self, work: f64) -> Option<f64> {
+        if self.known.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
         let own = Scales::class(work);
         let known = |class: usize| self.classes.get(class).and_then(Figure::get);
         (0..CLASSES).find_map(|d| own.checked_sub(d).and_then(known).or_else(|| known(own + d)))
@@ -188,6 +197,12 @@ impl Scales {
         }
         let scale = self.classes[class].get().unwrap_or(1.0);
         self.classes[class].correct(measured, unscaled * scale);
+        self.note(class);
+    }
+
+    /// The class may have a scale now.
+    fn note(&self, class: usize) {
+        self.known.fetch_or(1 << class, Ordering::Relaxed);
     }
 }
 
@@ -257,6 +272,7 @@ impl Learned {
         let class = Scales::class(estimate.work);
         let former = self.device_scale.classes[class].get().unwrap_or(1.0);
         self.device_scale.classes[class].set(scale.max(former));
+        self.device_scale.note(class);
         self.device_scale.counts[class].fetch_add(2, Ordering::Relaxed);
         self.launches.set(launches as f64);
     }
@@ -378,6 +394,22 @@ mod tests {
             learned.device_took(undefined, estimate(), 10_000);
             assert!((estimate().device - 41e-3).abs() < 1e-4, "{undefined}: {:?}", estimate());
         }
+    }
+
+    #[test]
+    fn classes_are_the_nearest_powers_of_eight() {
+        let nearest = |work: f64| ((work.log2() - 6.0) / 3.0).round().clamp(0.0, 12.0) as usize;
+        let mut work = 1.0;
+        while work < 1e16 {
+            assert_eq!(Scales::class(work), nearest(work), "{work}");
+            work *= 1.0371;
+        }
+        for exponent in 0..60 {
+            let power = 2f64.powi(exponent);
+            assert_eq!(Scales::class(power), nearest(power), "2^{exponent}");
+        }
+        let table = [(f64::NAN, 0), (-1.0, 0), (0.0, 0), (f64::INFINITY, 12), (f64::MAX, 12)];
+        assert!(table.into_iter().all(|(work, class)| Scales::class(work) == class));
     }
 
     #[test]

@@ -226,12 +226,13 @@ fn choose(
     if config.device == DeviceChoice::Emulated || config.offload == Offload::Always {
         return Ok(None);
     }
-    let moves: Vec<Moves> = match hold {
-        Some(hold) => arrays.iter().map(|array| hold.get().moves(array)).collect(),
-        None => arrays.iter().map(Moves::of).collect(),
+    let (kernels, threads) = (scop.kernels().len(), config.copy_threads);
+    let moves: Vec<Moves> =
+        hold.map_or_else(Vec::new, |hold| arrays.iter().map(|array| hold.get().moves(array)).collect());
+    let mut estimate = match hold {
+        Some(_) => state.learned.estimate(work, moves.iter().copied(), kernels, threads),
+        None => state.learned.estimate(work, arrays.iter().map(Moves::of), kernels, threads),
     };
-    let threads = config.copy_threads;
-    let mut estimate = state.learned.estimate(work, moves.iter().copied(), scop.kernels().len(), threads);
     if let Some(hold) = hold {
         estimate.leave = hold.get().seconds_to_leave(threads);
     }
