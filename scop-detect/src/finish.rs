@@ -58,12 +58,13 @@ impl Builder<'_> {
                 *f = f.clone().project_domain_on_params()?;
             }
         }
+        let known = tidy_set(known, &space)?;
+        self.join_cells(&mut drafts, &mut arrays, &known);
         for d in &mut drafts {
             d.statement.reduction = crate::reductions::recognise(&d.statement, &arrays)?;
         }
         let schedule = original_schedule(&self.ctx, &drafts)?;
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
-        let known = tidy_set(known, &space)?;
         let in_place = self.in_place(&alias_checks, &arrays, &statements, &schedule, &known);
         let loops: Vec<_> = (0..self.an.loops().len())
             .filter(|l| self.inside(LoopId(*l)))

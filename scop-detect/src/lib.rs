@@ -13,6 +13,7 @@
 //!   subregions   control flow on data → parts of statements
 //!   statements   effects           → statements                                 (accesses, strides)
 //!   finish       statements        → the finished Scop                          (schedule)
+//!   carried      cells of values that several loops carry, joined
 //!   in_place     pairs of arrays that may be one
 //!   unwritten    loads that stand for values from before a loop
 //! scev_affine  scalar evolution    → affine functions and polynomials, assumptions
@@ -31,6 +32,7 @@
 mod accesses;
 mod builder;
 mod candidates;
+mod carried;
 mod cfg;
 mod counts;
 mod domains;

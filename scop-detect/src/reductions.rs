@@ -5,7 +5,7 @@
 //!   sums and products has to drop `nsw` and `nuw`, since a partial result may wrap where the whole does not.
 //! - `fadd` and `fmul` need the flag `reassoc`. The identity of `fadd` is -0.0, which keeps +0.0 and -0.0 as they are.
 //! - `llvm.minnum` and `llvm.maxnum` give the other operand for a NaN and either zero for two zeros: any order is one of the results that the
-//!   program allows. Their identity is an infinity (a NaN that is compared with it alone would be lost, so they need `nnan`).
+//!   program allows. Their identity is a NaN, since with any other a part that has NaNs alone would lose them; with `nnan` an infinity.
 //! - `select(fcmp(value > cell), value, cell)` without any flag: the comparison is false for a NaN, so the values that are NaN are passed over, and
 //!   a cell that is one stays. Among equal values (zeros of both signs) the first stays, or with `>=` the last one; so it is
 //!   associative, but does not commute. Its identity is the infinity that nothing is below. The form that keeps the cell where the
@@ -187,6 +187,7 @@ fn operation(new: Value, old: Value) -> Option<Operation> {
                 ("umin", Some(_)) => all_ones(),
                 ("maxnum", None) if flags(new) & LLVMFastMathNoNaNs != 0 => real(least(new, ty)?),
                 ("minnum", None) if flags(new) & LLVMFastMathNoNaNs != 0 => real(-least(new, ty)?),
+                ("maxnum" | "minnum", None) => real(f64::NAN),
                 _ => return None,
             };
             done(value, identity)

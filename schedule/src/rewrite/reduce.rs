@@ -273,6 +273,32 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
     Ok(Some(Made { scop: new, instances }))
 }
 
+/// A tree for some of its instances.
+fn restricted(tree: &Tree, kept: &isl::UnionSet) -> Result<Tree> {
+    Ok(match tree {
+        Tree::Leaf => Tree::Leaf,
+        Tree::Mark(name, child) => Tree::Mark(name.clone(), Box::new(restricted(child, kept)?)),
+        Tree::Band(b) => {
+            let members = b.members.iter().map(|m| m.clone().intersect_domain(kept.clone()));
+            let members = members.collect::<isl::Result<Vec<_>>>()?;
+            Tree::Band(Band { members, child: Box::new(restricted(&b.child, kept)?), ..b.clone() })
+        }
+        Tree::Sequence(children) => {
+            let mut some = Vec::new();
+            for (filter, child) in children {
+                let filter = filter.clone().intersect(kept.clone())?;
+                if !filter.is_empty()? {
+                    some.push((filter, restricted(child, kept)?));
+                }
+            }
+            match some.len() {
+                1 => some.remove(0).1,
+                _ => Tree::Sequence(some),
+            }
+        }
+    })
+}
+
 /// Puts the new statements into the schedule.
 struct Graft {
     /// The position of the iterator at which the reduction is cut, and its instances.
@@ -287,7 +313,7 @@ struct Graft {
 }
 
 impl Graft {
-    /// The tree with the new statements; `None` if the loop to be cut is not found or runs other statements, too.
+    /// The tree with the new statements; `None` if the loop to be cut is not found.
     fn tree(&self, tree: &Tree, domain: &isl::UnionSet) -> Result<Option<Tree>> {
         Ok(match tree {
             Tree::Leaf => None,
@@ -315,16 +341,22 @@ impl Graft {
                     if !self.cuts(m)? {
                         continue;
                     }
-                    if !domain.clone().subtract(self.all.clone())?.is_empty()? {
-                        return Ok(None);
-                    }
+                    let others = domain.clone().subtract(self.all.clone())?;
                     let more: Vec<_> = b.members[i + 1..].to_vec();
-                    let inner = b.child.as_ref().clone().under(more);
+                    let inner = restricted(&b.child, &self.all)?.under(more);
+                    let mut cut = self.parts(m, inner)?;
+                    if !others.is_empty()? {
+                        // What else the loop runs gets a loop of its own, ahead.
+                        let alone = b.child.as_ref().clone().under(b.members[i..].to_vec());
+                        let own = self.filter(&domain.clone().intersect(self.all.clone())?)?;
+                        cut =
+                            Tree::Sequence(vec![(others.clone(), restricted(&alone, &others)?), (own, cut)]);
+                    }
                     let mut above = Vec::new();
                     for m in &b.members[..i] {
                         above.push(self.member(m)?);
                     }
-                    return Ok(Some(self.parts(m, inner)?.under(above)));
+                    return Ok(Some(cut.under(above)));
                 }
                 let Some(child) = self.tree(&b.child, domain)? else { return Ok(None) };
                 let members = b.members.iter().map(|m| self.member(m)).collect::<Result<Vec<_>>>()?;
