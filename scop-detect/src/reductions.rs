@@ -31,14 +31,19 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
         return Ok(None);
     }
     for (write, w) in s.accesses.iter().enumerate().filter(|(_, a)| a.kind == AccessKind::MustWrite) {
-        let own: Vec<_> = s.accesses.iter().enumerate().filter(|(_, a)| a.array == w.array).collect();
-        let [(p, a), (q, b)] = own.as_slice() else { continue };
-        let (read, r) = if a.kind == AccessKind::Read { (*p, *a) } else { (*q, *b) };
-        if r.kind != AccessKind::Read || read == write || !r.relation.is_equal(&w.relation)? {
+        // The array may be read elsewhere, too: what that means is for the dependences to tell.
+        let own = |a: &Access| a.array == w.array;
+        if s.accesses.iter().enumerate().any(|(i, a)| i != write && own(a) && a.kind != AccessKind::Read) {
             continue;
         }
-        if let Some(found) = update(s, (read, r), (write, w), arrays[w.array.0].elem) {
-            return Ok(Some(found));
+        for (read, r) in s.accesses.iter().enumerate() {
+            if own(r)
+                && read != write
+                && r.relation.is_equal(&w.relation)?
+                && let Some(found) = update(s, (read, r), (write, w), arrays[w.array.0].elem)
+            {
+                return Ok(Some(found));
+            }
         }
     }
     Ok(None)

@@ -84,7 +84,7 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
     }
     if options.scheduler == strategy::Scheduler::Auto
         && !matches!(&best, Ok(b) if strategy::near_ideal(b))
-        && let Ok(Some((s, d, p))) = reduced(&scop, &deps, options)
+        && let Ok(Some((s, d, p))) = reduced(&scop, &deps, best.as_ref().ok(), options)
         && strategy::wins(&p, best.as_ref().ok())
     {
         (scop, deps, best) = (s, d, Ok(p));
@@ -123,16 +123,21 @@ fn proved(scop: &Scop, deps: &Dependences, made: Made, budget: u64) -> Result<(S
     Ok((made.scop, new_deps))
 }
 
-/// All reductions cut into parts, as often as it takes.
+/// All reductions cut into parts, as often as it takes. The best schedule so far tells which chains run one after the other.
 fn reduced(
     scop: &Scop,
     deps: &Dependences,
+    placed: Option<&Placed>,
     options: &ScheduleOptions,
 ) -> Result<Option<(Scop, Dependences, Placed)>> {
     let chains = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::chains(scop, deps))?;
     let (mut best, mut any) = ((scop.clone(), deps.clone()), false);
     for first in chains {
-        let mut chain = first;
+        let in_turn = match placed.filter(|p| p.parallel) {
+            Some(p) => reduce::on_host(&p.tree, &scop.statements[first.statement])?,
+            None => 0,
+        };
+        let mut chain = reduce::Chain { in_turn: in_turn & ((1 << first.outer.min(31)) - 1), ..first };
         loop {
             let made = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::cut(&best.0, chain));
             let Ok(Some(made)) = made else { break };

@@ -7,6 +7,9 @@
 //! - A chain over several loops is cut at the iterations of the outermost one.
 //! - A chain over one loop `k` is cut into `k mod C` where the operation commutes: neighbouring threads then read neighbouring
 //!   elements. Where it does not, each part is a run of consecutive iterations.
+//! - Operands may be other cells of the array that is updated: in Nussinov's recurrence each interval is the best of all its splits.
+//!   A partial result for each interval and part would take more memory than the program, so intervals of different lengths, which the best
+//!   schedule so far runs one after the other, share theirs.
 //!
 //! The second statement is a shorter reduction of the same kind and is cut again, until what is left is short. The grouping depends on
 //! the sizes alone, so results do not change from run to run.
@@ -27,6 +30,8 @@ use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayKind, Reduction,
 const PARTS: [u32; 3] = [65536, 1024, 32];
 /// The same where there is a chain for each value of outer iterators.
 const PARTS_OF_MANY: [u32; 2] = [1024, 32];
+/// The same where chains that run one after the other share the cells of their parts: those that run side by side are many already.
+const PARTS_IN_TURN: [u32; 1] = [32];
 /// Consecutive iterations of a part where the order counts.
 const RUNS: [u32; 3] = [256, 64, 32];
 
@@ -38,6 +43,55 @@ pub(super) struct Chain {
     pub outer: u32,
     /// How often the reduction was cut before.
     pub level: usize,
+    /// Bit `d`: chains that differ in the outer iterator `d` are known to run one after the other. Where a partial result for each chain would
+    /// take too much memory, they share one.
+    pub in_turn: u32,
+}
+
+impl Chain {
+    /// The outer iterators that tell partial results apart; all of them unless `shared`.
+    fn kept(&self, shared: bool) -> Vec<u32> {
+        (0..self.outer).filter(|d| !shared || self.in_turn >> d & 1 == 0).collect()
+    }
+}
+
+/// The iterators of a statement that loops on the host count, as bits, in a placed schedule.
+pub(super) fn on_host(tree: &ScheduleTree, statement: &Statement) -> Result<u32> {
+    let own = isl::UnionSet::from_set(isl::Set::universe(statement.domain.space()?)?)?;
+    let iterators = parts::members(&statement.domain)?;
+    let mut found = 0;
+    let mut tree = &tree.root;
+    loop {
+        tree = match tree {
+            Tree::Leaf => return Ok(found),
+            Tree::Mark(name, _) if name == crate::strategy::KERNEL => return Ok(found),
+            Tree::Mark(_, child) => child,
+            Tree::Sequence(children) => {
+                let mut inside = None;
+                for (filter, child) in children {
+                    if !filter.is_disjoint(&own)? {
+                        if inside.is_some() {
+                            return Ok(found);
+                        }
+                        inside = Some(child);
+                    }
+                }
+                let Some(child) = inside else { return Ok(found) };
+                child
+            }
+            Tree::Band(b) => {
+                for m in &b.members {
+                    let m = member_map(m)?.intersect_domain(own.clone())?;
+                    for (d, i) in iterators.iter().enumerate().take(32) {
+                        if m.is_subset(&member_map(i)?)? {
+                            found |= 1 << d;
+                        }
+                    }
+                }
+                &b.child
+            }
+        }
+    }
 }
 
 /// The first cut of each reduction of the SCoP that has chains; cut them again with [`again`].
@@ -47,25 +101,19 @@ pub(super) fn chains(scop: &Scop, deps: &Dependences) -> Result<Vec<Chain>> {
         if s.reduction.is_some()
             && let Some(outer) = outer(scop, deps, s)?
         {
-            out.push(Chain { statement: n, outer, level: 0 });
+            out.push(Chain { statement: n, outer, level: 0, in_turn: 0 });
         }
     }
     Ok(out)
 }
 
-/// `{ writer -> reader }` through the cells of one array, between the named statements.
-pub(super) fn flow_between(
-    deps: &Dependences,
-    array: &str,
-    keep: impl Fn(&str, &str) -> bool,
-) -> Result<isl::UnionMap> {
+/// `{ S -> [reader -> cell] }` through the cells of one array, from the named statement.
+fn tagged_flow_of(deps: &Dependences, array: &str, statement: &str) -> Result<isl::UnionMap> {
     let mut flow = isl::UnionMap::empty(deps.flow.context())?;
     for m in deps.tagged_flow.maps()? {
-        let read = m.clone().range()?.unwrap()?;
-        let named = |n: Option<String>| n.unwrap_or_default();
-        let (from, to) = (named(m.tuple_name(isl::DimType::In)?), named(read.tuple_name(isl::DimType::In)?));
-        if read.tuple_name(isl::DimType::Out)?.as_deref() == Some(array) && keep(&from, &to) {
-            flow = flow.add_map(m.range_factor_domain()?)?;
+        let cell = m.clone().range()?.unwrap()?.tuple_name(isl::DimType::Out)?;
+        if cell.as_deref() == Some(array) && m.tuple_name(isl::DimType::In)?.as_deref() == Some(statement) {
+            flow = flow.add_map(m)?;
         }
     }
     Ok(flow)
@@ -98,18 +146,28 @@ fn outer(scop: &Scop, deps: &Dependences, s: &Statement) -> Result<Option<u32>> 
     let Some(r) = &s.reduction else { return Ok(None) };
     let known = known(scop)?;
     let array = &scop.array(s.accesses[r.write].array).name;
-    let own =
-        flow_between(deps, array, |a, b| a == s.name && b == s.name)?.intersect_params(known.clone())?;
-    if own.is_empty()? {
-        return Ok(None);
+    // An operand that is the cell itself, in some instance, has to see the update before.
+    for (n, a) in s.accesses.iter().enumerate() {
+        if n != r.read && n != r.write && a.array == s.accesses[r.write].array {
+            let same = a.relation.clone().intersect(s.accesses[r.read].relation.clone())?;
+            let same = same.intersect_domain(s.domain.clone())?.intersect_params(known.clone())?;
+            if a.within.is_some() || !same.is_empty()? {
+                return Ok(None);
+            }
+        }
     }
+    // What passes from update to update through the cell, and what else sees an update, be it another operand of one.
+    let cell = isl::UnionSet::from_set(s.accesses[r.read].relation.clone().wrap()?)?;
+    let from = tagged_flow_of(deps, array, &s.name)?.intersect_params(known.clone())?;
+    let own = from.clone().intersect_range(cell)?;
+    let seen = from.subtract(own.clone())?.range_factor_domain()?;
+    let own = own.range_factor_domain()?;
     let domain = s.domain.clone().intersect_params(known.clone())?;
     for outer in (0..domain.dim(isl::DimType::Set)?).rev() {
         let next = isl::UnionMap::from_map(next(&domain, outer)?)?;
         if !own.is_equal(&next)? {
             continue;
         }
-        let seen = flow_between(deps, array, |a, b| a == s.name && b != s.name)?.intersect_params(known)?;
         return Ok(seen.intersect_domain(next.domain()?)?.is_empty()?.then_some(outer));
     }
     Ok(None)
@@ -117,16 +175,29 @@ fn outer(scop: &Scop, deps: &Dependences, s: &Statement) -> Result<Option<u32>> 
 
 /// The chain that cutting `chain` left.
 pub(super) fn again(made: &Made, chain: Chain) -> Chain {
-    Chain { statement: made.scop.statements.len() - 1, outer: chain.outer, level: chain.level + 1 }
+    Chain { statement: made.scop.statements.len() - 1, level: chain.level + 1, ..chain }
 }
 
 /// The SCoP with the chains cut once; `None` if that is not possible or has been done often enough.
 pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
+    match cut_into(scop, chain, false)? {
+        None if chain.in_turn != 0 => cut_into(scop, chain, true),
+        made => Ok(made),
+    }
+}
+
+/// [`cut`], with a partial result for each chain or for those that run side by side.
+fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     let s = &scop.statements[chain.statement];
     let Some(r) = s.reduction.clone() else { return Ok(None) };
     let (n, outer) = (s.domain.dim(isl::DimType::Set)?, chain.outer);
     let single = n == outer + 1;
-    let parts = if outer == 0 { PARTS.as_slice() } else { PARTS_OF_MANY.as_slice() };
+    let kept = chain.kept(shared);
+    let parts = match outer {
+        0 => PARTS.as_slice(),
+        _ if shared => PARTS_IN_TURN.as_slice(),
+        _ => PARTS_OF_MANY.as_slice(),
+    };
     let sizes = if r.commutative { parts } else { RUNS.as_slice() };
     let Some(size) = sizes.get(chain.level) else { return Ok(None) };
 
@@ -156,17 +227,28 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
     // { S'[o, p, ...] -> [o, p] }
     let mut wide = isl::Set::universe(domain.space()?)?.identity()?;
     wide = wide.project_out(isl::DimType::Out, outer + 1, inner)?;
-    let cell_of = |array: &str| wide.clone().set_tuple_name(isl::DimType::Out, array);
+    // { [o, p] -> [kept o, p] }
+    let dropped: Vec<u32> = (0..outer).rev().filter(|d| !kept.contains(d)).collect();
+    let cell_of = |array: &str| -> Result<isl::Map> {
+        let mut cell = wide.clone();
+        for d in &dropped {
+            cell = cell.project_out(isl::DimType::Out, *d, 1)?;
+        }
+        Ok(cell.set_tuple_name(isl::DimType::Out, array)?)
+    };
 
     let mut sizes = Vec::new();
-    for d in 0..=outer {
+    for d in kept.iter().copied().chain([outer]) {
         let values = cells.clone().project_out(isl::DimType::Set, d + 1, outer - d)?;
         let values = values.project_out(isl::DimType::Set, 0, d)?.reset_tuple_id()?;
         let Some(size) = extent(scop, values)? else { return Ok(None) };
         sizes.push(Some(size));
     }
     // Chains of many cells, each with parts in memory, could need far more of it than the program has.
-    let plain = cells.clone().reset_tuple_id()?;
+    let mut plain = cells.clone().reset_tuple_id()?;
+    for d in &dropped {
+        plain = plain.project_out(isl::DimType::Set, *d, 1)?;
+    }
     if outer > 0 && volume(scop, &plain)? > MAX_GROWTH * largest_volume(scop)? {
         return Ok(None);
     }
@@ -187,11 +269,11 @@ pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
     let rest = fresh(&new, &format!("S{}", new.statements.len() + 1));
     let named = |name: &str| cells.clone().set_tuple_name(name);
     let cell_from = |name: &str| -> Result<isl::Map> {
-        Ok(named(name)?
-            .space()
-            .and_then(isl::Set::universe)?
-            .identity()?
-            .set_tuple_name(isl::DimType::Out, &part)?)
+        let mut cell = named(name)?.space().and_then(isl::Set::universe)?.identity()?;
+        for d in &dropped {
+            cell = cell.project_out(isl::DimType::Out, *d, 1)?;
+        }
+        Ok(cell.set_tuple_name(isl::DimType::Out, &part)?)
     };
     // The statement itself, on the parts.
     {

@@ -265,3 +265,76 @@ fn the_proof_of_reductions_sees_mistakes() {
     rest.accesses[2].relation = pollyrs_isl::Map::read(&s.ctx, &twice).unwrap();
     assert!(!broken(&bad).is_empty());
 }
+
+/// Intervals by length, each from all its splits: a reduction whose operands are other cells of the array that it updates.
+const INTERVALS: &str = "param n; array a n n;
+    for d : 2 <= d < n { for i : 0 <= i < n - d {
+        S0 : a[i,i+d] = a[i+1,i+d]; for k : i < k < i + d { S1 : a[i,i+d] = a[i,i+d], a[i,k], a[k,i+d]; } } }";
+
+fn intervals() -> (Scop, crate::Dependences, reduce::Chain) {
+    let s = reduction(INTERVALS, true);
+    let deps = dependences(&s).unwrap();
+    let chains = reduce::chains(&s, &deps).unwrap();
+    assert_eq!(chains.len(), 1);
+    let chain = chains[0];
+    assert_eq!(chain.outer, 2);
+    (s, deps, chain)
+}
+
+#[test]
+fn chains_that_run_in_turn_share_their_parts() {
+    let (s, deps, chain) = intervals();
+    // A partial result for each interval takes more memory than the program.
+    assert!(reduce::cut(&s, chain).unwrap().is_none());
+    let made = reduce::cut(&s, reduce::Chain { in_turn: 1, ..chain }).unwrap().unwrap();
+    pollyrs_scop::verify(&made.scop).unwrap();
+    assert_eq!(made.scop.arrays.last().unwrap().sizes.len(), 2, "of an interval's start and the part");
+    let new_deps = dependences(&made.scop).unwrap();
+    let broken = check::check(&s, &deps, &made, &new_deps, crate::DEFAULT_BUDGET).unwrap();
+    assert_eq!(broken, Vec::<String>::new());
+    // The scheduler finds out which ones run in turn.
+    let done = schedule(s, deps, &Default::default()).unwrap();
+    assert_eq!(done.scop.statements.len(), 4);
+    let mapped = crate::map(&done.scop, &done.deps, &done.tree, &Default::default()).unwrap();
+    assert!(crate::check(&done.scop, &done.deps, &mapped).unwrap().is_empty());
+}
+
+/// Mistakes in operands that are cells of the array, and in shared parts, are found.
+#[test]
+fn the_proof_sees_mistakes_in_operands_and_shared_parts() {
+    let (s, deps, chain) = intervals();
+    let good = reduce::cut(&s, reduce::Chain { in_turn: 1, ..chain }).unwrap().unwrap();
+    let broken = |old: &Scop, made: &Made| {
+        let (old_deps, deps) = (dependences(old).unwrap(), dependences(&made.scop).unwrap());
+        check::check(old, &old_deps, made, &deps, crate::DEFAULT_BUDGET).unwrap()
+    };
+    assert!(broken(&s, &good).is_empty());
+    let map = |text: &str| pollyrs_isl::Map::read(&s.ctx, text).unwrap();
+    // An operand that is the updated cell.
+    let (mut old, mut bad) = (s.clone(), good.clone());
+    old.statements[1].accesses[1].relation = map("[n] -> { S1[d,i,k] -> a[i,i+d] }");
+    bad.scop.statements[1].accesses[1].relation = map("[n] -> { S1[d,i,p,t] -> a[i,i+d] }");
+    assert!(!broken(&old, &bad).is_empty());
+    // ... and one that is at the last split only.
+    old.statements[1].accesses[1].relation = map("[n] -> { S1[d,i,k] -> a[i,k+1] }");
+    assert!(reduce::chains(&old, &dependences(&old).unwrap()).unwrap().is_empty());
+    // Another operand.
+    let mut bad = good.clone();
+    bad.scop.statements[1].accesses[1].relation = map("[n] -> { S1[d,i,p,t] -> a[i,i] }");
+    assert!(!broken(&s, &bad).is_empty());
+    // Parts that are set for the first interval of a length only.
+    let start = good.scop.statements.len() - 2;
+    let mut bad = good.clone();
+    let domain = &mut bad.scop.statements[start].domain;
+    *domain = domain.clone().fix_si(pollyrs_isl::DimType::Set, 1, 0).unwrap();
+    assert!(!broken(&s, &bad).is_empty());
+    // Results that come too late for the operands of longer intervals: all of them at the end.
+    let mut bad = good.clone();
+    let tree = crate::ScheduleTree::from_isl(&bad.scop.schedule).unwrap();
+    let rest = pollyrs_isl::UnionSet::from_set(good.scop.statements[start + 1].domain.clone()).unwrap();
+    let others = tree.domain.clone().subtract(rest.clone()).unwrap();
+    let root = crate::Tree::Sequence(vec![(others, tree.root.clone()), (rest, tree.root)]);
+    bad.scop.schedule = crate::ScheduleTree { domain: tree.domain, root }.to_isl().unwrap();
+    assert!(!broken(&s, &bad).is_empty());
+    drop(deps);
+}

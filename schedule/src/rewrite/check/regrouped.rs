@@ -3,13 +3,15 @@
 //!
 //! 1. *Form.* `S'` has the instances of `S`, one for one, with the same body, accesses and integers, but that it updates `P` and not `X`. The start only
 //!    stores the identity; `R` only runs the instructions of the update with the original accesses of `X`. No other statement touches `P`.
-//! 2. *Original chains.* The flow of `S` to itself through `X` joins consecutive instances among those with the same first iterators `o`, and
-//!    only the last one of a chain is seen by other statements.
-//! 3. *Parts.* Each `P` is set once, before it is read; the flow of `S'` to itself through `P` joins its instances into one path for
-//!    each `P`, which ends at the one `R` that reads this `P`. The instances of one path have the `o` of their `R`.
+//! 2. *Original chains.* The flow of `S` to itself through the cell of `X` that it updates joins consecutive instances among those with the same first
+//!    iterators `o`, and only the last one of a chain is seen by anything else, be it another operand of `S`, which is never the updated cell.
+//! 3. *Parts.* Each `P` is set once for each `o`, before it is read; the flow of `S'` to itself through `P` joins its instances into one path for
+//!    each `P` and `o`, which ends at the one `R` that reads this `P` and has this `o`. The instances of one path have the `o` of their `R`.
 //! 4. *Rest.* The flow of `R` to itself through `X` joins consecutive instances of the same `o`; what the first one reads, and what sees the last
 //!    one, is what the first of the original chain reads and what sees its last, and every order of other statements against the chain is kept.
-//! 5. *Order.* If the operation does not commute: of two instances of a chain, the earlier one stays the earlier one in its part, or its part is
+//! 5. *Operands.* Where operands of `S` are other cells of `X`, those of `S'` see the same: a statement outside, the end of a chain (of `S`, now of `R`), or
+//!    what the memory held before.
+//! 6. *Order.* If the operation does not commute: of two instances of a chain, the earlier one stays the earlier one in its part, or its part is
 //!    applied earlier.
 //!
 //! Each value of `X` that others see is then the original first value updated by the same values, grouped by parts (and, only if the operation
@@ -68,9 +70,14 @@ impl Check<'_> {
                 ok &= y.array == p && y.relation.is_equal(&new.accesses[r.write].relation)?;
             } else {
                 let wanted = view.clone().apply_range(x.relation.clone())?;
-                ok &= y.array == x.array
-                    && x.array != old.accesses[r.write].array
-                    && relation.is_equal(&wanted)?;
+                ok &= y.array == x.array && relation.is_equal(&wanted)?;
+                if x.array == old.accesses[r.write].array {
+                    // Another cell, always: the updated one would hold no partial result any more.
+                    let same = x.relation.clone().intersect(old.accesses[r.read].relation.clone())?;
+                    let same =
+                        same.intersect_domain(old.domain.clone())?.intersect_params(self.known.clone())?;
+                    ok &= x.kind == AccessKind::Read && x.within.is_none() && same.is_empty()?;
+                }
             }
         }
         for (x, y) in old.synthesized.iter().zip(&new.synthesized) {
@@ -156,8 +163,13 @@ impl Check<'_> {
         let (s_old, s_new, s_start, s_rest) = (at(old)?, at(new)?, at(start)?, at(rest)?);
 
         // 2
-        let through_x = self.through(self.old_deps, &x)?;
-        let own = through_x.clone().intersect_domain(s_old.clone())?.intersect_range(s_old.clone())?;
+        let tagged_x = self.tagged(self.old_deps, &x)?;
+        let updated = isl::UnionMap::from_map(old.accesses[r.read].relation.clone())?
+            .intersect_domain(s_old.clone())?
+            .wrap()?;
+        let own_tagged =
+            tagged_x.clone().intersect_domain(s_old.clone())?.intersect_range(updated.clone())?;
+        let own = own_tagged.clone().range_factor_domain()?;
         let mut outer = None;
         for o in (0..old.domain.dim(isl::DimType::Set)?).rev() {
             if outer.is_none() && own.is_equal(&self.later(old, o)?.lexmin()?)? {
@@ -169,7 +181,8 @@ impl Check<'_> {
             return Ok(());
         };
         let (key_old, key_rest) = (self.key(old, outer)?, self.key(rest, outer)?);
-        let seen_old = through_x.clone().intersect_domain(s_old.clone())?.subtract(own.clone())?;
+        let seen_old = tagged_x.clone().intersect_domain(s_old.clone())?.subtract(own_tagged.clone())?;
+        let seen_old = seen_old.range_factor_domain()?;
         self.report(seen_old.clone().domain()?.is_disjoint(&own.clone().domain()?)?, || {
             format!("others see inside a chain of {}", old.name)
         });
@@ -186,14 +199,23 @@ impl Check<'_> {
             unseen |= m.tuple_name(isl::DimType::Out)?.as_deref() == Some(&p)
                 && !m.intersect_params(self.known.clone())?.is_empty()?;
         }
+        // { S'[...] -> [P[...] -> [o]] }: chains that run one after the other may share cells.
         let cell = |s: &Statement, n: usize| -> Result<isl::UnionMap> {
-            Ok(isl::UnionMap::from_map(s.accesses[n].relation.clone())?.intersect_domain(self.all_of(s)?)?)
+            let cell =
+                isl::UnionMap::from_map(s.accesses[n].relation.clone())?.intersect_domain(self.all_of(s)?)?;
+            Ok(cell.range_product(self.key(s, outer)?)?)
         };
         let (set, used, read) = (cell(start, 0)?, cell(new, r.write)?, cell(rest, 2)?);
+        let stays = |flow: &isl::UnionMap, from: &isl::UnionMap, to: &isl::UnionMap| -> Result<bool> {
+            Ok(flow.is_subset(&from.clone().apply_range(to.clone().reverse()?)?)?)
+        };
         let ends = s_new.clone().subtract(path.clone().domain()?)?;
         let paths = !unseen
             && through_p.is_equal(&all)?
             && set.is_injective()?
+            && stays(&begun, &set, &used)?
+            && stays(&path, &used, &used)?
+            && stays(&applied, &used, &read)?
             && begun.is_single_valued()?
             && path.is_single_valued()?
             && path.is_injective()?
@@ -219,11 +241,15 @@ impl Check<'_> {
             format!("{} does not apply its parts one after the other", rest.name)
         });
         let seen_new = through_new.clone().intersect_domain(s_rest.clone())?.subtract(chain.clone())?;
-        let after = seen_new.clone().apply_domain(key_rest.clone())?;
-        let same = after.is_equal(&seen_old.apply_domain(key_old.clone())?)?
+        let outside = |seen: &isl::UnionMap, own: &isl::UnionSet| -> Result<isl::UnionMap> {
+            Ok(seen.clone().subtract(seen.clone().intersect_range(own.clone())?)?)
+        };
+        let after = outside(&seen_new, &s_new)?.apply_domain(key_rest.clone())?;
+        let same = after.is_equal(&outside(&seen_old, &s_old)?.apply_domain(key_old.clone())?)?
             && seen_new.domain()?.is_disjoint(&chain.clone().domain()?)?;
         self.report(same, || format!("others see another value of {x}"));
-        let read_old = through_x.clone().intersect_range(s_old.clone())?.subtract(own)?;
+        let read_old = tagged_x.clone().intersect_range(updated.clone())?.subtract(own_tagged)?;
+        let read_old = read_old.range_factor_domain()?;
         let read_new = through_new.clone().intersect_range(s_rest.clone())?.subtract(chain)?;
         let same =
             read_new.apply_range(key_rest.clone())?.is_equal(&read_old.apply_range(key_old.clone())?)?;
@@ -237,6 +263,8 @@ impl Check<'_> {
                 }
             }
             let unseen = unseen.intersect_domain(set.clone())?.intersect_params(self.known.clone())?;
+            let unseen =
+                if firsts.is_empty() { unseen.intersect(updated.clone().unwrap()?)? } else { unseen };
             firsts.push(unseen.apply_domain(key.clone())?);
         }
         self.report(firsts[0].is_equal(&firsts[1])?, || format!("a chain of {} starts elsewhere", old.name));
@@ -245,19 +273,31 @@ impl Check<'_> {
         let accesses = self.old.accesses(|_, a| a.array == old.accesses[r.write].array)?;
         let around =
             accesses.clone().apply_range(accesses.reverse()?)?.intersect(self.old_deps.all(self.old)?)?;
-        let key_to_rest = key_old.apply_range(key_rest.reverse()?)?;
+        let key_to_rest = key_old.clone().apply_range(key_rest.clone().reverse()?)?;
         let leave = around
             .clone()
             .intersect_domain(s_old.clone())?
             .subtract(around.clone().intersect_range(s_old.clone())?)?;
-        let enter =
-            around.clone().intersect_range(s_old.clone())?.subtract(around.intersect_domain(s_old)?)?;
+        let enter = around
+            .clone()
+            .intersect_range(s_old.clone())?
+            .subtract(around.intersect_domain(s_old.clone())?)?;
         let kept = leave.apply_domain(key_to_rest.clone())?.union(enter.apply_range(key_to_rest)?)?;
         self.report(kept.subtract(before.clone())?.is_empty()?, || {
             format!("another statement moved past {}", rest.name)
         });
 
         // 5
+        let operands = old
+            .accesses
+            .iter()
+            .enumerate()
+            .any(|(n, a)| n != r.read && n != r.write && a.array.0 == old.accesses[r.write].array.0);
+        if operands {
+            self.operands(&x, (&s_old, &key_old, &updated), (&s_new, &key_rest, &s_rest), view)?;
+        }
+
+        // 6
         if !r.commutative {
             let pairs = self.later(old, outer)?.apply_domain(back.clone())?.apply_range(back)?;
             let together = used.clone().apply_range(used.reverse()?)?.intersect(before.clone())?;
@@ -267,5 +307,60 @@ impl Check<'_> {
             self.report(moved.is_empty()?, || format!("{} does not commute and was reordered", old.name));
         }
         Ok(())
+    }
+    /// Part 5: instances, keys of chains, and the updated cells of `S`; those of `S'`; those of `R`.
+    fn operands(
+        &mut self,
+        x: &str,
+        (s_old, key_old, updated): (&isl::UnionSet, &isl::UnionMap, &isl::UnionSet),
+        (s_new, key_rest, s_rest): (&isl::UnionSet, &isl::UnionMap, &isl::UnionSet),
+        view: &isl::Map,
+    ) -> Result<()> {
+        let view = isl::UnionMap::from_map(view.clone())?.intersect_domain(s_new.clone())?;
+        // { writer -> [S -> cell] }, a chain for its writers.
+        let named =
+            |flow: isl::UnionMap, chain: &isl::UnionSet, key: &isl::UnionMap| -> Result<isl::UnionMap> {
+                let others = flow.clone().domain()?.subtract(chain.clone())?.identity()?;
+                Ok(flow.apply_domain(others.union(key.clone())?)?)
+            };
+        let (tagged_old, tagged_new) = (self.tagged(self.old_deps, x)?, self.tagged(self.new_deps, x)?);
+        let cells = tagged_old.clone().range()?.union(tagged_new.clone().range()?)?.unwrap()?.range()?;
+        let (none_old, none_new) = (self.unseen(self.old_deps, x)?, self.unseen(self.new_deps, x)?);
+        let cells = cells.union(none_old.clone().range()?)?.union(none_new.clone().range()?)?.identity()?;
+        let of = |flow: &isl::UnionMap, own: &isl::UnionSet| -> Result<isl::UnionMap> {
+            let readers = flow.clone().range()?.unwrap()?.intersect_domain(own.clone())?;
+            Ok(flow.clone().intersect_range(readers.wrap()?)?)
+        };
+        let old = of(&tagged_old, s_old)?;
+        let old = old.clone().subtract(old.intersect_range(updated.clone())?)?;
+        let new = of(&tagged_new, s_new)?.apply_range(view.clone().product(cells)?)?;
+        let same = named(old, s_old, key_old)?.is_equal(&named(new, s_rest, key_rest)?)?;
+        self.report(same, || format!("an operand sees another value of {x}"));
+        let old = none_old.intersect_domain(s_old.clone())?.subtract(updated.clone().unwrap()?)?;
+        let new = none_new.intersect_domain(s_new.clone())?.apply_domain(view)?;
+        self.report(old.is_equal(&new)?, || format!("an operand finds {x} elsewhere"));
+        Ok(())
+    }
+
+    /// `{ writer -> [reader -> cell] }` through one array.
+    fn tagged(&self, deps: &crate::Dependences, name: &str) -> Result<isl::UnionMap> {
+        let mut flow = isl::UnionMap::empty(&self.old.ctx)?;
+        for m in deps.tagged_flow.maps()? {
+            if m.clone().range()?.unwrap()?.tuple_name(isl::DimType::Out)?.as_deref() == Some(name) {
+                flow = flow.add_map(m)?;
+            }
+        }
+        Ok(flow.intersect_params(self.known.clone())?)
+    }
+
+    /// `{ reader -> cell }` of one array that nothing wrote before.
+    fn unseen(&self, deps: &crate::Dependences, name: &str) -> Result<isl::UnionMap> {
+        let mut reads = isl::UnionMap::empty(&self.old.ctx)?;
+        for m in deps.no_source.maps()? {
+            if m.tuple_name(isl::DimType::Out)?.as_deref() == Some(name) {
+                reads = reads.add_map(m)?;
+            }
+        }
+        Ok(reads.intersect_params(self.known.clone())?)
     }
 }
