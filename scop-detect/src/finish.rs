@@ -31,6 +31,7 @@ impl Builder<'_> {
         self.drop_unused(&drafts, &arrays)?;
         let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
         let mut arrays = arrays;
+        let (known, context) = (tidy_set(known, &space)?, tidy_set(self.context.clone(), &space)?);
         for d in &mut drafts {
             let s = &mut d.statement;
             s.domain = tidy_set(s.domain.clone(), &space)?;
@@ -40,6 +41,14 @@ impl Builder<'_> {
                 if a.within.is_none() && a.relation.n_basic_map()? > 1 {
                     let inside = a.relation.clone().intersect_domain(s.domain.clone())?;
                     let inside = inside.coalesce()?.gist_domain(s.domain.clone())?;
+                    if inside.is_single_valued()? {
+                        a.relation = inside;
+                    }
+                }
+                // Pieces that meet only where the context does not hold.
+                if a.within.is_none() && !a.relation.is_single_valued()? {
+                    let domain = s.domain.clone().intersect_params(context.clone())?;
+                    let inside = a.relation.clone().intersect_domain(domain)?.coalesce()?;
                     if inside.is_single_valued()? {
                         a.relation = inside;
                     }
@@ -58,7 +67,6 @@ impl Builder<'_> {
                 *f = f.clone().project_domain_on_params()?;
             }
         }
-        let known = tidy_set(known, &space)?;
         self.join_cells(&mut drafts, &mut arrays, &known);
         for d in &mut drafts {
             d.statement.reduction = crate::reductions::recognise(&d.statement, &arrays)?;

@@ -73,8 +73,23 @@ impl Builder<'_> {
         if other.domain.is_empty()? {
             return self.polynomial(&a, place, quasi);
         }
+        let before = quasi.len();
         let a = self.polynomial(&a, &then, quasi)?;
+        let between = quasi.len();
         let b = self.polynomial(&b, &other, quasi)?;
+        if a.is_affine() && b.is_affine() {
+            // Nothing was multiplied into the arms.
+            quasi.truncate(before);
+            let e = self.an.scev(v, scope);
+            return self.affine_polynomial(&e, place, quasi);
+        }
+        // What an arm is made of need not be defined where the other one is taken.
+        for (at, function) in quasi.iter_mut().enumerate().skip(before) {
+            let side = if at < between { &then } else { &other };
+            let elsewhere = place.domain.clone().subtract(side.domain.clone())?;
+            let zero = self.constant(0, place)?.intersect_domain(elsewhere)?;
+            *function = function.clone().intersect_domain(side.domain.clone())?.union_add(zero)?;
+        }
         let blocked = |me: &Self| Stop::Blocker(me.name_of(v));
         let mut whole = b.clone();
         let known = place.domain.clone().intersect_params(self.context.clone())?;
