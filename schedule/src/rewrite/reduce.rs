@@ -332,7 +332,10 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
         let all = kept.clone().apply_range(old_of_new.clone())?;
         Ok(all.set_tuple_name(isl::DimType::In, name)?)
     };
+    let cell = s.accesses[r.write].array;
+    let users = scop.accesses(|t, a| a.array == cell && t.name != s.name)?.domain()?;
     let graft = Graft {
+        users,
         at: outer,
         all: isl::UnionSet::from_set(isl::Set::universe(s.domain.space()?)?)?,
         views: vec![
@@ -386,6 +389,8 @@ struct Graft {
     /// The position of the iterator at which the reduction is cut, and its instances.
     at: u32,
     all: isl::UnionSet,
+    /// Instances of other statements that access the cell.
+    users: isl::UnionSet,
     /// Start, parts and rest: `{ X[...] -> S[...] }`, the old instances that each new one stands for.
     views: Vec<(String, isl::Map)>,
     /// Start and rest.
@@ -428,11 +433,19 @@ impl Graft {
                     let inner = restricted(&b.child, &self.all)?.under(more);
                     let mut cut = self.parts(m, inner)?;
                     if !others.is_empty()? {
-                        // What else the loop runs gets a loop of its own, ahead.
+                        // What else the loop runs gets a loop of its own, ahead, or behind where it looks at the cell.
                         let alone = b.child.as_ref().clone().under(b.members[i..].to_vec());
                         let own = self.filter(&domain.clone().intersect(self.all.clone())?)?;
-                        cut =
-                            Tree::Sequence(vec![(others.clone(), restricted(&alone, &others)?), (own, cut)]);
+                        let behind = others.clone().intersect(self.users.clone())?;
+                        let ahead = others.subtract(behind.clone())?;
+                        let mut parts = Vec::new();
+                        for (filter, tree) in [(ahead, None), (own, Some(cut)), (behind, None)] {
+                            let tree = tree.map_or_else(|| restricted(&alone, &filter), Ok)?;
+                            if !filter.is_empty()? {
+                                parts.push((filter, tree));
+                            }
+                        }
+                        cut = Tree::Sequence(parts);
                     }
                     let mut above = Vec::new();
                     for m in &b.members[..i] {
