@@ -15,6 +15,7 @@
 mod arguments;
 mod ast_expr;
 mod barriers;
+mod cell;
 mod checked;
 mod checks;
 mod descriptor;

@@ -7,19 +7,19 @@
 //! - What the device cannot run is refused before anything is cloned.
 
 use crate::ast_expr::{ExprEmitter, iterator_name, parameterize, parameterize_set, pw_aff_expr};
+use crate::cell::{cell_align, cell_type, scalar_size, type_of};
 use crate::errno;
 use crate::error::{Result, internal, unsupported};
-use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem, type_kind};
+use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem};
 use crate::llvm::*;
 use crate::math::{Callee, classify};
 use crate::subregion;
 use crate::tiled;
 use crate::window;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
-use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use pollyrs_isl as isl;
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Statement, StmtId, Within};
@@ -314,56 +314,6 @@ fn in_memory(
     }
     let elem = llvm_elem(k.ir, k.scop.array(a.array).elem);
     Ok(k.ir.element(elem, base, offset))
-}
-
-pub(crate) fn type_of(v: LLVMValueRef) -> LLVMTypeRef {
-    // SAFETY: a live value.
-    unsafe { LLVMTypeOf(v) }
-}
-
-/// Checks that a value of type `ty` can be computed with on the device, and gives its store size. (The NVPTX back end aborts on
-/// conversions between floating point and integers of 128 bits.)
-fn scalar_size(k: &KernelBuilder<'_>, ty: LLVMTypeRef) -> Result<u32> {
-    let ok = match type_kind(ty) {
-        LLVMTypeKind::LLVMIntegerTypeKind => int_width(ty).is_some_and(|w| w <= 64),
-        LLVMTypeKind::LLVMHalfTypeKind
-        | LLVMTypeKind::LLVMBFloatTypeKind
-        | LLVMTypeKind::LLVMFloatTypeKind
-        | LLVMTypeKind::LLVMDoubleTypeKind => true,
-        _ => false,
-    };
-    if !ok {
-        return unsupported(format!("values of type {}", type_text(ty)));
-    }
-    // SAFETY: a sized type; the module has a data layout.
-    Ok(unsafe { LLVMStoreSizeOfType(LLVMGetModuleDataLayout(k.module), ty) } as u32)
-}
-
-fn type_text(ty: LLVMTypeRef) -> String {
-    // SAFETY: a live type.
-    take_message(unsafe { LLVMPrintTypeToString(ty) })
-}
-
-/// The type in which a value of type `ty` lies in a cell of `bytes` bytes: integers are widened.
-fn cell_type(k: &KernelBuilder<'_>, ty: LLVMTypeRef, bytes: u32) -> Result<LLVMTypeRef> {
-    let size = scalar_size(k, ty)?;
-    match int_width(ty) {
-        Some(w) if w < 8 * bytes => Ok(k.ir.int_type(8 * bytes)),
-        _ if size == bytes => Ok(ty),
-        _ => internal(format!("a value of type {} in a cell of {bytes} bytes", type_text(ty))),
-    }
-}
-
-/// The alignment of a cell. In the program's memory, which statements without a body copy, it is what the host's load of the value claims.
-fn cell_align(k: &KernelBuilder<'_>, a: &Access, host: LLVMValueRef) -> u32 {
-    let array = k.scop.array(a.array);
-    if !array.is_memory() {
-        return array.elem.bytes();
-    }
-    // SAFETY: a live value; asked for its alignment only if it is a load.
-    unsafe {
-        if LLVMIsALoadInst(host).is_null() { 1 } else { LLVMGetAlignment(host).min(array.elem.bytes()) }
-    }
 }
 
 fn read_cell(

@@ -13,10 +13,11 @@
 //! - Each loop that subscripts need a counter of has one of 64 bits, from 0 by 1, beside the program's own.
 //! - There is no barrier in a subregion: threads of a block may go different ways.
 
+use crate::cell::type_of;
 use crate::error::{Result, internal};
 use crate::ir::terminator;
 use crate::kernel::KernelBuilder;
-use crate::statement::{Instance, emit_instruction, is_true, operand, resolve, type_of};
+use crate::statement::{Instance, emit_instruction, is_true, operand, resolve};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;

@@ -105,7 +105,7 @@ def compile_both(result, program, work):
 
 def strategy_options(program):
     """The driver's words for the strategy and the tile sizes of a program, and a budget for all its functions."""
-    words = [f"--pollyrs-option={name}={value}" for name, value in zip(("strategy", "tile"), program.strategy)]
+    words = [f"--pollyrs-option={name}={value}" for name, value in zip(("strategy", "tile", "techniques"), program.strategy)]
     return [*words, "--pollyrs-option=budget=50000000"] if words else []
 
 

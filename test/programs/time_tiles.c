@@ -7,7 +7,7 @@
 // ARGS: 3 2 9 9
 // ARGS: 13 41 37 12
 // OFFLOAD: yes
-// STRATEGY: hybrid 1x1x3x5
+// STRATEGY: hybrid 1x1x3x5 windows
 // STRATEGY: diamond 3x5x4
 // STRATEGY: split 3x2x1x4
 #include "example.h"

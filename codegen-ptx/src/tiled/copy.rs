@@ -9,9 +9,9 @@
 use super::lower;
 use super::{VECTOR_BYTES, alignment, linear_thread};
 use crate::ast_expr::ExprEmitter;
+use crate::cell::type_of;
 use crate::error::{Result, internal};
 use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
-use crate::statement::type_of;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;

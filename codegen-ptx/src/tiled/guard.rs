@@ -5,9 +5,10 @@
 
 use super::{Tiled, register, state};
 use crate::ast_expr::{ExprEmitter, iterator_name, parameterize_set};
+use crate::cell::type_of;
 use crate::error::Result;
 use crate::kernel::KernelBuilder;
-use crate::statement::{emit_statement, type_of};
+use crate::statement::emit_statement;
 use inkwell::llvm_sys::core::LLVMGetInstructionOpcode;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr};

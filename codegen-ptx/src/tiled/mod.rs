@@ -21,10 +21,10 @@
 //! - The cells of a point are elements of small arrays with constant index, which the optimizer turns into registers.
 
 use crate::ast_expr::ExprEmitter;
+use crate::cell::type_of;
 use crate::error::{Result, internal};
 use crate::kernel::{KernelBuilder, SHARED, THREAD_ID, axes, llvm_elem};
 use crate::llvm::*;
-use crate::statement::type_of;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
