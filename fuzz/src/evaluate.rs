@@ -211,7 +211,8 @@ impl Run<'_> {
                 let value = match op {
                     IndexOp::Add => a + b,
                     IndexOp::Sub => a - b,
-                    IndexOp::Mul => a * b,
+                    // Of unsigned 64 bits; modulo 2^128 is modulo 2^64, too.
+                    IndexOp::Mul => a.wrapping_mul(b),
                     IndexOp::Div | IndexOp::Mod if b == 0 => return Err(Bad::Undefined),
                     IndexOp::Div => a / b,
                     IndexOp::Mod => a % b,
@@ -243,7 +244,8 @@ impl Run<'_> {
         for (position, subscript) in access.subscripts.iter().enumerate() {
             // A subscript that wrapped is as large as it says: C and LLVM's `nuw` take it for no negative distance.
             let (value, _) = self.index(subscript)?;
-            offset += value * self.strides[access.array][position];
+            let step = value.checked_mul(self.strides[access.array][position]).ok_or(Bad::TooFar)?;
+            offset = offset.checked_add(step).ok_or(Bad::TooFar)?;
         }
         if offset.abs() > max_reach(self.program.scale) {
             return Err(Bad::TooFar);

@@ -150,7 +150,11 @@ fn fuzz(arguments: &Arguments) -> Result<Report> {
                 scope.spawn(move || worker(shared, &dir))
             })
             .collect();
-        workers.into_iter().filter_map(|w| w.join().ok()).collect()
+        // A panic is an error of the fuzzer's, and ends it.
+        let done = |w: std::thread::ScopedJoinHandle<'_, Result<()>>| {
+            w.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        workers.into_iter().map(done).collect()
     });
     results.into_iter().collect::<Result<Vec<()>>>()?;
     let mut report = shared.report.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -55,10 +55,27 @@ impl Chain {
     }
 }
 
-/// The iterators of a statement that loops on the host count, as bits, in a placed schedule.
+/// The last iterator, but those in `found`, whose change always changes the member.
+fn counted(member: &isl::UnionMap, found: u32) -> Result<Option<u32>> {
+    let maps = member.maps()?;
+    let [map] = maps.as_slice() else { return Ok(None) };
+    let pieces = isl::PwMultiAff::from_map(map.clone())?.at(0)?.pieces()?;
+    for d in (0..map.dim(isl::DimType::In)?.min(32)).rev().filter(|d| found >> d & 1 == 0) {
+        let mut all = pieces.len() == 1;
+        for (_, a) in &pieces {
+            all &= !a.coefficient(isl::DimType::In, d as i32)?.is_zero()?;
+        }
+        if all {
+            return Ok(Some(d));
+        }
+    }
+    Ok(None)
+}
+
+/// The iterators of a statement, as bits, that loops on the host tell apart in a placed schedule: one for each loop, since instances that differ in
+/// nothing else that the loop counts by are in different iterations of it.
 pub(super) fn on_host(tree: &ScheduleTree, statement: &Statement) -> Result<u32> {
     let own = isl::UnionSet::from_set(isl::Set::universe(statement.domain.space()?)?)?;
-    let iterators = parts::members(&statement.domain)?;
     let mut found = 0;
     let mut tree = &tree.root;
     loop {
@@ -82,10 +99,8 @@ pub(super) fn on_host(tree: &ScheduleTree, statement: &Statement) -> Result<u32>
             Tree::Band(b) => {
                 for m in &b.members {
                     let m = member_map(m)?.intersect_domain(own.clone())?;
-                    for (d, i) in iterators.iter().enumerate().take(32) {
-                        if m.is_subset(&member_map(i)?)? {
-                            found |= 1 << d;
-                        }
+                    if let Some(d) = counted(&m, found)? {
+                        found |= 1 << d;
                     }
                 }
                 &b.child

@@ -338,3 +338,26 @@ fn the_proof_sees_mistakes_in_operands_and_shared_parts() {
     assert!(!broken(&s, &bad).is_empty());
     drop(deps);
 }
+
+#[test]
+fn loops_on_the_host_tell_chains_apart() {
+    let (s, _, _) = intervals();
+    let tree = |member: &str| {
+        let members = vec![pollyrs_isl::UnionPwAff::read(&s.ctx, member).unwrap()];
+        let below = crate::Tree::Leaf.marked(strategy::KERNEL).under(members.clone());
+        ScheduleTree { domain: s.domain().unwrap(), root: below.under(members) }
+    };
+    for (member, expected) in [
+        ("{ S0[d,i] -> [(d)]; S1[d,i,k] -> [(d)] }", 0b001),
+        ("{ S0[d,i] -> [(i)]; S1[d,i,k] -> [(i)] }", 0b010),
+        ("{ S0[d,i] -> [(d + i)]; S1[d,i,k] -> [(d + i)] }", 0b011),
+        ("{ S0[d,i] -> [(0)]; S1[d,i,k] -> [(3)] }", 0),
+        ("{ S0[d,i] -> [(d)] }", 0),
+    ] {
+        assert_eq!(reduce::on_host(&tree(member), &s.statements[1]).unwrap(), expected, "{member}");
+    }
+    // What is beneath a kernel runs side by side.
+    let t = tree("{ S0[d,i] -> [(d)]; S1[d,i,k] -> [(d)] }");
+    let t = ScheduleTree { root: t.root.marked(strategy::KERNEL), ..t };
+    assert_eq!(reduce::on_host(&t, &s.statements[1]).unwrap(), 0);
+}
