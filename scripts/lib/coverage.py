@@ -96,7 +96,7 @@ def outcome(source, form, level, inline, work):
         extra += [f"-DSIZE{k}={size}" for k, size in enumerate(source.sizes, 1)]
     out = work / f"{source.path.stem}-{form}{level}-{inline}.o".replace(" ", "")
     words = [*level.split(), *extra, "-DTYPE=double", source.path, "-o", out]
-    command = [toolchain.DRIVER, "cc", "--pollyrs-targets=emulated", *words]
+    command = [toolchain.DRIVER, "cc", "--pollyrs-targets=emulated", "--pollyrs-option=hold=false", *words]
     done = toolchain.run(command, env=toolchain.environment(), timeout=LIMIT_S)
     out.unlink(missing_ok=True)
     result = Outcome(seconds=done.seconds)
@@ -135,11 +135,11 @@ def outcome(source, form, level, inline, work):
 
 def instructions_before_launch(source, form, level, work):
     """LLVM instructions that a call of the kernel executes up to its first `pollyrs_rt_begin`: the checks, and what describes the arrays.
-    None if there is no such call."""
+    None if there is no such call. (Without holds, which callers lend to a second version of the kernel.)"""
     out = work / f"{source.path.stem}-{form}{level}.ll".replace(" ", "")
     extra = [f"-DSIZE{k}={size}" for k, size in enumerate(source.sizes, 1)] if form == "constant" else []
     words = [*level.split(), "-S", "-emit-llvm", f"-DFORM={form}", *extra, "-DTYPE=double", source.path, "-o", out]
-    done = toolchain.run([toolchain.DRIVER, "cc", "--pollyrs-targets=emulated", *words], env=toolchain.environment(), timeout=LIMIT_S)
+    done = toolchain.run([toolchain.DRIVER, "cc", "--pollyrs-targets=emulated", "--pollyrs-option=hold=false", *words], env=toolchain.environment(), timeout=LIMIT_S)
     if done.why():
         return None
     text = out.read_text(encoding="utf-8")
