@@ -18,8 +18,8 @@ use inkwell::targets::{InitializationConfig, Target};
 use std::ffi::CStr;
 use std::path::Path;
 
-/// From so many bytes of bitcode on, kernels are unrolled tiles. The back end then numbers values once less: the code is the same, and
-/// a seventh of its time is saved.
+/// From so many bytes of bitcode on, kernels are unrolled tiles. The back end then numbers values once less, which saves a seventh of its time: the
+/// tiles of a product of matrices have the same code, a plain kernel beside them has slightly other code.
 const UNROLLED: usize = 32 << 10;
 
 /// Kernels that only have to be optimized and selected; made by [`prepare_ptx`](crate::prepare_ptx).
