@@ -57,6 +57,11 @@ impl Budgets {
         self.module.get() == 0
     }
 
+    /// Whether there is enough left of a function's to look for smaller regions.
+    pub fn allows_another_search(&self) -> bool {
+        self.function.get().min(self.module.get()) >= self.stage
+    }
+
     pub fn stage(&self) -> u64 {
         self.within(self.stage)
     }
@@ -73,8 +78,9 @@ impl Budgets {
         self.within(SCOP * self.stage)
     }
 
+    /// Not within the function's, which may be spent on what was found in vain: too little here would lose all of the function.
     pub fn host(&self) -> u64 {
-        self.within(HOST * self.stage)
+        HOST * self.stage
     }
 
     /// To isl 0 means that there is no limit.

@@ -17,14 +17,14 @@ use crate::holds;
 use crate::options::{Options, Strategy};
 use crate::prepare;
 use crate::remarks;
+use crate::search::search;
 use crate::stencil;
 use crate::timing::{Phase, Timer};
-use crate::worth;
 use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_llvm_shim::{Analyses, Session};
+use pollyrs_llvm_shim::Session;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
@@ -38,12 +38,12 @@ const MAX_INLINE_ROUNDS: u32 = 10;
 const AHEAD: usize = 8;
 
 /// What one run over a module needs everywhere.
-struct Run<'a> {
+pub struct Run<'a> {
     session: &'a Session,
-    stage: Stage,
-    options: &'a Options,
-    timer: &'a Timer,
-    budgets: Budgets,
+    pub stage: Stage,
+    pub options: &'a Options,
+    pub timer: &'a Timer,
+    pub budgets: Budgets,
     assembler: Assembler,
     summaries: Summaries<'a>,
     /// Functions that may work with their callers' holds, as far as the search has come.
@@ -253,55 +253,8 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
     Ok(true)
 }
 
-/// Detection, and all stages for each SCoP that is found.
-fn search(run: &Run<'_>, analyses: &Analyses<'_>) -> (Vec<Compiled>, Vec<Rejection>) {
-    let Run { stage, options, timer, .. } = *run;
-    let mut detect_options = detect_options(run);
-    loop {
-        let detection = timer.time(Phase::Detection, || detect::detect(analyses, &detect_options));
-        run.budgets.spend(detection.operations);
-        if stage == Stage::Detect {
-            eprint!("{detection}");
-        }
-        let (mut compiled, mut rejections, mut again) = (Vec::new(), detection.rejections, false);
-        // The first stages show what was found, of any size.
-        let least = if stage < Stage::Deps { 0 } else { options.min_work };
-        for (at, little, scop) in worth::in_turn(detection.scops, least) {
-            let (function, location) = (scop.function.clone(), scop.location.clone());
-            let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
-            let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
-            let result = match little {
-                Some(instances) if !worth::accompanies(analyses, &scop, &compiled) => {
-                    Err(RejectReason::LittleWork { instances })
-                }
-                _ => {
-                    let _budget = ctx.budget(run.budgets.scop());
-                    compile(run, scop)
-                }
-            };
-            run.budgets.spend(ctx.operations() - before);
-            match result {
-                Ok(Some(c)) => compiled.push((at, c)),
-                Ok(None) => {}
-                Err(reason) => {
-                    again |= hidden
-                        && matches!(reason, RejectReason::NoParallelism | RejectReason::OrderedSum { .. });
-                    let loop_location = location.clone();
-                    rejections.push(Rejection { reason, function, location, loop_location });
-                }
-            }
-        }
-        if !again {
-            compiled.sort_by_key(|(at, _)| *at);
-            return (compiled.into_iter().map(|(_, c)| c).collect(), rejections);
-        }
-        // What was parallel may have become part of a statement.
-        detect_options.counted_stores = false;
-    }
-}
-
 /// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
-fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
+pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
     let Run { session, stage, options, timer, .. } = *run;
     if stage == Stage::Scop {
         eprintln!("{scop}");
@@ -457,7 +410,7 @@ fn footprints(
         .collect()
 }
 
-fn detect_options(run: &Run<'_>) -> detect::DetectOptions {
+pub fn detect_options(run: &Run<'_>) -> detect::DetectOptions {
     let (isl_operations, all_operations) = (run.budgets.attempt(), run.budgets.detection());
     detect::DetectOptions { isl_operations, all_operations, ..Default::default() }
 }

@@ -26,6 +26,7 @@ mod library;
 mod options;
 mod prepare;
 mod remarks;
+mod search;
 mod selftest;
 mod stencil;
 mod sums;

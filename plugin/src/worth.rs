@@ -30,9 +30,13 @@ pub fn in_turn(scops: Vec<Scop>, least: u64) -> Vec<(usize, Option<u64>, Scop)> 
 }
 
 /// Whether one of `large` makes the offload of `small` worthwhile.
-pub fn accompanies(analyses: &Analyses<'_>, small: &Scop, large: &[(usize, Compiled)]) -> bool {
+pub fn accompanies<'c>(
+    analyses: &Analyses<'_>,
+    small: &Scop,
+    mut large: impl Iterator<Item = &'c Compiled>,
+) -> bool {
     let (around, objects) = (enclosing(analyses, small), objects(analyses, small));
-    large.iter().any(|(_, c)| {
+    large.any(|c| {
         around.is_subset(&enclosing(analyses, &c.scop))
             && !objects.is_disjoint(&self::objects(analyses, &c.scop))
     })

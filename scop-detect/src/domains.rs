@@ -347,7 +347,7 @@ impl Builder<'_> {
             return Ok(if pred == Pred::LLVMIntEQ { all_zero } else { all_zero.complement()? });
         }
         let minus_one = matches!(b.kind, ScevKind::Constant(-1));
-        if let Some(Op::LLVMOr | Op::LLVMAnd) = ir::opcode(ir::operand(c, 0))
+        if let Some(Op::LLVMOr | Op::LLVMAnd | Op::LLVMXor) = ir::opcode(ir::operand(c, 0))
             && ((pred == Pred::LLVMIntSLT && zero(&b)) || (pred == Pred::LLVMIntSGT && minus_one))
         {
             let negative = self.is_negative(ir::operand(c, 0), place)?;
@@ -388,7 +388,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Where `v` is negative: the sign of `x | y` is that of either, the sign of `x & y` that of both.
+    /// Where `v` is negative: the sign of `x | y` is that of either, the sign of `x & y` that of both, and `x ^ y` is negative where they
+    /// differ (Fortran's `modulo` asks that).
     fn is_negative(&mut self, v: Value, place: &Place) -> Result<Set, Stop> {
         let arg = |i| ir::operand(v, i);
         let scope = self.scope(v, place);
@@ -400,6 +401,10 @@ impl Builder<'_> {
             }
             Some(Op::LLVMAnd) if unseen => {
                 Ok(self.is_negative(arg(0), place)?.intersect(self.is_negative(arg(1), place)?)?)
+            }
+            Some(Op::LLVMXor) if unseen => {
+                let (a, b) = (self.is_negative(arg(0), place)?, self.is_negative(arg(1), place)?);
+                Ok(a.clone().subtract(b.clone())?.union(b.subtract(a)?)?)
             }
             _ => Ok(self.exact(&whole, place)?.lt_set(self.constant(0, place)?)?),
         }

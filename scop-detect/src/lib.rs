@@ -65,8 +65,11 @@ use builder::{Builder, Candidate, Fail};
 use candidates::Search;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::Analyses;
-use pollyrs_scop::{Rejection, Scop};
+use pollyrs_scop::{RejectReason, Rejection, Scop};
 use std::collections::BTreeSet;
+
+/// The reason that regions of an earlier search are left alone for; in no result.
+const AGAIN: &str = "the search before";
 
 /// Limits of the search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +83,24 @@ pub struct DetectOptions {
     /// A loop with a known number of iterations that stores under a branch on data becomes part of a statement. It is not parallel any
     /// more: try again without where that leaves nothing parallel ([`Scop::stores_in_subregion_loop`]).
     pub counted_stores: bool,
+    /// Regions that a search before this one found, by their blocks (as [`pollyrs_scop::Region`] has them).
+    pub before: Vec<Before>,
+}
+
+/// A SCoP of an earlier search in the same function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    pub blocks: BTreeSet<usize>,
+    /// It was too much for a later stage: smaller regions in it are wanted. Otherwise nothing of it is.
+    pub divide: bool,
+}
+
+impl Before {
+    /// Whether the search must leave a region of these blocks alone.
+    fn forbids(&self, blocks: &BTreeSet<ir::Block>) -> bool {
+        let inside = blocks.iter().filter(|b| self.blocks.contains(&(**b as usize))).count();
+        if self.divide { inside == self.blocks.len() } else { inside > 0 }
+    }
 }
 
 impl Default for DetectOptions {
@@ -90,6 +111,7 @@ impl Default for DetectOptions {
             all_operations: 20_000_000,
             max_attempts: 512,
             counted_stores: true,
+            before: Vec::new(),
         }
     }
 }
@@ -114,10 +136,17 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     // A clone under analysis carries the original's name and a suffix.
     let function = function.strip_suffix(".pollyrs").unwrap_or(&function).to_string();
     let assumed = unwritten::Assumed::new(analyses, &cfg.blocks);
-    let mut count = 0;
+    let mut count = options.before.len();
     let mut divided = false;
     let mut operations = 0u64;
     let mut model = |c: &Candidate| -> Result<Scop, Fail> {
+        if options.before.iter().any(|b| b.forbids(&c.blocks)) {
+            return Err(Fail {
+                reason: RejectReason::Budget { stage: AGAIN.into() },
+                block: None,
+                location: None,
+            });
+        }
         divided |= assumed.divides(analyses, c);
         assumed.check(analyses, c)?;
         let ctx = isl::Context::new();
@@ -151,8 +180,11 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         attempts: options.max_attempts,
     };
     search.run();
-    let (mut scops, rejections) = (search.scops, search.rejections);
-    if let [only] = &mut scops[..] {
+    let (mut scops, mut rejections) = (search.scops, search.rejections);
+    rejections.retain(|r| !matches!(&r.reason, RejectReason::Budget { stage } if stage == AGAIN));
+    if let [only] = &mut scops[..]
+        && options.before.is_empty()
+    {
         only.name = function;
     }
     Detection { scops, rejections, operations, divided }

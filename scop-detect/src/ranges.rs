@@ -6,6 +6,9 @@
 //! **Invariant.** Of a polynomial without products of counters, `c0 + c1 * i1 + ...` with coefficients in the parameters, every value on
 //! the domain is between the sum of the least and the sum of the largest `ck * ik`, for `ik` between its least and largest value on the
 //! domain. For a box that is exact. The sign of a coefficient need not be known: the host takes the smaller and the larger product.
+//!
+//! What belongs together is bounded together: in `(i == n - 1 ? 0 : i + 1) * n`, which is `n + i * n + q * n` with `q = -n` in the last
+//! row, it is `i + q` that stays above -2, not `q`.
 
 use crate::builder::{Builder, Place, Stop, value_location};
 use crate::ir;
@@ -51,6 +54,7 @@ impl Builder<'_> {
         };
         let mut rest = p.clone();
         let mut terms = Vec::new();
+        let mut sums: Vec<(Polynomial, Vec<(usize, bool)>)> = Vec::new();
         for s in p.symbols() {
             let Symbol::Iter(d) = s else { continue };
             let powers = p.powers_of(s);
@@ -60,31 +64,56 @@ impl Builder<'_> {
             if coefficient.involves_iters() {
                 return Err(blocked());
             }
-            let d = i32::try_from(d).map_err(|_| blocked())?;
-            let within = known.clone().intersect(executed.clone())?;
-            // A quotient that is known to be whole may lose its rounding, and code needs it.
-            let simple = |f: PwAff| -> isl::Result<PwAff> {
-                let simpler = f.clone().gist_params(within.clone())?.coalesce()?;
-                if is_integral(&simpler)? { Ok(simpler) } else { f.coalesce() }
-            };
-            let bounds = |set: &Set| -> Option<(PwAff, PwAff)> {
-                let (least, most) = (set.clone().dim_min(d).ok()?, set.clone().dim_max(d).ok()?);
-                let (least, most) = (simple(least).ok()?, simple(most).ok()?);
-                let plain =
-                    |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
-                (plain(&least) && plain(&most)).then_some((least, most))
-            };
-            // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
-            let found = match &hull {
-                Some(hull) if !is_quasi(d, place) => bounds(hull),
-                _ => bounds(&domain).or_else(|| hull.as_ref().and_then(bounds)),
-            };
-            let Some((least, most)) = found else { return Err(blocked()) };
-            terms.push(ProductTerm {
-                coefficient: self.products(coefficient).ok_or_else(blocked)??,
-                between: Some((least, most)),
-            });
             rest = &rest - &(coefficient * &Polynomial::symbol(s));
+            let negated = &Polynomial::constant(0) - coefficient;
+            match sums.iter_mut().find(|(c, _)| *c == *coefficient || *c == negated) {
+                Some((c, dims)) => dims.push((d, *c == *coefficient)),
+                None => sums.push((coefficient.clone(), vec![(d, true)])),
+            }
+        }
+        let within = known.clone().intersect(executed.clone())?;
+        // A quotient that is known to be whole may lose its rounding, and code needs it.
+        let simple = |f: PwAff| -> isl::Result<PwAff> {
+            let simpler = f.clone().gist_params(within.clone())?.coalesce()?;
+            if is_integral(&simpler)? { Ok(simpler) } else { f.coalesce() }
+        };
+        let bounds = |set: &Set, d: i32| -> Option<(PwAff, PwAff)> {
+            let (least, most) = (set.clone().dim_min(d).ok()?, set.clone().dim_max(d).ok()?);
+            let (least, most) = (simple(least).ok()?, simple(most).ok()?);
+            let plain =
+                |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
+            (plain(&least) && plain(&most)).then_some((least, most))
+        };
+        for (coefficient, dims) in sums {
+            let quasi = dims.iter().any(|(d, _)| *d >= place.loops.len());
+            let together = match dims.len() > 1 && quasi {
+                true => bounds(&sum_of(&domain, &dims)?, 0),
+                false => None,
+            };
+            let found = match together {
+                Some(range) => vec![(coefficient, range)],
+                None => {
+                    let mut found = Vec::new();
+                    for (d, positive) in dims {
+                        let at = i32::try_from(d).map_err(|_| blocked())?;
+                        // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
+                        let range = match &hull {
+                            Some(hull) if d < place.loops.len() => bounds(hull, at),
+                            _ => bounds(&domain, at).or_else(|| hull.as_ref().and_then(|h| bounds(h, at))),
+                        };
+                        let negated = &Polynomial::constant(0) - &coefficient;
+                        let coefficient = if positive { coefficient.clone() } else { negated };
+                        found.push((coefficient, range.ok_or_else(blocked)?));
+                    }
+                    found
+                }
+            };
+            for (coefficient, between) in found {
+                terms.push(ProductTerm {
+                    coefficient: self.products(&coefficient).ok_or_else(blocked)??,
+                    between: Some(between),
+                });
+            }
         }
         let offset = i64::try_from(rest.constant_term()).map_err(|_| blocked())?;
         let rest = &rest - &Polynomial::constant(i128::from(offset));
@@ -178,9 +207,16 @@ fn is_integral(f: &PwAff) -> isl::Result<bool> {
     Ok(true)
 }
 
-/// Whether dimension `d` is one of the functions behind the counters.
-fn is_quasi(d: i32, place: &Place) -> bool {
-    usize::try_from(d).is_ok_and(|d| d >= place.loops.len())
+/// The values of a sum of dimensions, each with whether it is added or subtracted.
+fn sum_of(domain: &Set, dims: &[(usize, bool)]) -> isl::Result<Set> {
+    let mut sum = PwAff::constant_on(domain.space()?, 0)?;
+    for (d, positive) in dims {
+        let ls = isl::LocalSpace::from_space(domain.space()?)?;
+        let dim = PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, *d as u32)?)?;
+        sum = if *positive { sum.add(dim)? } else { sum.sub(dim)? };
+    }
+    let sum = PwMultiAff::from_multi_pw_aff(MultiPwAff::from_pw_aff(sum)?)?;
+    domain.clone().apply(Map::from_pw_multi_aff(sum)?)
 }
 
 /// Bounds of a sum for parameters in `within`, from those of its factors one by one; `None` where there are none.

@@ -107,6 +107,9 @@ impl Builder<'_> {
                 Ok(Affine { pwa: self.scale(x.pwa, factor)?, exact: e.nsw && x.exact })
             }
             ScevKind::AddRec { loop_id, operands } => self.recurrence(*loop_id, operands, e, place),
+            ScevKind::SignExtend(x) if x.bits == 1 => {
+                Ok(Affine { pwa: self.unsigned(x, place)?.neg()?, exact: true })
+            }
             ScevKind::SignExtend(x) => Ok(Affine { pwa: self.exact(x, place)?, exact: true }),
             ScevKind::ZeroExtend(x) => Ok(Affine { pwa: self.unsigned(x, place)?, exact: true }),
             ScevKind::Truncate(x) => Ok(Affine { pwa: self.congruent(x, place)?.pwa, exact: false }),
@@ -241,6 +244,15 @@ impl Builder<'_> {
     /// selections under affine conditions.
     fn instruction(&mut self, v: ir::Value, e: &ScevExpr, place: &Place) -> Result<Affine, Stop> {
         match ir::opcode(v) {
+            // `c ? i + 1 : i` may have become `i + c`.
+            _ if e.bits == 1 => {
+                let known = place.domain.clone().intersect_params(self.context.clone())?;
+                let holds = self.condition(v, place)?.intersect(place.domain.clone())?;
+                let not = place.domain.clone().subtract(holds.clone())?;
+                let one = self.constant(1, place)?.intersect_domain(holds)?;
+                let pwa = one.union_add(self.constant(0, place)?.intersect_domain(not)?)?;
+                return Ok(Affine { pwa: pwa.gist(known)?.coalesce()?, exact: false });
+            }
             Some(Op::LLVMSelect) => return self.selection(v, place),
             Some(Op::LLVMFreeze) => {
                 let x = self.an.scev(ir::operand(v, 0), self.scope(v, place));

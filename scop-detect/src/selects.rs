@@ -83,16 +83,17 @@ impl Builder<'_> {
             let e = self.an.scev(v, scope);
             return self.affine_polynomial(&e, place, quasi);
         }
+        let known = place.domain.clone().intersect_params(self.context.clone())?;
         // What an arm is made of need not be defined where the other one is taken.
         for (at, function) in quasi.iter_mut().enumerate().skip(before) {
             let side = if at < between { &then } else { &other };
             let elsewhere = place.domain.clone().subtract(side.domain.clone())?;
             let zero = self.constant(0, place)?.intersect_domain(elsewhere)?;
-            *function = function.clone().intersect_domain(side.domain.clone())?.union_add(zero)?;
+            let whole = function.clone().intersect_domain(side.domain.clone())?.union_add(zero)?;
+            *function = whole.gist(known.clone())?.coalesce()?;
         }
         let blocked = |me: &Self| Stop::Blocker(me.name_of(v));
         let mut whole = b.clone();
-        let known = place.domain.clone().intersect_params(self.context.clone())?;
         for (product, factor) in affine_factors(&(&a - &b)).ok_or_else(|| blocked(self))? {
             let x = self.affine_function(&factor, place, quasi)?.ok_or_else(|| blocked(self))?;
             let zero = self.constant(0, place)?.intersect_domain(other.domain.clone())?;

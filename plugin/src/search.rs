@@ -1,0 +1,125 @@
+//! The search in one function: what detection finds goes through all stages; what is too much for a stage is searched again.
+//!
+//! **Problem.** Detection takes the largest region that it can model. A time loop around a sweep over red and black cells may need more
+//! operations of isl than a stage gets, where the sweep alone needs few. So a region that runs out of budget is forbidden, and detection
+//! looks for smaller ones in it, as long as the function's budget lasts.
+//!
+//! **Invariants.** SCoPs are returned in program order and do not overlap. What one search has compiled stays as it is.
+
+use crate::Stage;
+use crate::commit::Compiled;
+use crate::driver::{Run, compile, detect_options};
+use crate::timing::Phase;
+use crate::worth;
+use pollyrs_llvm_shim::Analyses;
+use pollyrs_scop::{RejectReason, Rejection};
+use pollyrs_scop_detect as detect;
+use std::collections::BTreeSet;
+
+/// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for smaller regions.
+pub fn search(run: &Run<'_>, analyses: &Analyses<'_>) -> (Vec<Compiled>, Vec<Rejection>) {
+    let mut detect_options = detect_options(run);
+    let mut found: Vec<(Place, Compiled)> = Vec::new();
+    let mut refused: Vec<Rejection> = Vec::new();
+    let mut divided: Vec<(Place, BTreeSet<usize>)> = Vec::new();
+    loop {
+        let round = search_once(run, analyses, &detect_options, &found);
+        if round.hidden && detect_options.before.is_empty() {
+            // What was parallel may have become part of a statement.
+            detect_options.counted_stores = false;
+            continue;
+        }
+        // A part of a region comes where the region came; parts of parts are listed last.
+        let place = |at: usize, block: usize| {
+            let whole = divided.iter().rev().find(|(_, blocks)| blocks.contains(&block));
+            whole.map_or(Vec::new(), |(place, _)| place.clone()).into_iter().chain([at]).collect::<Place>()
+        };
+        found.extend(round.compiled.into_iter().map(|(at, c)| (place(at, c.scop.region.entry.0), c)));
+        let large = round.seen.iter().filter(|b| b.region.divide);
+        let large =
+            large.filter_map(|b| Some((place(b.at, *b.region.blocks.first()?), b.region.blocks.clone())));
+        let large: Vec<_> = large.collect();
+        divided.extend(large);
+        for r in round.rejections {
+            if !refused.contains(&r) {
+                refused.push(r);
+            }
+        }
+        if !round.seen.iter().any(|b| b.region.divide) || !run.budgets.allows_another_search() {
+            found.sort_by(|(a, _), (b, _)| a.cmp(b));
+            return (found.into_iter().map(|(_, c)| c).collect(), refused);
+        }
+        detect_options.before.extend(round.seen.into_iter().map(|b| b.region));
+        let limits = crate::driver::detect_options(run);
+        (detect_options.isl_operations, detect_options.all_operations) =
+            (limits.isl_operations, limits.all_operations);
+    }
+}
+
+/// Which SCoP of a function: which of the first search, which of the search in that, and so on; in program order.
+type Place = Vec<usize>;
+
+/// What one search in a function found.
+struct Round {
+    /// In the order of the search: where in it.
+    compiled: Vec<(usize, Compiled)>,
+    rejections: Vec<Rejection>,
+    /// All SCoPs of the search.
+    seen: Vec<Seen>,
+    /// Whether parallel loops may have become parts of statements.
+    hidden: bool,
+}
+
+struct Seen {
+    at: usize,
+    region: detect::Before,
+}
+
+/// `found`: what searches before this one have found.
+fn search_once(
+    run: &Run<'_>,
+    analyses: &Analyses<'_>,
+    detect_options: &detect::DetectOptions,
+    found: &[(Place, Compiled)],
+) -> Round {
+    let Run { stage, options, timer, .. } = *run;
+    let detection = timer.time(Phase::Detection, || detect::detect(analyses, detect_options));
+    run.budgets.spend(detection.operations);
+    if stage == Stage::Detect {
+        eprint!("{detection}");
+    }
+    let mut compiled: Vec<(usize, Compiled)> = Vec::new();
+    let (mut rejections, mut seen, mut again) = (detection.rejections, Vec::new(), false);
+    // The first stages show what was found, of any size.
+    let least = if stage < Stage::Deps { 0 } else { options.min_work };
+    for (at, little, scop) in worth::in_turn(detection.scops, least) {
+        let (function, location) = (scop.function.clone(), scop.location.clone());
+        let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
+        let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
+        let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.0).collect(), scop.loops.len());
+        let large = || found.iter().map(|(_, c)| c).chain(compiled.iter().map(|(_, c)| c));
+        let result = match little {
+            Some(instances) if !worth::accompanies(analyses, &scop, large()) => {
+                Err(RejectReason::LittleWork { instances })
+            }
+            _ => {
+                let _budget = ctx.budget(run.budgets.scop());
+                compile(run, scop)
+            }
+        };
+        run.budgets.spend(ctx.operations() - before);
+        let divide = matches!(result, Err(RejectReason::Budget { .. })) && loops > 1;
+        seen.push(Seen { at, region: detect::Before { blocks, divide } });
+        match result {
+            Ok(Some(c)) => compiled.push((at, c)),
+            Ok(None) => {}
+            Err(reason) => {
+                again |=
+                    hidden && matches!(reason, RejectReason::NoParallelism | RejectReason::OrderedSum { .. });
+                let loop_location = location.clone();
+                rejections.push(Rejection { reason, function, location, loop_location });
+            }
+        }
+    }
+    Round { compiled, rejections, seen, hidden: again }
+}
