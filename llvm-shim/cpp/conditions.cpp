@@ -14,6 +14,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 using namespace llvm;
 using pollyrs::Session;
@@ -283,6 +284,72 @@ bool joinBranches(BasicBlock &Head, Context &C) {
   return false;
 }
 
+// A selection by data that the address `P` is computed with, in the same block, and the instructions from there to `P`, last one first.
+SelectInst *selectionOf(Value *P, const Loop &L, ScalarEvolution &SE, SmallVectorImpl<Instruction *> &Way) {
+  constexpr unsigned Longest = 8;
+  auto *I = dyn_cast<Instruction>(P);
+  if (!I || !L.contains(I) || Way.size() == Longest)
+    return nullptr;
+  if (auto *Select = dyn_cast<SelectInst>(I))
+    if (Select->getCondition()->getType()->isIntegerTy(1) && dependsOnData(Select->getCondition(), *L.getOutermostLoop(), SE))
+      return Select;
+  bool Address = isa<GetElementPtrInst>(I) || isa<SExtInst>(I) || isa<ZExtInst>(I) || isa<TruncInst>(I) || isa<SelectInst>(I);
+  switch (I->getOpcode()) {
+  case Instruction::Add:
+  case Instruction::Sub:
+  case Instruction::Mul:
+  case Instruction::Shl:
+    Address = true;
+  }
+  if (!Address)
+    return nullptr;
+  Way.push_back(I);
+  for (Value *Op : I->operands())
+    if (SelectInst *Select = selectionOf(Op, L, SE, Way))
+      return Select;
+  Way.pop_back();
+  return nullptr;
+}
+
+// `*(c ? p : q)` becomes `c ? *p : *q`, a branch; a store likewise.
+bool divideAccess(Instruction &Access, LoopInfo &LI, ScalarEvolution &SE) {
+  Value *Pointer = getLoadStorePointerOperand(&Access);
+  const Loop *L = LI.getLoopFor(Access.getParent());
+  if (!Pointer || !L || Access.isVolatile() || Access.isAtomic())
+    return false;
+  SmallVector<Instruction *, 8> Way;
+  SelectInst *Select = selectionOf(Pointer, *L, SE, Way);
+  if (!Select)
+    return false;
+  Instruction *Then = nullptr, *Else = nullptr;
+  SplitBlockAndInsertIfThenElse(Select->getCondition(), Access.getIterator(), &Then, &Else);
+  PHINode *Joined = nullptr;
+  if (!Access.getType()->isVoidTy())
+    Joined = PHINode::Create(Access.getType(), 2, "", Access.getParent()->begin());
+  for (auto [End, Value] : {std::pair(Then, Select->getTrueValue()), std::pair(Else, Select->getFalseValue())}) {
+    ValueToValueMapTy Map;
+    Map[Select] = Value;
+    for (Instruction *I : reverse(Way)) {
+      Instruction *Copy = I->clone();
+      Copy->insertBefore(End->getIterator());
+      RemapInstruction(Copy, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+      Map[I] = Copy;
+    }
+    Instruction *Copy = Access.clone();
+    Copy->insertBefore(End->getIterator());
+    RemapInstruction(Copy, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    if (Joined)
+      Joined->addIncoming(Copy, End->getParent());
+  }
+  if (Joined) {
+    Joined->setDebugLoc(Access.getDebugLoc());
+    Joined->takeName(&Access);
+    Access.replaceAllUsesWith(Joined);
+  }
+  Access.eraseFromParent();
+  return true;
+}
+
 // Calls that may not return would end an iteration early: such loops are no SCoPs.
 bool mayStop(const Loop &L) {
   for (BasicBlock *BB : L.blocks())
@@ -294,6 +361,25 @@ bool mayStop(const Loop &L) {
 } // namespace
 
 extern "C" {
+
+bool prs_divide_accesses(Session *S, LLVMValueRef FRef, unsigned Limit) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  for (bool Again = true; Again && Limit;) {
+    Again = false;
+    LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+    ScalarEvolution &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
+    for (Instruction &I : instructions(F)) {
+      if (!divideAccess(I, LI, SE))
+        continue;
+      Changed = Again = true;
+      --Limit;
+      S->FAM.invalidate(F, PreservedAnalyses::none());
+      break;
+    }
+  }
+  return Changed;
+}
 
 bool prs_flatten_conditions(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);

@@ -46,6 +46,9 @@
 //! call is never moved out of its condition. (Other functions that set `errno` stay: their results on the device differ in the
 //! last bits, which `-fno-math-errno` lets a user ask for.)
 //!
+//! **Selected addresses.** Of `wall[i] ? t[i] : t[i - 1]` LLVM makes one load from a selected address, which is not affine. It becomes a
+//! branch again, with a load in either arm.
+//!
 //! **Bounds in memory.** In `for (y < im->height) im->pixels[y] = 0;` the stores of bytes might change `im->height`. In front of the loop it is read
 //! once more, and in the loop the load is marked by [`UNWRITTEN`] in a way that lets scalar evolution see the value from before. That this is what the
 //! loop loads is checked at run time, by comparing the place with what the loop writes; in the host's code the marks are taken off again.
@@ -213,6 +216,13 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         if unsafe { sys::prs_restore_errno(self.raw, f) } { Ok(()) } else { Err(ShimError::Errno) }
+    }
+
+    /// Of accesses in loops whose address is selected by data, `*(c ? p : q)`, each becomes two in the arms of a branch; at most `limit`.
+    pub fn divide_accesses(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_accesses(self.raw, f, limit) })
     }
 
     /// Branches on data inside loops become straight-line code; see the module documentation for what may be done with it.

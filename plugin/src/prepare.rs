@@ -24,6 +24,9 @@ const MAX_SWITCH_CASES: u32 = 16;
 /// Instructions that a loop may have when iterations are joined for the sake of pointers that change places.
 const MAX_ROTATED: u32 = 4000;
 
+/// Accesses with selected addresses of a function that become branches; each may be the arm of another.
+const MAX_DIVIDED: u32 = 64;
+
 /// Canonicalises `f`, which means the same afterwards.
 pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     rewrite(session, f)?;
@@ -39,6 +42,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     session.assume_no_errno(clone)?;
     let assumed = session.assume_unwritten(clone)?;
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
+    session.divide_accesses(clone, MAX_DIVIDED)?;
     session.flatten_conditions(clone)?;
     session.simplify_regions(clone)?;
     Ok(assumed)

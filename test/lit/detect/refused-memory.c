@@ -225,4 +225,4 @@ float *choice(int n, float *A, float *B, const int *C) {
   return p;
 }
 
-// CHECK: rejected BaseChanges at {{.*}}memory.c:[[#@LINE-7]]: the base address of p changes inside the loop (at {{.*}}memory.c:[[#@LINE-5]])
+// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type ptr cannot be held on the device {{.*}}
