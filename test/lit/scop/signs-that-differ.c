@@ -1,4 +1,5 @@
 // Fortran's modulo, `(i - 2) mod n` with the sign of `n`: the signs of dividend and divisor are compared by their exclusive or.
+// Only the first iteration takes the last element.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-scop>" -disable-output %t.ll 2>&1 | FileCheck %s
@@ -11,4 +12,5 @@ void f(int n, const float *A, float *B) {
 }
 
 // CHECK: scop f at
-// CHECK: read [n] -> { S0[i0] -> A[-1 + i0] : i0 > 0; S0[0] -> A[-1 + n] }
+// CHECK: domain [n] -> { {{S[0-9]}}[0] : n >= 2 }
+// CHECK-NEXT: read [n] -> { {{S[0-9]}}[i0] -> A[-1 + n + i0] }
