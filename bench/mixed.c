@@ -1,6 +1,8 @@
 /* Kernels of all sizes, for the choice between device and host: prints "kernel n milliseconds" for each, the median of the last 15 of 25
- * executions on arrays that the host writes in between. Run by bench/regret.py in the modes always, never and auto. */
+ * executions on arrays that the host writes in between. Run by bench/regret.py in the modes always, never and auto; with an argument only
+ * the kernel of that name. */
 #include "../examples/example.h"
+#include <string.h>
 #include <time.h>
 
 static double now(void) {
@@ -63,7 +65,7 @@ static void touch(double *a, int n) {
     a[i] = (double)(example_bits() % 1000) * 1e-3;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(int, double *restrict, double *restrict, double *restrict);
@@ -83,7 +85,7 @@ int main(void) {
     free(a);
   }
   for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
-    for (int s = 0; s < 12 && kernels[k].sizes[s]; s++) {
+    for (int s = 0; s < 12 && kernels[k].sizes[s] && (argc < 2 || !strcmp(argv[1], kernels[k].name)); s++) {
       int n = kernels[k].sizes[s];
       double *a[3], times[RUNS];
       for (int i = 0; i < 3; i++) {

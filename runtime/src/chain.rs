@@ -12,8 +12,12 @@
 //! * a graph is used by one queue at a time, and changed when its last launch is over: so the device is at most some graphs behind the program,
 //!   which has to see in time that an execution takes too long ([`crate::cost`]). Several take turns, so that the device has work meanwhile.
 //!
+//! Making a graph costs what its launches would cost one by one, and the first one of a process as much again; so long ones are made when
+//! short ones have been used so often that longer ones would have saved that.
+//!
 //! Example: 300 launches of an execution. 64 go one by one, so that the device has work at once and programs with few launches need no graph,
-//! in later executions 16; then four times 16 as graphs, two times 64; before the results are copied two more times 16, and the last 12 one by one.
+//! in later executions 16; then as many times 16 as graphs as there are, and the last 12 one by one. The same with graphs of both lengths: 16 one
+//! by one, four times 16, three times 64; before the results are copied 16 more, and the last 12 one by one.
 
 use std::ffi::{c_uint, c_void};
 use std::ops::Range;
@@ -28,6 +32,9 @@ const LENGTHS: [usize; 2] = [16, 64];
 const FIRST: [usize; 2] = [64, 16];
 /// Graphs that take turns.
 const TURNS: usize = 2;
+/// So many uses of short graphs make long ones worth making: 0.5 ms for two of them, and a use of a short one takes 7 µs more for its launches
+/// than a long one.
+const WORTH_LONG: usize = 64;
 
 /// A launch without its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -94,9 +101,10 @@ impl Collected {
     }
 }
 
-/// How many of `n` launches, of which no more follow at once, go together; 1: each goes alone.
-pub fn together(n: usize) -> usize {
-    LENGTHS.into_iter().rev().find(|&length| length <= n).unwrap_or(1)
+/// How many of `n` launches, of which no more follow at once, go together; 1: each goes alone. `long`: as graphs of all lengths.
+pub fn together(n: usize, long: bool) -> usize {
+    let lengths = if long { &LENGTHS[..] } else { &LENGTHS[..1] };
+    lengths.iter().copied().rev().find(|&length| length <= n).unwrap_or(1)
 }
 
 /// How far an execution's launches have got.
@@ -109,13 +117,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// How many launches to collect, the next one counted in; 1: none. `made`: there are graphs.
-    pub fn wanted(&self, made: bool) -> usize {
+    /// How many launches to collect, the next one counted in; 1: none. `made`: there are graphs; `long`: [`Chains::long`].
+    pub fn wanted(&self, made: bool, long: bool) -> usize {
         if self.chained == 0 && self.alone < FIRST[usize::from(made)] {
             1
         } else {
-            // The device has little to do yet: no long wait.
-            LENGTHS[usize::from(self.chained >= LENGTHS[1])]
+            // The device has little to do at first: no long wait.
+            LENGTHS[usize::from(long && self.chained >= LENGTHS[1])]
         }
     }
 
@@ -148,11 +156,18 @@ struct Turns {
 #[derive(Default)]
 pub struct Chains {
     turns: [Turns; LENGTHS.len()],
+    /// Uses of short graphs after they were made.
+    uses: usize,
     /// It is not known when a graph is done.
     error: Option<Error>,
 }
 
 impl Chains {
+    /// Whether there are long graphs, or it is time to make them.
+    pub fn long(&self) -> bool {
+        self.uses >= WORTH_LONG
+    }
+
     /// Launches as many kernels as [`together`] says. After an error none of them is in the stream.
     ///
     /// # Safety
@@ -180,6 +195,7 @@ impl Chains {
                     faults.check(Operation::Graph)?;
                     api.graph_set_kernel(chain.executable, node, &kernel)?;
                 }
+                self.uses += 1;
             } else {
                 made.push(Chain::new(api, faults, kernels)?);
             }
@@ -273,13 +289,13 @@ mod tests {
 
     #[test]
     fn lengths() {
-        // What goes together of a number of launches, by execution: the first makes graphs.
-        let sent = |launches: usize, mut made: bool| {
+        // What goes together of a number of launches, by what there was before.
+        let sent = |launches: usize, mut made: bool, long: bool| {
             let (mut progress, mut waiting, mut sent) = (Progress::default(), 0, Vec::new());
             for launch in 1..=launches {
                 waiting += 1;
-                while waiting > 0 && (launch == launches || waiting >= progress.wanted(made)) {
-                    let n = if progress.wanted(made) == 1 { 1 } else { together(waiting) };
+                while waiting > 0 && (launch == launches || waiting >= progress.wanted(made, long)) {
+                    let n = if progress.wanted(made, long) == 1 { 1 } else { together(waiting, long) };
                     progress.count(n);
                     made |= n > 1;
                     waiting -= n;
@@ -291,11 +307,11 @@ mod tests {
             }
             sent
         };
-        assert_eq!(sent(0, false), []);
-        assert_eq!(sent(79, false), [(1, 79)]);
-        assert_eq!(sent(80, false), [(1, 64), (16, 1)]);
-        assert_eq!(sent(300, false), [(1, 64), (16, 4), (64, 2), (16, 2), (1, 12)]);
-        assert_eq!(sent(300, true), [(1, 16), (16, 4), (64, 3), (16, 1), (1, 12)]);
-        assert_eq!(sent(31, true), [(1, 31)]);
+        assert_eq!(sent(0, false, false), []);
+        assert_eq!(sent(79, false, false), [(1, 79)]);
+        assert_eq!(sent(80, false, false), [(1, 64), (16, 1)]);
+        assert_eq!(sent(300, false, false), [(1, 64), (16, 14), (1, 12)]);
+        assert_eq!(sent(300, true, true), [(1, 16), (16, 4), (64, 3), (16, 1), (1, 12)]);
+        assert_eq!(sent(31, true, true), [(1, 31)]);
     }
 }

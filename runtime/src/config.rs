@@ -7,11 +7,12 @@
 //! | `POLLYRS_RT_PROFILE` | a file | Appends one JSON line for each execution of a versioned SCoP (see [`crate::profile`]). A relative path is taken from the directory of the first use. |
 //! | `POLLYRS_RT_VERBOSE` | `0` (default), `1` | One line of text on stderr for each execution, and a summary at exit. |
 //! | `POLLYRS_RT_CUDA_LIBRARY` | a path | The CUDA driver library to load instead of the system's `libcuda.so.1`. |
-//! | `POLLYRS_RT_CUDA_DEVICE` | a number, 0 by default | Which of the CUDA devices that the driver shows. |
+//! | `POLLYRS_RT_CUDA_DEVICE` | a number; by default that of the context that is current where the driver is first needed, or 0 | Which of the CUDA devices that the driver shows. |
 //! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none, and arrays get exactly their size, for compute-sanitizer. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
 //! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::ring`]); 0 leaves them to the driver. |
 //! | `POLLYRS_RT_GRAPHS` | `1` (default), `0` | Whether launches of an execution that has many of them go to the driver as graphs (see [`crate::chain`]). |
+//! | `POLLYRS_RT_CACHE` | a folder, `off`; by default `pollyrs` in `XDG_CACHE_HOME` or `~/.cache` | Where the figures of the machine are kept (see [`crate::machine`]); `off`: nothing is read, written or measured. |
 //! | `POLLYRS_RT_RESIDENT` | `off` (default), `on` | Keeps large arrays on the device between executions, and copies only what the program wrote meanwhile (see [`crate::resident`]); needs Linux 6.11. Wrong for programs that let other devices write to pinned memory of their own behind the kernel's back (see [`crate::written`]). |
 //! | `POLLYRS_RT_FAULT` | `alloc:3,launch:1,copy:2,module:1,sync:1` | For tests: the k-th operation of each named kind in the process fails, on every device. Copies of both directions count. `end-copy` counts copies to the host only, `graph` the calls that make, change and launch graphs; launches go one by one after one that failed. |
 //! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
@@ -124,7 +125,8 @@ pub struct Config {
     pub profile: Option<PathBuf>,
     pub verbose: bool,
     pub cuda_library: Option<PathBuf>,
-    pub cuda_device: i32,
+    /// None: the program's, or the first.
+    pub cuda_device: Option<i32>,
     /// Bytes; None: a quarter of the device's memory.
     pub pool_bytes: Option<u64>,
     pub staging_bytes: u64,
@@ -133,6 +135,8 @@ pub struct Config {
     /// Launches may go as graphs.
     pub graphs: bool,
     pub resident: bool,
+    /// The folder for what is kept between processes.
+    pub cache: Option<PathBuf>,
     pub faults: Faults,
     pub emu_order: Order,
     pub emu_threads: usize,
@@ -234,8 +238,8 @@ impl Config {
                 .map(PathBuf::from),
             cuda_device: reader.read(
                 "POLLYRS_RT_CUDA_DEVICE",
-                0,
-                |value| value.parse().ok().filter(|&number| number >= 0),
+                None,
+                |value| value.parse().ok().filter(|&number| number >= 0).map(Some),
                 "0, 1, ...",
             ),
             pool_bytes: reader.read(
@@ -267,6 +271,7 @@ impl Config {
                 },
                 "off, on",
             ),
+            cache: cache_folder(&reader.get),
             faults: reader.read(
                 "POLLYRS_RT_FAULT",
                 Faults::default(),
@@ -307,6 +312,19 @@ impl Config {
     }
 }
 
+/// `POLLYRS_RT_CACHE`.
+fn cache_folder(get: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let folder = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    match get("POLLYRS_RT_CACHE").filter(|value| !value.is_empty()) {
+        Some(value) if value == "off" => None,
+        Some(value) => std::path::absolute(value).ok(),
+        None => {
+            let home = || folder("HOME").map(|home| home.join(".cache"));
+            folder("XDG_CACHE_HOME").or_else(home).map(|cache| cache.join("pollyrs"))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,6 +359,24 @@ mod tests {
         assert!(config.profile.as_ref().is_some_and(|path| path.is_absolute()));
         assert_eq!((config.emu_order, config.pool_bytes), (Order::Seeded(7), Some(2 * MIB)));
         assert!(!config.graphs && config.invalid.is_none());
+    }
+
+    #[test]
+    fn the_cache_has_a_place() {
+        let home = ("HOME", "/home/somebody");
+        // (variables, folder)
+        type Variables<'a> = &'a [(&'a str, &'a str)];
+        let table: [(Variables, Option<&str>); 6] = [
+            (&[], None),
+            (&[home], Some("/home/somebody/.cache/pollyrs")),
+            (&[home, ("XDG_CACHE_HOME", "/cache")], Some("/cache/pollyrs")),
+            (&[home, ("XDG_CACHE_HOME", "relative")], Some("/home/somebody/.cache/pollyrs")),
+            (&[home, ("POLLYRS_RT_CACHE", "/elsewhere")], Some("/elsewhere")),
+            (&[home, ("POLLYRS_RT_CACHE", "off")], None),
+        ];
+        for (variables, folder) in table {
+            assert_eq!(config(variables).cache, folder.map(PathBuf::from), "{variables:?}");
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Whether the device is worth it: an estimate at each execution, where sizes are known, corrected by what executions took.
 //!
 //! ```text
-//! device = (OVERHEAD + ARRAY * copies + launching(launches) + transfers(bytes in) + transfers(bytes out) + work * DEVICE_INSTANCE)
+//! device = (OVERHEAD + ARRAY * copies + launching(launches) + transfers(bytes in) + transfers(bytes out) + work * device instance)
 //!          * device_scale
-//! host   = work * HOST_INSTANCE * host_scale
+//! host   = work * host instance * host_scale
 //! ```
+//!
+//! The figures of launches, transfers and instances are constants of one machine, scaled by what was measured on this one
+//! ([`crate::machine`], [`Rates`]).
 //!
 //! `work` counts statement instances, of which a launch-bound or branchy kernel makes a hundred times fewer a second than a
 //! matrix product. So each SCoP keeps what it learnt ([`Learned`]): its launches, and for each side the factor between
@@ -13,7 +16,7 @@
 //! two executions: a first execution on the device that is slower than expected may have been a cold one, and gets a second try. Only executions whose host side is estimated at [`MEASURED`] or more are timed on the host, so that short
 //! loops pay nothing for it.
 //!
-//! Starting the driver takes [`STARTUP`], loading a SCoP's code about [`module_seconds`]. Nobody knows how often a SCoP will
+//! Starting the driver takes [`Rates::startup`], loading a SCoP's code about [`module_seconds`]. Nobody knows how often a SCoP will
 //! run; so executions that would gain stay on the host until the gains they missed add up to the price, which is then paid:
 //! at most twice the best that could be done with hindsight (the ski-rental rule; Karlin, Manasse, Rudolph, Sleator:
 //! Competitive snoopy caching, Algorithmica 1988, section 2). One large execution pays at once. Starting the driver in a
@@ -28,20 +31,20 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::abi::{Array, IMAGE_CUBIN, IMAGE_PTX, Scop};
+use crate::machine::{Machine, REFERENCE};
 
 /// Seconds from begin to end of an execution that moves nothing (8 µs measured, a wait included).
 const OVERHEAD: f64 = 10e-6;
 /// Seconds for a copy, however small (3 µs measured).
 const ARRAY: f64 = 3e-6;
-/// Seconds for a launch, back to back, and for those of an execution that go as graphs ([`crate::chain`]; 1.14 to 1.18 µs measured).
-const LAUNCH: f64 = 3.1e-6;
+/// Seconds for a launch that goes as part of a graph ([`crate::chain`]; 1.14 to 1.18 µs measured), where one alone takes what [`REFERENCE`]
+/// says.
 const CHAINED: f64 = 1.2e-6;
 /// Launches that go one by one.
 const ALONE: f64 = 64.0;
-/// Bytes a second for large arrays in ordinary memory: what one thread copies, and the most that the link gives. Measured for 256
-/// MB with 1, 2, 4, 8 threads: 12, 22, 38, 50 GB/s.
-const THREAD_RATE: f64 = 11e9;
-const LINK_RATE: f64 = 48e9;
+/// Large arrays in ordinary memory go as fast as all threads copy, but no faster than the link, and both not alone: by this part of
+/// what [`REFERENCE`] says. Measured for 256 MB with 1, 2, 4, 8 threads: 12, 22, 38, 50 GB/s.
+const SHARE: f64 = 0.92;
 /// The first megabytes of an array go slower: 1 MB takes 65 µs, 4 MB 200 µs.
 const SLOW_BYTES: f64 = 4e6;
 const SLOW_RATE: f64 = 22e9;
@@ -49,14 +52,17 @@ const SLOW_RATE: f64 = 22e9;
 const DEVICE_INSTANCE: f64 = 0.02e-9;
 /// Seconds for a statement instance on one host core: a few vectorised operations, or one cache miss in ten.
 const HOST_INSTANCE: f64 = 1e-9;
-/// Seconds to start the driver and make a context (0.19 to 0.29 measured on one H200).
-pub const STARTUP: f64 = 0.22;
 /// Seconds a byte of PTX to compile, where the driver's own cache doesn't have it.
 const PTX_BYTE: f64 = 0.5e-6;
 /// Seconds to load assembled code.
 const CUBIN: f64 = 0.5e-3;
 /// Host executions estimated to be shorter than this are not timed.
 pub const MEASURED: f64 = 20e-6;
+/// The host's time is known after so many measurements: its first ones are cold. Until then it has to be this many times the device's, or long,
+/// for the device to be used.
+const KNOWN: u64 = 4;
+const CLEAR: f64 = 2.0;
+const LONG: f64 = 10e-3;
 /// How many times the host's estimated time an execution may take on the device before it is given up.
 const PATIENCE: f64 = 2.0;
 /// No execution is given up before so many seconds: one-time costs and hiccups are shorter.
@@ -64,9 +70,41 @@ const MIN_PATIENCE: f64 = 5e-3;
 /// A single measurement changes a scale by no more than this factor.
 const MAX_CHANGE: f64 = 64.0;
 
-/// Seconds for so many launches.
-fn launching(launches: f64) -> f64 {
-    launches.min(ALONE) * LAUNCH + (launches - ALONE).max(0.0) * CHAINED
+/// Seconds for what is done many times on this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Rates {
+    /// To start the driver and make a context.
+    pub startup: f64,
+    launch: f64,
+    chained: f64,
+    /// For a byte of a large copy.
+    byte: f64,
+    device_instance: f64,
+    host_instance: f64,
+}
+
+impl Rates {
+    pub fn of(machine: &Machine, copy_threads: usize) -> Rates {
+        let threads = machine.thread * copy_threads.max(1) as f64;
+        Rates {
+            startup: machine.startup,
+            launch: machine.launch,
+            chained: CHAINED * machine.launch / REFERENCE.launch,
+            byte: 1.0 / (SHARE * threads.min(machine.link)),
+            device_instance: DEVICE_INSTANCE * REFERENCE.device / machine.device,
+            host_instance: HOST_INSTANCE * REFERENCE.host / machine.host,
+        }
+    }
+
+    /// For so many launches.
+    fn launching(&self, launches: f64) -> f64 {
+        launches.min(ALONE) * self.launch + (launches - ALONE).max(0.0) * self.chained
+    }
+
+    /// For a copy, either way.
+    pub fn transfer(&self, bytes: u64) -> f64 {
+        ARRAY + bytes as f64 * self.byte + (bytes as f64).min(SLOW_BYTES) / SLOW_RATE
+    }
 }
 
 /// Estimated seconds.
@@ -226,23 +264,29 @@ impl Learned {
         work: f64,
         moves: impl IntoIterator<Item = Moves>,
         kernels: usize,
-        copy_threads: usize,
+        rates: &Rates,
     ) -> Estimate {
         // A negative or undefined estimate of the work says nothing in favour of the device.
         let work = if work > 0.0 { work } else { 0.0 };
         let copies = moves.into_iter().flat_map(|moves| [moves.to_device, moves.to_host]).flatten();
-        let moved: f64 = copies.map(|bytes| transfer(bytes, copy_threads)).sum();
+        let moved: f64 = copies.map(|bytes| rates.transfer(bytes)).sum();
         let launches = self.launches.get().unwrap_or(kernels as f64);
         let scale = self.device_scale(work);
-        let unscaled = OVERHEAD + moved + work * DEVICE_INSTANCE;
+        let unscaled = OVERHEAD + moved + work * rates.device_instance;
         Estimate {
             work,
             unscaled,
             transfers: moved * scale,
-            device: (unscaled + launching(launches)) * scale,
-            host: work * HOST_INSTANCE * self.host_scale.get(work).unwrap_or(1.0),
+            device: (unscaled + rates.launching(launches)) * scale,
+            host: work * rates.host_instance * self.host_scale.get(work).unwrap_or(1.0),
             leave: 0.0,
         }
+    }
+
+    /// Whether the device is a little better by figures of which the host's are not known well.
+    pub fn is_doubtful(&self, estimate: &Estimate) -> bool {
+        let Estimate { host, device, work, .. } = *estimate;
+        host < CLEAR * device && (MEASURED..LONG).contains(&host) && self.host_scale.count(work) < KNOWN
     }
 
     fn device_scale(&self, work: f64) -> f64 {
@@ -256,9 +300,9 @@ impl Learned {
     }
 
     /// An execution on the device took `seconds` from its first copy to its last.
-    pub fn device_took(&self, seconds: f64, estimate: Estimate, launches: u64) {
+    pub fn device_took(&self, seconds: f64, estimate: Estimate, launches: u64, rates: &Rates) {
         // The launches are known now: only the rest of the difference is the scale's.
-        let unscaled = estimate.unscaled + launching(launches as f64);
+        let unscaled = estimate.unscaled + rates.launching(launches as f64);
         if seconds > 0.0 && seconds.is_finite() {
             self.device_scale.correct(estimate.work, seconds, unscaled, 2);
         }
@@ -266,9 +310,9 @@ impl Learned {
     }
 
     /// An execution was given up after `seconds` and so many launches.
-    pub fn given_up(&self, seconds: f64, estimate: Estimate, launches: u64) {
+    pub fn given_up(&self, seconds: f64, estimate: Estimate, launches: u64, rates: &Rates) {
         // The next estimate is at least as long; at once, for the next attempt would cost as much again.
-        let scale = seconds / (estimate.unscaled + launching(launches as f64));
+        let scale = seconds / (estimate.unscaled + rates.launching(launches as f64));
         let class = Scales::class(estimate.work);
         let former = self.device_scale.classes[class].get().unwrap_or(1.0);
         self.device_scale.classes[class].set(scale.max(former));
@@ -278,8 +322,8 @@ impl Learned {
     }
 
     /// The original loop took `seconds` for so many statement instances.
-    pub fn host_took(&self, seconds: f64, work: f64) {
-        self.host_scale.correct(work, seconds, work * HOST_INSTANCE, 1);
+    pub fn host_took(&self, seconds: f64, work: f64, rates: &Rates) {
+        self.host_scale.correct(work, seconds, work * rates.host_instance, 1);
     }
 
     /// Counts a gain that is missed if the answer is no: whether the code is worth loading.
@@ -289,19 +333,9 @@ impl Learned {
 }
 
 /// Counts a gain that is missed if the answer is no: the gains so far if the driver is not yet worth its start.
-pub fn worth_starting(gain: f64) -> Result<(), f64> {
+pub fn worth_starting(gain: f64, rates: &Rates) -> Result<(), f64> {
     let missed = MISSED.add(gain);
-    if missed >= STARTUP { Ok(()) } else { Err(missed) }
-}
-
-/// Seconds for a copy, either way.
-pub fn transfer(bytes: u64, copy_threads: usize) -> f64 {
-    ARRAY + transfer_seconds(bytes, copy_threads)
-}
-
-fn transfer_seconds(bytes: u64, copy_threads: usize) -> f64 {
-    let rate = (THREAD_RATE * copy_threads.max(1) as f64).min(LINK_RATE);
-    bytes as f64 / rate + (bytes as f64).min(SLOW_BYTES) / SLOW_RATE
+    if missed >= rates.startup { Ok(()) } else { Err(missed) }
 }
 
 /// What loading the code of a SCoP takes at most. Whether the device takes a cubin is known when it is there only; one that it refuses
@@ -318,6 +352,10 @@ fn module_seconds(scop: &Scop) -> f64 {
 mod tests {
     use super::*;
     use crate::abi::{ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_SCRATCH};
+
+    fn rates() -> Rates {
+        Rates::of(&REFERENCE, 8)
+    }
 
     fn array(bytes: u64, flags: u32) -> Array {
         Array {
@@ -349,7 +387,7 @@ mod tests {
             (1e5, vec![array(8_000, both)], true),          // a small matrix product, n = 46
         ];
         for (work, arrays, expected) in table {
-            let estimate = Learned::default().estimate(work, arrays.iter().map(Moves::of), 1, 8);
+            let estimate = Learned::default().estimate(work, arrays.iter().map(Moves::of), 1, &rates());
             assert_eq!(estimate.gain() > 0.0, expected, "work {work}: {estimate:?}");
         }
     }
@@ -367,7 +405,7 @@ mod tests {
             (256_000_000, 1, 21400.0),
             (4_000_000_000, 8, 80_000.0),
         ] {
-            let seconds = transfer_seconds(bytes, threads);
+            let seconds = Rates::of(&REFERENCE, threads).transfer(bytes);
             assert!((0.7..1.4).contains(&(seconds * 1e6 / measured)), "{bytes} {threads}: {seconds}");
         }
     }
@@ -376,22 +414,22 @@ mod tests {
     fn a_wrong_side_is_left_soon() {
         let both = [array(80_000, ARRAY_COPY_IN | ARRAY_COPY_OUT)];
         let learned = Learned::default();
-        let estimate = || learned.estimate(1e7, both.iter().map(Moves::of), 1, 8);
+        let estimate = || learned.estimate(1e7, both.iter().map(Moves::of), 1, &rates());
         assert!(estimate().gain() > 0.0);
         // Launch-bound: thousands of launches, 40 ms in all.
-        learned.device_took(40e-3, estimate(), 10_000);
-        learned.device_took(40e-3, estimate(), 10_000);
+        learned.device_took(40e-3, estimate(), 10_000, &rates());
+        learned.device_took(40e-3, estimate(), 10_000, &rates());
         assert!(estimate().gain() < 0.0, "{:?}", estimate());
         // The host turns out to be much slower still.
-        learned.host_took(5.0, estimate().work);
+        learned.host_took(5.0, estimate().work, &rates());
         assert!(estimate().gain() > 0.0, "{:?}", estimate());
         // Now and then a bad measurement changes nothing for long.
         for _ in 0..20 {
-            learned.device_took(41e-3, estimate(), 10_000);
+            learned.device_took(41e-3, estimate(), 10_000, &rates());
         }
         assert!((estimate().device - 41e-3).abs() < 1e-4, "{:?}", estimate());
         for undefined in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
-            learned.device_took(undefined, estimate(), 10_000);
+            learned.device_took(undefined, estimate(), 10_000, &rates());
             assert!((estimate().device - 41e-3).abs() < 1e-4, "{undefined}: {:?}", estimate());
         }
     }
@@ -415,35 +453,61 @@ mod tests {
     #[test]
     fn sizes_learn_apart() {
         let learned = Learned::default();
-        let estimate = |work: f64| learned.estimate(work, [], 1, 8);
+        let estimate = |work: f64| learned.estimate(work, [], 1, &rates());
         // Small ones are slower on the device than thought, and much faster on the host.
         for _ in 0..2 {
-            learned.device_took(1e-4, estimate(1e5), 1);
+            learned.device_took(1e-4, estimate(1e5), 1, &rates());
         }
-        learned.host_took(2e-5, 1e5);
+        learned.host_took(2e-5, 1e5, &rates());
         assert!(estimate(1e5).gain() < 0.0, "{:?}", estimate(1e5));
         for _ in 0..2 {
-            learned.device_took(5e-3, estimate(1e9), 1);
+            learned.device_took(5e-3, estimate(1e9), 1, &rates());
         }
-        learned.host_took(0.5, 1e9);
+        learned.host_took(0.5, 1e9, &rates());
         assert!(estimate(1e9).gain() > 0.4 && estimate(1e5).gain() < 0.0, "{:?}", estimate(1e9));
         // Between them the nearer one counts; a cold first execution is forgotten.
         assert!(estimate(2e8).gain() > 0.05, "{:?}", estimate(2e8));
         let cold = Learned::default();
-        let estimate = || cold.estimate(1e7, [], 1, 8);
-        cold.device_took(1.0, estimate(), 1);
+        let estimate = || cold.estimate(1e7, [], 1, &rates());
+        cold.device_took(1.0, estimate(), 1, &rates());
         assert!(estimate().gain() > 0.0, "{:?}", estimate());
-        cold.device_took(1e-4, estimate(), 1);
+        cold.device_took(1e-4, estimate(), 1, &rates());
         assert!((estimate().device - 1e-4).abs() < 1e-6, "{:?}", estimate());
+    }
+
+    #[test]
+    fn cold_measurements_of_the_host_decide_nothing() {
+        let both = [array(8_000_000, ARRAY_COPY_IN | ARRAY_COPY_OUT)];
+        let learned = Learned::default();
+        let estimate = || learned.estimate(1e6, both.iter().map(Moves::of), 1, &rates());
+        let device = estimate().device;
+        // Two cold executions, then what they really take: a third less than on the device.
+        for factor in [1.9, 1.5] {
+            learned.host_took(factor * device, 1e6, &rates());
+        }
+        assert!(estimate().gain() > 0.0 && learned.is_doubtful(&estimate()), "{:?}", estimate());
+        for _ in 0..2 {
+            learned.host_took(0.7 * device, 1e6, &rates());
+        }
+        assert!(!learned.is_doubtful(&estimate()) && estimate().gain() < 0.0, "{:?}", estimate());
+        // What is clear, or long, is no matter of doubt.
+        let other = Learned::default();
+        assert!(!other.is_doubtful(&other.estimate(1e6, [], 1, &rates())));
+        let large = [array(800_000_000, ARRAY_COPY_IN)];
+        let large = other.estimate(3e7, large.iter().map(Moves::of), 1, &rates());
+        assert!(
+            large.gain() > 0.0 && large.host < CLEAR * large.device && !other.is_doubtful(&large),
+            "{large:?}"
+        );
     }
 
     #[test]
     fn giving_up_is_remembered() {
         let learned = Learned::default();
-        let estimate = || learned.estimate(1e7, [], 3, 8);
+        let estimate = || learned.estimate(1e7, [], 3, &rates());
         let first = estimate();
         assert!(first.gain() > 0.0 && first.patience() >= 2.0 * first.host);
-        learned.given_up(first.patience(), first, 700);
+        learned.given_up(first.patience(), first, 700, &rates());
         assert!(estimate().gain() < 0.0 && estimate().device >= first.patience(), "{:?}", estimate());
     }
 }

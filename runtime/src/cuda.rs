@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //!
-//! * the program's own use of CUDA is not disturbed: the primary context is shared, pushed for the length of a call and
-//!   popped again; work goes to streams of our own that don't synchronise with the default stream;
+//! * the program's own use of CUDA is not disturbed: the primary context of the device that it uses is shared, pushed for the length of a
+//!   call and popped again; work goes to streams of our own that don't synchronise with the default stream;
 //! * memory and streams go back to their pools only when no work refers to them: a queue synchronises before it gives
 //!   back; after a fatal error nothing goes back, and the device is never used again in this process;
 //! * modules stay loaded until the process ends, one for each SCoP; a refusal of the code is remembered, so that it costs
@@ -12,12 +12,14 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use crate::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
 use crate::chain::Chains;
 use crate::config::{Config, Operation};
 use crate::driver::{self, Api, Handle};
 use crate::error::{Error, Result};
+use crate::machine;
 use crate::pool::{Block, Pool};
 use crate::resident::Residents;
 use crate::ring::{self, Ring};
@@ -36,12 +38,11 @@ pub struct Device {
     arch: u32,
     pool: Mutex<Pool>,
     streams: Mutex<Vec<Handle>>,
-    /// Outer None: not tried yet, inner: the driver refused. One copy at a time: they share the link anyway.
-    ring: Mutex<Option<Option<Ring>>>,
-    copy_threads: usize,
+    /// None: not wanted. One copy at a time: they share the link anyway.
+    ring: Mutex<Option<Ring>>,
     /// Times that memory was pinned.
     setups: AtomicU64,
-    /// Bytes of large copies before there was a ring.
+    /// Bytes of large copies before the ring was used.
     large_bytes: AtomicU64,
     /// Pinned memory that no queue uses.
     landings: Mutex<Vec<Landing>>,
@@ -94,6 +95,7 @@ impl Drop for Current<'_> {
 impl Device {
     /// Starts the driver and takes the device that the settings name.
     pub fn open(config: &Config) -> Result<Device> {
+        let start = Instant::now();
         let api = Api::load(config.cuda_library.as_deref())?;
         let no_cuda = |error: Error| Error::NoCuda(error.to_string().into());
         let mut count = 0;
@@ -102,18 +104,30 @@ impl Device {
             api.init(0).map_err(no_cuda)?;
             api.device_count(&mut count).map_err(no_cuda)?;
         }
-        if config.cuda_device >= count {
-            let text = format!("device {} was asked for, the driver shows {count}", config.cuda_device);
+        let wanted = config.cuda_device.unwrap_or(0);
+        if wanted >= count {
+            let text = format!("device {wanted} was asked for, the driver shows {count}");
             return Err(Error::NoCuda(text.into()));
         }
-        let mut ordinal = 0;
+        let ordinal = match config.cuda_device {
+            None => device_of_program(&api),
+            Some(_) => None,
+        };
+        let ordinal = match ordinal {
+            Some(ordinal) => ordinal,
+            None => {
+                let mut ordinal = 0;
+                // SAFETY: an out-pointer to a local variable.
+                unsafe { api.device_get(&mut ordinal, wanted) }.map_err(no_cuda)?;
+                ordinal
+            }
+        };
         let mut name = [0 as c_char; 128];
         let (mut major, mut minor) = (0, 0);
         let mut memory = 0usize;
         let mut context = Handle::NULL;
         // SAFETY: as above; `name` has the length that is passed.
         unsafe {
-            api.device_get(&mut ordinal, config.cuda_device).map_err(no_cuda)?;
             api.device_name(name.as_mut_ptr(), name.len() as c_int - 1, ordinal).map_err(no_cuda)?;
             api.device_attribute(&mut major, driver::ATTRIBUTE_MAJOR, ordinal).map_err(no_cuda)?;
             api.device_attribute(&mut minor, driver::ATTRIBUTE_MINOR, ordinal).map_err(no_cuda)?;
@@ -123,15 +137,14 @@ impl Device {
         // SAFETY: the array ends in a NUL that the driver was not told about.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let limit = config.pool_bytes.unwrap_or(memory as u64 / 4);
-        Ok(Device {
+        let device = Device {
             api,
             context,
             name,
             arch: (major * 10 + minor).max(0) as u32,
             pool: Mutex::new(Pool::new(limit)),
             streams: Mutex::default(),
-            ring: Mutex::new(if config.copy_threads == 0 { Some(None) } else { None }),
-            copy_threads: config.copy_threads,
+            ring: Mutex::new((config.copy_threads > 0).then(|| Ring::new(config.copy_threads))),
             residents: config.resident.then(Mutex::default),
             resident_bytes: memory as u64 / 2,
             setups: AtomicU64::new(0),
@@ -141,7 +154,9 @@ impl Device {
             made_graphs: AtomicBool::new(false),
             chains: Mutex::default(),
             lost: OnceLock::new(),
-        })
+        };
+        machine::calibrate(config, &device, start.elapsed().as_secs_f64());
+        Ok(device)
     }
 
     /// The driver's functions; most want the context to be current.
@@ -324,15 +339,15 @@ impl Device {
             return None;
         }
         let mut ring = lock(&self.ring);
-        if ring.is_none() && self.large_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes < ring::WORTH_BYTES
-        {
+        let ring = ring.as_mut()?;
+        let used = self.large_bytes.load(Ordering::Relaxed) >= ring::WORTH_BYTES;
+        if !used && self.large_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes < ring::WORTH_BYTES {
             return None;
         }
-        let tried = ring.get_or_insert_with(|| {
+        let count = || {
             self.setups.fetch_add(1, Ordering::Relaxed);
-            self.note(Ring::new(&self.api, self.copy_threads)).ok()
-        });
-        tried.as_mut().filter(|ring| ring.usable()).map(body)
+        };
+        ring.has_buffers(&self.api, count).then(|| body(ring))
     }
 
     /// Pinned memory of `bytes` or more; None if the driver has none to give. The context is current.
@@ -409,6 +424,20 @@ impl Device {
         // SAFETY: the driver gave this address, and no work refers to it.
         let _ = self.note(unsafe { self.api.memory_free(block.address) });
     }
+}
+
+/// The device that the program itself uses on this thread: what it has there should not have to share the link with another one.
+fn device_of_program(api: &Api) -> Option<driver::DeviceOrdinal> {
+    let (mut context, mut ordinal) = (Handle::NULL, 0);
+    // SAFETY: out-pointers to local variables.
+    unsafe {
+        api.context_current(&mut context).ok()?;
+        if context == Handle::NULL {
+            return None;
+        }
+        api.context_device(&mut ordinal).ok()?;
+    }
+    Some(ordinal)
 }
 
 fn is_out_of_memory<T>(result: &Result<T>) -> bool {

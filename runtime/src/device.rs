@@ -137,7 +137,7 @@ pub trait Queue {
     }
 
     /// Copies to the host piece by piece: each goes with its offset to `store`, on several threads at once. All are stored at
-    /// the return; after an error some may be. The offsets are `bytes` less a multiple of 4096.
+    /// the return; after an error some may be. The offsets are multiples of 4096.
     ///
     /// # Safety
     /// `from` lies in an allocation of this queue.

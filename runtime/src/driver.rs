@@ -140,6 +140,8 @@ driver_api! {
         device_attribute = "cuDeviceGetAttribute" (value: *mut c_int, attribute: c_int, device: DeviceOrdinal);
         device_memory = "cuDeviceTotalMem_v2" (bytes: *mut usize, device: DeviceOrdinal);
         primary_context_retain = "cuDevicePrimaryCtxRetain" (context: *mut Handle, device: DeviceOrdinal);
+        context_current = "cuCtxGetCurrent" (context: *mut Handle);
+        context_device = "cuCtxGetDevice" (device: *mut DeviceOrdinal);
         context_push = "cuCtxPushCurrent_v2" (context: Handle);
         context_pop = "cuCtxPopCurrent_v2" (context: *mut Handle);
         module_load = "cuModuleLoadDataEx" (

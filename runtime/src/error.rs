@@ -18,6 +18,10 @@ pub enum Error {
     #[error("not worth a transfer: estimated {device_ms:.3} ms on the device, {host_ms:.3} ms on the host")]
     NotWorthIt { device_ms: f64, host_ms: f64, work: f64 },
     #[error(
+        "about the same on both sides, and the original loop is not known well: estimated {device_ms:.3} ms on the device, {host_ms:.3} ms on the host"
+    )]
+    Doubtful { device_ms: f64, host_ms: f64, work: f64 },
+    #[error(
         "not yet worth starting the driver, some {price_ms:.0} ms: estimated gains so far, this one included, {gains_ms:.3} ms"
     )]
     NotYetStarted { gains_ms: f64, price_ms: f64, host_ms: f64, work: f64 },
@@ -72,6 +76,7 @@ impl Error {
     pub fn host_seconds(&self) -> Option<(f64, f64)> {
         match self {
             Error::NotWorthIt { host_ms, work, .. }
+            | Error::Doubtful { host_ms, work, .. }
             | Error::NotYetStarted { host_ms, work, .. }
             | Error::NotYetLoaded { host_ms, work, .. }
             | Error::GivenUp { host_ms, work, .. } => Some((host_ms * 1e-3, *work)),

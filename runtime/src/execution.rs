@@ -14,17 +14,18 @@
 
 use std::time::{Duration, Instant};
 
-use crate::abi::{ABI_VERSION, ARRAY_SCRATCH, Array, MAX_BLOCK_THREADS, Scop};
-use crate::config::{Config, DeviceChoice, Offload, Operation};
-use crate::cost::{self, Estimate, Moves};
-use crate::cuda::Device;
+use crate::abi::{ARRAY_SCRATCH, Array, Scop};
+use crate::choice;
+use crate::config::{Config, DeviceChoice, Operation};
+use crate::cost::Estimate;
 use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue, buffer};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
 use crate::guarded;
 use crate::hold::{Hold, Place};
-use crate::profile::{self, Line};
+use crate::nvtx::Range;
+use crate::profile::{self, Line, Progress};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
 use crate::results::{Back, Returning, lost};
@@ -99,6 +100,10 @@ pub struct Run {
     bytes_out: u64,
     /// Argument slots, reused by each launch.
     slots: Vec<u64>,
+    /// What is told of a long one.
+    progress: Option<Progress>,
+    /// Closed when all else is over.
+    _range: Option<Range>,
 }
 
 /// A hold of the thread that runs the execution, and of nobody else; it outlives the execution.
@@ -126,12 +131,14 @@ pub unsafe fn begin(
     arrays: &[Array],
     hold: Option<&mut Hold>,
 ) -> Result<Run> {
-    let start = Instant::now();
+    // A refusal reads no clock.
+    let start = config.reports().then(Instant::now);
     let hold = hold.map(|hold| HoldPointer(hold));
-    check(config, scop, arrays)?;
+    choice::check(config, scop, arrays)?;
     let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
-    let estimate = choose(config, scop, state, work, arrays, hold)?;
-    check_tables(scop, arrays)?;
+    let estimate = choice::choose(config, scop, state, work, arrays, hold.map(HoldPointer::get))?;
+    choice::check_tables(scop, arrays)?;
+    let start = start.unwrap_or_else(Instant::now);
     let (queue, aimed) = match hold.and_then(|hold| hold.get().queue.take()) {
         Some(queue) => (queue, false),
         None => (open(config, scop, state)?, true),
@@ -152,6 +159,8 @@ pub unsafe fn begin(
         bytes_in: 0,
         bytes_out: 0,
         slots: Vec::new(),
+        progress: config.verbose.then(|| Progress::since(start)),
+        _range: Range::open(|| profile::title(scop)),
     };
     if !aimed {
         run.queue.aim(scop, state)?;
@@ -163,97 +172,15 @@ pub unsafe fn begin(
         unsafe { run.place(index) }?;
     }
     run.ready = Instant::now();
+    let copying = Range::open(|| "to the device".into());
     let setups = run.queue.setups();
     run.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
     for index in order {
         // SAFETY: the caller's promise.
         unsafe { run.copy_in(index) }?;
     }
+    drop(copying);
     Ok(run)
-}
-
-/// Whether offloading is wanted at all, and what the program passes can be read.
-fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
-    if !scop.understood() {
-        return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
-    }
-    if let Some(invalid) = &config.invalid {
-        return Err(invalid.clone());
-    }
-    if config.device == DeviceChoice::Off {
-        return Err(Error::DeviceOff);
-    }
-    if config.offload == Offload::Never {
-        return Err(Error::Never);
-    }
-    if arrays.len() != scop.n_arrays as usize {
-        let text = format!("{} arrays were declared, {} passed", scop.n_arrays, arrays.len());
-        return Err(Error::Descriptor(text));
-    }
-    Ok(())
-}
-
-/// What else can be said without a device.
-fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
-    for (index, array) in arrays.iter().enumerate() {
-        array
-            .check()
-            .map_err(|problem| Error::Descriptor(format!("array {} {problem}", scop.array_name(index))))?;
-    }
-    for kernel in scop.kernels() {
-        let threads = kernel.block_threads();
-        let text = if !(1..=MAX_BLOCK_THREADS).contains(&threads) {
-            format!("kernel {} has {threads} threads a block", kernel.name())
-        } else if let Some(index) = kernel.array_index().iter().find(|&&index| index >= scop.n_arrays) {
-            format!("kernel {} uses array {index} of {}", kernel.name(), scop.n_arrays)
-        } else {
-            continue;
-        };
-        return Err(Error::Descriptor(text));
-    }
-    Ok(())
-}
-
-/// Whether the device is to be used: None if the settings say so, or what favoured it.
-fn choose(
-    config: &Config,
-    scop: &Scop,
-    state: &State,
-    work: f64,
-    arrays: &[Array],
-    hold: Option<HoldPointer>,
-) -> Result<Option<Estimate>> {
-    if config.device == DeviceChoice::Emulated || config.offload == Offload::Always {
-        return Ok(None);
-    }
-    let (kernels, threads) = (scop.kernels().len(), config.copy_threads);
-    let moves: Vec<Moves> =
-        hold.map_or_else(Vec::new, |hold| arrays.iter().map(|array| hold.get().moves(array)).collect());
-    let mut estimate = match hold {
-        Some(_) => state.learned.estimate(work, moves.iter().copied(), kernels, threads),
-        None => state.learned.estimate(work, arrays.iter().map(Moves::of), kernels, threads),
-    };
-    if let Some(hold) = hold {
-        estimate.leave = hold.get().seconds_to_leave(threads);
-    }
-    let host_ms = estimate.host * 1e3;
-    let mut gain = estimate.gain();
-    if gain <= 0.0 {
-        let resident = estimate.gain_without_transfers();
-        if !hold.is_some_and(|hold| hold.get().worth_moving(resident, arrays, &moves, threads)) {
-            return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms, work });
-        }
-        gain = resident;
-    }
-    // Both count the gain.
-    let loading = Device::knows(&state.module) || state.learned.worth_loading(gain, scop);
-    if !registry::cuda_started()
-        && let Err(gains) = cost::worth_starting(gain)
-    {
-        let (gains_ms, price_ms) = (gains * 1e3, cost::STARTUP * 1e3);
-        return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms, work });
-    }
-    if loading { Ok(Some(estimate)) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, work }) }
 }
 
 /// A queue on the device that the settings choose.
@@ -386,6 +313,9 @@ impl Run {
         // SAFETY: the slots are laid out as the header describes.
         unsafe { self.queue.launch(index as usize, blocks, &self.slots) }?;
         self.launches += 1;
+        if let Some(progress) = &mut self.progress {
+            progress.tell(self.scop, self.launches);
+        }
         Ok(())
     }
 
@@ -401,7 +331,7 @@ impl Run {
             return Ok(());
         }
         let seconds = taken.as_secs_f64();
-        chosen.state.learned.given_up(seconds, chosen.estimate, self.launches);
+        chosen.state.learned.given_up(seconds, chosen.estimate, self.launches, registry::rates());
         let Estimate { host, work, .. } = chosen.estimate;
         Err(Error::GivenUp { after_ms: seconds * 1e3, host_ms: host * 1e3, work })
     }
@@ -443,6 +373,7 @@ impl Run {
             || self.hold.is_some_and(|hold| hold.get().copying)
             || self.chosen.as_ref().is_some_and(|chosen| !chosen.state.learned.measured());
         if waits {
+            let _range = Range::open(|| "to the host".into());
             let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
             // SAFETY: the caller's promise.
             self.bytes_out = unsafe { back.bring(&results) }?;
@@ -458,7 +389,8 @@ impl Run {
             && setups == self.queue.setups()
             && waits
         {
-            state.learned.device_took(self.ready.elapsed().as_secs_f64(), estimate, self.launches);
+            let seconds = self.ready.elapsed().as_secs_f64();
+            state.learned.device_took(seconds, estimate, self.launches, registry::rates());
         }
         if self.config.reports() {
             self.report();

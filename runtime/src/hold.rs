@@ -24,10 +24,11 @@ use std::time::Instant;
 
 use crate::abi::{Array, Scop};
 use crate::config::Config;
-use crate::cost::{self, Moves};
+use crate::cost::{Moves, Rates};
 use crate::device::{Queue, buffer};
 use crate::error::{Error, Result};
 use crate::frame::Masks;
+use crate::nvtx::Range;
 use crate::profile::{self, Line};
 use crate::results::{Back, Returning, lost};
 use crate::returned::{Shape, obliterate};
@@ -175,26 +176,21 @@ impl Hold {
     }
 
     /// Seconds until the original loop could begin: what is dirty has to come back first.
-    pub fn seconds_to_leave(&self, copy_threads: usize) -> f64 {
+    pub fn seconds_to_leave(&self, rates: &Rates) -> f64 {
         let dirty = self.entries.iter().flat_map(|entry| &entry.dirty);
-        dirty.map(|result| cost::transfer(result.bytes, copy_threads)).sum()
+        dirty.map(|result| rates.transfer(result.bytes)).sum()
     }
 
-    /// An execution would stay on the host because of its transfers, `moves` for each array: whether with all that was missed since
-    /// the program last touched the arrays they would have paid. Without transfers `gain` seconds are gained.
-    pub fn worth_moving(
-        &mut self,
-        gain: f64,
-        arrays: &[Array],
-        moves: &[Moves],
-        copy_threads: usize,
-    ) -> bool {
-        let held = || arrays.iter().zip(moves).filter(|(array, _)| array.held());
-        let seconds = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| cost::transfer(bytes, copy_threads));
-        let back: f64 = held().map(|(_, moves)| seconds(moves.to_host)).sum();
-        let there: f64 = held().map(|(_, moves)| seconds(moves.to_device)).sum();
+    /// An execution would stay on the host because of its transfers: whether with all that was missed since the program last touched the
+    /// arrays they would have paid. Without transfers `gain` seconds are gained.
+    pub fn worth_moving(&mut self, gain: f64, arrays: &[Array], rates: &Rates) -> bool {
+        let held = || arrays.iter().filter(|array| array.held()).map(|array| (array, self.moves(array)));
+        let seconds = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| rates.transfer(bytes));
+        let (there, back, mask) = held().fold((0.0, 0.0, 0), |(there, back, mask), (array, moves)| {
+            (there + seconds(moves.to_device), back + seconds(moves.to_host), mask | array.mask())
+        });
         self.missed += gain.max(0.0);
-        self.missed_mask |= held().fold(0, |mask, (array, _)| mask | array.mask());
+        self.missed_mask |= mask;
         self.missed_back = self.missed_back.max(back);
         gain > 0.0 && self.missed >= there + back
     }
@@ -444,6 +440,7 @@ impl Hold {
         let dirty: Vec<usize> =
             (0..self.entries.len()).filter(|&i| wanted(i) && !self.entries[i].dirty.is_empty()).collect();
         let Some(scop) = dirty.first().and_then(|&i| self.entries[i].writer) else { return Ok(()) };
+        let _range = Range::open(|| format!("{}: to the host on demand", profile::title(scop)));
         let results: Vec<Returning<'_>> = dirty.iter().flat_map(|&i| self.entries[i].results()).collect();
         // SAFETY: the caller's promise; shapes were checked when the executions began.
         let bytes = unsafe { Back { config, scop, queue: &mut *queue }.bring(&results) }?;

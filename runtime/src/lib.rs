@@ -3,10 +3,10 @@
 //! The interface is `include/pollyrs_rt.h`; the environment variables are listed in [`config`]. The flow of one execution:
 //!
 //! ```text
-//! begin ── settings, estimate ([cost]) ── device ([registry], [cuda] or [emulated]) ── allocate ([pool], [resident]), copy in
+//! begin ── settings, estimate ([choice], [cost], [machine]) ── device ([registry], [cuda] or [emulated]) ── allocate ([pool], [resident]), copy in
 //!          ([execution], [queue], [ring], [crew])
 //! launch ── argument slots ([execution]) ── one by one or many at a time ([chain]) ── driver ([driver]) or worker threads ([blocks])
-//! end ── wait ── copy back ([results], [ring], [returned]) or keep ([hold]) ── learn ([cost]) ── report ([profile])
+//! end ── wait ── copy back ([results], [ring], [returned]) or keep ([hold]) ── learn ([cost]) ── report ([profile], [nvtx])
 //! ```
 //!
 //! Invariants of the interface:
@@ -20,6 +20,7 @@ pub mod abi;
 pub mod blocks;
 mod chain;
 pub mod check;
+mod choice;
 pub mod config;
 pub mod cost;
 pub mod crew;
@@ -32,6 +33,8 @@ pub mod execution;
 mod frame;
 mod guarded;
 pub mod hold;
+pub mod machine;
+mod nvtx;
 pub mod pool;
 pub mod profile;
 pub mod queue;
@@ -364,6 +367,8 @@ struct Host {
     /// The statement instances of a loop whose time is to be learnt from.
     estimated: Option<f64>,
     start: Instant,
+    /// In the tools.
+    _range: Option<nvtx::Range>,
 }
 
 /// `pollyrs_rt_host_begin`.
@@ -382,7 +387,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         let estimated = if reason == REASON_RUNTIME { error::last_host_seconds() } else { None };
         let estimated = estimated.filter(|&(seconds, _)| seconds >= cost::MEASURED).map(|(_, work)| work);
         let reports = registry::config().reports();
-        if !reports && estimated.is_none() {
+        if !reports && estimated.is_none() && !nvtx::is_watched() {
             return Ok(None);
         }
         let reason = reports.then(|| match reason {
@@ -392,7 +397,8 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
             }
             index => format!("reason {index}"),
         });
-        Ok(Some(Box::new(Host { scop, reason, estimated, start: Instant::now() })))
+        let range = nvtx::Range::open(|| format!("{}: on the host", profile::title(scop)));
+        Ok(Some(Box::new(Host { scop, reason, estimated, start: Instant::now(), _range: range })))
     });
     begun.ok().flatten().map_or(std::ptr::null_mut(), |host| Box::into_raw(host).cast())
 }
@@ -432,7 +438,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
         if let Some(work) = host.estimated
             && let Some(state) = registry::state(host.scop)
         {
-            state.learned.host_took(seconds, work);
+            state.learned.host_took(seconds, work, registry::rates());
         }
         if let Some(reason) = host.reason {
             profile::report(registry::config(), &Line::host(host.scop, host.start, reason));

@@ -25,7 +25,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
 
@@ -125,6 +125,44 @@ impl Line {
                 self.bytes_to_host
             ),
         }
+    }
+}
+
+/// A SCoP with its place, as tools show it.
+pub fn title(scop: &Scop) -> String {
+    // A descriptor of another version can't be read beyond its version.
+    if !scop.understood() {
+        return "?".into();
+    }
+    match (scop.name(), scop.at()) {
+        (name, at) if at.is_empty() => name.into_owned(),
+        (name, at) => format!("{name} ({at})"),
+    }
+}
+
+/// `POLLYRS_RT_VERBOSE`: that a long execution gets on, a line a second.
+pub struct Progress {
+    start: Instant,
+    told: Instant,
+}
+
+impl Progress {
+    const INTERVAL: Duration = Duration::from_secs(1);
+
+    pub fn since(start: Instant) -> Progress {
+        Progress { start, told: start }
+    }
+
+    /// So many launches were made; the device is at most some graphs behind.
+    pub fn tell(&mut self, scop: &Scop, launches: u64) {
+        let now = Instant::now();
+        if now - self.told < Progress::INTERVAL {
+            return;
+        }
+        self.told = now;
+        let seconds = (now - self.start).as_secs_f64();
+        let _ =
+            writeln!(std::io::stderr(), "pollyrs: {}: {launches} launches in {seconds:.1} s", title(scop));
     }
 }
 

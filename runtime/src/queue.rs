@@ -117,7 +117,7 @@ impl CudaQueue {
         let mut sent = Ok(());
         let mut at = 0;
         while sent.is_ok() && at < self.collected.len() {
-            let n = if self.wanted() > 1 { together(self.collected.len() - at) } else { 1 };
+            let n = if self.wanted() > 1 { together(self.collected.len() - at, self.has_long()) } else { 1 };
             sent = if n > 1 { self.send_chain(at..at + n) } else { self.send_each(at..at + n) };
             self.progress.count(n);
             at += n;
@@ -128,7 +128,12 @@ impl CudaQueue {
 
     /// How many launches to collect.
     fn wanted(&self) -> usize {
-        if self.device.uses_graphs() { self.progress.wanted(self.device.made_graphs()) } else { 1 }
+        let wanted = || self.progress.wanted(self.device.made_graphs(), self.has_long());
+        if self.device.uses_graphs() { wanted() } else { 1 }
+    }
+
+    fn has_long(&self) -> bool {
+        self.chains.as_ref().is_some_and(Chains::long)
     }
 
     fn send_chain(&mut self, range: Range<usize>) -> Result<()> {
@@ -409,7 +414,8 @@ impl Queue for CudaQueue {
     }
 
     fn copies_through(&mut self, bytes: u64) -> bool {
-        self.device.current().is_ok_and(|_current| self.device.with_ring(bytes, |_| ()).is_some())
+        let ring = || self.device.with_ring(bytes, |_| ());
+        self.device.current().is_ok_and(|_current| ring().is_some())
     }
 
     unsafe fn copy_through(&mut self, from: u64, bytes: u64, store: &Store<'_>) -> Result<()> {

@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::abi::Scop;
 use crate::config::Config;
-use crate::cost::Learned;
+use crate::cost::{Learned, Rates};
 use crate::cuda::{Device, ModuleSlot};
 use crate::error::{Error, Result};
+use crate::machine;
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 static CUDA: OnceLock<Result<Device>> = OnceLock::new();
@@ -23,6 +24,12 @@ static CUDA_PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The settings of this process.
 pub fn config() -> &'static Config {
     CONFIG.get_or_init(Config::from_environment)
+}
+
+/// The figures that this process decides by.
+pub fn rates() -> &'static Rates {
+    static RATES: OnceLock<Rates> = OnceLock::new();
+    RATES.get_or_init(|| Rates::of(&machine::of_this_machine(config()), config().copy_threads))
 }
 
 /// The CUDA device of this process.

@@ -2,25 +2,33 @@
 //!
 //! Problem: the driver copies pageable memory through a buffer of its own with one thread, at 9.3 GB/s to the device and
 //! 17.7 GB/s back on a link that gives pinned memory 55 GB/s. Pinning the program's memory in place costs 37 ms for 1 GiB,
-//! more than the transfer itself. Approach: a ring of pinned buffers, allocated once; several threads ([`crate::crew`]) each
-//! own a few of them, copy chunk after chunk between the program's memory and a buffer, and let the device copy the other
-//! buffers meanwhile.
+//! more than the transfer itself. Approach: a copy is cut into slots, which go through a few pinned buffers one after the other; the host's
+//! side of a slot is cut into pieces that several threads ([`crate::crew`]) take in turn, while the device copies other slots.
+//!
+//! A slot is large, since the link idles for some 3 µs between two copies of the device (2 MiB at once: 92% of the rate of one large copy,
+//! 512 KiB 78%); the first and the last ones of a copy are small, since nothing overlaps with them. Pieces are small, so that all
+//! threads end at about the same time, however late some of them woke.
+//!
+//! The device is slow to read lines that are still in some core's cache: what goes to it soon after it was written bypasses the caches, that is,
+//! the first and the last slots. What waits for its turn has left the caches by then, and plain stores are the faster ones.
 //!
 //! Invariants:
 //!
 //! * every device copy goes to the stream of the execution, so that it is ordered like a plain copy: after what was queued
 //!   before, before what is queued later;
-//! * a buffer is written or read by the host only after the event of its last device copy, of whatever execution;
+//! * a buffer is written or read by the host only after the event of its last device copy, of whatever execution. The next copy of a
+//!   buffer is queued by who finishes the last piece of its slot: no thread waits for an event that is recorded anew;
+//! * pieces are dealt out in ascending order, and a thread waits only for slots before the one of its piece: the earliest unfinished piece
+//!   waits for the device alone;
 //! * [`Ring::to_device`] has read all of the program's memory when it returns; [`Ring::to_host`] has written all of it;
 //! * after an error the stream is drained before anybody else gets the buffers; where that fails as well, they are never
 //!   used again.
 //!
-//! Example: 3 MiB to the device with two threads of two buffers each: chunks of 256, 256, 512, 512, 1024 and 512 KiB. Thread 0
-//! takes the first, copies it into its buffer 0, queues the device copy, takes the third (the second went to thread 1) into its
-//! buffer 1, then the fifth into buffer 0 again, after that buffer's event.
+//! Example: 8 MiB to the device: slots of 512 KiB, 1, 2, 2, 1 MiB, and three of 512 KiB. The first one is 8 pieces of 64 KiB; who copies the last
+//! of them into the first buffer queues its copy to the device. The seventh slot waits until the first one's buffer was read.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::crew::Crew;
 use crate::cuda::Device;
@@ -33,22 +41,22 @@ const MIB: u64 = 1 << 20;
 /// Copies below this are left to the driver: a pageable copy of this size takes some 45 µs, what a ring saves is spent on
 /// events and notifications.
 pub const MIN_BYTES: u64 = 512 * KIB;
-/// Before so many bytes were copied (the next copy counted in) there is no ring: pinning its 32 MiB takes 10 ms, in which the
-/// driver alone copies 100 MB; but a program that copies this much is likely to copy more, and has paid 200 ms for its start.
+/// Before so many bytes were copied (the next copy counted in) there is no ring: pinning its 24 MiB takes 9 ms, in which the
+/// driver alone copies 90 MB; but a program that copies this much is likely to copy more, and has paid 200 ms for its start.
 pub const WORTH_BYTES: u64 = 16 * MIB;
-/// The size of a buffer, and of the chunks in the middle of a large copy. Measured on 8 cores of a Xeon at 55 GB/s (256 MB in
-/// and out, GB/s): 1 MiB 43, 48; 2 MiB 50, 49; 4 MiB 49, 45.
-const BUFFER_BYTES: u64 = 2 * MIB;
-/// The smallest chunk. The device waits for the first chunk of a copy to it, and the program for the host's part of the last
-/// chunk of a copy to the host; so the chunks start, or end, this small.
-const MIN_CHUNK: u64 = 256 * KIB;
+/// The size of a buffer, and of the slots in the middle of a large copy.
+const BUFFER_BYTES: u64 = 4 * MIB;
+/// Buffers: one is filled or emptied, one is under way, the others keep both sides from waiting. Measured for 64 and 256 MB to the host, of the
+/// rate of pinned memory: 4 of them 82% and 82%, 6 91% and 95% (12 threads).
+const BUFFERS: usize = 6;
+/// The first and the last slot; those next to them are twice as large, and so on.
+const MIN_SLOT: u64 = 512 * KIB;
+/// A piece is a 16th of its slot, but not less than this, and a multiple of it: of no element lie parts in two pieces.
+const MIN_PIECE: u64 = 64 * KIB;
 /// Bytes that make one more thread worth its notification.
 const BYTES_A_THREAD: u64 = 512 * KIB;
-/// Up to this size the copies into the ring bypass the caches: the device is slow to read lines that some core has written
-/// (16 MB: 18 GB/s, bypassing 37; 64 MB: 40 and 44). For larger ones the memory's bandwidth counts (256 MB: 50 and 45).
-const STREAMED_BYTES: u64 = 128 * MIB;
-/// Buffers a thread: one is filled or emptied, one is under way.
-const BUFFERS: usize = 2;
+/// Looks at a flag of another thread before the processor is left to others.
+const LOOKS: u32 = 2000;
 
 struct Buffer {
     start: *mut u8,
@@ -56,19 +64,20 @@ struct Buffer {
     event: Handle,
 }
 
+// SAFETY: pinned memory that its ring alone refers to.
+unsafe impl Send for Buffer {}
+// SAFETY: a shared reference only gives the addresses; each piece of a buffer is dealt out once.
+unsafe impl Sync for Buffer {}
+
 /// The pinned buffers and the threads that fill and empty them.
 pub struct Ring {
-    buffers: Vec<Buffer>,
+    /// Outer None: not needed yet, inner: the driver has no pinned memory.
+    buffers: Option<Option<Vec<Buffer>>>,
     crew: Crew,
     threads: usize,
     /// The state of some device copy is unknown.
     broken: bool,
 }
-
-// SAFETY: pinned memory that its ring alone refers to.
-unsafe impl Send for Buffer {}
-// SAFETY: a shared reference only gives the addresses; `copy` deals the buffers out to one participant each.
-unsafe impl Sync for Buffer {}
 
 /// A direction with its addresses.
 #[derive(Clone, Copy)]
@@ -77,49 +86,48 @@ enum Way<'a> {
     ToHost { from: u64, store: &'a Store<'a> },
 }
 
-/// One copy, cut into chunks.
+/// What goes through a buffer at once.
+#[derive(Debug)]
+struct Slot {
+    offset: u64,
+    bytes: u64,
+    piece: u64,
+    /// The number of its first piece.
+    first: u64,
+    /// Pieces that are not done.
+    left: AtomicU32,
+    /// Its device copy and the event are in the stream.
+    queued: AtomicBool,
+}
+
+/// One copy, cut into slots and pieces.
 struct Copy<'a> {
     device: &'a Device,
     stream: Handle,
     way: Way<'a>,
-    cut: Cut,
+    buffers: &'a [Buffer],
+    slots: Vec<Slot>,
     next: AtomicU64,
+    /// Somebody failed, or panicked: nobody waits any longer.
+    stopped: AtomicBool,
     error: OnceLock<Error>,
 }
 
-// SAFETY: the chunks of the program's memory are disjoint, and each is dealt out once.
+// SAFETY: the pieces of the program's memory are disjoint, and each is dealt out once.
 unsafe impl Sync for Copy<'_> {}
 
 impl Ring {
-    /// Allocates the buffers; the device's context is current.
-    pub fn new(api: &Api, threads: usize) -> Result<Ring> {
-        let n = threads * BUFFERS;
-        let mut memory = std::ptr::null_mut();
-        // SAFETY: an out-pointer to a local variable.
-        unsafe { api.host_allocate(&mut memory, n * BUFFER_BYTES as usize, 0) }?;
-        let memory = memory.cast::<u8>();
-        let mut buffers = Vec::with_capacity(n);
-        for index in 0..n {
-            let mut event = Handle::NULL;
-            // SAFETY: as above.
-            if let Err(error) = unsafe { api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) } {
-                // SAFETY: nothing refers to the events and the memory yet.
-                unsafe {
-                    for Buffer { event, .. } in buffers {
-                        let _ = api.event_destroy(event);
-                    }
-                    let _ = api.host_free(memory.cast());
-                }
-                return Err(error);
-            }
-            let start = memory.wrapping_add(index * BUFFER_BYTES as usize);
-            buffers.push(Buffer { start, event });
-        }
-        Ok(Ring { buffers, crew: Crew::new(), threads, broken: false })
+    pub fn new(threads: usize) -> Ring {
+        Ring { buffers: None, crew: Crew::new(), threads, broken: false }
     }
 
-    pub fn usable(&self) -> bool {
-        !self.broken
+    /// Whether it has buffers; allocates them, with a call of `count`. The device's context is current.
+    pub fn has_buffers(&mut self, api: &Api, count: impl FnOnce()) -> bool {
+        let buffers = self.buffers.get_or_insert_with(|| {
+            count();
+            allocate(api).ok()
+        });
+        buffers.is_some() && !self.broken
     }
 
     /// Copies to the device. The program's memory is free when it returns, the device's is written when the stream gets there.
@@ -186,33 +194,44 @@ impl Ring {
         // SAFETY: the parts are disjoint, and each is dealt out once.
         unsafe impl Sync for Places {}
         let (places, next) = (Places(to, from), AtomicU64::new(0));
-        let participants = self.participants(bytes);
-        let cut = Cut::new(bytes, participants, true);
-        self.crew.run(participants, &|_| {
+        let pieces = bytes.div_ceil(HOST_PIECE);
+        self.crew.run(participants(self.threads, bytes), &|_| {
             let Places(to, from) = &places;
-            while let Some((offset, part)) = cut.chunk(next.fetch_add(1, Ordering::Relaxed)) {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                if at >= pieces {
+                    break;
+                }
+                let (offset, part) = (at * HOST_PIECE, HOST_PIECE.min(bytes - at * HOST_PIECE));
                 // SAFETY: inside of the caller's ranges.
-                unsafe { std::ptr::copy_nonoverlapping(from.add(offset), to.add(offset), part) };
+                unsafe {
+                    std::ptr::copy_nonoverlapping(
+                        from.add(offset as usize),
+                        to.add(offset as usize),
+                        part as usize,
+                    )
+                };
             }
         })
     }
 
-    fn participants(&self, bytes: u64) -> usize {
-        self.threads.min((bytes / BYTES_A_THREAD).max(1) as usize)
-    }
-
     fn copy(&mut self, device: &Device, stream: Handle, way: Way<'_>, bytes: u64) -> Result<()> {
-        let participants = self.participants(bytes);
-        let cut = Cut::new(bytes, participants, matches!(way, Way::ToHost { .. }));
-        let (next, error) = (AtomicU64::new(0), OnceLock::new());
-        let copy = Copy { device, stream, way, cut, next, error };
-        let buffers = &self.buffers;
-        let ran = self.crew.run(participants, &|number| {
-            let own = &buffers[number * BUFFERS..(number + 1) * BUFFERS];
-            // SAFETY: the callers' promises; each participant has buffers of its own.
-            if let Err(error) = unsafe { copy.take_part(own) } {
-                let _ = copy.error.set(error);
-            }
+        let Some(Some(buffers)) = &self.buffers else {
+            return Err(Error::Internal("a ring without buffers".into()));
+        };
+        let copy = Copy {
+            device,
+            stream,
+            way,
+            buffers,
+            slots: slots(bytes),
+            next: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+            error: OnceLock::new(),
+        };
+        let ran = copy.begin().and_then(|()| {
+            // SAFETY: the callers' promises.
+            self.crew.run(participants(self.threads, bytes), &|_| unsafe { copy.take_part() })
         });
         let result = ran.and(copy.error.into_inner().map_or(Ok(()), Err));
         if result.is_err() {
@@ -223,47 +242,76 @@ impl Ring {
     }
 }
 
-/// How a copy is cut: chunks of 1, 2, 4, ... times [`MIN_CHUNK`], `same` of each size, up to [`BUFFER_BYTES`]; the other way
-/// round if the end is what somebody waits for.
-struct Cut {
-    bytes: u64,
-    same: u64,
-    reversed: bool,
-    chunks: u64,
+/// Pieces of copies that stay on the host.
+const HOST_PIECE: u64 = 256 * KIB;
+
+fn participants(threads: usize, bytes: u64) -> usize {
+    threads.min((bytes / BYTES_A_THREAD).max(1) as usize)
 }
 
-impl Cut {
-    fn new(bytes: u64, participants: usize, reversed: bool) -> Cut {
-        let same = participants as u64;
-        let mut cut = Cut { bytes, same, reversed, chunks: u64::MAX };
-        let (ramp, steps) =
-            (same * (BUFFER_BYTES - MIN_CHUNK), u64::from((BUFFER_BYTES / MIN_CHUNK).ilog2()));
-        cut.chunks = if bytes > ramp {
-            same * steps + (bytes - ramp).div_ceil(BUFFER_BYTES)
-        } else {
-            // On the ramp there are few.
-            (0..).find(|&index| cut.begin(index) >= bytes).unwrap_or(0)
-        };
-        cut
-    }
-
-    /// Where a chunk begins when they are counted from the small ones, were there no end.
-    fn begin(&self, index: u64) -> u64 {
-        let steps = u64::from((BUFFER_BYTES / MIN_CHUNK).ilog2());
-        let step = (index / self.same).min(steps);
-        let before = self.same * MIN_CHUNK * ((1 << step) - 1);
-        before + (index - step * self.same) * (MIN_CHUNK << step)
-    }
-
-    /// Offset and length of a chunk, in the order in which they are dealt out.
-    fn chunk(&self, index: u64) -> Option<(usize, usize)> {
-        if index >= self.chunks {
-            return None;
+/// The buffers; the device's context is current.
+fn allocate(api: &Api) -> Result<Vec<Buffer>> {
+    let mut memory = std::ptr::null_mut();
+    // SAFETY: an out-pointer to a local variable.
+    unsafe { api.host_allocate(&mut memory, BUFFERS * BUFFER_BYTES as usize, 0) }?;
+    let memory = memory.cast::<u8>();
+    let mut buffers = Vec::with_capacity(BUFFERS);
+    for index in 0..BUFFERS {
+        let mut event = Handle::NULL;
+        // SAFETY: as above.
+        if let Err(error) = unsafe { api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) } {
+            // SAFETY: nothing refers to the events and the memory yet.
+            unsafe {
+                for Buffer { event, .. } in buffers {
+                    let _ = api.event_destroy(event);
+                }
+                let _ = api.host_free(memory.cast());
+            }
+            return Err(error);
         }
-        let index = if self.reversed { self.chunks - 1 - index } else { index };
-        let (begin, end) = (self.begin(index), self.begin(index + 1).min(self.bytes));
-        let offset = if self.reversed { self.bytes - end } else { begin };
-        Some((offset as usize, (end - begin) as usize))
+        let start = memory.wrapping_add(index * BUFFER_BYTES as usize);
+        buffers.push(Buffer { start, event });
+    }
+    Ok(buffers)
+}
+
+/// How a copy is cut: sizes double from [`MIN_SLOT`] to [`BUFFER_BYTES`], and halve towards the end.
+fn slots(bytes: u64) -> Vec<Slot> {
+    let mut slots: Vec<Slot> = Vec::new();
+    let (mut offset, mut first, mut size) = (0, 0, MIN_SLOT);
+    while offset < bytes {
+        let left = bytes - offset;
+        // At least as much comes after it, until the end.
+        while size > MIN_SLOT && left < 2 * size {
+            size /= 2;
+        }
+        let taken = if left < 2 * MIN_SLOT { left } else { size };
+        let piece = (size / 16).max(MIN_PIECE);
+        let pieces = taken.div_ceil(piece);
+        slots.push(Slot {
+            offset,
+            bytes: taken,
+            piece,
+            first,
+            left: AtomicU32::new(pieces as u32),
+            queued: AtomicBool::new(false),
+        });
+        offset += taken;
+        first += pieces;
+        size = (2 * size).min(BUFFER_BYTES);
+    }
+    slots
+}
+
+impl Slot {
+    fn pieces(&self) -> u64 {
+        self.bytes.div_ceil(self.piece)
+    }
+
+    /// Offset in the copy and length of the piece of this number.
+    fn piece(&self, number: u64) -> (usize, usize) {
+        let within = (number - self.first) * self.piece;
+        ((self.offset + within) as usize, self.piece.min(self.bytes - within) as usize)
     }
 }
 
@@ -278,15 +326,19 @@ unsafe fn copy_streaming(from: *const u8, to: *mut u8, bytes: usize) {
         use std::arch::x86_64::{_mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         let head = to.align_offset(64).min(bytes);
         std::ptr::copy_nonoverlapping(from, to, head);
-        let mut done = head;
-        while bytes - done >= 64 {
-            let (from, to) = (from.add(done), to.add(done));
-            let parts = [0, 16, 32, 48].map(|at| _mm_loadu_si128(from.add(at).cast()));
-            for (at, part) in parts.into_iter().enumerate() {
-                _mm_stream_si128(to.add(16 * at).cast(), part);
-            }
-            done += 64;
+        // Spelt out: this is fast in builds that optimise little, too.
+        let (mut source, mut place) = (from.add(head), to.add(head));
+        let end = source.add((bytes - head) / 64 * 64);
+        while source != end {
+            let (a, b) = (_mm_loadu_si128(source.cast()), _mm_loadu_si128(source.add(16).cast()));
+            let (c, d) = (_mm_loadu_si128(source.add(32).cast()), _mm_loadu_si128(source.add(48).cast()));
+            _mm_stream_si128(place.cast(), a);
+            _mm_stream_si128(place.add(16).cast(), b);
+            _mm_stream_si128(place.add(32).cast(), c);
+            _mm_stream_si128(place.add(48).cast(), d);
+            (source, place) = (source.add(64), place.add(64));
         }
+        let done = source.offset_from_unsigned(from);
         std::ptr::copy_nonoverlapping(from.add(done), to.add(done), bytes - done);
         // Before the device is told.
         _mm_sfence();
@@ -298,67 +350,134 @@ unsafe fn copy_streaming(from: *const u8, to: *mut u8, bytes: usize) {
     };
 }
 
-impl Copy<'_> {
-    /// The next chunk: offset and length. None: all are taken, or somebody failed.
-    fn take(&self) -> Option<(usize, usize)> {
-        if self.error.get().is_some() {
-            return None;
+/// Ends everybody's waiting if its thread panics.
+struct Unwinding<'a>(&'a AtomicBool);
+
+impl Drop for Unwinding<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Release);
         }
-        self.cut.chunk(self.next.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl Copy<'_> {
+    fn buffer(&self, slot: usize) -> &Buffer {
+        &self.buffers[slot % BUFFERS]
+    }
+
+    /// What can be queued before the host has done anything. The context is current.
+    fn begin(&self) -> Result<()> {
+        if matches!(self.way, Way::ToHost { .. }) {
+            for slot in 0..self.slots.len().min(BUFFERS) {
+                self.wait_for_event(slot)?;
+                self.queue(slot)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the slot's device copy into the stream. The buffer is free, or filled.
+    fn queue(&self, slot: usize) -> Result<()> {
+        let (api, buffer, part) = (self.device.api(), self.buffer(slot), &self.slots[slot]);
+        let (start, bytes) = (buffer.start.cast(), part.bytes as usize);
+        // SAFETY: the callers' promise about the device's memory, and a buffer of this size; a live stream.
+        let queued = unsafe {
+            match self.way {
+                Way::ToDevice { to, .. } => api.copy_to_device(to + part.offset, start, bytes, self.stream),
+                Way::ToHost { from, .. } => api.copy_to_host(start, from + part.offset, bytes, self.stream),
+            }
+            .and_then(|()| api.event_record(buffer.event, self.stream))
+        };
+        self.device.note(queued)?;
+        part.queued.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn wait_for_event(&self, slot: usize) -> Result<()> {
+        // SAFETY: a live event.
+        self.device.note(unsafe { self.device.api().event_synchronize(self.buffer(slot).event) })
+    }
+
+    /// Waits until the slot's device copy is over. False: somebody failed.
+    fn is_over(&self, slot: usize) -> Result<bool> {
+        let mut looks = 0u32;
+        while !self.slots[slot].queued.load(Ordering::Acquire) {
+            if self.stopped.load(Ordering::Acquire) {
+                return Ok(false);
+            }
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(LOOKS) {
+                std::thread::yield_now();
+            }
+            std::hint::spin_loop();
+        }
+        self.wait_for_event(slot)?;
+        Ok(true)
+    }
+
+    /// Takes pieces until there are none.
+    ///
+    /// # Safety
+    /// The addresses are the callers' of [`Ring::copy`].
+    unsafe fn take_part(&self) {
+        let _unwinding = Unwinding(&self.stopped);
+        // SAFETY: the caller's promise.
+        if let Err(error) = unsafe { self.take_pieces() } {
+            let _ = self.error.set(error);
+            self.stopped.store(true, Ordering::Release);
+        }
     }
 
     /// # Safety
-    /// Nobody else uses these buffers; the addresses are the callers' of [`Ring::copy`].
-    unsafe fn take_part(&self, own: &[Buffer]) -> Result<()> {
+    /// As for [`Copy::take_part`].
+    unsafe fn take_pieces(&self) -> Result<()> {
         let _current = self.device.current()?;
-        let api = self.device.api();
-        let note = |result| self.device.note(result);
-        match self.way {
-            Way::ToDevice { to, from } => {
-                let streamed = self.cut.bytes <= STREAMED_BYTES;
-                for buffer in own.iter().cycle() {
-                    let Some((offset, bytes)) = self.take() else { break };
-                    // SAFETY: the buffer is this thread's, and free after its event.
+        let (mut slot, mut ready) = (0, None);
+        while !self.stopped.load(Ordering::Acquire) {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            while self.slots.get(slot).is_some_and(|part| number >= part.first + part.pieces()) {
+                slot += 1;
+            }
+            let Some(part) = self.slots.get(slot) else { break };
+            let buffer = self.buffer(slot);
+            let (offset, bytes) = part.piece(number);
+            let place = buffer.start.wrapping_add(offset - part.offset as usize);
+            match self.way {
+                Way::ToDevice { from, .. } => {
+                    if ready != Some(slot) {
+                        match slot.checked_sub(BUFFERS) {
+                            Some(before) if !self.is_over(before)? => break,
+                            Some(_) => {}
+                            // Of an earlier copy.
+                            None => self.wait_for_event(slot)?,
+                        }
+                    }
+                    // SAFETY: the caller's promise; the buffer is free, and this piece of it this thread's.
                     unsafe {
-                        note(api.event_synchronize(buffer.event))?;
-                        if streamed {
-                            copy_streaming(from.add(offset), buffer.start, bytes);
+                        if slot < BUFFERS || slot + BUFFERS >= self.slots.len() {
+                            copy_streaming(from.add(offset), place, bytes);
                         } else {
-                            std::ptr::copy_nonoverlapping(from.add(offset), buffer.start, bytes);
+                            std::ptr::copy_nonoverlapping(from.add(offset), place, bytes);
                         }
-                        let start = buffer.start.cast();
-                        note(api.copy_to_device(to + offset as u64, start, bytes, self.stream))?;
-                        note(api.event_record(buffer.event, self.stream))?;
+                    }
+                    if part.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+                        self.queue(slot)?;
+                    }
+                }
+                Way::ToHost { store, .. } => {
+                    if ready != Some(slot) && !self.is_over(slot)? {
+                        break;
+                    }
+                    // SAFETY: the slot has arrived, and nothing is copied to its buffer before all of its pieces are done.
+                    store(offset, unsafe { std::slice::from_raw_parts(place, bytes) });
+                    let next = slot + BUFFERS;
+                    if part.left.fetch_sub(1, Ordering::AcqRel) == 1 && next < self.slots.len() {
+                        self.queue(next)?;
                     }
                 }
             }
-            Way::ToHost { from, store } => {
-                // The chunk under way, and its buffer.
-                let mut pending: Option<(usize, usize, &Buffer)> = None;
-                for buffer in own.iter().cycle() {
-                    let taken = self.take();
-                    if let Some((offset, bytes)) = taken {
-                        // SAFETY: as above.
-                        unsafe {
-                            note(api.event_synchronize(buffer.event))?;
-                            let start = buffer.start.cast();
-                            note(api.copy_to_host(start, from + offset as u64, bytes, self.stream))?;
-                            note(api.event_record(buffer.event, self.stream))?;
-                        }
-                    }
-                    let next = taken.map(|(offset, bytes)| (offset, bytes, buffer));
-                    let Some((offset, bytes, ready)) = std::mem::replace(&mut pending, next) else {
-                        if next.is_none() {
-                            break;
-                        }
-                        continue;
-                    };
-                    // SAFETY: a live event.
-                    note(unsafe { api.event_synchronize(ready.event) })?;
-                    // SAFETY: the event says that the buffer has arrived; nobody writes it while it is pending.
-                    store(offset, unsafe { std::slice::from_raw_parts(ready.start, bytes) });
-                }
-            }
+            ready = Some(slot);
         }
         Ok(())
     }
@@ -369,29 +488,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_cover_and_fit() {
-        for participants in [1, 2, 7, 8] {
-            for bytes in [1, MIN_CHUNK, MIN_BYTES, MIB + 1, 3 * MIB + 17, 14 * MIB, 16 * MIB, 4096 * MIB + 5]
-            {
-                for reversed in [false, true] {
-                    let cut = Cut::new(bytes, participants, reversed);
-                    let mut at = 0;
-                    for index in 0..cut.chunks {
-                        let (offset, part) = cut.chunk(index).unwrap();
-                        assert_eq!(offset, at, "{bytes} {participants} {reversed} {index}");
-                        assert!((1..=BUFFER_BYTES as usize).contains(&part));
-                        at += part;
-                    }
-                    assert_eq!((at as u64, cut.chunk(cut.chunks)), (bytes, None));
+    fn slots_and_pieces_cover_and_fit() {
+        for bytes in [1, MIN_PIECE, MIN_SLOT, MIN_SLOT + 1, 3 * MIB + 17, 14 * MIB, 16 * MIB, 300 * MIB + 5] {
+            let (mut at, mut number) = (0, 0);
+            let slots = slots(bytes);
+            for slot in &slots {
+                assert_eq!((slot.offset, slot.first), (at, number), "{bytes}");
+                assert!((1..=BUFFER_BYTES).contains(&slot.bytes));
+                for _ in 0..slot.pieces() {
+                    let (offset, part) = slot.piece(number);
+                    assert_eq!(offset as u64, at, "{bytes}");
+                    assert!(part > 0 && (offset as u64).is_multiple_of(MIN_PIECE));
+                    at += part as u64;
+                    number += 1;
                 }
+                assert_eq!(u64::from(slot.left.load(Ordering::Relaxed)), slot.pieces());
             }
+            assert_eq!(at, bytes);
+            let largest = slots.iter().map(|slot| slot.bytes).max().unwrap();
+            assert!(
+                slots.last().unwrap().bytes <= 2 * MIN_SLOT && (bytes < 14 * MIB || largest == BUFFER_BYTES)
+            );
         }
-        let sizes = |reversed| {
-            let cut = Cut::new(3 * MIB, 2, reversed);
-            (0..cut.chunks).map(|index| cut.chunk(index).unwrap().1 >> 10).collect::<Vec<_>>()
-        };
-        assert_eq!(sizes(false), [256, 256, 512, 512, 1024, 512]);
-        assert_eq!(sizes(true), [512, 1024, 512, 512, 256, 256]);
+        let sizes: Vec<u64> = slots(8 * MIB).iter().map(|slot| slot.bytes / KIB).collect();
+        assert_eq!(sizes, [512, 1024, 2048, 2048, 1024, 512, 512, 512]);
+        // What all threads copy at first, and at last, is cut for all of them.
+        assert_eq!((slots(64 * MIB)[0].pieces(), slots(64 * MIB)[4].pieces()), (8, 16));
     }
 
     #[test]

@@ -23,17 +23,91 @@ const INSTANTIATE: &str = "cuGraphInstantiateWithFlags";
 const SET: &str = "cuGraphExecKernelNodeSetParams_v2";
 const GRAPH: &str = "cuGraphLaunch";
 
-/// The graphs of 300 launches, by their lengths, in the first execution and in the others.
-const FIRST: [usize; 8] = [16, 16, 16, 16, 64, 64, 16, 16];
-const OTHERS: [usize; 8] = [16, 16, 16, 16, 64, 64, 64, 16];
+/// What executions one after the other send: launches alone, and graphs by their lengths.
+struct Sent {
+    alone: usize,
+    graphs: Vec<usize>,
+    /// Uses of short graphs after they were made: with 64 there are long ones.
+    uses: usize,
+}
+
+impl Sent {
+    /// Nothing yet.
+    fn nothing() -> Sent {
+        Sent { alone: 0, graphs: Vec::new(), uses: 0 }
+    }
+
+    fn execution(&mut self, launches: usize) {
+        let mut left = launches.saturating_sub(if self.graphs.is_empty() { 64 } else { 16 });
+        self.alone += launches - left;
+        let mut chained = 0;
+        while left >= 16 {
+            let length = if self.uses >= 64 && chained >= 64 && left >= 64 { 64 } else { 16 };
+            self.uses += usize::from(length == 16 && self.graphs.len() >= 2);
+            self.graphs.push(length);
+            chained += length;
+            left -= length;
+        }
+        self.alone += left;
+    }
+
+    fn six(launches: usize) -> Sent {
+        let mut sent = Sent::nothing();
+        (0..6).for_each(|_| sent.execution(launches));
+        sent
+    }
+
+    /// Graphs of this length; two are made, and changed for all further uses.
+    fn of(&self, length: usize) -> usize {
+        self.graphs.iter().filter(|known| **known == length).count()
+    }
+
+    fn calls(&self) -> [usize; 6] {
+        let (made, set) = [16, 64].into_iter().fold((Vec::new(), 0), |(mut made, set), length| {
+            made.extend(vec![length; self.of(length).min(2)]);
+            (made, set + length * self.of(length).saturating_sub(2))
+        });
+        [self.alone, self.graphs.len(), made.len(), made.iter().sum(), made.len(), set]
+    }
+
+    /// Graphs that were launched before the k-th call of a kind.
+    fn before(&self, call: &str, k: usize) -> usize {
+        let mut calls = 0;
+        let found = (0..self.graphs.len()).find(|&index| {
+            let length = self.graphs[index];
+            let new = self.graphs[..index].iter().filter(|known| **known == length).count() < 2;
+            calls += match call {
+                CREATE | INSTANTIATE => usize::from(new),
+                ADD => {
+                    if new {
+                        length
+                    } else {
+                        0
+                    }
+                }
+                SET => {
+                    if new {
+                        0
+                    } else {
+                        length
+                    }
+                }
+                _ => 1,
+            };
+            calls >= k
+        });
+        found.unwrap()
+    }
+}
 
 #[test]
 fn many_launches_go_as_graphs() {
     let outcome = chains(300, &[]);
     expect_device(&outcome);
+    let sent = Sent::six(300);
     let calls = [LAUNCH, GRAPH, CREATE, ADD, INSTANTIATE, SET].map(|name| outcome.calls(name));
-    // Two graphs of each length are made, and changed for 29 uses of 16 and 15 of 64 launches.
-    assert_eq!(calls, [76 + 5 * 28, 6 * 8, 4, 2 * (16 + 64), 4, 29 * 16 + 15 * 64], "{outcome}");
+    assert_eq!(calls, sent.calls(), "{outcome}");
+    assert!(calls[2] == 4 && sent.of(64) > 3, "both lengths: {:?}", sent.graphs);
     assert_eq!(outcome.calls("cuGraphDestroy"), 0);
     let executions = outcome.profile.iter().filter(|line| line["release"] != true);
     assert!(executions.clone().count() == 6 && executions.clone().all(|line| line["kernels"] == 300));
@@ -42,6 +116,7 @@ fn many_launches_go_as_graphs() {
     expect_device(&chains(300, &[("POLLYRS_RT_PROFILE", "")]));
 }
 
+/// A first execution makes short graphs only.
 #[test]
 fn any_number_of_launches() {
     for launches in
@@ -49,16 +124,8 @@ fn any_number_of_launches() {
     {
         let outcome = chains(launches, &[("POLLYRS_RT_STAGING", "0")]);
         expect_device(&outcome);
-        let (mut alone, mut graphs) = (0, 0);
-        for _ in 0..6 {
-            let mut left = launches - launches.min(if graphs > 0 { 16 } else { 64 });
-            alone += launches - left;
-            let short = (left / 16).min(4);
-            left -= 16 * short;
-            graphs += short + left / 64 + left % 64 / 16;
-            alone += left % 16;
-        }
-        assert_eq!([LAUNCH, GRAPH].map(|name| outcome.calls(name)), [alone, graphs], "{launches}");
+        let sent = Sent::six(launches);
+        assert_eq!([LAUNCH, GRAPH].map(|name| outcome.calls(name)), sent.calls()[..2], "{launches}");
     }
 }
 
@@ -85,38 +152,25 @@ fn drivers_without_graphs_launch_one_by_one() {
 #[test]
 fn a_failing_call_ends_the_use_of_graphs_and_nothing_else() {
     // Of the calls, the k-th; graphs that were launched before it.
+    let sent = Sent::six(300);
     let table = [
-        (CREATE, 1, 0),
-        (CREATE, 2, 1),
-        (CREATE, 3, 4),
-        (ADD, 1, 0),
-        (ADD, 10, 0),
-        (ADD, 32, 1),
-        (ADD, 33, 4),
-        (ADD, 160, 5),
-        (INSTANTIATE, 1, 0),
-        (INSTANTIATE, 4, 5),
-        (SET, 1, 2),
-        (SET, 16, 2),
-        (SET, 17, 3),
-        (SET, 64, 7),
-        (SET, 65, 8),
-        (SET, 129, 12),
-        (GRAPH, 1, 0),
-        (GRAPH, 2, 1),
-        (GRAPH, 3, 2),
-        (GRAPH, 48, 47),
+        (CREATE, &[1, 2, 3, 4][..]),
+        (ADD, &[1, 10, 32, 33, 160]),
+        (INSTANTIATE, &[1, 4]),
+        (SET, &[1, 16, 17, 64, 65, 1025, 1100]),
+        (GRAPH, &[1, 2, 3, 48]),
     ];
-    let lengths: Vec<usize> = [&FIRST[..], &OTHERS.repeat(5)].concat();
+    let table = table.into_iter().flat_map(|(call, ks)| ks.iter().map(move |&k| (call, k)));
+    let table: Vec<_> = table.map(|(call, k)| (call, k, sent.before(call, k))).collect();
     for code in ["1", "2", "801", "12345"] {
-        for (call, k, before) in table {
+        for &(call, k, before) in &table {
             let outcome = chains(300, &[("FAKE_CUDA_FAIL", &format!("{call}:{k}:{code}"))]);
             expect_device(&outcome);
             let tried = before + usize::from(call == GRAPH);
             assert_eq!(outcome.calls(GRAPH), tried, "{call}:{k}");
             assert_eq!(
                 outcome.calls(LAUNCH),
-                6 * 300 - lengths[..before].iter().sum::<usize>(),
+                6 * 300 - sent.graphs[..before].iter().sum::<usize>(),
                 "{call}:{k}"
             );
             let after = outcome
@@ -168,12 +222,14 @@ fn an_error_of_the_device_is_no_error_of_graphs() {
 /// What is collected when an execution fails is not launched.
 #[test]
 fn failures_while_launches_wait() {
-    for k in [65, 80, 81, 100, 128, 129, 290] {
+    for k in [65usize, 80, 81, 100, 128, 129, 290] {
         let outcome = chains(300, &[("POLLYRS_RT_FAULT", &format!("launch:{k}"))]);
         outcome.expect(&["host", "device", "device", "device", "device", "device", "right"]);
-        let graphs = [80, 96, 112, 128, 192, 256].iter().filter(|launches| **launches < k).count();
-        assert_eq!(outcome.calls(LAUNCH), 64 + if graphs > 0 { 28 } else { 76 } + 4 * 28, "{k}");
-        assert_eq!(outcome.calls(GRAPH), graphs + 5 * 8, "{k}");
+        let mut sent = Sent::nothing();
+        // What the first execution had sent, and the other five.
+        sent.execution((k - 1).min(64) + (k - 1).saturating_sub(64) / 16 * 16);
+        (0..5).for_each(|_| sent.execution(300));
+        assert_eq!([LAUNCH, GRAPH].map(|name| outcome.calls(name)), sent.calls()[..2], "{k}");
         assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
     }
     // The first execution of the hold: nothing is on the device alone yet. Later the results are lost.

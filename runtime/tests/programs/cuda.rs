@@ -1,5 +1,7 @@
 //! The use of the CUDA driver, on the driver of `fake_cuda.c`.
 
+use std::path::PathBuf;
+
 use crate::support::{Outcome, compile, device_program, fake_cuda, fresh, run, run_program};
 
 fn cuda(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
@@ -284,6 +286,83 @@ fn device_choice() {
     let outcome = cuda(&["plain"], &[("FAKE_CUDA_DEVICES", "3"), ("POLLYRS_RT_CUDA_DEVICE", "2")]);
     outcome.expect(&["device", "right"]);
     assert!(outcome.log.contains("cuDeviceGet 2\n"), "{outcome}");
+}
+
+/// The program's arrays are where its own context is; what the settings say comes first.
+#[test]
+fn the_programs_device_is_taken() {
+    let (three, current) = (("FAKE_CUDA_DEVICES", "3"), ("FAKE_CUDA_CURRENT", "2"));
+    let table: [(&[(&str, &str)], &str); 5] = [
+        (&[three], "10"),
+        (&[three, current], "12"),
+        (&[three, current, ("POLLYRS_RT_CUDA_DEVICE", "1")], "11"),
+        (&[three, current, ("FAKE_CUDA_FAIL", "cuCtxGetCurrent:1:1")], "10"),
+        (&[three, current, ("FAKE_CUDA_FAIL", "cuCtxGetDevice:1:1")], "10"),
+    ];
+    for (variables, device) in table {
+        let outcome = cuda(&["plain", "2"], variables);
+        outcome.expect(&["device", "device", "right"]);
+        assert!(outcome.log.contains(&format!("cuDevicePrimaryCtxRetain {device}\n")), "{outcome}");
+        // What was current is so again.
+        assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+    }
+}
+
+/// The figures of a machine are measured by the first process that starts the driver, where they can be kept.
+#[test]
+fn machines_are_measured_once() {
+    let folder = fresh("cache");
+    let file = || -> Option<PathBuf> {
+        let mut files = std::fs::read_dir(&folder).ok()?.map(|entry| entry.unwrap().path());
+        let first = files.next();
+        assert!(files.next().is_none(), "one file, and no remains");
+        first
+    };
+    let measured = |variables: &[(&str, &str)]| {
+        let cache = ("POLLYRS_RT_CACHE", folder.to_str().unwrap());
+        let outcome = cuda(&["plain"], &[&[cache, ALWAYS], variables].concat());
+        outcome.expect(&["device", "right"]);
+        assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+        outcome.calls("cuMemcpyDtoDAsync_v2") > 0
+    };
+    // No failure of the driver leaves anything, or keeps the program from its work.
+    for fail in ["cuMemHostAlloc:1:2", "cuMemAlloc_v2:2:2", "cuModuleLoadDataEx:1:218", "cuLaunchKernel:9:1"]
+    {
+        measured(&[("FAKE_CUDA_FAIL", fail)]);
+        assert_eq!(file(), None, "{fail}");
+    }
+    assert!(!measured(&[("POLLYRS_RT_CACHE", "off")]) && file().is_none());
+    assert!(measured(&[]));
+    let path = file().unwrap();
+    assert!(!measured(&[]) && file().as_ref() == Some(&path));
+    // Nonsense is replaced.
+    std::fs::write(&path, "{").unwrap();
+    assert!(measured(&[]) && std::fs::read(&path).unwrap().len() > 50);
+    // Where nothing can be written nothing is measured.
+    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::write(&folder, "a file").unwrap();
+    assert!(!measured(&[]));
+}
+
+/// On a machine whose host is fast an execution stays there that is worth the device on one whose host is slow.
+#[test]
+fn the_figures_of_the_machine_decide() {
+    let folder = fresh("cache");
+    let cache = ("POLLYRS_RT_CACHE", folder.to_str().unwrap());
+    let run = || cuda(&["timed", "1", "3e8", "1e6"], &[cache]);
+    // The first process measures and decides by the figures of another machine; the file shows where the others look.
+    run().expect(&["device", "right"]);
+    let path = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let machine = |host: f64| {
+        let text = format!(
+            "{{\"startup\": 0.2, \"launch\": 3e-6, \"link\": 5e10, \"thread\": 1e10, \"device\": 4e12, \"host\": {host}}}"
+        );
+        std::fs::write(&path, text).unwrap();
+    };
+    machine(30e9);
+    run().expect(&["device", "right"]);
+    machine(3000e9);
+    run().expect(&["host", "right"]);
 }
 
 #[test]

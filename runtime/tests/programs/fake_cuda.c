@@ -11,6 +11,7 @@
  *   FAKE_CUDA_ARCH  90 by default
  *   FAKE_CUDA_BYTES memory of the device
  *   FAKE_CUDA_DEVICES  1 by default
+ *   FAKE_CUDA_CURRENT  number of the device whose context the program has made current before
  *   FAKE_CUDA_SAME_KERNEL  if set, nodes of executable graphs keep their kernels, as in old drivers
  */
 #define _GNU_SOURCE
@@ -24,6 +25,7 @@
 #include <string.h>
 
 #define API __attribute__((visibility("default"))) int
+static void nothing(const PollyrsEmuThread *t, void *const *args) { (void)t, (void)args; }
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_PTX = 218, NOT_FOUND = 500 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -170,6 +172,18 @@ API cuDevicePrimaryCtxRetain(void **context, int device) {
   *context = (void *)0xc0;
   return 0;
 }
+API cuCtxGetCurrent(void **context) {
+  ENTER("")
+  *context = depth > 0 ? (void *)0xc0 : getenv("FAKE_CUDA_CURRENT") ? (void *)0xd0 : 0;
+  return 0;
+}
+API cuCtxGetDevice(int *device) {
+  ENTER("")
+  if (depth > 0 || !getenv("FAKE_CUDA_CURRENT"))
+    return INVALID_CONTEXT;
+  *device = 10 + atoi(getenv("FAKE_CUDA_CURRENT"));
+  return 0;
+}
 API cuCtxPushCurrent_v2(void *context) {
   int failed = enter(__func__, "");
   if (failed)
@@ -188,8 +202,9 @@ API cuCtxPopCurrent_v2(void **context) {
   return 0;
 }
 API cuModuleLoadDataEx(void **module, const char *image, unsigned n, unsigned *options, void **values) {
-  ENTER_CONTEXT(" %s", image)
-  if (strncmp(image, "//PTX", 5)) {
+  ENTER_CONTEXT(" %.20s", image)
+  /* The library's own kernel, which does nothing, as text. */
+  if (strncmp(image, "//PTX", 5) && strncmp(image, ".version", 8)) {
     for (unsigned i = 0; i + 1 < n; i++)
       if (options[i] == 5 && options[i + 1] == 6)
         snprintf(values[i], (size_t)values[i + 1], "ptxas: line 1: nonsense\n");
@@ -205,7 +220,7 @@ API cuModuleUnload(void *module) {
 }
 API cuModuleGetFunction(void **function, void *module, const char *name) {
   ENTER_CONTEXT(" %s", name)
-  *function = module ? dlsym(RTLD_DEFAULT, name) : 0;
+  *function = !strcmp(name, "nothing") ? (void *)nothing : module ? dlsym(RTLD_DEFAULT, name) : 0;
   return *function ? 0 : NOT_FOUND;
 }
 API cuMemAlloc_v2(uint64_t *address, size_t bytes) {

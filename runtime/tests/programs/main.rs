@@ -7,3 +7,4 @@ mod held;
 mod layout;
 mod support;
 mod watched;
+mod watching;

@@ -783,6 +783,8 @@ int main(int argc, char **argv) {
       run_timed(1, atof(argv[3]), atof(argv[4]));
     else if (IS("endless"))
       run_timed(20, 2.5e8, 2.5e8);
+    else if (IS("progress"))
+      run_timed(30, 2.5e8, 2.5e8);
     else if (IS("rotate"))
       run_rotate(1000);
     else if (IS("alone")) {

@@ -164,7 +164,7 @@ pub fn run_program(program: &Path, scenario: &[&str], variables: &[(&str, &str)]
     }
     // Cargo's points to libraries of other builds.
     command.env_remove("LD_LIBRARY_PATH");
-    command.env("POLLYRS_RT_PROFILE", &profile).env("FAKE_CUDA_LOG", &log);
+    command.env("POLLYRS_RT_PROFILE", &profile).env("FAKE_CUDA_LOG", &log).env("POLLYRS_RT_CACHE", "off");
     command.envs(variables.iter().copied());
     let output = command.output().unwrap();
     let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();

@@ -1,0 +1,99 @@
+//! Whether an execution is to be on the device at all: settings, descriptor, estimate.
+//!
+//! Problem: a loop that is never worth the device asks each time, perhaps a million times. So a refusal allocates nothing, reads no clock
+//! and starts nothing ([`crate::error`] is cheap, too). Invariant: what is chosen here has consistent tables, so that nothing later reads
+//! beyond them.
+
+use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_THREADS, Scop};
+use crate::config::{Config, DeviceChoice, Offload};
+use crate::cost::{self, Estimate, Moves};
+use crate::cuda::Device;
+use crate::error::{Error, Result};
+use crate::hold::Hold;
+use crate::registry::{self, State};
+
+/// Whether offloading is wanted at all, and what the program passes can be read.
+pub fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
+    if !scop.understood() {
+        return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
+    }
+    if let Some(invalid) = &config.invalid {
+        return Err(invalid.clone());
+    }
+    if config.device == DeviceChoice::Off {
+        return Err(Error::DeviceOff);
+    }
+    if config.offload == Offload::Never {
+        return Err(Error::Never);
+    }
+    if arrays.len() != scop.n_arrays as usize {
+        let text = format!("{} arrays were declared, {} passed", scop.n_arrays, arrays.len());
+        return Err(Error::Descriptor(text));
+    }
+    Ok(())
+}
+
+/// What else can be said without a device.
+pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
+    for (index, array) in arrays.iter().enumerate() {
+        array
+            .check()
+            .map_err(|problem| Error::Descriptor(format!("array {} {problem}", scop.array_name(index))))?;
+    }
+    for kernel in scop.kernels() {
+        let threads = kernel.block_threads();
+        let text = if !(1..=MAX_BLOCK_THREADS).contains(&threads) {
+            format!("kernel {} has {threads} threads a block", kernel.name())
+        } else if let Some(index) = kernel.array_index().iter().find(|&&index| index >= scop.n_arrays) {
+            format!("kernel {} uses array {index} of {}", kernel.name(), scop.n_arrays)
+        } else {
+            continue;
+        };
+        return Err(Error::Descriptor(text));
+    }
+    Ok(())
+}
+
+/// Whether the device is to be used: None if the settings say so, or what favoured it.
+pub fn choose(
+    config: &Config,
+    scop: &Scop,
+    state: &State,
+    work: f64,
+    arrays: &[Array],
+    hold: Option<&mut Hold>,
+) -> Result<Option<Estimate>> {
+    if config.device == DeviceChoice::Emulated || config.offload == Offload::Always {
+        return Ok(None);
+    }
+    let (kernels, rates) = (scop.kernels().len(), registry::rates());
+    let estimate = match &hold {
+        None => state.learned.estimate(work, arrays.iter().map(Moves::of), kernels, rates),
+        Some(hold) => {
+            let moves = arrays.iter().map(|array| hold.moves(array));
+            let mut estimate = state.learned.estimate(work, moves, kernels, rates);
+            estimate.leave = hold.seconds_to_leave(rates);
+            estimate
+        }
+    };
+    let host_ms = estimate.host * 1e3;
+    let mut gain = estimate.gain();
+    if gain <= 0.0 {
+        let resident = estimate.gain_without_transfers();
+        if !hold.is_some_and(|hold| hold.worth_moving(resident, arrays, rates)) {
+            return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms, work });
+        }
+        gain = resident;
+    } else if hold.is_none() && state.learned.is_doubtful(&estimate) {
+        return Err(Error::Doubtful { device_ms: estimate.device * 1e3, host_ms, work });
+    }
+    // Both count the gain.
+    let loading = Device::knows(&state.module) || state.learned.worth_loading(gain, scop);
+    if !registry::cuda_started()
+        && let Err(gains) = cost::worth_starting(gain, rates)
+    {
+        let (gains_ms, price_ms) = (gains * 1e3, rates.startup * 1e3);
+        return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms, work });
+    }
+    if loading { Ok(Some(estimate)) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, work }) }
+}
