@@ -14,7 +14,7 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::{Analyses, Session, redirect};
 use pollyrs_schedule::{Footprint, MappedScop, WorkEstimate};
-use pollyrs_scop::Scop;
+use pollyrs_scop::{Scop, ValueHandle};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -43,10 +43,25 @@ pub struct Compiled {
 
 impl Compiled {
     /// Makes the check block and the parameters' values while analyses are alive.
-    pub fn prepare(&mut self, analyses: &Analyses<'_>) -> Result<(), PluginError> {
+    fn prepare(&mut self, analyses: &Analyses<'_>) -> Result<(), PluginError> {
         self.entry = Some(codegen::prepare(analyses, &self.scop)?);
         Ok(())
     }
+}
+
+/// Makes the check blocks of all SCoPs of a function. Where one begins in the block in which another one ends, its check block is between them.
+pub fn prepare(analyses: &Analyses<'_>, all: &mut [Compiled]) -> Result<(), PluginError> {
+    for c in all.iter_mut() {
+        c.prepare(analyses)?;
+    }
+    let begin = |c: &Compiled| c.entry.as_ref().map(|e| (c.scop.region.entry, ValueHandle(e.check as usize)));
+    let begins: BTreeMap<_, _> = all.iter().filter_map(begin).collect();
+    for c in all {
+        if let Some(check) = begins.get(&c.scop.region.exit) {
+            c.scop.region.exit = *check;
+        }
+    }
+    Ok(())
 }
 
 /// Starts on the device code for the targets asked for. `None`: none is asked for.

@@ -172,9 +172,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
                 holds = timer.time(Phase::Host, || holds::plan(&request, &scops));
             }
         }
-        for c in &mut compiled {
-            c.prepare(&analyses)?;
-        }
+        commit::prepare(&analyses, &mut compiled)?;
     }
     session.invalidate(clone)?;
     if let Some(borrower) = holds.as_ref().and_then(|plan| plan.borrows.clone()) {

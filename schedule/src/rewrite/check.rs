@@ -8,7 +8,7 @@
 //!    of the original SCoP reaches them: they see what the memory held before. Of any other new array, every read sees the
 //!    instance that the original read sees: the value-based flow through the new array is the flow through the original one.
 //! 4. *Last values.* Where all accesses of an array were given to a new one, the only accesses left are the writes of one new statement without
-//!    a body, which runs behind all others, has exactly the elements that the original writes, and reads for each the value of
+//!    a body, which runs behind all statements of the original, has exactly the elements that the original writes, and reads for each the value of
 //!    the instance that the original would have written last.
 //! 5. *Sizes.* Subscripts of a new array that is not memory lie within its sizes.
 //! 6. *Regrouping.* A statement that is an update of a regroupable operation may have other iterators and partial results: the module
@@ -345,9 +345,13 @@ impl Check<'_> {
         let (all, copied) = (writes.range()?.intersect_params(self.known.clone())?, sink.clone().range()?);
         let exact = all.is_equal(&copied)? && sink.is_injective()?;
         self.report(exact, || format!("{} does not copy what is written", last.name));
-        // Behind all others.
+        // Behind all that there was. (Copies of several arrays have nothing to do with each other.)
         let time = self.new.schedule.map()?.intersect_domain(self.new.schedule.domain()?)?;
-        let (own_time, others) = (time.clone().intersect_domain(own.clone())?, time.subtract_domain(own)?);
+        let mut before = isl::UnionSet::empty(&self.old.ctx)?;
+        for s in &self.new.statements[..self.old.statements.len()] {
+            before = before.union(isl::UnionSet::from_set(s.domain.clone())?)?;
+        }
+        let (own_time, others) = (time.clone().intersect_domain(own)?, time.intersect_domain(before)?);
         let early = own_time.lex_lt(others)?.intersect_params(self.known.clone())?;
         self.report(early.is_empty()?, || format!("{} runs too early", last.name));
         Ok(())

@@ -76,6 +76,28 @@ fn reused_arrays_get_a_cell_an_iteration() {
 }
 
 #[test]
+fn several_arrays_get_cells_at_once() {
+    // Two lines of sums a row, as in the smoother of NAS MG: each has a copy of its last values.
+    let text = "param n m; array A n m; array B n m; array x m; array y m;
+        for i : 0 <= i < n {
+          for j : 0 <= j < m { S0 : x[j] = A[i,j]; }
+          for j : 0 <= j < m { S1 : y[j] = A[i,j]; }
+          for j : 1 <= j < m { S2 : B[i,j] = x[j-1], x[j], y[j]; }
+        }";
+    let s = scop(text);
+    let new = expand(&s, &dependences(&s).unwrap()).unwrap().expect("an expansion");
+    assert_eq!(new.statements.len(), 5);
+    assert_eq!(broken(&s, &new), Vec::<String>::new());
+    let (done, depth) = kernels(text);
+    assert_eq!((done.scop.statements.len(), depth), (5, 0));
+    // A copy between the statements whose last values it takes is found.
+    let mut bad = new.clone();
+    let early = pollyrs_isl::Schedule::from_domain(bad.schedule.domain().unwrap()).unwrap();
+    bad.schedule = early;
+    assert!(!broken(&s, &bad).is_empty());
+}
+
+#[test]
 fn memory_bounds_expansion() {
     // Expanded along t, the temporary would have far more elements than any array of the program.
     let text = "param n t; array A n; array T n;
