@@ -8,9 +8,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 21] = [
     "session.cpp",
     "clone.cpp",
+    "complex.cpp",
     "move.cpp",
     "lend.cpp",
     "inline.cpp",

@@ -125,11 +125,16 @@ bool canFlatten(Instruction &I, BasicBlock &Head, Context &C) {
   return isSafeToSpeculativelyExecute(&I, Head.getTerminator(), nullptr, &C.DT);
 }
 
+// Longer arms are worth their branch: what saves the infinities of a complex product is several times the product.
+constexpr unsigned LongestArm = 48;
+
 // `Arm` hangs on `Head` alone, has one way on, and can run unconditionally.
 bool isArm(BasicBlock &Arm, BasicBlock &Head, Context &C) {
   auto *Branch = dyn_cast<BranchInst>(Arm.getTerminator());
   if (Arm.getSinglePredecessor() != &Head || !Branch || Branch->isConditional() ||
       C.LI.getLoopFor(&Arm) != C.LI.getLoopFor(&Head) || Branch->getSuccessor(0) == &Arm)
+    return false;
+  if (count_if(Arm, [](Instruction &I) { return I.getType()->isFloatingPointTy() || I.getType()->isIntegerTy(1); }) > LongestArm)
     return false;
   for (Instruction &I : drop_end(Arm))
     if (!canFlatten(I, Head, C))

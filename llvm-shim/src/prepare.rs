@@ -46,6 +46,9 @@
 //! call is never moved out of its condition. (Other functions that set `errno` stay: their results on the device differ in the
 //! last bits, which `-fno-math-errno` lets a user ask for.)
 //!
+//! **Products of complex numbers.** Where both parts of `(a + bi) * (c + di)` are no numbers, compilers call `__muldc3`, which looks for
+//! infinities in the operands. The call becomes the code that ISO C has for it (annex G); only the bits of NaNs may differ.
+//!
 //! **Selected addresses.** Of `wall[i] ? t[i] : t[i - 1]` LLVM makes one load from a selected address, which is not affine. It becomes a
 //! branch again, with a load in either arm.
 //!
@@ -216,6 +219,13 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         if unsafe { sys::prs_restore_errno(self.raw, f) } { Ok(()) } else { Err(ShimError::Errno) }
+    }
+
+    /// Calls of `__muldc3` and `__mulsc3` become code.
+    pub fn expand_complex_products(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_expand_complex_products(self.raw, f) })
     }
 
     /// Of accesses in loops whose address is selected by data, `*(c ? p : q)`, each becomes two in the arms of a branch; at most `limit`.
