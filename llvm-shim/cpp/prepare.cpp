@@ -99,16 +99,19 @@ static unsigned elementBytes(MemIntrinsic &MI, ScalarEvolution &SE, ArrayRef<con
   return Fits;
 }
 
-// Bytes of a copy of constant length that is an array's.
+// Bytes of a copy of constant length that is an array's. Shorter ones count in loops only: a structure, an array of a few cells.
 static constexpr uint64_t MinConstantLength = 2048;
+// So many elements of a short copy are copied one by one.
+static constexpr uint64_t MaxWrittenOut = 32;
 
 // `for (i = 0; i < length / bytes; ++i) dst[i] = value or src[i]`. Forward order is right for memcpy, whose operands are equal or
 // disjoint, and for a memmove that is known to be one.
-static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA) {
+static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA, LoopInfo &LI) {
   if (MI.isVolatile() || MI.getDestAddressSpace() != 0 || !MI.getLength()->getType()->isIntegerTy(64))
     return false;
-  // A structure, or an array whose loops stay on the host.
-  if (auto *Constant = dyn_cast<ConstantInt>(MI.getLength()); Constant && Constant->getValue().ult(MinConstantLength))
+  auto *Length = dyn_cast<ConstantInt>(MI.getLength());
+  bool Short = Length && Length->getValue().ult(MinConstantLength);
+  if (Short && (Length->isZero() || !LI.getLoopFor(MI.getParent())))
     return false;
   auto *Set = dyn_cast<MemSetInst>(&MI);
   auto *Copy = dyn_cast<MemTransferInst>(&MI);
@@ -130,8 +133,27 @@ static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA
   unsigned Bytes = elementBytes(MI, SE, Pointers);
   if (!Bytes)
     return false;
+  // Fields of a structure, as far as they show.
+  if (Short)
+    Bytes = std::min<uint64_t>({Bytes, MI.getDestAlign().valueOrOne().value(),
+                                Copy ? Copy->getSourceAlign().valueOrOne().value() : Bytes});
   LLVMContext &Context = MI.getContext();
   IntegerType *Element = IntegerType::get(Context, 8 * Bytes), *Index = Type::getInt64Ty(Context);
+  auto AlignAt = [&](MaybeAlign A) { return commonAlignment(A.valueOrOne(), Bytes); };
+  Constant *Pattern = Set ? ConstantInt::get(Context, APInt::getSplat(8 * Bytes, Byte->getValue())) : nullptr;
+  auto CopyElement = [&](IRBuilder<> &B, Value *I) {
+    Value *V = Pattern;
+    if (!V)
+      V = B.CreateAlignedLoad(Element, B.CreateInBoundsGEP(Element, Copy->getRawSource(), I), AlignAt(Copy->getSourceAlign()));
+    B.CreateAlignedStore(V, B.CreateInBoundsGEP(Element, MI.getRawDest(), I), AlignAt(MI.getDestAlign()));
+  };
+  if (Short && Length->getZExtValue() / Bytes <= MaxWrittenOut) {
+    IRBuilder<> B(&MI);
+    for (uint64_t I = 0, E = Length->getZExtValue() / Bytes; I != E; ++I)
+      CopyElement(B, ConstantInt::get(Index, I));
+    MI.eraseFromParent();
+    return true;
+  }
   BasicBlock *Before = MI.getParent();
   BasicBlock *After = SplitBlock(Before, &MI);
   BasicBlock *Body = BasicBlock::Create(Context, "pollyrs.memory", Before->getParent(), After);
@@ -142,11 +164,7 @@ static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA
   B.CreateCondBr(B.CreateICmpNE(Count, ConstantInt::get(Index, 0)), Body, After);
   B.SetInsertPoint(Body);
   PHINode *I = B.CreatePHI(Index, 2);
-  auto AlignAt = [&](MaybeAlign A) { return commonAlignment(A.valueOrOne(), Bytes); };
-  Value *V = Set ? static_cast<Value *>(ConstantInt::get(Context, APInt::getSplat(8 * Bytes, Byte->getValue())))
-                 : B.CreateAlignedLoad(Element, B.CreateInBoundsGEP(Element, Copy->getRawSource(), I),
-                                       AlignAt(Copy->getSourceAlign()));
-  B.CreateAlignedStore(V, B.CreateInBoundsGEP(Element, MI.getRawDest(), I), AlignAt(MI.getDestAlign()));
+  CopyElement(B, I);
   Value *Next = B.CreateAdd(I, ConstantInt::get(Index, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
   B.CreateCondBr(B.CreateICmpNE(Next, Count), Body, After);
   I->addIncoming(ConstantInt::get(Index, 0), Before);
@@ -366,7 +384,8 @@ bool prs_expand_memory_intrinsics(Session *S, LLVMValueRef FRef) {
       Found.push_back(MI);
   for (MemIntrinsic *MI : Found) {
     // The analyses are of the function before the previous expansion.
-    if (expandIntrinsic(*MI, S->FAM.getResult<ScalarEvolutionAnalysis>(F), S->FAM.getResult<AAManager>(F))) {
+    if (expandIntrinsic(*MI, S->FAM.getResult<ScalarEvolutionAnalysis>(F), S->FAM.getResult<AAManager>(F),
+                        S->FAM.getResult<LoopAnalysis>(F))) {
       S->FAM.invalidate(F, PreservedAnalyses::none());
       Changed = true;
     }
@@ -471,7 +490,9 @@ bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
     Blocks.perform(&LI);
     for (BasicBlock *BB : Blocks)
       for (Instruction &I : make_early_inc_range(*BB)) {
-        if (!isa<BinaryOperator, CastInst>(I) || !I.getType()->isIntegerTy() || !L->hasLoopInvariantOperands(&I))
+        // (A complex argument may come as a vector.)
+        bool Integer = isa<BinaryOperator, CastInst>(I) && I.getType()->isIntegerTy();
+        if (!(Integer || isa<ExtractElementInst>(I)) || !L->hasLoopInvariantOperands(&I))
           continue;
         if (!isSafeToSpeculativelyExecute(&I)) {
           if (I.getOpcode() == Instruction::SDiv || I.getOpcode() == Instruction::UDiv) {
