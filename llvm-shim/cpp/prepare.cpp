@@ -141,16 +141,22 @@ static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA
   IntegerType *Element = IntegerType::get(Context, 8 * Bytes), *Index = Type::getInt64Ty(Context);
   auto AlignAt = [&](MaybeAlign A) { return commonAlignment(A.valueOrOne(), Bytes); };
   Constant *Pattern = Set ? ConstantInt::get(Context, APInt::getSplat(8 * Bytes, Byte->getValue())) : nullptr;
-  auto CopyElement = [&](IRBuilder<> &B, Value *I) {
-    Value *V = Pattern;
-    if (!V)
-      V = B.CreateAlignedLoad(Element, B.CreateInBoundsGEP(Element, Copy->getRawSource(), I), AlignAt(Copy->getSourceAlign()));
+  auto Load = [&](IRBuilder<> &B, Value *I) -> Value * {
+    if (Pattern)
+      return Pattern;
+    return B.CreateAlignedLoad(Element, B.CreateInBoundsGEP(Element, Copy->getRawSource(), I), AlignAt(Copy->getSourceAlign()));
+  };
+  auto Store = [&](IRBuilder<> &B, Value *V, Value *I) {
     B.CreateAlignedStore(V, B.CreateInBoundsGEP(Element, MI.getRawDest(), I), AlignAt(MI.getDestAlign()));
   };
   if (Short && Length->getZExtValue() / Bytes <= MaxWrittenOut) {
     IRBuilder<> B(&MI);
+    // Nothing is stored before all is loaded: no store can be between a load and its own.
+    SmallVector<Value *, MaxWrittenOut> Values;
     for (uint64_t I = 0, E = Length->getZExtValue() / Bytes; I != E; ++I)
-      CopyElement(B, ConstantInt::get(Index, I));
+      Values.push_back(Load(B, ConstantInt::get(Index, I)));
+    for (auto [I, V] : enumerate(Values))
+      Store(B, V, ConstantInt::get(Index, I));
     MI.eraseFromParent();
     return true;
   }
@@ -164,7 +170,7 @@ static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA
   B.CreateCondBr(B.CreateICmpNE(Count, ConstantInt::get(Index, 0)), Body, After);
   B.SetInsertPoint(Body);
   PHINode *I = B.CreatePHI(Index, 2);
-  CopyElement(B, I);
+  Store(B, Load(B, I), I);
   Value *Next = B.CreateAdd(I, ConstantInt::get(Index, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
   B.CreateCondBr(B.CreateICmpNE(Next, Count), Body, After);
   I->addIncoming(ConstantInt::get(Index, 0), Before);

@@ -18,7 +18,7 @@ void step(int steps) {
 struct header { long fields[16]; } headers[1000];
 
 // A structure is copied word by word.
-// CHECK: scop spread at {{.*}}: 1 statements, 2 arrays, 1 loops
+// CHECK: scop spread at {{.*}}: {{[0-9]+}} statements, 2 arrays, 1 loops
 void spread(int n, const struct header *h) {
   for (int i = 0; i < n; i++)
     headers[i] = *h;
