@@ -282,15 +282,21 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
         eprintln!("{tree}");
         return Ok(None);
     }
-    let mut tiled = None;
-    if let Strategy::Tiled(tiling) = options.strategy {
-        tiled = Some(tile_time(run, &scop, &dependences, tiling, budget));
-    }
-    let (tiled, in_time) = match tiled {
-        Some(Ok(m)) => (Some(m), Some(Ok("several in a tile, by time tiles".to_owned()))),
-        Some(Err(why)) => (None, Some(Err(why))),
-        None => (None, None),
+    let unproved = |stage: &str, violation: &str| RejectReason::Internal {
+        stage: stage.into(),
+        message: format!("the legality check failed: {violation}"),
     };
+    let (mut tiled, mut in_time) = (None, None);
+    if let Strategy::Tiled(tiling) = options.strategy {
+        in_time = Some(match tile_time(run, &scop, &dependences, tiling, budget) {
+            Ok(mapped) => {
+                tiled = Some(mapped);
+                Ok("several in a tile, by time tiles".to_owned())
+            }
+            Err(stencil::Failure::Unproved(violation)) => return Err(unproved("time tiles", &violation)),
+            Err(stencil::Failure::Reason(why)) => Err(why),
+        });
+    }
     let proved = tiled.is_some();
     let ordinary = || {
         timer.time(Phase::Mapping, || {
@@ -321,8 +327,7 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
             .map_err(reject_reason)?,
     };
     if let Some(v) = violations.first().filter(|_| !schedule::planted::unproved()) {
-        let message = format!("the legality check failed: {v}");
-        return Err(RejectReason::Internal { stage: "mapping".into(), message });
+        return Err(unproved("mapping", &v.to_string()));
     }
     let generated = |e: codegen::CodegenError| match e {
         codegen::CodegenError::Unsupported(what) => RejectReason::Device { what },
@@ -336,7 +341,11 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
     let mut fused = in_time;
     if matches!(options.strategy, Strategy::Auto | Strategy::Streaming) {
         let fuse = || stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
-        fused = Some(timer.time(Phase::Kernels, fuse));
+        fused = Some(match timer.time(Phase::Kernels, fuse) {
+            Ok(what) => Ok(what),
+            Err(stencil::Failure::Unproved(violation)) => return Err(unproved("time steps", &violation)),
+            Err(stencil::Failure::Reason(why)) => Err(why),
+        });
     }
     if stage == Stage::Kernel {
         eprintln!("{kernels}");
@@ -363,32 +372,31 @@ fn tile_time(
     deps: &schedule::Dependences,
     tiling: schedule::time_tiling::TimeTiling,
     budget: u64,
-) -> Result<schedule::MappedScop, String> {
+) -> Result<schedule::MappedScop, stencil::Failure> {
     let sizes: Vec<i64> = run.options.tile.iter().map(|s| i64::from(*s)).collect();
     if run.options.show_tiles
         && let Ok(Ok(band)) = schedule::time_tiling::recognise(scop, deps)
     {
         let points = schedule::time_tiling::picture::picture(&scop.ctx, tiling, &band, &sizes);
         eprintln!("pollyrs-tiles {}", scop.name);
-        for p in points.map_err(|e| e.to_string())? {
+        for p in points? {
             eprintln!("pollyrs-tile {p}");
         }
     }
     let proved = |techniques| {
         let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, techniques, budget);
-        let mapped =
-            run.timer.time(Phase::Mapping, map).map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+        let mapped = run.timer.time(Phase::Mapping, map)??;
         let check = || schedule::legality::check_within(scop, deps, &mapped, 4 * budget);
-        let violations = run.timer.time(Phase::Check, check).map_err(|e| e.to_string())?;
+        let violations = run.timer.time(Phase::Check, check)?;
         match violations.first().filter(|_| !schedule::planted::unproved()) {
-            Some(v) => Err(format!("the proof failed: {v}")),
+            Some(v) => Err(stencil::Failure::Unproved(v.to_string())),
             None => Ok(mapped),
         }
     };
     let wish = run.options.techniques;
     // What is in shared memory makes proofs longer; without it they may fit the budget.
     proved(wish).or_else(|why| {
-        if !wish.windows {
+        if !wish.windows || matches!(why, stencil::Failure::Unproved(_)) {
             return Err(why);
         }
         if run.options.verbose {

@@ -1,4 +1,4 @@
-//! Fused time steps for the SCoPs that are stencils; the others, and all where anything goes wrong, keep the mapping's kernels.
+//! Fused time steps for the SCoPs that are stencils; the others keep the mapping's kernels. A plan whose proof fails is an internal error.
 
 use crate::options::Options;
 use pollyrs_codegen_ptx as codegen;
@@ -6,15 +6,38 @@ use pollyrs_schedule::stencil::{self, Wish};
 use pollyrs_schedule::{Dependences, MappedScop};
 use pollyrs_scop::Scop;
 
-/// Adds fused kernels to `kernels` if the SCoP is a stencil and its plans are proved; the result says what was done, or why nothing
-/// was.
+/// Why steps are not several in a launch or tile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The SCoP is mapped without; the reason is for the user.
+    Reason(String),
+    /// The legality checker refused what was planned: an error of ours, which keeps the original loop.
+    Unproved(String),
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(e: E) -> Failure {
+        Failure::Reason(e.to_string())
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Reason(why) => write!(f, "{why}"),
+            Failure::Unproved(violation) => write!(f, "the proof failed: {violation}"),
+        }
+    }
+}
+
+/// Adds fused kernels to `kernels` if the SCoP is a stencil and its plans are proved; the result says what was done.
 pub fn fuse(
     scop: &Scop,
     deps: &Dependences,
     mapped: &MappedScop,
     kernels: &mut codegen::KernelModule,
     options: &Options,
-) -> Result<String, String> {
+) -> Result<String, Failure> {
     let result = try_fuse(scop, deps, mapped, kernels, options);
     if options.verbose {
         match &result {
@@ -31,24 +54,24 @@ fn try_fuse(
     mapped: &MappedScop,
     kernels: &mut codegen::KernelModule,
     options: &Options,
-) -> Result<String, String> {
-    let found = stencil::recognise(scop, deps).map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
-    if !stencil::check::time_on_host(mapped).map_err(|e| e.to_string())? {
-        return Err("the time loop does not run on the host".into());
+) -> Result<String, Failure> {
+    let found = stencil::recognise(scop, deps)??;
+    if !stencil::check::time_on_host(mapped)? {
+        return Err(Failure::Reason("the time loop does not run on the host".into()));
     }
     let shape = match options.stencil_shape.as_slice() {
         [ty, tx, cy, cx, l] => Some(([*ty, *tx], [*cy, *cx], *l == 2, if *l == 4 { 4 } else { 1 })),
         _ => None,
     };
     let wish = Wish { fuse: options.fuse_steps.map(i64::from), shape };
-    let plans = stencil::plans(scop, &found, &wish, &codegen::work(scop)).map_err(|e| e.to_string())?;
+    let plans = stencil::plans(scop, &found, &wish, &codegen::work(scop))?;
     for plan in &plans {
-        let violations = stencil::check(plan).map_err(|e| e.to_string())?;
+        let violations = stencil::check(plan)?;
         if let Some(v) = violations.first().filter(|_| !pollyrs_schedule::planted::unproved()) {
-            return Err(format!("the proof failed: {v}"));
+            return Err(Failure::Unproved(v.to_string()));
         }
     }
-    codegen::fuse(kernels, scop, mapped, &plans).map_err(|e| e.to_string())?;
+    codegen::fuse(kernels, scop, mapped, &plans)?;
     let depths: Vec<String> = plans.iter().map(|p| p.config.fuse.to_string()).collect();
     let first = &plans[0];
     let [ty, tx] = first.config.threads;

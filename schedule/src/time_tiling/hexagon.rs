@@ -20,6 +20,7 @@ use super::NotTiled;
 use super::band::{Band, Ratio, Slopes};
 use super::shape::{Phase, Place};
 use crate::Result;
+use crate::planted::planted;
 use pollyrs_isl as isl;
 
 /// A hexagon: half its height less one, and the points of its narrowest row less one.
@@ -80,7 +81,11 @@ pub fn phases(
         _ => &[1, 2, 8, 32],
     };
     let size = |i: usize| sizes.get(i).copied().unwrap_or(default[i]).max(1);
-    let hexagon = Hexagon::new(size(0), size(1), band.levels, band.slopes[0]);
+    let mut slopes = band.slopes[0];
+    if planted("cone") {
+        slopes.forward.num = (slopes.forward.num - 1).max(0);
+    }
+    let hexagon = Hexagon::new(size(0), size(1), band.levels, slopes);
     let mut phases = Vec::new();
     for phase in 0..2 {
         let mut place = Place::new(band.dims);

@@ -9,6 +9,7 @@ use super::windows::{self, BEFORE, Staging};
 use super::{NotTiled, Techniques};
 use crate::mapped::{BARRIER, BlockDim, ENTER, GridDim, MappedKernel, MappedScop, Placement};
 use crate::mapping::{aligned, simple};
+use crate::planted::planted;
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Result, known};
 use pollyrs_isl as isl;
@@ -41,6 +42,9 @@ pub(super) fn build(
         let kernel = kernel(scop, (band, phase), &name, &known, &coordinates, reach, techniques)?;
         kernels.push(aligned(scop, kernel)?);
         members.push((isl::UnionSet::read(ctx, &format!("{{ {name}[T] }}"))?, Tree::Leaf));
+    }
+    if planted("phases") {
+        members.reverse();
     }
     let pieces: Vec<_> = kernels.iter().map(|k| format!("{}[T] -> [(T)]", k.name)).collect();
     let time = isl::UnionPwAff::read(ctx, &format!("{{ {} }}", pieces.join("; ")))?;
