@@ -98,6 +98,8 @@ def offloaded(folder, double, n):
         env = {**os.environ, "POLLYRS_RT_OFFLOAD": "always", "POLLYRS_RT_PROFILE": str(profile), "EXAMPLE_REPEAT": "6"}
         subprocess.run([folder / program["pollyrs"], *[str(n)] * 3], env=env, stdout=subprocess.DEVNULL, check=True)
         lines = [json.loads(line) for line in profile.read_text(encoding="utf-8").splitlines()]
+        # Arrays that go back at the end have lines of their own.
+        lines = [line for line in lines if line["kernels"]]
     if len(lines) != 6 or any(line["device"] != "cuda" for line in lines):
         sys.exit(f"gemm {element} {n}: not six executions on the GPU")
     return statistics.median(line["kernel_ms"] for line in lines[1:])

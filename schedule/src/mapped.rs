@@ -209,7 +209,8 @@ pub struct SharedGroup {
     pub order: Vec<usize>,
     /// Elements between the starts of neighbouring rows beyond the row's size.
     pub padding: u32,
-    /// For each dimension of the array: the coordinate of the point that its subscript is, if it moves within a tile.
+    /// For each dimension of the array: the coordinate of the point that its subscript follows, if it moves within a tile: it is as far from the
+    /// smallest in the buffer as the point is from the start of its tile.
     pub along: Vec<Option<usize>>,
     /// A box of subscripts between the first and the last element that the launch reads: `[params, _h*] -> { [s] }`. Copies stay within.
     pub bounds: Vec<(isl::PwAff, isl::PwAff)>,

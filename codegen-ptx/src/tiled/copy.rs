@@ -2,9 +2,12 @@
 //!
 //! Each thread moves vectors of up to 16 bytes along the array's last dimension, neighbouring threads neighbouring ones. Loads come in
 //! three forms, chosen by conditions that are the same in all threads of the block ([`Stream`]):
-//! - the boxes of the buffers are inside the elements that the launch reads and their rows are aligned: one access a vector;
-//! - they are inside: elements one by one;
-//! - else every subscript is clamped to the launch's elements. What a clamped load gets belongs to no point of the box.
+//! - the boxes of the buffers are inside the elements that the launch reads, but for rows and whole vectors that belong to points outside of the
+//!   box, and their rows are aligned: one access a vector, where rows and vectors outside are others of the box;
+//! - they are inside but for such rows: elements one by one;
+//! - else every subscript is clamped to the launch's elements.
+//!
+//! What is read in place of an element outside belongs to no point of the box.
 
 use super::lower;
 use super::{VECTOR_BYTES, alignment, linear_thread};
@@ -267,7 +270,7 @@ pub(super) struct Stream {
     pub addresses: Vec<Vec<LLVMValueRef>>,
     /// Bytes from one strip to the next, by group.
     pub steps: Vec<LLVMValueRef>,
-    /// 0 if subscripts have to be clamped, 1 if all are inside, 2 if vectors are aligned as well.
+    /// 0 if subscripts have to be clamped, 1 for elements, 2 for vectors.
     form: LLVMValueRef,
 }
 
@@ -283,18 +286,39 @@ impl Stream {
         let thread = thread(k)?;
         let (mut sources, mut addresses, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         let (mut inside, mut low) = (ir.bool(true), ir.int(0));
+        // Of the last dimension, where it moves within the tile.
+        let mut columns = ir.bool(true);
+        // What is combined from elements that no point combines might trap.
+        let strict = super::divides(k);
         for g in &panel.groups {
             let source = Source::new(k, g)?;
             let at = [smallest(emit, g, first)?, smallest(emit, g, second)?, smallest(emit, g, last)?];
+            let bytes = ir.int(source.elem.bytes().into());
+            let mut clamps = vec![None; g.size.len()];
             for (d, (min, max)) in bounds(k, g)?.iter().enumerate() {
                 let (min, max) = (emit.emit_int(min)?, emit.emit_int(max)?);
+                let mut all = ir.bool(true);
                 for lower in [at[0][d], at[2][d]] {
                     let end = ir.add(lower, ir.int(i64::from(g.size[d]) - 1));
-                    inside = ir.and(inside, ir.icmp(LLVMIntSLE, min, lower));
-                    inside = ir.and(inside, ir.icmp(LLVMIntSLE, end, max));
+                    all = ir.and(all, ir.icmp(LLVMIntSLE, min, lower));
+                    all = ir.and(all, ir.icmp(LLVMIntSLE, end, max));
+                }
+                let moves = g.along[d].is_some() && !strict;
+                if moves && d + 1 < g.size.len() {
+                    clamps[d] = Some((min, max));
+                } else if moves && source.whole() {
+                    // The box has whole vectors.
+                    let width = ir.int(source.share.width.into());
+                    let behind = ir.add(max, ir.int(1));
+                    for end in [min, behind] {
+                        low = ir.or(low, ir.mul(ir.sub(end, at[0][d]), bytes));
+                    }
+                    clamps[d] = Some((min, ir.sub(behind, width)));
+                    columns = ir.and(columns, all);
+                } else {
+                    inside = ir.and(inside, all);
                 }
             }
-            let bytes = ir.int(source.elem.bytes().into());
             let (from, to) = (source.linear(k, &at[0]), source.linear(k, &at[1]));
             let step = ir.mul(ir.sub(to, from), bytes);
             let corner = ir.element(source.ty, source.base, from);
@@ -306,7 +330,12 @@ impl Stream {
             }
             let rounds = 0..source.share.rounds();
             let address = |r| {
-                let local = source.share.local(k, g, thread, r);
+                let mut local = source.share.local(k, g, thread, r);
+                for ((l, lower), clamp) in local.iter_mut().zip(&at[0]).zip(&clamps) {
+                    if let Some((min, max)) = clamp {
+                        *l = ir.sub(ir.smax(ir.smin(ir.add(*lower, *l), *max), *min), *lower);
+                    }
+                }
                 ir.element(source.ty, corner, source.linear(k, &local))
             };
             addresses.push(rounds.map(address).collect());
@@ -314,7 +343,8 @@ impl Stream {
             sources.push(source);
         }
         let aligned = ir.icmp(LLVMIntEQ, ir.and(low, ir.int(i64::from(VECTOR_BYTES) - 1)), ir.int(0));
-        let form = ir.select(inside, ir.select(aligned, ir.int(2), ir.int(1)), ir.int(0));
+        let elements = ir.select(columns, ir.int(1), ir.int(0));
+        let form = ir.select(inside, ir.select(aligned, ir.int(2), elements), ir.int(0));
         // Hidden: else its conditions are tested in the loop, with all that they are made of.
         let form = k.opaque(form);
         Ok(Stream { sources, addresses, steps, form })

@@ -154,7 +154,7 @@ pub(crate) use guard::kept;
 pub(crate) mod lower;
 mod order;
 pub(crate) mod predicate;
-pub(crate) use order::{in_groups, in_plane};
+pub(crate) use order::{in_groups, in_plane, threads};
 pub(crate) mod product;
 mod walk;
 
@@ -559,28 +559,4 @@ fn linear_thread(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
         linear = ir.add(linear, ir.mul(helper(k)?, ir.int32(scale)));
     }
     Ok(linear)
-}
-
-/// The thread's coordinates: lanes of a warp are digits of the linear index by the tiling's lanes, the rest by warps.
-pub(crate) fn threads(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Vec<(String, LLVMValueRef)>> {
-    let ir = k.ir;
-    let sizes: Vec<u32> = k.kernel.block.iter().map(|b| b.size).collect();
-    let fits = tiling.lanes.len() == sizes.len()
-        && tiling.lanes.iter().product::<u32>() == WARP
-        && tiling.lanes.iter().zip(&sizes).all(|(l, s)| *l > 0 && s.is_multiple_of(*l));
-    if !fits {
-        return internal("a block that its warps do not divide");
-    }
-    let constant = |v: u32| ir.int32(v);
-    let linear = linear_thread(k)?;
-    let (mut lane, mut warp) = (ir.urem(linear, constant(WARP)), ir.udiv(linear, constant(WARP)));
-    let mut out = Vec::new();
-    for ((b, lanes), size) in k.kernel.block.iter().zip(&tiling.lanes).zip(&sizes).rev() {
-        let (lanes, warps) = (constant(*lanes), constant(size / lanes));
-        let low = ir.urem(lane, lanes);
-        let high = ir.mul(ir.urem(warp, warps), lanes);
-        out.push((b.param.clone(), ir.zext(ir.add(low, high), ir.i64_type())));
-        (lane, warp) = (ir.udiv(lane, lanes), ir.udiv(warp, warps));
-    }
-    Ok(out)
 }

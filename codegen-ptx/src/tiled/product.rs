@@ -28,6 +28,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::AstExpr;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, ElemType, Scop, Statement, StmtId};
+use std::collections::BTreeSet;
 
 /// Iterations of one operation.
 pub(super) const DEPTH: u32 = 8;
@@ -55,14 +56,19 @@ pub unsafe fn products(scop: &Scop) -> Vec<StmtId> {
         .collect()
 }
 
-/// The statements whose last operation waits for another one of the same instance, such as a product that may not be fused into its sum:
-/// each point of a thread then needs a register more for a while.
+/// The statements whose last operation waits for another one of the same instance: a product that may not be fused into its sum, or a factor
+/// that is computed from several elements, such as the difference in a sum of squares. Each point of a thread then needs a register more for
+/// a while.
 ///
 /// # Safety
 /// The handles of the SCoP are live.
 pub unsafe fn chained(scop: &Scop) -> Vec<StmtId> {
     let waits = |s: &Statement| {
         let inside = |v: LLVMValueRef| s.body.iter().any(|b| b.0 == v as usize);
+        let mixed = |v: LLVMValueRef| {
+            let mut seen = BTreeSet::new();
+            elements(s, v, &mut seen) > 1
+        };
         s.accesses.iter().filter(|a| a.kind != AccessKind::Read).any(|a| {
             // SAFETY: live instructions of the host, asked for operands that they have.
             unsafe {
@@ -71,16 +77,45 @@ pub unsafe fn chained(scop: &Scop) -> Vec<StmtId> {
                     AccessValue::ScalarWrite(v) => v.0 as LLVMValueRef,
                     AccessValue::ScalarRead(_) => return false,
                 };
-                if !inside(last) || !matches!(LLVMGetInstructionOpcode(last), LLVMFAdd | LLVMFSub) {
+                if !inside(last) {
                     return false;
                 }
-                (0..2).map(|n| LLVMGetOperand(last, n)).any(|v| {
-                    inside(v) && LLVMGetInstructionOpcode(v) == LLVMFMul && !(contracts(last) && contracts(v))
-                })
+                let factors = |v: LLVMValueRef| (0..2).any(|n| mixed(LLVMGetOperand(v, n)));
+                match LLVMGetInstructionOpcode(last) {
+                    LLVMFAdd | LLVMFSub => (0..2).map(|n| LLVMGetOperand(last, n)).any(|v| {
+                        inside(v)
+                            && LLVMGetInstructionOpcode(v) == LLVMFMul
+                            && (!(contracts(last) && contracts(v)) || factors(v))
+                    }),
+                    LLVMCall => is_fused(last) && factors(last),
+                    _ => false,
+                }
             }
         })
     };
     (0..scop.statements.len()).map(StmtId).filter(|id| waits(&scop.statements[id.0])).collect()
+}
+
+/// How many loads of a statement a value is computed from, without those in `seen`.
+fn elements(s: &Statement, v: LLVMValueRef, seen: &mut BTreeSet<usize>) -> usize {
+    if !s.body.iter().any(|b| b.0 == v as usize) || !seen.insert(v as usize) {
+        return 0;
+    }
+    // SAFETY: a live instruction of the host, and its operands.
+    unsafe {
+        match LLVMGetInstructionOpcode(v) {
+            LLVMLoad => 1,
+            LLVMPHI => 0,
+            _ => (0..LLVMGetNumOperands(v) as u32).map(|n| elements(s, LLVMGetOperand(v, n), seen)).sum(),
+        }
+    }
+}
+
+/// Whether a call is one that fuses a product into a sum.
+fn is_fused(call: LLVMValueRef) -> bool {
+    // SAFETY: a live call.
+    let name = name_of(unsafe { LLVMGetCalledValue(call) });
+    name.starts_with("llvm.fmuladd.") || name.starts_with("llvm.fma.")
 }
 
 impl Product {
@@ -120,9 +155,7 @@ impl Product {
         let factors = unsafe {
             match LLVMGetInstructionOpcode(sum) {
                 LLVMCall => {
-                    let name = name_of(LLVMGetCalledValue(sum));
-                    let fused = name == "llvm.fmuladd.f64" || name == "llvm.fma.f64";
-                    (fused && before(operand(sum, 2))).then(|| [operand(sum, 0), operand(sum, 1)])?
+                    (is_fused(sum) && before(operand(sum, 2))).then(|| [operand(sum, 0), operand(sum, 1)])?
                 }
                 LLVMFAdd if contracts(sum) => {
                     let product = |v: LLVMValueRef| {

@@ -335,7 +335,7 @@ impl Checker<'_> {
             let low = reads.clone().apply_range(low)?;
             let points = self.everywhere_at(t, access)?;
             let triple = at.flat_range_product(low)?.flat_range_product(points)?;
-            // The subscript is inside the buffer, or it is the point's coordinate and the buffer starts with the tile.
+            // The subscript is inside the buffer, or as far from the buffer's start as the point is from that of its tile.
             let text = match g.along[d] {
                 Some(m) => {
                     let tile = k.block[m].size * t.dims[m].points;
@@ -343,7 +343,7 @@ impl Checker<'_> {
                         self.report_set(Rule::Shared, &k.name, k.domain.clone())?;
                     }
                     format!(
-                        "[{0}] -> {{ [s, l, {1}] : s = {2} and l = {tile} * {0} }}",
+                        "[{0}] -> {{ [s, l, {1}] : s - l = {2} - {tile} * {0} }}",
                         k.grid[m].param,
                         v.join(","),
                         v[m]

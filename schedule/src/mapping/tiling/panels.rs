@@ -201,7 +201,7 @@ impl Panels<'_> {
         let copy: Vec<_> = (0..=outer).map(|d| format!("c{d}")).collect();
         let blocks: Vec<_> = (0..n).map(|d| format!("_b{d}")).collect();
         let (mut lower, mut size) = (Vec::new(), Vec::new());
-        let mut along = vec![None; rows.len()];
+        let (mut along, mut alone) = (vec![None; rows.len()], vec![false; rows.len()]);
         for (d, r) in rows.iter().enumerate() {
             let (mut text, mut extent) = (format!("{}", r.constant), 1);
             for (p, c) in &r.params {
@@ -217,19 +217,22 @@ impl Panels<'_> {
             let c = r.inputs[n + outer];
             text += &format!(" + {}", if c < 0 { c * (strip - 1) } else { 0 });
             extent += c.abs() * (strip - 1);
-            // A subscript that moves with the point has to follow it alone: then keeping the point in its box and keeping the subscript
-            // in its bounds is the same.
+            // A subscript that moves with the point within the tile keeps its distance to the first one in the buffer whatever else it depends
+            // on, if that is the same for all points and iterations that use a buffer: the window of a convolution moves as a whole.
             let moving: Vec<_> = (0..n).filter(|m| r.inputs[*m] != 0 && tiles[*m] > 1).collect();
             match moving.as_slice() {
                 [] => {}
-                [m] if r.inputs[*m] == 1
-                    && r.params.is_empty()
-                    && r.constant == 0
-                    && r.inputs.iter().enumerate().all(|(i, c)| i == *m || *c == 0) =>
-                {
+                [m] if r.inputs[*m] == 1 && r.inputs[n + outer] == 0 => {
                     along[d] = Some(*m);
+                    // Then keeping the point in its box and keeping the subscript in its bounds is the same.
+                    alone[d] = r.params.is_empty()
+                        && r.constant == 0
+                        && r.inputs.iter().enumerate().all(|(i, c)| i == *m || *c == 0);
                 }
                 _ => return Ok(None),
+            }
+            if self.tile.repeats && along[d].is_some() && !alone[d] {
+                return Ok(None);
             }
             let mut params: Vec<_> = r.params.iter().map(|p| p.0.clone()).collect();
             params.extend(blocks.iter().cloned());
@@ -258,11 +261,11 @@ impl Panels<'_> {
         if hull_of_reads(self.scop, self.domain, array)?.is_none() {
             return Ok(None);
         }
-        // Subscripts that follow the point stay in the point's box.
+        // Subscripts that are the point's coordinate stay in the point's box.
         if self.region.uneven.is_none() {
             for (d, m) in along.iter().enumerate() {
-                if let Some(m) = m {
-                    bounds[d] = self.bounds[*m].clone();
+                if let Some(m) = m.filter(|_| alone[d]) {
+                    bounds[d] = self.bounds[m].clone();
                 }
             }
         }

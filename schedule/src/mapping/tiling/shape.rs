@@ -108,6 +108,8 @@ pub(in super::super) struct Tile {
     pub weight: u32,
     /// Threads of a block for each thread that computes: [`super::stream`].
     pub helpers: u32,
+    /// Whether points outside of the box have to repeat one of the box ([`MapOptions::divides`]).
+    pub repeats: bool,
     /// The loop whose operands stream through shared memory, if that is all the tile is for.
     pub stream: Option<isl::UnionPwAff>,
 }
@@ -123,7 +125,8 @@ pub(super) fn shapes(scop: &Scop, options: &MapOptions, site: &Site) -> Result<V
     if !tiles.is_empty() || options.tiling.is_none() {
         return Ok(tiles);
     }
-    Ok(super::stream::shape(scop, site)?.into_iter().collect())
+    let stream = super::stream::shape(scop, site)?;
+    Ok(stream.map(|tile| Tile { repeats: options.divides, ..tile }).into_iter().collect())
 }
 
 /// The tiles for members with reuse.
@@ -211,6 +214,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
             products,
             weight,
             helpers: 1,
+            repeats: options.divides,
             stream: None,
         });
     }

@@ -71,6 +71,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
         products: false,
         weight: 1,
         helpers: WARPS,
+        repeats: true,
         stream: Some(member),
     }))
 }
