@@ -253,7 +253,7 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     }
     let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
     walk::emit_ast(&ir, function, &mut expr, &ast, &mut |expr, name, args| {
-        emit_launch(&ir, expr, plan, entry, &slots, (launch, run), name, args)
+        emit_launch(&ir, expr, plan, entry, &slots, (launch, run), name, args).map(|()| None)
     })?;
 
     let end = ir.declare(module, "pollyrs_rt_end", ir.i32_type(), &[ir.ptr_type()]);

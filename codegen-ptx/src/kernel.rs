@@ -36,7 +36,7 @@ use crate::ast_expr::ExprEmitter;
 use crate::error::{Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
 use crate::llvm::*;
-use crate::statement::{Plan, emit_statement};
+use crate::statement::Plan;
 use crate::stencil::FusedKernels;
 use crate::tiled::{self, Tiled};
 use crate::walk::emit_ast;
@@ -338,28 +338,23 @@ fn build_kernel(
         if !window::scoped(&kernel.windows, &tree)? {
             return internal("an access outside of its window's stage");
         }
+        let full = window::full_stage(kernel)?;
         let mut emit = k.emit.clone();
         emit_ast(ir, draft, &mut emit, &tree, &mut |emit, name, iterators| {
-            if name.starts_with("_barrier") {
-                if planted("step-barrier") {
-                    return Ok(());
-                }
-                k.has_barrier = true;
-                k.abstract_call(BARRIER, k.ir.void_type());
-                return Ok(());
-            }
             if name == pollyrs_schedule::ENTER {
-                return window::enter(&mut k, emit, iterators);
+                window::enter(&mut k, emit, iterators)?;
+                return match &full {
+                    Some(tree) => window::branch_to_full(&mut k, draft, emit, tree, iterators),
+                    None => Ok(None),
+                };
             }
-            if window::copy(&mut k, name, iterators)? {
-                return Ok(());
-            }
-            emit_statement(&mut k, emit, name, iterators)
+            window::emit_element(&mut k, emit, name, iterators).map(|()| None)
         })?;
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {
             1 => unroll_loops(context, draft, UNROLL_ALONE),
             2..=FEW_THREADS => unroll_loops(context, draft, UNROLL),
+            _ if full.is_some() => window::unroll_steps(context, draft),
             _ => {}
         }
         finish(&k, draft, &arguments, &types, &used)

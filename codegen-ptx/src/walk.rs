@@ -17,9 +17,10 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
 use pollyrs_schedule::planted::planted;
 
-/// What to do at a user node: the emitter, the tuple's name, the values of its dimensions.
-pub type UserFn<'f, 'e> =
-    dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<(), CodegenError> + 'f;
+/// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a block in which the code behind the
+/// block of the AST that the node is in goes on: what follows in that one is left where the builder is.
+pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<Option<LLVMBasicBlockRef>, CodegenError>
+    + 'f;
 
 /// Emits `node` at the builder's position, which is afterwards behind it.
 pub fn emit_ast<'e>(
@@ -31,8 +32,16 @@ pub fn emit_ast<'e>(
 ) -> Result<(), CodegenError> {
     match node.node_type()? {
         AstNodeType::Block => {
+            let mut joins = Vec::new();
             for child in node.block_children()?.to_vec()? {
-                emit_ast(ir, function, expr, &child, user)?;
+                match child.node_type()? {
+                    AstNodeType::User => joins.extend(emit_user(expr, &child, user)?),
+                    _ => emit_ast(ir, function, expr, &child, user)?,
+                }
+            }
+            for join in joins.into_iter().rev() {
+                ir.br(join);
+                ir.at_end(join);
             }
             Ok(())
         }
@@ -40,18 +49,30 @@ pub fn emit_ast<'e>(
         AstNodeType::If => emit_if(ir, function, expr, node, user),
         AstNodeType::For => emit_for(ir, function, expr, node, user),
         AstNodeType::User => {
-            let call = node.user_expr()?;
-            if call.expr_type()? != AstExprType::Op || call.op()? != AstOp::Call {
-                return Err(CodegenError::Internal("a user node is not a call".into()));
+            if let Some(join) = emit_user(expr, node, user)? {
+                ir.br(join);
+                ir.at_end(join);
             }
-            let name = call.arg(0)?.id()?.name();
-            let mut args = Vec::new();
-            for i in 1..call.n_arg()? {
-                args.push(expr.emit_int(&call.arg(i as i32)?)?);
-            }
-            user(expr, &name, &args)
+            Ok(())
         }
     }
+}
+
+fn emit_user<'e>(
+    expr: &mut ExprEmitter<'e>,
+    node: &AstNode,
+    user: &mut UserFn<'_, 'e>,
+) -> Result<Option<LLVMBasicBlockRef>, CodegenError> {
+    let call = node.user_expr()?;
+    if call.expr_type()? != AstExprType::Op || call.op()? != AstOp::Call {
+        return Err(CodegenError::Internal("a user node is not a call".into()));
+    }
+    let name = call.arg(0)?.id()?.name();
+    let mut args = Vec::new();
+    for i in 1..call.n_arg()? {
+        args.push(expr.emit_int(&call.arg(i as i32)?)?);
+    }
+    user(expr, &name, &args)
 }
 
 fn emit_if<'e>(

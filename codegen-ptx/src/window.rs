@@ -16,6 +16,7 @@ use crate::ast_expr::ExprEmitter;
 use crate::error::{Result, internal};
 use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
 use crate::tiled;
+use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{ENTER, MappedKernel, Window};
@@ -93,6 +94,170 @@ pub(crate) fn address(
         offset = ir.add(offset, ir.mul(*s, ir.int(*stride as i64)));
     }
     Ok(Some(ir.element(llvm_elem(ir, k.scop.array(array).elem), origin, offset)))
+}
+
+/// `_p0`, ...: the parameters that stand for a full stage.
+fn stage_params(n: usize) -> Vec<String> {
+    (0..n).map(|i| format!("_p{i}")).collect()
+}
+
+/// The AST of one full stage `_p*`, from the thread's schedule restricted to it: bounds that hold in full stages are left out, and what a thread
+/// does in turns is unrolled. `None` if the kernel has no such code.
+pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> {
+    let Some(full) = kernel.full.as_ref().filter(|f| matches!(f.is_empty(), Ok(false))) else {
+        return Ok(None);
+    };
+    let ctx = full.context();
+    let n = full.dim(isl::DimType::Set)? as usize;
+    let names = stage_params(n);
+    let equal: Vec<_> = names.iter().enumerate().map(|(d, p)| format!("c{d} = {p}")).collect();
+    let tuple: Vec<_> = (0..n).map(|d| format!("c{d}")).collect();
+    let condition = if n == 0 { "true".to_owned() } else { equal.join(" and ") };
+    let at = format!("[{}] -> {{ [{}] : {condition} }}", names.join(","), tuple.join(","));
+    let here = isl::Set::read(ctx, &at)?.set_tuple_name(ENTER)?.intersect(full.clone())?.params()?;
+    let context = kernel.context.clone().params()?.intersect(here)?;
+    let mut schedule = kernel.schedule.clone();
+    if n > 0 {
+        let stages = schedule.root()?.child(0)?.band_partial_schedule()?;
+        let stages = isl::UnionMap::from_multi_union_pw_aff(stages)?;
+        let at = isl::UnionSet::read(ctx, &at)?;
+        let part = stages.intersect_range(at)?.domain()?.gist(schedule.domain()?)?;
+        schedule = schedule.intersect_domain(part)?;
+    }
+    let node = unrolled_turns(schedule.root()?.child(0)?, n)?;
+    let tree = isl::AstBuild::from_context(context)?.node_from_schedule(node.schedule()?)?;
+    match crate::barriers::same_barriers(&tree)? {
+        true => Ok(Some(tree)),
+        false => internal("a barrier under a condition that is not the same in all threads of a block"),
+    }
+}
+
+/// The bands in which a thread takes turns, unrolled: those that hold no barrier.
+fn unrolled_turns(node: isl::ScheduleNode, stages: usize) -> Result<isl::ScheduleNode> {
+    let mut node = node;
+    if node.node_type()? == isl::NodeType::Band && node.schedule_depth()? as usize >= stages {
+        let mut meets = false;
+        for set in node.universe_domain()?.sets()? {
+            meets |= set.tuple_name()?.as_deref() == Some(pollyrs_schedule::BARRIER);
+        }
+        if !meets {
+            for d in 0..node.band_n_member()? {
+                node = node.band_set_ast_loop_type(d as i32, isl::AstLoopType::Unroll)?;
+            }
+        }
+    }
+    for i in 0..if node.has_children()? { node.n_children()? as i32 } else { 0 } {
+        node = unrolled_turns(node.child(i)?, stages)?.parent()?;
+    }
+    Ok(node)
+}
+
+/// Whether the stage `p` is full; `emit` learns its coordinates.
+fn is_full(
+    kernel: &MappedKernel,
+    emit: &mut ExprEmitter<'_>,
+    p: &[LLVMValueRef],
+) -> Result<Option<LLVMValueRef>> {
+    let Some(full) = &kernel.full else { return Ok(None) };
+    for (d, (v, name)) in p.iter().zip(stage_params(p.len())).enumerate() {
+        emit.names.insert(crate::ast_expr::iterator_name(d as u32), *v);
+        emit.names.insert(name, *v);
+    }
+    Ok(Some(emit.emit_set(&crate::ast_expr::parameterize_set(full)?)?))
+}
+
+/// Emits an element of a thread's schedule.
+pub(crate) fn emit_element(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    name: &str,
+    iterators: &[LLVMValueRef],
+) -> Result<()> {
+    if name.starts_with(pollyrs_schedule::BARRIER) {
+        if pollyrs_schedule::planted::planted("step-barrier") {
+            return Ok(());
+        }
+        k.has_barrier = true;
+        k.abstract_call(crate::kernel::BARRIER, k.ir.void_type());
+        return Ok(());
+    }
+    if copy(k, name, iterators)? {
+        return Ok(());
+    }
+    crate::statement::emit_statement(k, emit, name, iterators)
+}
+
+/// At the beginning of a stage: a branch to its code for full stages. The builder is afterwards where the general code belongs, the block that is
+/// given is behind both.
+pub(crate) fn branch_to_full<'e>(
+    k: &mut KernelBuilder<'_>,
+    function: LLVMValueRef,
+    emit: &ExprEmitter<'e>,
+    tree: &isl::AstNode,
+    p: &[LLVMValueRef],
+) -> Result<Option<LLVMBasicBlockRef>> {
+    let ir = k.ir;
+    let mut emit = emit.clone();
+    let Some(condition) = is_full(k.kernel, &mut emit, p)? else { return Ok(None) };
+    let block = |name: &str| ir.append_block(function, name);
+    let (full, general, after) = (block("full"), block("general"), block("stage.end"));
+    ir.cond_br(condition, full, general);
+    ir.at_end(full);
+    crate::walk::emit_ast(ir, function, &mut emit, tree, &mut |emit, name, iterators| {
+        if name != pollyrs_schedule::ENTER {
+            emit_element(k, emit, name, iterators)?;
+        }
+        Ok(None)
+    })?;
+    ir.br(after);
+    ir.at_end(general);
+    Ok(Some(after))
+}
+
+/// Asks the optimizer to unroll the loops that run a constant number of times, which the steps of a full stage do.
+pub(crate) fn unroll_steps(context: LLVMContextRef, function: LLVMValueRef) {
+    const FULL: &str = "llvm.loop.unroll.full";
+    const LOOP: &str = "llvm.loop";
+    // SAFETY: live context and function; a loop's node is its own first operand, which makes it distinct.
+    unsafe {
+        let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
+        let mut block = LLVMGetFirstBasicBlock(function);
+        while !block.is_null() {
+            let end = LLVMGetBasicBlockTerminator(block);
+            if counts_to_constant(end) {
+                let hint = LLVMMDStringInContext2(context, FULL.as_ptr().cast(), FULL.len());
+                let mut hint = [hint];
+                let hint = LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len());
+                let mut node = [std::ptr::null_mut(), hint];
+                let node = LLVMMDNodeInContext2(context, node.as_mut_ptr(), node.len());
+                let node = LLVMMetadataAsValue(context, node);
+                LLVMReplaceMDNodeOperandWith(node, 0, LLVMValueAsMetadata(node));
+                LLVMSetMetadata(end, kind, node);
+            }
+            block = LLVMGetNextBasicBlock(block);
+        }
+    }
+}
+
+/// Whether a branch is the end of a loop from one constant to another, as [`crate::walk`] makes them.
+///
+/// # Safety
+/// A live terminator.
+unsafe fn counts_to_constant(end: LLVMValueRef) -> bool {
+    // SAFETY: the caller's promise; operands and incoming values are asked of instructions that have them.
+    unsafe {
+        if LLVMIsABranchInst(end).is_null() || LLVMIsConditional(end) == 0 {
+            return false;
+        }
+        let test = LLVMGetCondition(end);
+        if LLVMIsAICmpInst(test).is_null() || LLVMIsAConstantInt(LLVMGetOperand(test, 1)).is_null() {
+            return false;
+        }
+        let counter = LLVMGetOperand(test, 0);
+        !LLVMIsAPHINode(counter).is_null()
+            && LLVMGetSuccessor(end, 1) == LLVMGetInstructionParent(counter)
+            && !LLVMIsAConstantInt(LLVMGetIncomingValue(counter, 0)).is_null()
+    }
 }
 
 /// Emits the copy `name(p, s)` of an element; `false` if there is no window of this name.

@@ -32,7 +32,7 @@ const OptionText Options[] = {
     {"stencil-shape", "TYxTXxCYxCXxL", "Of a stencil: threads along y and x, columns of each, and 2 to keep steps apart (default: by its model)"},
     {"fuse-steps", "n", "Time iterations of a stencil in one launch (default: chosen by its size)"},
     {"tile", "sizes", "Tile sizes, outermost first, separated by 'x' or ',': 32x8"},
-    {"techniques", "windows|none", "Of time tiles: values pass between steps in shared memory (default) or in global memory"},
+    {"techniques", "LIST", "Of time tiles: windows (values pass between steps in shared memory), unroll (code for full tiles), none; default: all but in three dimensions"},
     {"budget", "operations", "isl operations after which a loop nest is given up"},
     {"module-budget", "operations", "isl operations after which the rest of a module is left as it is"},
     {"time", nullptr, "Print on standard error how long each stage took"},

@@ -60,8 +60,8 @@ pub struct Options {
     pub stencil_shape: Vec<u32>,
     /// Outermost first; empty: chosen by the mapping.
     pub tile: Vec<u32>,
-    /// Of the code of time tiles.
-    pub techniques: Techniques,
+    /// Of the code of time tiles; `None`: by their dimensions.
+    pub techniques: Option<Techniques>,
     /// Print the tiles of stencils, for `pollyrs show --tiles`.
     pub show_tiles: bool,
     /// isl operations; `None`: the stages' default.
@@ -119,7 +119,7 @@ impl Default for Options {
             fuse_steps: None,
             stencil_shape: Vec::new(),
             tile: Vec::new(),
-            techniques: Techniques::default(),
+            techniques: None,
             show_tiles: false,
             budget: None,
             module_budget: None,
@@ -217,7 +217,7 @@ impl Options {
                 self.stencil_shape = n;
             }
             "tile" => self.tile = sizes(value)?,
-            "techniques" => self.techniques = techniques(value)?,
+            "techniques" => self.techniques = Some(techniques(value)?),
             "show-tiles" => self.show_tiles = flag(value)?,
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
@@ -271,11 +271,12 @@ fn targets(value: &str) -> Result<Targets, String> {
 }
 
 fn techniques(value: &str) -> Result<Techniques, String> {
-    let mut t = Techniques { windows: false };
+    let mut t = Techniques { windows: false, unroll: false };
     for name in value.split(['+', ',']).map(str::trim).filter(|n| !n.is_empty() && *n != "none") {
         match name {
             "windows" => t.windows = true,
-            _ => return Err(format!("'{name}' is neither windows nor none")),
+            "unroll" => t.unroll = true,
+            _ => return Err(format!("'{name}' is none of windows, unroll, none")),
         }
     }
     Ok(t)

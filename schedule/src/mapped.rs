@@ -64,6 +64,9 @@ pub struct MappedKernel {
     pub steps: Option<isl::UnionMap>,
     /// Arrays whose values pass between the steps of a block in shared memory; only where there are steps.
     pub windows: Vec<Window>,
+    /// `[params, _h*, _b*] -> { _enter[p] }`: stages that get code of their own, for which all that is known of them is used; one polyhedron.
+    /// Any set is right.
+    pub full: Option<isl::Set>,
 }
 
 /// The tuple of barriers in [`MappedKernel::schedule`].

@@ -131,6 +131,9 @@ impl fmt::Display for MappedKernel {
                 writeln!(f, "    dimension {d} from {lower}")?;
             }
         }
+        if let Some(full) = &self.full {
+            writeln!(f, "  full {full}")?;
+        }
         let tree = ScheduleTree::from_isl(&self.schedule).map_err(|_| fmt::Error)?;
         for line in tree.to_string().lines() {
             writeln!(f, "  {line}")?;

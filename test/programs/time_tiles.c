@@ -8,8 +8,9 @@
 // ARGS: 13 41 37 12
 // OFFLOAD: yes
 // STRATEGY: hybrid 1x1x3x5 windows
+// STRATEGY: hybrid 1x1x3x5 windows+unroll
 // STRATEGY: diamond 3x5x4
-// STRATEGY: split 3x2x1x4
+// STRATEGY: split 3x2x1x4 none
 #include "example.h"
 
 __attribute__((noinline)) static void levels(int steps, int n, double A[2][n]) {

@@ -4,7 +4,8 @@
 //! - Every value is computed by copies of the statement's instructions in their order, so results are the original's bit for
 //!   bit. Values at points that the program does not compute are thrown away by selects; loads there go to valid addresses.
 //! - A launch reads live buffers from `src` and writes them, inside of their boxes, to `dst`: two copies of the array. What lies
-//!   outside of a box is read from the program's array and written by nobody.
+//!   outside of a box is read from the program's array and written by nobody. Other buffers are written by complete launches only, in the
+//!   program's array.
 //! - Register queues are SSA values: the row loop is unrolled as often as the longest queue is long, so a queue is renamed,
 //!   never moved, and nothing is indexed at run time.
 //!
@@ -78,7 +79,7 @@ pub struct Depth {
 /// The fused kernels of a SCoP.
 #[derive(Clone, Debug)]
 pub struct FusedKernels {
-    /// Deepest first; each runs as often as the remaining steps allow.
+    /// Deepest first; each runs as often as the remaining steps allow. A complete one is the last, and ends the fused launches.
     pub depths: Vec<Depth>,
     /// A launch of no steps, from the copy to the array.
     pub copy: StencilPlan,
@@ -94,7 +95,7 @@ pub struct FusedKernels {
 pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[StencilPlan]) -> Result<()> {
     let Some(deepest) = plans.first() else { return internal("no plan") };
     let threads = if deepest.stencil.dims == 3 { [8, 32] } else { [1, 256] };
-    let copying = Config { fuse: 0, threads, cells: [1, 1], apart: false, rows: 4 };
+    let copying = Config { fuse: 0, threads, cells: [1, 1], apart: false, rows: 4, complete: false };
     let copy = plan::with_config(&deepest.stencil, copying);
     let live = deepest.stencil.buffers.iter().filter(|b| b.live).map(|b| b.array);
     let copied: Vec<ArrayId> = live.collect::<BTreeSet<_>>().into_iter().collect();
@@ -103,7 +104,8 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[St
     let mut made = Vec::new();
     let mut result = Ok(());
     for p in plans.iter().chain([&copy]) {
-        let name = identifier(&format!("{}_F{}", scop.name, p.config.fuse));
+        let kind = if p.config.complete { "C" } else { "F" };
+        let name = identifier(&format!("{}_{kind}{}", scop.name, p.config.fuse));
         match build(km.module(), scop, mapped, p, &copied, &scalars, &name) {
             Ok(info) => made.push(info),
             Err(e) => {
@@ -241,7 +243,8 @@ fn build(
         attribute("captures");
         // `dst` may be the program's array, of which other elements are read. `src` could be said to be without alias; but then its
         // loads may be moved over barriers, and ptxas does, to where they are waited for.
-        if i >= 2 * copied.len() && !copied.contains(a) {
+        let written = plan.config.complete && plan.stencil.buffers.iter().any(|b| b.array == *a);
+        if i >= 2 * copied.len() && !copied.contains(a) && !written {
             attribute("noalias");
             attribute("readonly");
         }
@@ -268,6 +271,7 @@ fn build(
         context: scop.context.clone(),
         steps: None,
         windows: Vec::new(),
+        full: None,
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {

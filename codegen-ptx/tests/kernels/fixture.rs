@@ -178,6 +178,7 @@ impl<'c> Fixture<'c> {
             tiling: None,
             steps: None,
             windows: Vec::new(),
+            full: None,
         });
     }
 

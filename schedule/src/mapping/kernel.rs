@@ -215,6 +215,7 @@ pub(super) fn build(
         tiling,
         steps: None,
         windows: Vec::new(),
+        full: None,
     };
     aligned(scop, kernel)
 }
@@ -243,6 +244,7 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         tiling: k.tiling,
         steps: k.steps.map(|s| s.align_params(launch)).transpose()?,
         windows: k.windows,
+        full: k.full,
     })
 }
 
@@ -274,6 +276,7 @@ fn serial(
         tiling: None,
         steps: None,
         windows: Vec::new(),
+        full: None,
     })
 }
 

@@ -228,6 +228,7 @@ fn kernel(
         context,
         tiling: None,
         steps: Some(steps),
+        full: staging.as_ref().map(|s| s.full.clone()).filter(|_| techniques.unroll),
         windows: staging.map_or_else(Vec::new, |s| s.windows),
     })
 }

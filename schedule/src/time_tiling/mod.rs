@@ -53,12 +53,19 @@ pub enum TimeTiling {
     Split,
 }
 
-/// What the code of a tile does beyond being right, by default nothing: on an H200 tiles are faster without (`bench/RESULTS.md`), but for larger
-/// hexagons of two dimensions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the code of a tile does beyond being right. Each can be switched off, to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Techniques {
     /// Values pass between the steps of a tile in shared memory.
     pub windows: bool,
+    /// Stages with all points have code of their own, in which steps and the points of a thread are unrolled.
+    pub unroll: bool,
+}
+
+impl Default for Techniques {
+    fn default() -> Self {
+        Techniques { windows: true, unroll: true }
+    }
 }
 
 /// Why a SCoP is not tiled in time.

@@ -37,6 +37,8 @@ pub(super) struct Staging {
     pub copies: Vec<isl::Set>,
     /// `[params, _h0, _b*] -> { _enter[p] }`
     pub entered: isl::Set,
+    /// Those among them that most likely have all points of their tile, and copy all elements of their windows.
+    pub full: isl::Set,
 }
 
 /// What [`plan`] needs to know of a kernel.
@@ -82,16 +84,19 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     // The largest ones stay in global memory if not all fit.
     found.sort_by_key(|(bytes, id, _)| (*bytes, id.0));
     let (mut used, mut windows, mut copies) = (0, Vec::new(), Vec::new());
+    let mut full = inner(site, &box_, &entered)?;
     for (bytes, id, sides) in found {
         if used + bytes + 16 > MAX_BYTES {
             continue;
         }
         used += bytes + 16;
+        full = amid(site, full, id, &sides)?;
         let window = window(site, windows.len(), id, sides)?;
         copies.push(copy(site, &window, &entered)?);
         windows.push(window);
     }
-    Ok(Staging { windows, copies, entered })
+    let full = full.intersect_params(site.known.clone())?.coalesce()?;
+    Ok(Staging { windows, copies, entered, full })
 }
 
 /// Whether an array's cells are written and read, all by loads and stores of statements.
@@ -204,6 +209,50 @@ fn window(site: &Site<'_>, number: usize, array: ArrayId, sides: Vec<Side>) -> R
         size.push(n as u32);
     }
     Ok(Window { array, copy: format!("_in{number}"), lower, size })
+}
+
+/// The stages of a set of which some coordinate's values from `low` on, as many as the extent, are in a set for parameters: `{ [v] }`.
+fn between(site: &Site<'_>, stages: isl::Set, (low, extent): &Side, values: isl::Set) -> Result<isl::Set> {
+    let at = isl::Map::read(&site.scop.ctx, &at_block(site.phase))?;
+    let mut stages = stages;
+    // An interval around the values.
+    let values = isl::Set::from_basic_set(values.remove_divs()?.simple_hull()?)?;
+    for end in [0, extent - 1] {
+        let end = low.clone().add_constant(isl::Val::int(&site.scop.ctx, end)?)?;
+        let inside = isl::Map::from_pw_aff(end)?.intersect_range(values.clone())?.domain()?;
+        stages = stages.intersect(inside.apply(at.clone())?)?;
+    }
+    Ok(stages)
+}
+
+/// The stages whose box of points is in a box around the points of each statement: one polyhedron, so that its test is short. That
+/// they have all points of the tile decides nothing but which code is the faster one.
+fn inner(site: &Site<'_>, box_: &[Option<Side>], entered: &isl::Set) -> Result<isl::Set> {
+    let mut stages = entered.clone();
+    let all = names("y", box_.len());
+    for points in site.band.coordinates.clone().intersect_params(site.known.clone())?.maps()? {
+        let points = points.range()?;
+        for (k, side) in box_.iter().enumerate() {
+            let Some(side) = side else { return Ok(isl::Set::empty(entered.space()?)?) };
+            let one = isl::Map::read(&site.scop.ctx, &format!("{{ [{}] -> [y{k}] }}", all.join(", ")))?;
+            stages = between(site, stages, side, points.clone().apply(one)?)?;
+        }
+    }
+    Ok(stages)
+}
+
+/// Those whose copies are in the box of elements that the SCoP writes, most of which it reads.
+fn amid(site: &Site<'_>, stages: isl::Set, array: ArrayId, sides: &[Side]) -> Result<isl::Set> {
+    let scop = site.scop;
+    let writes = scop.accesses(|_, a| a.array == array && a.kind != AccessKind::Read)?;
+    let written = isl::Set::from_union_set(writes.intersect_params(site.known.clone())?.range()?)?;
+    let all = names("x", sides.len());
+    let mut stages = stages;
+    for (d, side) in sides.iter().enumerate() {
+        let text = format!("{{ {}[{}] -> [x{d}] }}", scop.array(array).name, all.join(", "));
+        stages = between(site, stages, side, written.clone().apply(isl::Map::read(&scop.ctx, &text)?)?)?;
+    }
+    Ok(stages)
 }
 
 /// `[params, _h0, _b*, _t*] -> { _in0[p, s] }`: what one thread copies.

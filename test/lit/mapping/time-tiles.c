@@ -4,7 +4,7 @@
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-mapping;strategy=hybrid;tile=3x5;techniques=windows>' -disable-output %t.ll 2>&1 | FileCheck %s
 // RUN: %opt -passes='print<pollyrs-kernel;strategy=hybrid;tile=3x5;techniques=windows>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=CODE
-// RUN: %opt -passes='print<pollyrs-mapping;strategy=hybrid;tile=3x5>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=GLOBAL
+// RUN: %opt -passes='print<pollyrs-mapping;strategy=hybrid;tile=3x5;techniques=none>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=GLOBAL
 // RUN: %opt -passes='print<pollyrs-mapping;strategy=split;tile=4x3>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=SPLIT
 // RUN: %opt -passes='print<pollyrs-mapping;strategy=diamond;tile=8>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=DIAMOND
 
