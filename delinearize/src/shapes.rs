@@ -26,6 +26,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_STRIDES: usize = 12;
 const MAX_CHAINS: usize = 256;
 const MAX_SHAPES: usize = 128;
+/// Offsets between which planes are looked for.
+const MAX_PARTS: usize = 32;
 /// Most dimensions inside the outermost for [`by_parameters`].
 const MAX_DIAGONAL: u32 = 3;
 /// Integer shifts tried when a square such as `(P + a)^2` is factored.
@@ -59,6 +61,9 @@ fn strides(offsets: &[Polynomial], extra: bool, primitive: bool) -> Vec<Polynomi
             }
         }
     }
+    for p in planes(offsets, found.keys()) {
+        found.entry(p).or_default();
+    }
     let mut counted: BTreeMap<Polynomial, usize> = BTreeMap::new();
     for (c, times) in found.into_iter().filter(|(c, _)| !c.is_zero() && !c.involves_iters()) {
         let c = if primitive { c.div_exact_constant(c.content()) } else { Some(c) };
@@ -71,6 +76,38 @@ fn strides(offsets: &[Polynomial], extra: bool, primitive: bool) -> Vec<Polynomi
     list.sort_by(|(a, n), (b, m)| weight(b).cmp(&weight(a)).then(m.cmp(n)).then_with(|| a.cmp(b)));
     list.truncate(MAX_STRIDES);
     list.into_iter().map(|(c, _)| c).collect()
+}
+
+/// The distances between offsets where only numbers say which plane is meant (`f[t % 2][3][i][j]` beside `f[t % 2][4][i][j]`), of those
+/// that fit between the counters' strides: a whole number of rows, and a whole number of them in what is further out. Such a dimension has no
+/// counter, and without it the planes would be taken for rows of one.
+fn planes<'a>(
+    offsets: &[Polynomial],
+    strides: impl Iterator<Item = &'a Polynomial> + Clone,
+) -> BTreeSet<Polynomial> {
+    let constant = |o: &Polynomial| {
+        let fixed = |m: &Monomial| m.factors().all(|(s, _)| matches!(s, Symbol::Param(_)));
+        o.terms()
+            .filter(|(m, _)| fixed(m))
+            .fold(Polynomial::default(), |sum, (m, c)| &sum + &Polynomial::term(m.clone(), c))
+    };
+    let parts: BTreeSet<Polynomial> = offsets.iter().map(constant).collect();
+    let parts: Vec<Polynomial> = parts.into_iter().take(MAX_PARTS).collect();
+    let rows = || strides.clone().filter(|s| s.degree() > 0 && !s.involves_iters());
+    let fits = |d: &Polynomial| {
+        d.degree() > 1
+            && rows().any(|s| d.div_exact(s).is_some_and(|q| q.degree() == 1))
+            && rows().all(|s| d.div_exact(s).is_some() || s.div_exact(d).is_some())
+    };
+    let found: BTreeSet<Polynomial> = parts
+        .iter()
+        .enumerate()
+        .flat_map(|(n, a)| parts.iter().take(n).map(move |b| positive(&(a - b))))
+        .filter(fits)
+        .collect();
+    // Two planes further is no size.
+    let times = |d: &Polynomial, e: &Polynomial| d != e && d.div_exact(e).is_some_and(|q| q.degree() == 0);
+    found.iter().filter(|d| !found.iter().any(|e| times(d, e))).cloned().collect()
 }
 
 /// An order that exact division respects: a divisor never weighs more.
@@ -348,6 +385,25 @@ mod tests {
         for (sizes, subscripts) in cases {
             let found = guesses(&[offset(&sizes, &subscripts)], false);
             assert!(found.contains(&sizes), "{sizes:?} not in {found:?}");
+        }
+    }
+
+    #[test]
+    fn planes_without_a_counter() {
+        // f[i][0 .. 3][j][k] of [9][n][m], and with halos.
+        for (rows, columns) in [(p(0), p(1)), (p(0), p(0)), (p(0) + c(2), p(1) + c(2))] {
+            let sizes = vec![c(9), rows, columns];
+            let at = |plane, shift| offset(&sizes, &[i(0), c(plane), i(1) + c(shift), i(2)]);
+            let found = guesses(&[at(0, 1), at(1, 1), at(2, 1), at(1, 0), at(2, 2)], false);
+            assert_eq!(found.first(), Some(&sizes), "{found:?}");
+        }
+        // No plane: the distance is no number of whole rows, or does not fit what is further out.
+        let square = &p(1) * &p(1);
+        for other in [&square + &p(0), square.scale(2)] {
+            let rows = &(&i(1) * &p(1)) + &i(2);
+            let near = &(&i(0) * &square.scale(3)) + &rows;
+            let far = &near + &other;
+            assert!(planes(&[near, far], [square.scale(3), p(1)].iter()).is_empty(), "{other:?}");
         }
     }
 
