@@ -45,7 +45,6 @@ use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
-use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{MappedKernel, MappedScop, Placement};
 use pollyrs_scop::{ArrayId, Scop, StmtId};
 use std::collections::BTreeMap;

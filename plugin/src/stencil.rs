@@ -72,7 +72,8 @@ fn try_fuse(
         }
     }
     codegen::fuse(kernels, scop, mapped, &plans)?;
-    let depths: Vec<String> = plans.iter().map(|p| p.config.fuse.to_string()).collect();
+    let depths: Vec<String> =
+        plans.iter().filter(|p| !p.config.complete).map(|p| p.config.fuse.to_string()).collect();
     let first = &plans[0];
     let [ty, tx] = first.config.threads;
     let [cy, cx] = first.config.cells;

@@ -1,12 +1,13 @@
 //! The host's side of fused kernels: how many launches fuse steps, what they are given, where the ordinary kernels take over.
 //!
 //! ```text
-//! rest = runs and T > period ? T - period : 0;  done = 0; launched = 0
+//! rest = runs and T >= 2 period ? (T / period - 1) period : 0;  done = 0; launched = 0
 //! for each depth G, deepest first:
-//!   count = rest / G;  rest %= G
+//!   count = rest / G (and one more if the depth is complete and rest was not 0);  rest %= G
 //!   count times: launch forward or backward, by the parity of launched     time iterations done .. done + G
 //! if launched is odd: launch copy_back
 //! the mapping's launches from time done on
+//! without a complete depth, rest = runs and T > period ? T - period : 0
 //! ```
 //!
 //! # Rows of a block
@@ -58,13 +59,21 @@ pub(crate) fn count(
             usable = ir.and(usable, ir.icmp(LLVMIntULE, shifted, ir.int(2 * COORDINATES)));
         }
     }
-    // The last period runs as the mapping has it.
-    let rest = ir.smax(ir.sub(time, ir.int(s.period)), ir.int(0));
-    let mut rest = ir.select(usable, rest, ir.int(0));
+    // The last period is a complete launch, or runs as the mapping has it.
+    let period = ir.int(s.period);
+    let rest = match f.depths.iter().any(|d| d.plan.config.complete) {
+        true => ir.mul(ir.sub(ir.sdiv(time, period), ir.int(1)), period),
+        false => ir.sub(time, period),
+    };
+    let mut rest = ir.select(usable, ir.smax(rest, ir.int(0)), ir.int(0));
+    let fused = ir.icmp(LLVMIntSGT, rest, ir.int(0));
     let mut any = ir.bool(false);
     let mut each = Vec::new();
     for d in &f.depths {
-        let count = ir.sdiv(rest, ir.int(d.plan.config.fuse));
+        let mut count = ir.sdiv(rest, ir.int(d.plan.config.fuse));
+        if d.plan.config.complete {
+            count = ir.add(count, ir.select(fused, ir.int(1), ir.int(0)));
+        }
         rest = ir.sub(rest, ir.mul(count, ir.int(d.plan.config.fuse)));
         any = ir.or(any, ir.icmp(LLVMIntSGT, count, ir.int(0)));
         each.push(count);
@@ -188,11 +197,11 @@ fn store_scalars(
 ) -> Result<LLVMValueRef, CodegenError> {
     let s = &p.stencil;
     let smin = |a, b| ir.select(ir.icmp(LLVMIntSLT, a, b), a, b);
-    // The box around all live buffers.
+    // The box around all buffers that are written.
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for d in 0..s.dims {
         let (mut lower, mut upper) = (None, None);
-        for b in s.buffers.iter().filter(|b| b.live) {
+        for b in s.buffers.iter().filter(|b| b.live || p.config.complete) {
             let (x, y) = (expr.emit_pw_aff(&b.lower[d])?, expr.emit_pw_aff(&b.upper[d])?);
             lower = Some(lower.map_or(x, |l| smin(l, x)));
             upper = Some(upper.map_or(y, |u| ir.smax(u, y)));

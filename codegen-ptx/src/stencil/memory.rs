@@ -217,6 +217,10 @@ impl Tile<'_> {
     }
 
     fn destination(&self, b: usize) -> Result<LLVMValueRef> {
+        // What no launch reads has no copy.
+        if !self.plan.stencil.buffers[b].live {
+            return self.program_array(b);
+        }
         match self.dst.get(&self.plan.stencil.buffers[b].array) {
             Some(v) => Ok(*v),
             None => internal("a live buffer has no destination"),

@@ -16,7 +16,8 @@
 //! 5. each live buffer's last node is written on the tile, tiles partition the box ([`Rule::Output`], [`Rule::Tiles`]).
 //!
 //! Input and output of a launch are different memory: live buffers alternate between the array and its copy, and elements
-//! outside of a buffer's box are read from the array, where no fused launch writes them.
+//! outside of a buffer's box are read from the array, where no fused launch writes them. Buffers that are not live are written, by
+//! complete plans, in the array: inside of their boxes no launch reads them (a read of one has a node before it, by 1).
 
 use super::plan::{NodeRead, StencilPlan};
 use super::{Stencil, StepAccess};
@@ -172,9 +173,13 @@ fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
     }
     for (b, buffer) in s.buffers.iter().enumerate() {
         for (i, n) in plan.nodes.iter().enumerate().filter(|(_, n)| n.buffer == b) {
-            if n.output != (buffer.live && last[b] == Some(i)) {
+            if n.output != ((buffer.live || plan.config.complete) && last[b] == Some(i)) {
                 report(Rule::Output, format!("node {i}"));
             }
+        }
+        // What no launch wrote is in its place already, or in the wrong one.
+        if plan.config.complete && last[b].is_none_or(|i| plan.nodes[i].step.is_none()) {
+            report(Rule::Output, format!("no step writes buffer {b}"));
         }
     }
 }

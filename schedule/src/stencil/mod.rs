@@ -22,8 +22,8 @@
 //!
 //! # How it runs
 //! The first launches fuse `G` time iterations each: they read live buffers from one copy and write them to the other, never
-//! the same. The last iterations, at least a period, run as the ordinary mapping has them, so all arrays get their final
-//! values from there, the buffers that are not live included.
+//! the same. The last launches fuse a period each, and are *complete*: they write the buffers that are not live as well, so all arrays
+//! get their final values. What is less than a period runs as the ordinary mapping has it.
 //!
 //! # Example
 //! ```c

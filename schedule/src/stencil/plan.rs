@@ -26,6 +26,8 @@ pub struct Config {
     pub apart: bool,
     /// The loop over rows is unrolled a multiple of this many times.
     pub rows: usize,
+    /// Whether the last version of every buffer is written, not only of those that the next launch reads: then the arrays hold what the program's do.
+    pub complete: bool,
 }
 
 /// A version of a buffer: at the start of the launch, or behind one of its steps.
@@ -48,7 +50,7 @@ pub struct Node {
     pub window: usize,
     /// Other threads read it.
     pub exchange: bool,
-    /// The final version of a live buffer.
+    /// The final version of a live buffer; of any buffer in a complete plan.
     pub output: bool,
     /// Whether an output depends on it.
     pub needed: bool,
@@ -125,8 +127,8 @@ fn shapes(dims: usize) -> Vec<([u32; 2], [u32; 2])> {
     }
 }
 
-/// Plans for the stencil of `scop`, deepest first: the one of the least modelled time a step, and a shallower one for the steps that
-/// are left over.
+/// Plans for the stencil of `scop`, deepest first: the one of the least modelled time a step, a shallower one for the steps that
+/// are left over, and a complete one of a period, for what is left then and the last steps.
 ///
 /// `work` is, by statement, how many instructions the arithmetic of one instance issues, of operands of 32 bits.
 pub fn plans(
@@ -146,7 +148,8 @@ pub fn plans(
     let mut best: Option<StencilPlan> = None;
     for (threads, cells, apart, rows) in shapes {
         let mut plan_of = |periods: i64| {
-            let config = Config { fuse: periods * stencil.period, threads, cells, apart, rows };
+            let config =
+                Config { fuse: periods * stencil.period, threads, cells, apart, rows, complete: false };
             let p = planned(scop, stencil, config, work);
             let fits = p.as_ref().is_some_and(|p| wish.shape.is_some() || p.model.registers <= MAX_REGISTERS);
             if let Some(p) = p.filter(|_| fits)
@@ -169,10 +172,13 @@ pub fn plans(
     let best = best.ok_or(NotStencil::Resources)?;
     let mut plans = vec![best];
     let rest = plans[0].config.fuse / stencil.period / 3;
-    if rest >= 1 {
+    // Single periods are left to the complete plan.
+    if rest > 1 {
         let config = Config { fuse: rest * stencil.period, ..plans[0].config };
         plans.extend(planned(scop, stencil, config, work));
     }
+    let config = Config { fuse: stencil.period, complete: true, ..plans[0].config };
+    plans.extend(planned(scop, stencil, config, work));
     Ok(plans)
 }
 
@@ -289,7 +295,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         }
     }
     for (b, v) in last.iter().enumerate() {
-        if let (Some(v), true) = (v, stencil.buffers[b].live) {
+        if let (Some(v), true) = (v, stencil.buffers[b].live || config.complete) {
             nodes[*v].output = true;
             nodes[*v].needed = true;
         }

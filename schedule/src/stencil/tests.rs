@@ -26,7 +26,7 @@ fn jacobi() {
 #[test]
 fn plans_are_right_and_mutations_are_found() {
     let s = recognised(JACOBI).unwrap();
-    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], apart: false, rows: 1 };
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], apart: false, rows: 1, complete: false };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     // A row of A is read until two iterations later, its names are three; of other threads, one iteration later.
@@ -55,6 +55,38 @@ fn plans_are_right_and_mutations_are_found() {
     broken(&|p| p.config.fuse = 4, Rule::Version);
     broken(&|p| p.nodes[4].keep = None, Rule::Version);
     broken(&|p| p.nodes[5].keep = Some(2), Rule::Version);
+}
+
+#[test]
+fn the_last_launches_write_every_buffer() {
+    let modulo =
+        "param T n m; array A 2 n m; for t : 0 <= t < T { for i : 1 <= i < n - 1 { for j : 1 <= j < m - 1 {
+        S0 : A[(t+1) mod 2, i, j] = A[t mod 2, i-1, j], A[t mod 2, i, j-1], A[t mod 2, i, j+1]; } } }";
+    for text in [JACOBI, modulo] {
+        let s = recognised(text).unwrap();
+        let of = |complete| {
+            let config =
+                Config { fuse: s.period, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete };
+            plan::with_config(&s, config)
+        };
+        let outputs =
+            |p: &StencilPlan| p.nodes.iter().filter(|n| n.output).map(|n| n.buffer).collect::<Vec<_>>();
+        let (some, all) = (of(false), of(true));
+        assert!(check(&some).unwrap().is_empty() && check(&all).unwrap().is_empty());
+        assert_eq!((outputs(&some).len(), outputs(&all).len()), (1, 2));
+        // Neither is the other.
+        let mut broken = some.clone();
+        broken.config.complete = true;
+        assert!(check(&broken).unwrap().iter().any(|v| v.rule == Rule::Output));
+        let mut broken = all.clone();
+        broken.config.complete = false;
+        assert!(check(&broken).unwrap().iter().any(|v| v.rule == Rule::Output));
+        // The other buffer's last version must be all that is computed of the tile.
+        let mut broken = all.clone();
+        let early = broken.nodes.iter().position(|n| n.output).unwrap();
+        broken.nodes[early].lo[2] = -1;
+        assert!(check(&broken).unwrap().iter().any(|v| v.rule == Rule::Region));
+    }
 }
 
 #[test]
@@ -112,7 +144,7 @@ fn partial_boxes() {
     let of = |k: usize| (s.steps[k].partial, s.steps[k].thin.clone());
     assert_eq!((of(0), of(1), of(2)), ((true, vec![0]), (true, vec![]), (false, vec![])));
     assert!(s.buffers.iter().all(|b| b.live));
-    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], apart: false, rows: 1 };
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete: false };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     let mut broken = plan.clone();
@@ -128,7 +160,7 @@ fn statements_with_two_writes() {
         for i : 1 <= i < n - 1 { S1 : A[i], B[i] = C[i], D[i]; } }";
     let s = recognised(text).unwrap();
     assert_eq!(instances(&s.steps), [0..2, 2..4]);
-    let config = Config { fuse: 2, threads: [1, 128], cells: [1, 2], apart: false, rows: 1 };
+    let config = Config { fuse: 2, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete: false };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     // Both steps of the second statement read the nodes of the first.
