@@ -219,11 +219,17 @@ fn page(lines: &[Line]) -> String {
     let mut svg = String::new();
     for i in 0..=10 {
         let x = WIDTH * f64::from(i) / 10.0;
+        // Inside of the picture at both ends.
+        let anchor = ["start", "middle", "end"][usize::from(i > 0) + usize::from(i == 10)];
         let _ = write!(
             svg,
-            "<line x1=\"{x}\" y1=\"18\" x2=\"{x}\" y2=\"{height}\" stroke=\"#ddd\"/><text x=\"{x}\" y=\"12\">{:.3} ms</text>",
+            "<line x1=\"{x}\" y1=\"18\" x2=\"{x}\" y2=\"{height}\" stroke=\"#ddd\"/><text x=\"{x}\" y=\"12\" text-anchor=\"{anchor}\">{:.3} ms</text>",
             span * f64::from(i) / 10.0
         );
+    }
+    for (lane, (process, thread)) in lanes.iter().enumerate().filter(|_| lanes.len() > 1) {
+        let y = 22.0 + LANE * lane as f64;
+        let _ = write!(svg, "<text x=\"2\" y=\"{y}\">process {process}, thread {thread}</text>");
     }
     for line in &drawn {
         let lane = lanes.binary_search(&(line.process, line.thread)).unwrap_or(0);
@@ -333,6 +339,10 @@ mod tests {
         assert!(page.matches("<rect").count() == 6 && page.matches("<title>").count() == 7, "{page}");
         assert!(page.contains("a&lt;b&gt;.c:3") && !page.contains("a<b>"), "{page}");
         assert!(!page.contains("http://") || page.matches("http").count() == 1, "only the name space");
+        assert!(
+            page.contains("process 1, thread 2</text>") && page.contains("text-anchor=\"end\">"),
+            "{page}"
+        );
         assert!(table(&[]).contains("no loop nest"));
     }
 }

@@ -155,14 +155,16 @@ pub unsafe fn emit_releases(
         if let Some(borrowing) = borrowing.filter(|_| returns) {
             let give = ir.declare(module, RETURN, ir.void_type(), &[ptr, i32, ptr]);
             ir.call(ir.void_type(), give, &[slot, ir.int32(borrowing.objects), ir.null()]);
-        } else if release.leaves() {
+            continue;
+        }
+        if release.dead != 0 {
+            let discard = ir.declare(module, "pollyrs_rt_discard", ir.void_type(), &[ptr, i32]);
+            ir.call(ir.void_type(), discard, &[slot, ir.int32(release.dead)]);
+        }
+        if release.leaves() {
             let leave = ir.declare(module, "pollyrs_rt_leave", ir.void_type(), &[ptr]);
             ir.call(ir.void_type(), leave, &[slot]);
         } else {
-            if release.dead != 0 {
-                let discard = ir.declare(module, "pollyrs_rt_discard", ir.void_type(), &[ptr, i32]);
-                ir.call(ir.void_type(), discard, &[slot, ir.int32(release.dead)]);
-            }
             let name = "pollyrs_rt_release";
             let give = ir.declare(module, name, ir.void_type(), &[ptr, i32, i32]);
             ir.call(ir.void_type(), give, &[slot, ir.int32(release.read), ir.int32(release.write)]);

@@ -101,6 +101,19 @@ fn owner(object: LLVMValueRef) -> Owner {
     }
 }
 
+/// Functions whose first argument's memory is gone: `free` and, of C++, `operator delete` and `delete[]`, also with sizes and alignments.
+const FREEING: [&str; 9] = [
+    "free",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZdlPvm",
+    "_ZdaPvm",
+    "_ZdlPvSt11align_val_t",
+    "_ZdaPvSt11align_val_t",
+    "_ZdlPvmSt11align_val_t",
+    "_ZdaPvmSt11align_val_t",
+];
+
 /// The summaries of a module, made when they are asked for.
 pub struct Summaries<'s> {
     session: &'s Session,
@@ -129,13 +142,14 @@ impl<'s> Summaries<'s> {
         of_library(&library, call).map(Rc::new)
     }
 
-    /// Whether a call frees its argument, and does nothing else.
+    /// Whether a call frees its argument: nobody may read there any more, whatever else it does. (A program may have an `operator delete` of
+    /// its own, which may do anything but look at what is gone.)
     pub fn frees(&self, call: LLVMValueRef) -> bool {
         let Some(f) = shim::callee(call) else { return false };
         let facts = shim::call_facts(call);
         // SAFETY: a live function.
         let declared = unsafe { LLVMIsDeclaration(f) != 0 };
-        declared && facts.builtin && !facts.bundles && name_of(f) == "free"
+        declared && facts.builtin && !facts.bundles && FREEING.contains(&name_of(f).as_str())
     }
 
     /// Whether an exception may come out of a call of `f`, which has a body. `None`: `f` is under way.

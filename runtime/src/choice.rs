@@ -84,7 +84,7 @@ pub fn choose(
             return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms, work });
         }
         gain = resident;
-    } else if hold.is_none() && state.learned.is_doubtful(&estimate) {
+    } else if state.learned.is_doubtful(&estimate, hold.is_some()) {
         return Err(Error::Doubtful { device_ms: estimate.device * 1e3, host_ms, work });
     }
     // Both count the gain.

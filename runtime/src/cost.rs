@@ -283,10 +283,15 @@ impl Learned {
         }
     }
 
-    /// Whether the device is a little better by figures of which the host's are not known well.
-    pub fn is_doubtful(&self, estimate: &Estimate) -> bool {
-        let Estimate { host, device, work, .. } = *estimate;
-        host < CLEAR * device && (MEASURED..LONG).contains(&host) && self.host_scale.count(work) < KNOWN
+    /// Whether the device is a little better by figures of which the host's are not known well. `held`: the arrays may stay there, and
+    /// transfers may be needed this time only.
+    pub fn is_doubtful(&self, estimate: &Estimate, held: bool) -> bool {
+        let Estimate { host, device, work, transfers, leave, .. } = *estimate;
+        let device = if held { device - transfers } else { device };
+        leave == 0.0
+            && host < CLEAR * device
+            && (MEASURED..LONG).contains(&host)
+            && self.host_scale.count(work) < KNOWN
     }
 
     fn device_scale(&self, work: f64) -> f64 {
@@ -485,18 +490,19 @@ mod tests {
         for factor in [1.9, 1.5] {
             learned.host_took(factor * device, 1e6, &rates());
         }
-        assert!(estimate().gain() > 0.0 && learned.is_doubtful(&estimate()), "{:?}", estimate());
+        assert!(estimate().gain() > 0.0 && learned.is_doubtful(&estimate(), false), "{:?}", estimate());
+        assert!(!learned.is_doubtful(&estimate(), true), "without its transfers it is clear");
         for _ in 0..2 {
             learned.host_took(0.7 * device, 1e6, &rates());
         }
-        assert!(!learned.is_doubtful(&estimate()) && estimate().gain() < 0.0, "{:?}", estimate());
+        assert!(!learned.is_doubtful(&estimate(), false) && estimate().gain() < 0.0, "{:?}", estimate());
         // What is clear, or long, is no matter of doubt.
         let other = Learned::default();
-        assert!(!other.is_doubtful(&other.estimate(1e6, [], 1, &rates())));
+        assert!(!other.is_doubtful(&other.estimate(1e6, [], 1, &rates()), false));
         let large = [array(800_000_000, ARRAY_COPY_IN)];
         let large = other.estimate(3e7, large.iter().map(Moves::of), 1, &rates());
         assert!(
-            large.gain() > 0.0 && large.host < CLEAR * large.device && !other.is_doubtful(&large),
+            large.gain() > 0.0 && large.host < CLEAR * large.device && !other.is_doubtful(&large, false),
             "{large:?}"
         );
     }

@@ -50,7 +50,7 @@ pub const REFERENCE: Machine =
 const NOISE: f64 = 1.5;
 
 /// A figure that is further than this from the reference is no figure.
-const PLAUSIBLE: f64 = 1000.0;
+const PLAUSIBLE: f64 = 1e5;
 
 impl Machine {
     fn is_plausible(&self) -> bool {

@@ -5,6 +5,7 @@ mod cuda;
 mod emulated;
 mod held;
 mod layout;
+mod leaks;
 mod support;
 mod watched;
 mod watching;
