@@ -48,7 +48,7 @@ struct Arguments {
     #[arg(long, default_value = "clang-22")]
     clang: String,
     /// Programs a file.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 10)]
     batch: usize,
     /// Files at once; by default one for each core.
     #[arg(long)]
