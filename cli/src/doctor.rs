@@ -5,7 +5,9 @@
 
 use crate::driver::install::{Install, compiler_path};
 use crate::driver::{Compiler, DriverError};
+use pollyrs_rt::config::Config;
 use pollyrs_rt::driver::{self, Api};
+use pollyrs_rt::machine::{self, Machine};
 use std::ffi::CStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -63,7 +65,7 @@ pub fn run() -> u8 {
         compilers(),
         vec![installation(), ptxas(), math_library()],
         device(),
-        vec![page_lock(), residency()],
+        vec![machine(), page_lock(), residency()],
     ]
     .concat();
     for finding in &findings {
@@ -261,6 +263,30 @@ fn one_device(api: &Api, ordinal: i32) -> Finding {
     finding(Verdict::Note, "device", found, remedy)
 }
 
+/// The figures that programs decide by.
+fn machine() -> Finding {
+    let config = Config::from_environment();
+    let Some(file) = machine::file(&config) else {
+        return ok("speed", "not kept (POLLYRS_RT_CACHE=off, or there is no home folder)");
+    };
+    match machine::read(&file) {
+        Some(found) => ok("speed", speeds(&found, &file)),
+        None => ok("speed", "not measured yet: the first program that uses the GPU does"),
+    }
+}
+
+fn speeds(found: &Machine, file: &Path) -> String {
+    format!(
+        "driver {:.0} ms, launch {:.1} µs, link {:.1} GB/s, GPU {:.0} GB/s, CPU {:.1} GB/s a core ({})",
+        found.startup * 1e3,
+        found.launch * 1e6,
+        found.link / 1e9,
+        found.device / 1e9,
+        found.host / 1e9,
+        file.display()
+    )
+}
+
 /// The limit of `ulimit -l`, from the process's own table.
 fn page_lock() -> Finding {
     let table = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
@@ -317,6 +343,15 @@ mod tests {
         assert_eq!(residency_of("6.11.2-amd64").verdict, Verdict::Ok);
         assert_eq!(residency_of("6.1.0-41-amd64").verdict, Verdict::Note);
         assert_eq!(residency_of("7.0").verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn speeds_have_units() {
+        let text = speeds(&machine::REFERENCE, Path::new("/x.json"));
+        assert_eq!(
+            text,
+            "driver 200 ms, launch 3.6 µs, link 52.0 GB/s, GPU 3650 GB/s, CPU 36.0 GB/s a core (/x.json)"
+        );
     }
 
     #[test]

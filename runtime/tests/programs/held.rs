@@ -118,6 +118,28 @@ fn every_failure_is_survived_or_fatal() {
     }
 }
 
+/// Who loses the only copy of results says whose they were, and why, and ends the program: nobody may go on without them.
+#[test]
+fn a_lost_device_is_named() {
+    let mut ended = 0;
+    for call in ["cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuLaunchKernel", "cuCtxPushCurrent_v2"] {
+        for k in 1..=12 {
+            let outcome = cuda(&["held_few"], &[("FAKE_CUDA_FAIL", &format!("{call}:{k}:700"))]);
+            if outcome.output.status.success() {
+                outcome.expect(&["right"]);
+                continue;
+            }
+            outcome.expect_fatal("");
+            let lost = outcome.stderr.contains("results were lost while they were copied back: ");
+            let changed = outcome.stderr.contains("a failure left arrays half changed on the device");
+            let why = outcome.stderr.contains(&format!("{call} failed with error 700")) || changed;
+            assert!((lost || changed) && why && outcome.stderr.lines().count() == 1, "{call}:{k}: {outcome}");
+            ended += 1;
+        }
+    }
+    assert!(ended >= 4, "{ended}");
+}
+
 /// The same on the emulated device, and where arrays also stay between executions: each operation fails at each of its first turns.
 #[test]
 fn every_injected_fault_is_survived_or_fatal() {
