@@ -63,6 +63,12 @@ static bool getsVariable(const CallBase &Call) {
   });
 }
 
+// Work of its own, not the filling of a container: it is modelled where it is.
+static bool hasNest(Session &S, Function &F) {
+  const LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
+  return any_of(LI, [](const Loop *L) { return !L->isInnermost(); });
+}
+
 extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions,
                                               uint32_t MaxRounds, uint32_t MaxTotal) {
   Function &F = *unwrap<Function>(FRef);
@@ -82,7 +88,8 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
         auto *Call = dyn_cast<CallBase>(&I);
         if (!Call || (!InLoop && !getsVariable(*Call)))
           continue;
-        if (canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2))
+        if (canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2) &&
+            (InLoop || !hasNest(*S, *Call->getCalledFunction())))
           Calls.push_back(Call);
       }
     }

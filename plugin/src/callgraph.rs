@@ -35,7 +35,9 @@ pub fn callees_first(copies: &[(LLVMValueRef, LLVMValueRef)]) -> Vec<(LLVMValueR
         copies.iter().enumerate().map(|(n, (f, _))| (*f as usize, n)).collect();
     // In program order: addresses decide nothing.
     let numbers = |n: usize| -> Vec<usize> {
-        callees(copies[n].1).filter_map(|f| number.get(&(f as usize)).copied()).collect()
+        // What was inlined into the copy is looked at by itself first: it is smaller, and budgets last for it.
+        let (f, clone) = copies[n];
+        callees(clone).chain(callees(f)).filter_map(|f| number.get(&(f as usize)).copied()).collect()
     };
     let mut seen = vec![false; copies.len()];
     let mut order = Vec::new();

@@ -298,10 +298,10 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
         });
     }
     let proved = tiled.is_some();
-    let ordinary = || {
+    let ordinary = |tiles: bool| {
         timer.time(Phase::Mapping, || {
             let mut wish = map_options(options, budget);
-            if !run.budgets.may_tile() {
+            if !tiles {
                 wish.tiling = None;
             }
             // SAFETY: detection's handles are live as long as the working copy.
@@ -312,19 +312,29 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
             schedule::map(&scop, &dependences, &tree, &wish)
         })
     };
-    let mapped = tiled.map_or_else(ordinary, Ok).map_err(reject_reason)?;
-    if mapped.kernels.iter().any(|k| k.tiling.is_some()) {
+    let mut mapped = tiled.map_or_else(|| ordinary(run.budgets.may_tile()), Ok).map_err(reject_reason)?;
+    let has_tiles = |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.tiling.is_some());
+    if has_tiles(&mapped) {
         run.budgets.tiled();
     }
     if stage == Stage::Mapping {
         eprintln!("{mapped}");
         return Ok(None);
     }
+    let check = |mapped: &schedule::MappedScop, budget: u64| {
+        timer.time(Phase::Check, || schedule::legality::check_within(&scop, &dependences, mapped, budget))
+    };
     let violations = match proved {
         true => Vec::new(),
-        false => timer
-            .time(Phase::Check, || schedule::legality::check_within(&scop, &dependences, &mapped, 4 * budget))
-            .map_err(reject_reason)?,
+        false if has_tiles(&mapped) => match check(&mapped, 2 * budget) {
+            // Tiles of seven loops may be too much for the proof where plain kernels are not.
+            Err(schedule::ScheduleError::Budget(_)) => {
+                mapped = ordinary(false).map_err(reject_reason)?;
+                check(&mapped, 2 * budget).map_err(reject_reason)?
+            }
+            result => result.map_err(reject_reason)?,
+        },
+        false => check(&mapped, 4 * budget).map_err(reject_reason)?,
     };
     if let Some(v) = violations.first().filter(|_| !schedule::planted::unproved()) {
         return Err(unproved("mapping", &v.to_string()));

@@ -255,20 +255,31 @@ impl Checker<'_> {
         Ok(all)
     }
 
-    /// `{ S[i] -> T[j] : one thread of one launch of the kernel runs S[i] before T[j] }`.
-    fn in_thread(&self, k: &MappedKernel) -> Result<isl::UnionMap> {
+    /// `{ S[i] -> T[j] : one thread of one launch of the kernel runs S[i] before T[j] }`, with S[i] in `first` and T[j] in `second`: all pairs
+    /// of statements would be many more.
+    fn in_thread(
+        &self,
+        k: &MappedKernel,
+        first: &isl::UnionSet,
+        second: &isl::UnionSet,
+    ) -> Result<isl::UnionMap> {
+        let before = |time: isl::UnionMap| -> Result<isl::UnionMap> {
+            let (from, to) =
+                (time.clone().intersect_domain(first.clone())?, time.intersect_domain(second.clone())?);
+            Ok(from.lex_lt(to)?)
+        };
         if let Some(t) = &k.tiling {
             // The same point, hence the same thread.
             let domain = t.schedule.domain()?.intersect_params(t.context.clone())?;
             let domain = domain.intersect(k.domain.clone())?;
             let time = t.schedule.map()?.intersect_domain(domain)?;
-            let before = time.clone().lex_lt(time)?;
+            let before = before(time)?;
             let points = t.dims.iter().map(|d| &d.param).chain(k.grid.iter().map(|g| &g.param));
             return forget(before, &k.host_params.iter().chain(points).cloned().collect::<Vec<_>>());
         }
         let domain = steps::statements(&k.schedule.domain()?)?.intersect_params(k.context.clone())?;
         let time = k.schedule.map()?.intersect_domain(domain)?;
-        let before = time.clone().lex_lt(time)?;
+        let before = before(time)?;
         let params = k.host_params.iter().chain(k.grid.iter().map(|g| &g.param));
         let params: Vec<_> = params.chain(k.block.iter().map(|b| &b.param)).cloned().collect();
         forget(before, &params)
@@ -302,7 +313,9 @@ impl Checker<'_> {
                 let at = format!("{} to {}", k.name, other.name);
                 if i == j && !late.is_empty()? {
                     let same = plain[i].clone().apply_range(plain[i].clone().reverse()?)?;
-                    let loose = late.clone().intersect(same.clone())?.subtract(self.in_thread(k)?)?;
+                    let (from, to) = (late.clone().domain()?.universe()?, late.clone().range()?.universe()?);
+                    let loose =
+                        late.clone().intersect(same.clone())?.subtract(self.in_thread(k, &from, &to)?)?;
                     self.report_map(Rule::Order, &at, loose)?;
                     late = late.subtract(same)?;
                 }
@@ -339,14 +352,16 @@ impl Checker<'_> {
                 self.found.push(Violation { rule: Rule::Private, at: name.into(), counterexample });
             }
         }
-        // { S[i] -> [K[h] -> [[tile] -> [thread]]] }
+        // { S[i] -> [K[h] -> [[tile] -> [thread]]] }, of the statements that use the array.
+        let users = cells.clone().domain()?.universe()?;
         let mut owner = isl::UnionMap::empty(&self.scop.ctx)?;
         for (k, launch) in self.mapped.kernels.iter().zip(&self.launches) {
             let place = match &k.tiling {
                 Some(t) => t.member_map.clone(),
                 None => k.tile_map.clone().range_product(k.thread_map.clone())?,
             };
-            let place = forget(place.intersect_domain(k.domain.clone())?, &k.host_params)?;
+            let place = place.intersect_domain(k.domain.clone().intersect(users.clone())?)?;
+            let place = forget(place, &k.host_params)?;
             owner = owner.union(launch.clone().range_product(place)?)?;
         }
         let owners = cells.clone().reverse()?.apply_range(owner)?;
@@ -369,10 +384,9 @@ impl Checker<'_> {
             if users.is_empty()? {
                 continue;
             }
-            let before = self.in_thread(k)?;
-            let to_other =
-                before.clone().intersect_domain(writers.clone())?.intersect_range(writers.clone())?;
-            let from_other = before.intersect_domain(writers.clone())?;
+            let (first, last) = (flow.clone().domain()?, flow.clone().range()?);
+            let to_other = self.in_thread(k, &first, &writers)?;
+            let from_other = self.in_thread(k, &writers, &last)?;
             let between = to_other.apply_range(from_other)?;
             self.report_map(Rule::Private, name, flow.clone().intersect(between)?)?;
         }
