@@ -52,6 +52,22 @@ impl<'e> ExprEmitter<'e> {
         }
     }
 
+    /// The value of an integer expression as a sum of a value and a number, which is the last term.
+    pub fn emit_apart(&self, e: &AstExpr) -> Result<(LLVMValueRef, i64)> {
+        if e.expr_type()? == AstExprType::Op && matches!(e.op()?, AstOp::Add | AstOp::Sub) {
+            let last = e.arg(1)?;
+            if last.expr_type()? == AstExprType::Int
+                && let Some(v) = last.int()?.to_i64()
+            {
+                let v = if e.op()? == AstOp::Sub { v.checked_neg() } else { Some(v) };
+                if let Some(v) = v {
+                    return Ok((self.emit_int(&e.arg(0)?)?, v));
+                }
+            }
+        }
+        Ok((self.emit_int(e)?, 0))
+    }
+
     fn name(&self, name: &str) -> Result<LLVMValueRef> {
         match self.names.get(name) {
             Some(v) => Ok(*v),

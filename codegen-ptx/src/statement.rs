@@ -306,14 +306,23 @@ fn in_memory(
         };
         n.emit.names.insert(iterator_name((n.plan.dims + d) as u32), *v);
     }
-    // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2.
-    let mut offset = n.emit.emit_int(&subscripts[0])?;
+    // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2. Numbers are added up apart: so neighbours share the rest, and the distances between
+    // them are the same for all points. Modulo 2^64 the sum is the same.
+    let (mut offset, mut shift) = n.emit.emit_apart(&subscripts[0])?;
+    let mut far = k.ir.int(shift);
     for (d, s) in subscripts.iter().enumerate().skip(1) {
         let size = k.size(a.array, d)?;
-        offset = k.ir.add(k.ir.mul(offset, size), n.emit.emit_int(s)?);
+        let (value, number) = n.emit.emit_apart(s)?;
+        offset = k.ir.add(k.ir.mul(offset, size), value);
+        if shift != 0 {
+            far = k.ir.mul(far, size);
+        }
+        far = k.ir.add(far, k.ir.int(number));
+        shift |= number;
     }
     let elem = llvm_elem(k.ir, k.scop.array(a.array).elem);
-    Ok(k.ir.element(elem, base, offset))
+    let at = k.ir.element(elem, base, offset);
+    Ok(if shift == 0 { at } else { k.ir.element(elem, at, far) })
 }
 
 fn read_cell(
