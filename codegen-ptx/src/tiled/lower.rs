@@ -2,6 +2,7 @@
 //!
 //! `{ T, ... } @pollyrs.load.T.n(ptr)` loads `n` elements of an array that no one writes during the launch, aligned to their size. As an
 //! ordinary load it would not survive: the optimizer splits it into elements, and merges these with the loads of the unaligned case.
+//! `@pollyrs.own.T.n(ptr)` is the same for elements that only the thread itself writes, behind the load and with values made from it.
 
 use crate::error::Result;
 use crate::ir::Ir;
@@ -18,6 +19,17 @@ struct Vector {
     constraint: &'static str,
     width: u32,
 }
+
+/// Who writes what is loaded during a launch.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// No one.
+    Constant,
+    /// The thread, later.
+    Own,
+}
+
+const KINDS: [Kind; 2] = [Kind::Constant, Kind::Own];
 
 const VECTORS: [Vector; 4] = [
     Vector { suffix: "f32", constraint: "f", width: 4 },
@@ -38,8 +50,12 @@ impl Vector {
         VECTORS.iter().find(|v| v.suffix == suffix)
     }
 
-    fn name(&self) -> String {
-        format!("pollyrs.load.{}.{}", self.suffix, self.width)
+    fn name(&self, kind: Kind) -> String {
+        let kind = match kind {
+            Kind::Constant => "load",
+            Kind::Own => "own",
+        };
+        format!("pollyrs.{kind}.{}.{}", self.suffix, self.width)
     }
 
     fn element(&self, ir: &Ir) -> LLVMTypeRef {
@@ -58,15 +74,40 @@ impl Vector {
     }
 }
 
-/// Loads `width` elements at a 16-byte boundary; `None` if there is no such access.
+/// Whether there are vectors of an element type.
+pub(super) fn has_vector(elem: ElemType) -> bool {
+    Vector::of(elem).is_some()
+}
+
+/// Loads `width` elements of a constant array at a 16-byte boundary; `None` if there is no such access.
 pub(super) fn load_vector(
     k: &KernelBuilder<'_>,
     elem: ElemType,
     width: u32,
     from: LLVMValueRef,
 ) -> Option<Vec<LLVMValueRef>> {
+    load(k, Kind::Constant, elem, width, from)
+}
+
+/// Loads `width` elements that are the thread's own at a 16-byte boundary; `None` if there is no such access.
+pub(super) fn load_own_vector(
+    k: &KernelBuilder<'_>,
+    elem: ElemType,
+    width: u32,
+    from: LLVMValueRef,
+) -> Option<Vec<LLVMValueRef>> {
+    load(k, Kind::Own, elem, width, from)
+}
+
+fn load(
+    k: &KernelBuilder<'_>,
+    kind: Kind,
+    elem: ElemType,
+    width: u32,
+    from: LLVMValueRef,
+) -> Option<Vec<LLVMValueRef>> {
     let v = Vector::of(elem).filter(|v| v.width == width)?;
-    let f = declare(k.module, &v.name(), function_type(v.result(k.ir), &[k.ir.ptr_type()]));
+    let f = declare(k.module, &v.name(kind), function_type(v.result(k.ir), &[k.ir.ptr_type()]));
     for a in ["nounwind", "willreturn"] {
         add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
     }
@@ -76,11 +117,15 @@ pub(super) fn load_vector(
 
 /// As instructions of PTX.
 pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
-    for v in &VECTORS {
-        let Some(f) = find_function(module, &v.name()) else { continue };
+    for (v, kind) in VECTORS.iter().flat_map(|v| KINDS.map(|kind| (v, kind))) {
+        let Some(f) = find_function(module, &v.name(kind)) else { continue };
+        let cache = match kind {
+            Kind::Constant => ".nc",
+            Kind::Own => "",
+        };
         let results: Vec<_> = (0..v.width).map(|i| format!("${i}")).collect();
         let text =
-            format!("ld.global.nc.v{}.{} {{{}}}, [${}];", v.width, v.suffix, results.join(", "), v.width);
+            format!("ld.global{cache}.v{}.{} {{{}}}, [${}];", v.width, v.suffix, results.join(", "), v.width);
         let outputs: Vec<_> = (0..v.width).map(|_| format!("={}", v.constraint)).collect();
         let constraints = format!("{},l", outputs.join(","));
         replace_calls(module, f, |ir, call| {
@@ -95,8 +140,8 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
 
 /// As ordinary loads.
 pub(crate) fn to_host(module: LLVMModuleRef) -> Result<()> {
-    for v in &VECTORS {
-        let Some(f) = find_function(module, &v.name()) else { continue };
+    for (v, kind) in VECTORS.iter().flat_map(|v| KINDS.map(|kind| (v, kind))) {
+        let Some(f) = find_function(module, &v.name(kind)) else { continue };
         replace_calls(module, f, |ir, call| {
             // SAFETY: a live call with one argument.
             let from = unsafe { LLVMGetOperand(call, 0) };

@@ -29,7 +29,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
-use pollyrs_schedule::{RegisterCell, Tiling};
+use pollyrs_schedule::Tiling;
 use pollyrs_scop::{ArrayId, StmtId};
 use std::collections::BTreeMap;
 
@@ -146,8 +146,10 @@ fn free_of_points(e: &AstExpr) -> Result<bool> {
     })
 }
 
+mod cells;
 mod copy;
 mod guard;
+use cells::transfer;
 use guard::divides;
 pub use guard::divides_integers;
 pub(crate) use guard::kept;
@@ -305,135 +307,6 @@ fn at_point<'e>(
     Ok(emit)
 }
 
-/// Loads the registers of an array, or stores those of points in the box.
-fn transfer(k: &mut KernelBuilder<'_>, function: LLVMValueRef, r: &RegisterCell, load: bool) -> Result<()> {
-    let ir = k.ir;
-    let Some(base) = k.arrays.get(&r.array).copied() else {
-        return internal("a register without an array");
-    };
-    let tiling = state(k)?.tiling;
-    // [v] as parameters.
-    let used = r.cell.clone().domain()?;
-    let mut subscripts = Vec::new();
-    let f = isl::PwMultiAff::from_map(r.cell.clone())?;
-    for d in 0..k.scop.array(r.array).dims() as i32 {
-        let p = bind(f.at(d)?, tiling)?;
-        subscripts.push(crate::ast_expr::pw_aff_expr(&p, Some(&tiling.context.clone().params()?))?);
-    }
-    let own = match &r.full {
-        Some(_) => guard::of_points(&used, tiling)?,
-        None => None,
-    };
-    let runs = used.params()?.gist_params(tiling.context.clone().params()?)?;
-    let emit = k.emit.clone();
-    let condition = emit.emit_set(&runs)?;
-    let condition = computes(k, tiling)?.map_or(condition, |own| ir.and(condition, own));
-    let (then, after) = (ir.append_block(function, "cells"), ir.append_block(function, "endcells"));
-    ir.cond_br(condition, then, after);
-    ir.at_end(then);
-    let elem = k.scop.array(r.array).elem;
-    let ty = llvm_elem(ir, elem);
-    let cells = Cells { array: r.array, base, ty, elem, subscripts };
-    let (all, some, done) = (
-        ir.append_block(function, "alltile"),
-        ir.append_block(function, "parttile"),
-        ir.append_block(function, "donetile"),
-    );
-    let full = state(k)?.coordinates.iter().fold(ir.bool(true), |full, c| ir.and(full, c.full));
-    let full = match &r.full {
-        Some(tiles) => ir.and(full, emit.emit_set(tiles)?),
-        None => full,
-    };
-    ir.cond_br(full, all, some);
-    ir.at_end(all);
-    for point in points(tiling) {
-        cells.transfer(k, &emit, &point, |c| &c.plain, load)?;
-    }
-    ir.br(done);
-    ir.at_end(some);
-    if load && divides(k) {
-        // A point outside the box repeats one of the box, whose divisors are the program's.
-        for point in points(tiling) {
-            cells.transfer(k, &emit, &point, |c| &c.value, load)?;
-        }
-    } else {
-        for point in points(tiling) {
-            state(k)?.point = point.clone();
-            if load && let Some(register) = register(k, r.array)? {
-                // SAFETY: a live type.
-                ir.store_aligned(unsafe { LLVMConstNull(ty) }, register, elem.bytes());
-            }
-            let mut inside = ir.bool(true);
-            for (c, p) in state(k)?.coordinates.iter().zip(&point) {
-                inside = ir.and(inside, c.inside[*p]);
-            }
-            if let Some(own) = &own {
-                let emit = at_point(k, &emit, &point)?;
-                inside = ir.and(inside, emit.emit_bool(own)?);
-            }
-            let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
-            predicate::mark(ir, ir.cond_br(inside, own, next));
-            ir.at_end(own);
-            cells.transfer(k, &emit, &point, |c| &c.plain, load)?;
-            ir.br(next);
-            ir.at_end(next);
-        }
-    }
-    ir.br(done);
-    ir.at_end(done);
-    ir.br(after);
-    ir.at_end(after);
-    Ok(())
-}
-
-/// The cells of the points in an array, for loads and stores.
-struct Cells {
-    array: ArrayId,
-    base: LLVMValueRef,
-    ty: LLVMTypeRef,
-    elem: pollyrs_scop::ElemType,
-    /// Over the coordinates.
-    subscripts: Vec<AstExpr>,
-}
-
-impl Cells {
-    fn transfer(
-        &self,
-        k: &mut KernelBuilder<'_>,
-        emit: &ExprEmitter<'_>,
-        point: &[usize],
-        which: impl Fn(&Coordinate) -> &Vec<LLVMValueRef>,
-        load: bool,
-    ) -> Result<()> {
-        let ir = k.ir;
-        let mut emit = at_point(k, emit, point)?;
-        let t = state(k)?;
-        for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
-            emit.names.insert(d.param.clone(), which(c)[*p]);
-        }
-        let mut offset = None;
-        for (d, s) in self.subscripts.iter().enumerate() {
-            let s = emit.emit_int(s)?;
-            offset = Some(match offset {
-                None => s,
-                Some(o) => {
-                    let size = k.size(self.array, d)?;
-                    ir.add(ir.mul(o, size), s)
-                }
-            });
-        }
-        let cell = offset.map_or(self.base, |o| ir.element(self.ty, self.base, o));
-        let align = alignment(k, self.array);
-        let Some(register) = register(k, self.array)? else { return internal("no register") };
-        ir.note("a copy between an array and registers", &k.scop.array(self.array).display);
-        let (from, to) = if load { (cell, register) } else { (register, cell) };
-        let (read, written) =
-            if load { (align.max(1), self.elem.bytes()) } else { (self.elem.bytes(), align) };
-        ir.store_aligned(ir.load_aligned(self.ty, from, read), to, written);
-        Ok(())
-    }
-}
-
 /// The alignment that all accesses of the program claim for an array's elements.
 pub(crate) fn alignment(k: &KernelBuilder<'_>, id: ArrayId) -> u32 {
     let array = k.scop.array(id);
@@ -450,18 +323,6 @@ pub(crate) fn alignment(k: &KernelBuilder<'_>, id: ArrayId) -> u32 {
         }
     }
     align
-}
-
-/// A function of `[v]` as one of the parameters `_v0`, ...
-fn bind(f: isl::PwAff, tiling: &Tiling) -> Result<isl::PwAff> {
-    let mut f = f;
-    for d in &tiling.dims {
-        let at = f.dim(isl::DimType::Param)?;
-        f = f.move_dims(isl::DimType::Param, at, isl::DimType::In, 0, 1)?;
-        let id = isl::Id::new(f.context(), &d.param)?;
-        f = f.set_dim_id(isl::DimType::Param, at, id)?;
-    }
-    Ok(f.project_domain_on_params()?)
 }
 
 /// The register of the current point for an array, if it has one.

@@ -263,6 +263,47 @@ fn broken_tilings() {
     assert_eq!(broken(&late), [Rule::Shared]);
 }
 
+/// A buffer whose subscripts follow a point and a loop: the pixels beneath a window.
+#[test]
+fn broken_windows() {
+    let s = scop(
+        "param n m k r; array O n m; array I n+r k; array W r k m; context n >= 0 and m >= 0 and k >= 0 and r >= 0;
+         for x : 0 <= x < n { for o : 0 <= o < m { for q : 0 <= q < r { for i : 0 <= i < k {
+           S0 : O[x,o] = O[x,o], I[x+q,i], W[q,i,o]; } } } }",
+    );
+    let (deps, m, at) = tiled(&s);
+    assert_eq!(rules(&s, &deps, &m), []);
+    let broken = |f: &dyn Fn(&mut crate::mapped::SharedGroup)| {
+        let mut m = m.clone();
+        let groups = m.kernels[at].tiling.iter_mut().flat_map(|t| &mut t.panels).flat_map(|p| &mut p.groups);
+        let image = groups.into_iter().find(|g| g.along == [Some(0), None]).unwrap();
+        f(image);
+        rules(&s, &deps, &m)
+    };
+    let read = |text: &str| isl::PwAff::read(&s.ctx, text).unwrap();
+    // The window does not move, or the other way; the tile starts elsewhere; the last row is missing.
+    assert_eq!(
+        broken(&|g| g.lower[0] = read("[_b0] -> { _copy0[c0, c1] -> [(128 * _b0)] }")),
+        [Rule::Shared]
+    );
+    assert_eq!(
+        broken(&|g| g.lower[0] = read("[_b0] -> { _copy0[c0, c1] -> [(128 * _b0 - c0)] }")),
+        [Rule::Shared]
+    );
+    assert_eq!(
+        broken(&|g| g.lower[0] = read("[_b0] -> { _copy0[c0, c1] -> [(128 * _b0 + c0 + 1)] }")),
+        [Rule::Shared]
+    );
+    assert_eq!(broken(&|g| g.size[0] -= 1), [Rule::Shared]);
+    // Copies beyond the last pixel beneath the last window.
+    let one = || isl::Val::int(&s.ctx, 1).unwrap();
+    let wild = |g: &mut crate::mapped::SharedGroup| {
+        let b = &mut g.bounds[0].1;
+        *b = b.clone().add_constant(one()).unwrap();
+    };
+    assert_eq!(broken(&wild), [Rule::Shared]);
+}
+
 #[test]
 fn broken_guards() {
     let s = scop(

@@ -1,0 +1,274 @@
+//! The cells of a thread's points, between arrays and registers.
+//!
+//! A tile that is whole and whose cells lie in rows at multiples of 16 bytes moves vectors of consecutive points; any other one a cell at a time, each
+//! under the condition that the launch has it. (Cell by cell, a warp's accesses touch four times as many sectors as it moves.)
+//!
+//! **Argument.** A cell belongs to one point, so that nobody else writes what is loaded, and a store of a cell uses what was loaded from it, or
+//! the load is dead: vector loads need no order among other accesses.
+
+use super::{
+    Coordinate, VECTOR_BYTES, alignment, at_point, computes, divides, guard, lower, points, predicate,
+    register, state,
+};
+use crate::ast_expr::ExprEmitter;
+use crate::error::{Result, internal};
+use crate::kernel::{KernelBuilder, llvm_elem};
+use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl::{self as isl, AstExpr};
+use pollyrs_schedule::{RegisterCell, Tiling};
+use pollyrs_scop::ArrayId;
+
+/// Loads the registers of an array, or stores those of points in the box.
+pub(super) fn transfer(
+    k: &mut KernelBuilder<'_>,
+    function: LLVMValueRef,
+    r: &RegisterCell,
+    load: bool,
+) -> Result<()> {
+    let ir = k.ir;
+    let Some(base) = k.arrays.get(&r.array).copied() else {
+        return internal("a register without an array");
+    };
+    let tiling = state(k)?.tiling;
+    // [v] as parameters.
+    let used = r.cell.clone().domain()?;
+    let mut subscripts = Vec::new();
+    let f = isl::PwMultiAff::from_map(r.cell.clone())?;
+    for d in 0..k.scop.array(r.array).dims() as i32 {
+        let p = bind(f.at(d)?, tiling)?;
+        subscripts.push(crate::ast_expr::pw_aff_expr(&p, Some(&tiling.context.clone().params()?))?);
+    }
+    let own = match &r.full {
+        Some(_) => guard::of_points(&used, tiling)?,
+        None => None,
+    };
+    let runs = used.params()?.gist_params(tiling.context.clone().params()?)?;
+    let emit = k.emit.clone();
+    let condition = emit.emit_set(&runs)?;
+    let condition = computes(k, tiling)?.map_or(condition, |own| ir.and(condition, own));
+    let (then, after) = (ir.append_block(function, "cells"), ir.append_block(function, "endcells"));
+    ir.cond_br(condition, then, after);
+    ir.at_end(then);
+    let elem = k.scop.array(r.array).elem;
+    let ty = llvm_elem(ir, elem);
+    let along = consecutive(&f, tiling, elem.bytes())?;
+    let cells = Cells { array: r.array, base, ty, elem, subscripts };
+    let (all, some, done) = (
+        ir.append_block(function, "alltile"),
+        ir.append_block(function, "parttile"),
+        ir.append_block(function, "donetile"),
+    );
+    let full = state(k)?.coordinates.iter().fold(ir.bool(true), |full, c| ir.and(full, c.full));
+    let full = match &r.full {
+        Some(tiles) => ir.and(full, emit.emit_set(tiles)?),
+        None => full,
+    };
+    let along = along.filter(|_| lower::has_vector(elem));
+    let full = match along {
+        Some(_) => ir.and(full, cells.aligned(k, &emit)?),
+        None => full,
+    };
+    ir.cond_br(full, all, some);
+    ir.at_end(all);
+    for point in points(tiling) {
+        match along {
+            Some(m) => cells.transfer_vector(k, &emit, &point, m, load)?,
+            None => cells.transfer(k, &emit, &point, |c| &c.plain, load)?,
+        }
+    }
+    ir.br(done);
+    ir.at_end(some);
+    if load && divides(k) {
+        // A point outside the box repeats one of the box, whose divisors are the program's.
+        for point in points(tiling) {
+            cells.transfer(k, &emit, &point, |c| &c.value, load)?;
+        }
+    } else {
+        for point in points(tiling) {
+            state(k)?.point = point.clone();
+            if load && let Some(register) = register(k, r.array)? {
+                // SAFETY: a live type.
+                ir.store_aligned(unsafe { LLVMConstNull(ty) }, register, elem.bytes());
+            }
+            let mut inside = ir.bool(true);
+            for (c, p) in state(k)?.coordinates.iter().zip(&point) {
+                inside = ir.and(inside, c.inside[*p]);
+            }
+            if let Some(own) = &own {
+                let emit = at_point(k, &emit, &point)?;
+                inside = ir.and(inside, emit.emit_bool(own)?);
+            }
+            let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
+            predicate::mark(ir, ir.cond_br(inside, own, next));
+            ir.at_end(own);
+            cells.transfer(k, &emit, &point, |c| &c.plain, load)?;
+            ir.br(next);
+            ir.at_end(next);
+        }
+    }
+    ir.br(done);
+    ir.at_end(done);
+    ir.br(after);
+    ir.at_end(after);
+    Ok(())
+}
+
+/// The cells of the points in an array, for loads and stores.
+struct Cells {
+    array: ArrayId,
+    base: LLVMValueRef,
+    ty: LLVMTypeRef,
+    elem: pollyrs_scop::ElemType,
+    /// Over the coordinates.
+    subscripts: Vec<AstExpr>,
+}
+
+impl Cells {
+    fn transfer(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        emit: &ExprEmitter<'_>,
+        point: &[usize],
+        which: impl Fn(&Coordinate) -> &Vec<LLVMValueRef>,
+        load: bool,
+    ) -> Result<()> {
+        let ir = k.ir;
+        let cell = self.address(k, emit, point, which)?;
+        let align = alignment(k, self.array);
+        let Some(register) = register(k, self.array)? else { return internal("no register") };
+        ir.note("a copy between an array and registers", &k.scop.array(self.array).display);
+        let (from, to) = if load { (cell, register) } else { (register, cell) };
+        let (read, written) =
+            if load { (align.max(1), self.elem.bytes()) } else { (self.elem.bytes(), align) };
+        ir.store_aligned(ir.load_aligned(self.ty, from, read), to, written);
+        Ok(())
+    }
+
+    /// Where the cell of a point is.
+    fn address(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        emit: &ExprEmitter<'_>,
+        point: &[usize],
+        which: impl Fn(&Coordinate) -> &Vec<LLVMValueRef>,
+    ) -> Result<LLVMValueRef> {
+        let ir = k.ir;
+        let mut emit = at_point(k, emit, point)?;
+        let t = state(k)?;
+        for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
+            emit.names.insert(d.param.clone(), which(c)[*p]);
+        }
+        let mut offset = None;
+        for (d, s) in self.subscripts.iter().enumerate() {
+            let s = emit.emit_int(s)?;
+            offset = Some(match offset {
+                None => s,
+                Some(o) => {
+                    let size = k.size(self.array, d)?;
+                    ir.add(ir.mul(o, size), s)
+                }
+            });
+        }
+        Ok(offset.map_or(self.base, |o| ir.element(self.ty, self.base, o)))
+    }
+
+    /// Whether the vectors of a thread start at multiples of 16 bytes: the first one does, and so do rows.
+    fn aligned(&self, k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>) -> Result<LLVMValueRef> {
+        let ir = k.ir;
+        let first = vec![0; state(k)?.point.len()];
+        let mut low = ir.ptr_to_int(self.address(k, emit, &first, |c| &c.plain)?);
+        if self.subscripts.len() > 1 {
+            let row = k.size(self.array, self.subscripts.len() - 1)?;
+            low = ir.or(low, ir.mul(row, ir.int(self.elem.bytes().into())));
+        }
+        Ok(ir.icmp(LLVMIntEQ, ir.and(low, ir.int(i64::from(VECTOR_BYTES) - 1)), ir.int(0)))
+    }
+
+    /// The cells of the vector along dimension `m` that starts with a point; nothing for other points.
+    fn transfer_vector(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        emit: &ExprEmitter<'_>,
+        point: &[usize],
+        m: usize,
+        load: bool,
+    ) -> Result<()> {
+        let (ir, bytes) = (k.ir, self.elem.bytes());
+        let width = VECTOR_BYTES / bytes;
+        if !point[m].is_multiple_of(width as usize) {
+            return Ok(());
+        }
+        let cell = self.address(k, emit, point, |c| &c.plain)?;
+        let mut registers = Vec::new();
+        for i in 0..width as usize {
+            let mut at = point.to_vec();
+            at[m] += i;
+            state(k)?.point = at;
+            let Some(register) = register(k, self.array)? else { return internal("no register") };
+            registers.push(register);
+        }
+        ir.note("a copy between an array and registers", &k.scop.array(self.array).display);
+        if load {
+            let Some(values) = lower::load_own_vector(k, self.elem, width, cell) else {
+                return internal("a vector without a load");
+            };
+            for (v, register) in values.into_iter().zip(registers) {
+                ir.store_aligned(v, register, bytes);
+            }
+        } else {
+            let values: Vec<_> = registers.into_iter().map(|r| ir.load_aligned(self.ty, r, bytes)).collect();
+            ir.store_aligned(ir.vector(self.ty, &values), cell, VECTOR_BYTES);
+        }
+        Ok(())
+    }
+}
+
+/// The dimension of the points whose vectors of 16 bytes are consecutive cells: the last subscript of `{ [v] -> A[s] }` follows it alone, and
+/// no other one does.
+fn consecutive(f: &isl::PwMultiAff, tiling: &Tiling, bytes: u32) -> Result<Option<usize>> {
+    let count = f.dim(isl::DimType::Out)? as i32;
+    let mut found = None;
+    for d in 0..count {
+        let p = f.at(d)?.coalesce()?;
+        let p = p.clone().gist(p.domain()?)?;
+        let pieces = p.pieces()?;
+        let [(_, a)] = pieces.as_slice() else { return Ok(None) };
+        if a.dim(isl::DimType::Div)? > 0 || a.denominator()?.to_i64() != Some(1) {
+            return Ok(None);
+        }
+        for (m, dim) in tiling.dims.iter().enumerate() {
+            let moves = a.coefficient(isl::DimType::In, m as i32)?.to_i64();
+            let vector = (dim.vector * bytes).is_multiple_of(VECTOR_BYTES);
+            match moves {
+                Some(0) => {}
+                Some(1) if d + 1 == count && vector && found.is_none() => found = Some(m),
+                _ if d + 1 < count => {}
+                _ => return Ok(None),
+            }
+        }
+    }
+    // Rows that move with the vector, too, are no rows.
+    let Some(m) = found else { return Ok(None) };
+    for d in 0..count - 1 {
+        for (_, a) in f.at(d)?.pieces()? {
+            if a.coefficient(isl::DimType::In, m as i32)?.to_i64() != Some(0) {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A function of `[v]` as one of the parameters `_v0`, ...
+fn bind(f: isl::PwAff, tiling: &Tiling) -> Result<isl::PwAff> {
+    let mut f = f;
+    for d in &tiling.dims {
+        let at = f.dim(isl::DimType::Param)?;
+        f = f.move_dims(isl::DimType::Param, at, isl::DimType::In, 0, 1)?;
+        let id = isl::Id::new(f.context(), &d.param)?;
+        f = f.set_dim_id(isl::DimType::Param, at, id)?;
+    }
+    Ok(f.project_domain_on_params()?)
+}
