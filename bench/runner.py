@@ -134,6 +134,8 @@ def measure(entry, reference, options):
         row["problem"] = compare(reference if reference is not None else (0, b"", b"", 0), result, reference is None)
     repeats = max(repeats, 1)
     row["repeats"] = max(repeats - 1, 1)
+    # Arrays that go back when the program ends have lines of their own.
+    lines = [line for line in lines if line["kernels"] or line["device"] != options.device]
     if not lines or len(lines) % repeats:
         row["problem"] = row["problem"] or f"{len(lines)} executions in {repeats} repetitions"
         return row

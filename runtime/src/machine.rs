@@ -1,9 +1,10 @@
-//! What this machine can do: measured once, kept in a file, used by the estimates of [`crate::cost`].
+//! What this machine can do: measured a few times, kept in a file, used by the estimates of [`crate::cost`].
 //!
 //! Problem: whether a loop is worth the device depends on how long the driver takes to start, on the link, and on the speed of both sides.
 //! A process that has to decide knows none of it before it has started the driver, which is what it has to decide about. Approach: the
-//! first process that starts the driver on a machine measures, in some 10 ms, and writes the figures to `POLLYRS_RT_CACHE`; later ones
+//! first processes that start the driver on a machine measure, in some 10 ms, and write the figures to `POLLYRS_RT_CACHE`; later ones
 //! read them at their first decision. Until then the figures are those of the machine that the constants of the cost model come from.
+//! Whatever else the machine does makes a measurement slower, never faster: of each figure the best one counts.
 //!
 //! Invariants:
 //!
@@ -52,7 +53,35 @@ const NOISE: f64 = 1.5;
 /// A figure that is further than this from the reference is no figure.
 const PLAUSIBLE: f64 = 1e5;
 
+/// What the file holds. (One that does not say how often it was measured was written by hand.)
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    machine: Machine,
+    #[serde(default = "enough")]
+    measurements: u32,
+}
+
+/// Processes that measure.
+const MEASUREMENTS: u32 = 8;
+
+fn enough() -> u32 {
+    MEASUREMENTS
+}
+
 impl Machine {
+    /// The better one of each figure.
+    fn best(self, other: Machine) -> Machine {
+        Machine {
+            startup: self.startup.min(other.startup),
+            launch: self.launch.min(other.launch),
+            link: self.link.max(other.link),
+            thread: self.thread.max(other.thread),
+            device: self.device.max(other.device),
+            host: self.host.max(other.host),
+        }
+    }
+
     fn is_plausible(&self) -> bool {
         let figures = |m: &Machine| [m.startup, m.launch, m.link, m.thread, m.device, m.host];
         let near = |(own, other): (f64, f64)| own > other / PLAUSIBLE && own < other * PLAUSIBLE;
@@ -75,8 +104,12 @@ pub fn file(config: &Config) -> Option<PathBuf> {
 
 /// The figures in a file.
 pub fn read(path: &Path) -> Option<Machine> {
-    let machine: Machine = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    machine.is_plausible().then_some(machine)
+    kept(path).map(|kept| kept.machine)
+}
+
+fn kept(path: &Path) -> Option<Kept> {
+    let kept: Kept = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    kept.machine.is_plausible().then_some(kept)
 }
 
 /// The figures to decide by.
@@ -93,15 +126,23 @@ pub fn of_this_machine(config: &Config) -> Machine {
     }
 }
 
-/// Measures and writes, if that was not done before. `startup`: what this process took. The device's context is not current.
+/// Measures and writes, if that was not done often enough before. `startup`: what this process took. The device's context is not current.
 pub fn calibrate(config: &Config, device: &Device, startup: f64) {
-    let Some(path) = file(config).filter(|path| read(path).is_none()) else { return };
+    let Some(path) = file(config) else { return };
+    let before = kept(&path);
+    if before.is_some_and(|kept| kept.measurements >= MEASUREMENTS) {
+        return;
+    }
     let Some(folder) = path.parent() else { return };
     let temporary = path.with_extension(std::process::id().to_string());
     // Before anything is measured in vain.
     let Ok(mut written) = fs::create_dir_all(folder).and_then(|()| File::create(&temporary)) else { return };
     let machine = measure(device, startup).ok().filter(Machine::is_plausible);
-    let text = machine.and_then(|machine| serde_json::to_vec_pretty(&machine).ok());
+    let both = machine.map(|machine| match before {
+        Some(kept) => Kept { machine: machine.best(kept.machine), measurements: kept.measurements + 1 },
+        None => Kept { machine, measurements: 1 },
+    });
+    let text = both.and_then(|kept| serde_json::to_vec_pretty(&kept).ok());
     let renamed =
         text.is_some_and(|text| written.write_all(&text).is_ok() && fs::rename(&temporary, &path).is_ok());
     if !renamed {
@@ -249,6 +290,20 @@ mod tests {
             assert_eq!(read(&path), None, "{text}");
         }
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn the_best_figures_count() {
+        let disturbed =
+            Machine { startup: 0.4, launch: 9e-6, link: 20e9, thread: 5e9, device: 1e12, host: 9e9 };
+        let quiet = Machine { device: 0.5e12, ..REFERENCE };
+        assert_eq!(disturbed.best(quiet), Machine { device: 1e12, ..REFERENCE });
+        // What is written is read again; a file by hand is final.
+        let text = serde_json::to_string(&Kept { machine: quiet, measurements: 3 }).unwrap();
+        let kept: Kept = serde_json::from_str(&text).unwrap();
+        assert_eq!((kept.machine, kept.measurements), (quiet, 3));
+        let kept: Kept = serde_json::from_str(&serde_json::to_string(&quiet).unwrap()).unwrap();
+        assert_eq!(kept.measurements, MEASUREMENTS);
     }
 
     #[test]

@@ -308,9 +308,9 @@ fn the_programs_device_is_taken() {
     }
 }
 
-/// The figures of a machine are measured by the first process that starts the driver, where they can be kept.
+/// The figures of a machine are measured by the first processes that start the driver, where they can be kept.
 #[test]
-fn machines_are_measured_once() {
+fn machines_are_measured_by_the_first_processes() {
     let folder = fresh("cache");
     let file = || -> Option<PathBuf> {
         let mut files = std::fs::read_dir(&folder).ok()?.map(|entry| entry.unwrap().path());
@@ -334,6 +334,9 @@ fn machines_are_measured_once() {
     assert!(!measured(&[("POLLYRS_RT_CACHE", "off")]) && file().is_none());
     assert!(measured(&[]));
     let path = file().unwrap();
+    for _ in 1..8 {
+        assert!(measured(&[]) && file().as_ref() == Some(&path));
+    }
     assert!(!measured(&[]) && file().as_ref() == Some(&path));
     // Nonsense is replaced.
     std::fs::write(&path, "{").unwrap();
