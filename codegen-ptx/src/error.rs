@@ -14,6 +14,9 @@ pub enum CodegenError {
     /// An invariant between the stages is broken: a bug of pollyrs.
     #[error("internal error in code generation: {0}")]
     Internal(String),
+    /// isl's code has an access where the stage of its window is not known; a mapping without windows has no such place.
+    #[error("an access outside of its window's stage")]
+    Unscoped,
     /// LLVM refused: a broken module, a pass pipeline, a missing target.
     #[error("llvm: {0}")]
     Llvm(String),

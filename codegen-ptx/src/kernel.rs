@@ -33,7 +33,7 @@
 use crate::arguments::{Argument, argument_types, candidates, finish, used_arrays};
 pub(crate) use crate::arguments::{host_type, int_width, llvm_elem, slot_type, type_kind};
 use crate::ast_expr::ExprEmitter;
-use crate::error::{Result, internal, unsupported};
+use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
 use crate::llvm::*;
 use crate::statement::Plan;
@@ -335,7 +335,7 @@ fn build_kernel(
             return internal("a barrier under a condition that is not the same in all threads of a block");
         }
         if !window::scoped(&kernel.windows, &tree)? {
-            return internal("an access outside of its window's stage");
+            return Err(CodegenError::Unscoped);
         }
         let full = window::full_stage(kernel)?;
         let mut emit = k.emit.clone();

@@ -288,7 +288,7 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
     };
     let (mut tiled, mut in_time) = (None, None);
     if let Strategy::Tiled(tiling) = options.strategy {
-        in_time = Some(match tile_time(run, &scop, &dependences, tiling, budget) {
+        in_time = Some(match tile_time(run, &scop, &dependences, tiling, budget, true) {
             Ok(mapped) => {
                 tiled = Some(mapped);
                 Ok("several in a tile, by time tiles".to_owned())
@@ -345,9 +345,20 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
         e => RejectReason::Internal { stage: "code generation".into(), message: e.to_string() },
     };
     codegen::check_live_outs(&scop).map_err(generated)?;
-    // SAFETY: the module outlives the kernels, which live in its context.
-    let build = || unsafe { codegen::build_kernels(session.module(), &scop, &mapped) };
-    let mut kernels = timer.time(Phase::Kernels, build).map_err(generated)?;
+    let build = |mapped: &schedule::MappedScop| {
+        // SAFETY: the module outlives the kernels, which live in its context.
+        timer.time(Phase::Kernels, || unsafe { codegen::build_kernels(session.module(), &scop, mapped) })
+    };
+    let mut kernels = build(&mapped);
+    // isl's code for windows may have a place where none of them is entered; time tiles do without.
+    if let (Err(codegen::CodegenError::Unscoped), Strategy::Tiled(tiling)) = (&kernels, options.strategy) {
+        mapped = tile_time(run, &scop, &dependences, tiling, budget, false).map_err(|why| match why {
+            stencil::Failure::Unproved(violation) => unproved("time tiles", &violation),
+            stencil::Failure::Reason(_) => RejectReason::Budget { stage: "time tiling".into() },
+        })?;
+        kernels = build(&mapped);
+    }
+    let mut kernels = kernels.map_err(generated)?;
     let mut fused = in_time;
     if matches!(options.strategy, Strategy::Auto | Strategy::Streaming) {
         let fuse = || stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
@@ -385,6 +396,7 @@ fn tile_time(
     deps: &schedule::Dependences,
     tiling: schedule::time_tiling::TimeTiling,
     budget: u64,
+    windows: bool,
 ) -> Result<schedule::MappedScop, stencil::Failure> {
     let sizes: Vec<i64> = run.options.tile.iter().map(|s| i64::from(*s)).collect();
     if run.options.show_tiles
@@ -413,6 +425,7 @@ fn tile_time(
         let dims = s.domain.dim(pollyrs_isl::DimType::Set)?;
         wish.windows &= dims <= 3 || run.options.techniques.is_some();
     }
+    wish.windows &= windows;
     // What is in shared memory makes proofs longer; without it they may fit the budget.
     proved(wish).or_else(|why| {
         if !wish.windows || matches!(why, stencil::Failure::Unproved(_)) {
