@@ -371,30 +371,13 @@ const UNROLL_ALONE: u32 = 32;
 
 /// Asks the optimizer to unroll loops of one block. Nothing else hides the latency of loads where threads are few, and by itself it unrolls less.
 fn unroll_loops(context: LLVMContextRef, function: LLVMValueRef, iterations: u32) {
-    const COUNT: &str = "llvm.loop.unroll.count";
-    const LOOP: &str = "llvm.loop";
-    // SAFETY: live context and function; the node of a loop is its own first operand, which makes it distinct.
+    // SAFETY: live context and function, and the terminators of its blocks.
     unsafe {
-        let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
-        let mut block = LLVMGetFirstBasicBlock(function);
-        while !block.is_null() {
-            let end = LLVMGetBasicBlockTerminator(block);
-            let back = (0..LLVMGetNumSuccessors(end)).any(|i| LLVMGetSuccessor(end, i) == block);
-            if back {
-                let count = LLVMConstInt(LLVMInt32TypeInContext(context), iterations.into(), 0);
-                let mut hint = [
-                    LLVMMDStringInContext2(context, COUNT.as_ptr().cast(), COUNT.len()),
-                    LLVMValueAsMetadata(count),
-                ];
-                let hint = LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len());
-                let mut node = [std::ptr::null_mut(), hint];
-                let node = LLVMMDNodeInContext2(context, node.as_mut_ptr(), node.len());
-                let node = LLVMMetadataAsValue(context, node);
-                LLVMReplaceMDNodeOperandWith(node, 0, LLVMValueAsMetadata(node));
-                LLVMSetMetadata(end, kind, node);
-            }
-            block = LLVMGetNextBasicBlock(block);
-        }
+        let count = LLVMConstInt(LLVMInt32TypeInContext(context), iterations.into(), 0);
+        hint_loops(context, function, "llvm.loop.unroll.count", Some(count), |end| {
+            let block = LLVMGetInstructionParent(end);
+            (0..LLVMGetNumSuccessors(end)).any(|i| LLVMGetSuccessor(end, i) == block)
+        });
     }
 }
 

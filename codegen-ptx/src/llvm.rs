@@ -318,3 +318,37 @@ pub(crate) fn add_string_attribute(context: LLVMContextRef, f: LLVMValueRef, key
 
 /// The attribute index of the function itself.
 pub(crate) const FUNCTION: u32 = u32::MAX;
+
+/// Gives the loops that end in a terminator for which `ends` holds a hint for the optimizer, alone or with a value.
+///
+/// # Safety
+/// Live handles of one context.
+pub(crate) unsafe fn hint_loops(
+    context: LLVMContextRef,
+    function: LLVMValueRef,
+    hint: &str,
+    value: Option<LLVMValueRef>,
+    ends: impl Fn(LLVMValueRef) -> bool,
+) {
+    const LOOP: &str = "llvm.loop";
+    // SAFETY: the caller's promise; the node of a loop is its own first operand, which makes it distinct.
+    unsafe {
+        let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
+        let mut block = LLVMGetFirstBasicBlock(function);
+        while !block.is_null() {
+            let end = LLVMGetBasicBlockTerminator(block);
+            if ends(end) {
+                let name = LLVMMDStringInContext2(context, hint.as_ptr().cast(), hint.len());
+                let mut hint = vec![name];
+                hint.extend(value.map(|v| LLVMValueAsMetadata(v)));
+                let hint = LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len());
+                let mut node = [std::ptr::null_mut(), hint];
+                let node = LLVMMDNodeInContext2(context, node.as_mut_ptr(), node.len());
+                let node = LLVMMetadataAsValue(context, node);
+                LLVMReplaceMDNodeOperandWith(node, 0, LLVMValueAsMetadata(node));
+                LLVMSetMetadata(end, kind, node);
+            }
+            block = LLVMGetNextBasicBlock(block);
+        }
+    }
+}

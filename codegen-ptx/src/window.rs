@@ -15,6 +15,7 @@
 use crate::ast_expr::ExprEmitter;
 use crate::error::{Result, internal};
 use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
+use crate::llvm::hint_loops;
 use crate::tiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -216,27 +217,8 @@ pub(crate) fn branch_to_full<'e>(
 
 /// Asks the optimizer to unroll the loops that run a constant number of times, which the steps of a full stage do.
 pub(crate) fn unroll_steps(context: LLVMContextRef, function: LLVMValueRef) {
-    const FULL: &str = "llvm.loop.unroll.full";
-    const LOOP: &str = "llvm.loop";
-    // SAFETY: live context and function; a loop's node is its own first operand, which makes it distinct.
-    unsafe {
-        let kind = LLVMGetMDKindIDInContext(context, LOOP.as_ptr().cast(), LOOP.len() as u32);
-        let mut block = LLVMGetFirstBasicBlock(function);
-        while !block.is_null() {
-            let end = LLVMGetBasicBlockTerminator(block);
-            if counts_to_constant(end) {
-                let hint = LLVMMDStringInContext2(context, FULL.as_ptr().cast(), FULL.len());
-                let mut hint = [hint];
-                let hint = LLVMMDNodeInContext2(context, hint.as_mut_ptr(), hint.len());
-                let mut node = [std::ptr::null_mut(), hint];
-                let node = LLVMMDNodeInContext2(context, node.as_mut_ptr(), node.len());
-                let node = LLVMMetadataAsValue(context, node);
-                LLVMReplaceMDNodeOperandWith(node, 0, LLVMValueAsMetadata(node));
-                LLVMSetMetadata(end, kind, node);
-            }
-            block = LLVMGetNextBasicBlock(block);
-        }
-    }
+    // SAFETY: live context and function, and the terminators of its blocks.
+    unsafe { hint_loops(context, function, "llvm.loop.unroll.full", None, |end| counts_to_constant(end)) }
 }
 
 /// Whether a branch is the end of a loop from one constant to another, as [`crate::walk`] makes them.
