@@ -184,6 +184,8 @@ driver_api! {
     }
     // Since CUDA 11.4.
     optional {
+        host_register = "cuMemHostRegister_v2" (memory: *mut c_void, bytes: usize, flags: c_uint);
+        host_unregister = "cuMemHostUnregister" (memory: *mut c_void);
         graph_create = "cuGraphCreate" (graph: *mut Handle, flags: c_uint);
         graph_add_kernel = "cuGraphAddKernelNode_v2" or "cuGraphAddKernelNode" (
             node: *mut Handle,

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! begin ── settings, estimate ([choice], [cost], [machine]) ── device ([registry], [cuda] or [emulated]) ── allocate ([pool], [resident]), copy in
-//!          ([execution], [queue], [ring], [crew])
+//!          ([execution], [queue], [ring], [pinned], [crew])
 //! launch ── argument slots ([execution]) ── one by one or many at a time ([chain]) ── driver ([driver]) or worker threads ([blocks])
 //! end ── wait ── copy back ([results], [ring], [returned]) or keep ([hold]) ── learn ([cost]) ── report ([profile], [nvtx])
 //! ```
@@ -35,6 +35,7 @@ mod guarded;
 pub mod hold;
 pub mod machine;
 mod nvtx;
+mod pinned;
 pub mod pool;
 pub mod profile;
 pub mod queue;

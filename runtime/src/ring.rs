@@ -6,11 +6,11 @@
 //! side of a slot is cut into pieces that several threads ([`crate::crew`]) take in turn, while the device copies other slots.
 //!
 //! A slot is large, since the link idles for some 3 µs between two copies of the device (2 MiB at once: 92% of the rate of one large copy,
-//! 512 KiB 78%); the first and the last ones of a copy are small, since nothing overlaps with them. Pieces are small, so that all
+//! 512 KiB 78%); the last ones of a copy, and the first ones to the device, are small, since nothing overlaps with them. Pieces are small, so that all
 //! threads end at about the same time, however late some of them woke.
 //!
-//! The device is slow to read lines that are still in some core's cache: what goes to it soon after it was written bypasses the caches, that is,
-//! the first and the last slots. What waits for its turn has left the caches by then, and plain stores are the faster ones.
+//! The device is slow to read lines that are still in some core's cache (a slot takes half as long again): what goes to it soon after it was written
+//! bypasses the caches, that is, the ends of a copy. What waits for its turn has left the caches by then, and plain stores are the faster ones.
 //!
 //! Invariants:
 //!
@@ -18,14 +18,14 @@
 //!   before, before what is queued later;
 //! * a buffer is written or read by the host only after the event of its last device copy, of whatever execution. The next copy of a
 //!   buffer is queued by who finishes the last piece of its slot: no thread waits for an event that is recorded anew;
-//! * pieces are dealt out in ascending order, and a thread waits only for slots before the one of its piece: the earliest unfinished piece
-//!   waits for the device alone;
+//! * pieces are dealt out in ascending order, and a thread waits only for slots before the one of its piece, or for who has its slot's first
+//!   piece: the earliest unfinished piece waits for the device alone;
 //! * [`Ring::to_device`] has read all of the program's memory when it returns; [`Ring::to_host`] has written all of it;
 //! * after an error the stream is drained before anybody else gets the buffers; where that fails as well, they are never
 //!   used again.
 //!
-//! Example: 8 MiB to the device: slots of 512 KiB, 1, 2, 2, 1 MiB, and three of 512 KiB. The first one is 8 pieces of 64 KiB; who copies the last
-//! of them into the first buffer queues its copy to the device. The seventh slot waits until the first one's buffer was read.
+//! Example: 8 MiB to the device: slots of 512 KiB, 640, 768, 960, 1216, 1536, 960, 576, and two of 512. The first one is 8 pieces of 64 KiB; who
+//! copies the last of them into the first buffer queues its copy to the device. The seventh slot waits until the first one's buffer was read.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -35,6 +35,7 @@ use crate::cuda::Device;
 use crate::device::Store;
 use crate::driver::{self, Api, Handle};
 use crate::error::{Error, Result};
+use crate::pinned::Pinned;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -49,8 +50,10 @@ const BUFFER_BYTES: u64 = 4 * MIB;
 /// Buffers: one is filled or emptied, one is under way, the others keep both sides from waiting. Measured for 64 and 256 MB to the host, of the
 /// rate of pinned memory: 4 of them 82% and 82%, 6 91% and 95% (12 threads).
 const BUFFERS: usize = 6;
-/// The first and the last slot; those next to them are twice as large, and so on.
+/// The smallest slots: the first one to the device, and the last ones.
 const MIN_SLOT: u64 = 512 * KIB;
+/// So near to its ends a copy to the device goes past the caches.
+const STREAMED_BYTES: u64 = 4 * BUFFER_BYTES;
 /// A piece is a 16th of its slot, but not less than this, and a multiple of it: of no element lie parts in two pieces.
 const MIN_PIECE: u64 = 64 * KIB;
 /// Bytes that make one more thread worth its notification.
@@ -98,6 +101,8 @@ struct Slot {
     left: AtomicU32,
     /// Its device copy and the event are in the stream.
     queued: AtomicBool,
+    /// Its buffer is free to be filled, or full.
+    ready: AtomicBool,
 }
 
 /// One copy, cut into slots and pieces.
@@ -224,7 +229,7 @@ impl Ring {
             stream,
             way,
             buffers,
-            slots: slots(bytes),
+            slots: slots(bytes, matches!(way, Way::ToDevice { .. })),
             next: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             error: OnceLock::new(),
@@ -251,42 +256,43 @@ fn participants(threads: usize, bytes: u64) -> usize {
 
 /// The buffers; the device's context is current.
 fn allocate(api: &Api) -> Result<Vec<Buffer>> {
-    let mut memory = std::ptr::null_mut();
-    // SAFETY: an out-pointer to a local variable.
-    unsafe { api.host_allocate(&mut memory, BUFFERS * BUFFER_BYTES as usize, 0) }?;
-    let memory = memory.cast::<u8>();
+    let memory = Pinned::new(api, BUFFERS * BUFFER_BYTES as usize)?;
     let mut buffers = Vec::with_capacity(BUFFERS);
     for index in 0..BUFFERS {
         let mut event = Handle::NULL;
-        // SAFETY: as above.
+        // SAFETY: an out-pointer to a local variable.
         if let Err(error) = unsafe { api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) } {
             // SAFETY: nothing refers to the events and the memory yet.
             unsafe {
                 for Buffer { event, .. } in buffers {
                     let _ = api.event_destroy(event);
                 }
-                let _ = api.host_free(memory.cast());
+                memory.free(api);
             }
             return Err(error);
         }
-        let start = memory.wrapping_add(index * BUFFER_BYTES as usize);
+        let start = memory.start.wrapping_add(index * BUFFER_BYTES as usize);
         buffers.push(Buffer { start, event });
     }
     Ok(buffers)
 }
 
-/// How a copy is cut: sizes double from [`MIN_SLOT`] to [`BUFFER_BYTES`], and halve towards the end.
-fn slots(bytes: u64) -> Vec<Slot> {
+/// How a copy is cut: sizes halve from [`BUFFER_BYTES`] to [`MIN_SLOT`] towards the end. To the device they grow to that by quarters first:
+/// while the device copies a slot, the host, which is hardly faster, fills the next one, and nobody waits. From the device the host begins
+/// late anyway, and catches up.
+fn slots(bytes: u64, to_device: bool) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
-    let (mut offset, mut first, mut size) = (0, 0, MIN_SLOT);
+    let (mut offset, mut first, mut growing) = (0, 0, if to_device { MIN_SLOT } else { BUFFER_BYTES });
     while offset < bytes {
         let left = bytes - offset;
+        let mut size = growing;
         // At least as much comes after it, until the end.
         while size > MIN_SLOT && left < 2 * size {
-            size /= 2;
+            size = (size / 2).max(MIN_SLOT);
         }
+        size = size / MIN_PIECE * MIN_PIECE;
         let taken = if left < 2 * MIN_SLOT { left } else { size };
-        let piece = (size / 16).max(MIN_PIECE);
+        let piece = (size / 16 / MIN_PIECE * MIN_PIECE).max(MIN_PIECE);
         let pieces = taken.div_ceil(piece);
         slots.push(Slot {
             offset,
@@ -295,10 +301,11 @@ fn slots(bytes: u64) -> Vec<Slot> {
             first,
             left: AtomicU32::new(pieces as u32),
             queued: AtomicBool::new(false),
+            ready: AtomicBool::new(false),
         });
         offset += taken;
         first += pieces;
-        size = (2 * size).min(BUFFER_BYTES);
+        growing = (growing + growing / 4).min(BUFFER_BYTES);
     }
     slots
 }
@@ -399,12 +406,45 @@ impl Copy<'_> {
         self.device.note(unsafe { self.device.api().event_synchronize(self.buffer(slot).event) })
     }
 
+    /// Whether the device reads what is written now before it has left the caches.
+    fn is_near_an_end(&self, part: &Slot) -> bool {
+        let end = self.slots.last().map_or(0, |last| last.offset + last.bytes);
+        part.offset < STREAMED_BYTES || part.offset + part.bytes + STREAMED_BYTES > end
+    }
+
+    /// Waits until the slot's buffer is free, or full. False: somebody failed. The driver's lock is asked for by who has the `first`
+    /// piece only: it is needed for the copies that are queued meanwhile.
+    fn obtain(&self, slot: usize, first: bool) -> Result<bool> {
+        let part = &self.slots[slot];
+        if !first {
+            return Ok(self.comes(&part.ready));
+        }
+        match (self.way, slot.checked_sub(BUFFERS)) {
+            (Way::ToHost { .. }, _) if !self.is_over(slot)? => return Ok(false),
+            (Way::ToDevice { .. }, Some(before)) if !self.is_over(before)? => return Ok(false),
+            // Of an earlier copy.
+            (Way::ToDevice { .. }, None) => self.wait_for_event(slot)?,
+            _ => {}
+        }
+        part.ready.store(true, Ordering::Release);
+        Ok(true)
+    }
+
     /// Waits until the slot's device copy is over. False: somebody failed.
     fn is_over(&self, slot: usize) -> Result<bool> {
+        if !self.comes(&self.slots[slot].queued) {
+            return Ok(false);
+        }
+        self.wait_for_event(slot)?;
+        Ok(true)
+    }
+
+    /// Waits until a flag is set. False: somebody failed.
+    fn comes(&self, flag: &AtomicBool) -> bool {
         let mut looks = 0u32;
-        while !self.slots[slot].queued.load(Ordering::Acquire) {
+        while !flag.load(Ordering::Acquire) {
             if self.stopped.load(Ordering::Acquire) {
-                return Ok(false);
+                return false;
             }
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(LOOKS) {
@@ -412,8 +452,7 @@ impl Copy<'_> {
             }
             std::hint::spin_loop();
         }
-        self.wait_for_event(slot)?;
-        Ok(true)
+        true
     }
 
     /// Takes pieces until there are none.
@@ -433,7 +472,7 @@ impl Copy<'_> {
     /// As for [`Copy::take_part`].
     unsafe fn take_pieces(&self) -> Result<()> {
         let _current = self.device.current()?;
-        let (mut slot, mut ready) = (0, None);
+        let (mut slot, mut mine) = (0, None);
         while !self.stopped.load(Ordering::Acquire) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             while self.slots.get(slot).is_some_and(|part| number >= part.first + part.pieces()) {
@@ -445,17 +484,12 @@ impl Copy<'_> {
             let place = buffer.start.wrapping_add(offset - part.offset as usize);
             match self.way {
                 Way::ToDevice { from, .. } => {
-                    if ready != Some(slot) {
-                        match slot.checked_sub(BUFFERS) {
-                            Some(before) if !self.is_over(before)? => break,
-                            Some(_) => {}
-                            // Of an earlier copy.
-                            None => self.wait_for_event(slot)?,
-                        }
+                    if mine != Some(slot) && !self.obtain(slot, number == part.first)? {
+                        break;
                     }
                     // SAFETY: the caller's promise; the buffer is free, and this piece of it this thread's.
                     unsafe {
-                        if slot < BUFFERS || slot + BUFFERS >= self.slots.len() {
+                        if self.is_near_an_end(part) {
                             copy_streaming(from.add(offset), place, bytes);
                         } else {
                             std::ptr::copy_nonoverlapping(from.add(offset), place, bytes);
@@ -466,7 +500,7 @@ impl Copy<'_> {
                     }
                 }
                 Way::ToHost { store, .. } => {
-                    if ready != Some(slot) && !self.is_over(slot)? {
+                    if mine != Some(slot) && !self.obtain(slot, number == part.first)? {
                         break;
                     }
                     // SAFETY: the slot has arrived, and nothing is copied to its buffer before all of its pieces are done.
@@ -477,7 +511,7 @@ impl Copy<'_> {
                     }
                 }
             }
-            ready = Some(slot);
+            mine = Some(slot);
         }
         Ok(())
     }
@@ -490,30 +524,34 @@ mod tests {
     #[test]
     fn slots_and_pieces_cover_and_fit() {
         for bytes in [1, MIN_PIECE, MIN_SLOT, MIN_SLOT + 1, 3 * MIB + 17, 14 * MIB, 16 * MIB, 300 * MIB + 5] {
-            let (mut at, mut number) = (0, 0);
-            let slots = slots(bytes);
-            for slot in &slots {
-                assert_eq!((slot.offset, slot.first), (at, number), "{bytes}");
-                assert!((1..=BUFFER_BYTES).contains(&slot.bytes));
-                for _ in 0..slot.pieces() {
-                    let (offset, part) = slot.piece(number);
-                    assert_eq!(offset as u64, at, "{bytes}");
-                    assert!(part > 0 && (offset as u64).is_multiple_of(MIN_PIECE));
-                    at += part as u64;
-                    number += 1;
+            for to_device in [true, false] {
+                let (mut at, mut number) = (0, 0);
+                let slots = slots(bytes, to_device);
+                for slot in &slots {
+                    assert_eq!((slot.offset, slot.first), (at, number), "{bytes}");
+                    assert!((1..=BUFFER_BYTES).contains(&slot.bytes));
+                    for _ in 0..slot.pieces() {
+                        let (offset, part) = slot.piece(number);
+                        assert_eq!(offset as u64, at, "{bytes}");
+                        assert!(part > 0 && (offset as u64).is_multiple_of(MIN_PIECE));
+                        at += part as u64;
+                        number += 1;
+                    }
+                    assert_eq!(u64::from(slot.left.load(Ordering::Relaxed)), slot.pieces());
                 }
-                assert_eq!(u64::from(slot.left.load(Ordering::Relaxed)), slot.pieces());
+                assert_eq!(at, bytes);
+                let largest = slots.iter().map(|slot| slot.bytes).max().unwrap();
+                assert!(slots.last().unwrap().bytes < 2 * MIN_SLOT, "{bytes}");
+                assert!(bytes < 40 * MIB || largest == BUFFER_BYTES);
             }
-            assert_eq!(at, bytes);
-            let largest = slots.iter().map(|slot| slot.bytes).max().unwrap();
-            assert!(
-                slots.last().unwrap().bytes <= 2 * MIN_SLOT && (bytes < 14 * MIB || largest == BUFFER_BYTES)
-            );
         }
-        let sizes: Vec<u64> = slots(8 * MIB).iter().map(|slot| slot.bytes / KIB).collect();
-        assert_eq!(sizes, [512, 1024, 2048, 2048, 1024, 512, 512, 512]);
+        let sizes = |bytes, to_device| -> Vec<u64> {
+            slots(bytes, to_device).iter().map(|slot| slot.bytes / KIB).collect()
+        };
+        assert_eq!(sizes(8 * MIB, true), [512, 640, 768, 960, 1216, 1536, 960, 576, 512, 512]);
+        assert_eq!(sizes(8 * MIB, false), [4096, 2048, 1024, 512, 512]);
         // What all threads copy at first, and at last, is cut for all of them.
-        assert_eq!((slots(64 * MIB)[0].pieces(), slots(64 * MIB)[4].pieces()), (8, 16));
+        assert_eq!((slots(64 * MIB, true)[0].pieces(), slots(64 * MIB, false)[4].pieces()), (8, 16));
     }
 
     #[test]

@@ -232,14 +232,20 @@ fn large_copies() {
             outcome.expect(&["device", "device", "device", "right"]);
             let ring = usize::from(threads != "0");
             let landing = usize::from(staging == "64");
-            assert_eq!(outcome.calls("cuMemHostAlloc"), ring + landing, "allocated once: {outcome}");
+            assert_eq!(outcome.calls("cuMemHostRegister_v2"), ring, "pinned once: {outcome}");
+            assert_eq!(outcome.calls("cuMemHostAlloc"), landing, "allocated once: {outcome}");
             let bytes = 8 * ((9 << 18) + 3);
             assert!(outcome.profile.iter().all(|line| line["bytes_to_device"] == 2 * bytes), "{outcome}");
             assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
         }
     }
-    let variables = [("POLLYRS_RT_COPY_THREADS", "3"), ("POLLYRS_RT_STAGING", "0"), ALWAYS];
-    let outcome = cuda(&["large_threads"], &variables);
+    let (three, direct) = (("POLLYRS_RT_COPY_THREADS", "3"), ("POLLYRS_RT_STAGING", "0"));
+    // A driver that pins no memory of others has some of its own.
+    let outcome =
+        cuda(&["large"], &[("FAKE_CUDA_FAIL", "cuMemHostRegister_v2:1:801"), three, direct, ALWAYS]);
+    outcome.expect(&["device", "right"]);
+    assert_eq!(outcome.calls("cuMemHostAlloc"), 1, "{outcome}");
+    let outcome = cuda(&["large_threads"], &[three, direct, ALWAYS]);
     outcome.expect(&["right"]);
     assert!(outcome.profile.len() == 16 && outcome.profile.iter().all(|line| line["device"] == "cuda"));
 }
@@ -273,9 +279,11 @@ fn every_failure_of_a_large_copy_in_leaves_the_original_loop() {
 fn a_lack_of_pinned_memory_is_no_reason_not_to_run() {
     for k in ["1", "2"] {
         for staging in ["0", "64"] {
-            let fail = ("FAKE_CUDA_FAIL", format!("cuMemHostAlloc:{k}:2"));
-            let variables = [(fail.0, fail.1.as_str()), ("POLLYRS_RT_STAGING", staging), ALWAYS];
-            cuda(&["large", "2"], &variables).expect(&["device", "device", "right"]);
+            for call in ["cuMemHostRegister_v2", "cuMemHostAlloc"] {
+                let fail = ("FAKE_CUDA_FAIL", format!("{call}:{k}:2"));
+                let variables = [(fail.0, fail.1.as_str()), ("POLLYRS_RT_STAGING", staging), ALWAYS];
+                cuda(&["large", "2"], &variables).expect(&["device", "device", "right"]);
+            }
         }
     }
 }

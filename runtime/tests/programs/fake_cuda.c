@@ -465,6 +465,33 @@ API cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
   pthread_mutex_unlock(&mutex);
   return code;
 }
+API cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+  ENTER_CONTEXT(" %zu", bytes)
+  if (flags)
+    return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  int code = OUT_OF_MEMORY;
+  if (n_pinned < 64) {
+    memset(memory, 0xee, bytes);
+    pinned[n_pinned].start = memory;
+    pinned[n_pinned++].bytes = bytes;
+    code = 0;
+  }
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
+API cuMemHostUnregister(void *memory) {
+  ENTER_CONTEXT("")
+  pthread_mutex_lock(&mutex);
+  int code = INVALID_VALUE;
+  for (int i = 0; i < n_pinned && code; i++)
+    if (pinned[i].start == memory) {
+      pinned[i] = pinned[--n_pinned];
+      code = 0;
+    }
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
 API cuMemFreeHost(void *memory) {
   ENTER_CONTEXT("")
   pthread_mutex_lock(&mutex);
