@@ -367,8 +367,3 @@ impl Slots {
         }
     }
 }
-
-/// Whether an execution of the SCoP may be given up for what the data are.
-pub fn may_fail(scop: &Scop) -> bool {
-    scop.arrays.iter().any(|a| a.kind == ArrayKind::Fault)
-}

@@ -165,13 +165,6 @@ impl OwnedModule {
         // SAFETY: live module (module invariant).
         OwnedModule(unsafe { LLVMCloneModule(module) })
     }
-
-    /// Hands the module over to a function that consumes it.
-    pub fn into_raw(self) -> LLVMModuleRef {
-        let module = self.0;
-        std::mem::forget(self);
-        module
-    }
 }
 
 impl Drop for OwnedModule {

@@ -16,7 +16,6 @@ use inkwell::llvm_sys::target_machine::*;
 use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::targets::{InitializationConfig, Target};
 use std::ffi::CStr;
-use std::path::Path;
 
 /// From so many bytes of bitcode on, kernels are unrolled tiles. The back end then numbers values once less, which saves a seventh of its time: the
 /// tiles of a product of matrices have the same code, a plain kernel beside them has slightly other code.
@@ -93,10 +92,6 @@ impl Bitcode {
             LLVMDisposeMemoryBuffer(buffer);
             Bitcode(copy)
         }
-    }
-
-    pub fn file(path: &Path) -> Result<Bitcode> {
-        Ok(Bitcode(std::fs::read(path)?))
     }
 }
 

@@ -184,7 +184,8 @@ pub(crate) struct LibraryFunction {
     pub precision: Precision,
 }
 
-fn split(name: &str) -> impl Iterator<Item = (&str, Precision)> {
+/// The functions that the C function `name` may be: itself in double precision, or with a suffix in single precision.
+pub(crate) fn split(name: &str) -> impl Iterator<Item = (&str, Precision)> {
     let single = name.strip_suffix('f').map(|n| (n, Precision::Single));
     std::iter::once((name, Precision::Double)).chain(single)
 }

@@ -17,15 +17,13 @@ use crate::kernel::{
     BARRIER, BLOCK_ID, KernelInfo, KernelModule, OPAQUE, PREFETCH, SHARED, THREAD_ID, verify,
 };
 use crate::llvm::*;
-use crate::machine::{Bitcode, DeviceModule, Machine, parse_bitcode};
+use crate::machine::{DeviceModule, Machine};
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
 };
 use crate::tiled;
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::linker::LLVMLinkModules2;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -98,7 +96,7 @@ pub fn prepare_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModu
     lower_shared(module.0, km)?;
     tiled::product::to_ptx(module.0, options.arch)?;
     lower_abstract(module.0)?;
-    lower_math(module.0, options, &machine)?;
+    lower_math(module.0, options)?;
     internalize(module.0, km);
     check_calls(module.0)?;
     verify(module.0)?;
@@ -276,7 +274,7 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
 }
 
 /// Replaces functions of the C library, intrinsics without an instruction, and `frem`.
-fn lower_math(module: LLVMModuleRef, options: &PtxOptions, machine: &Machine) -> Result<()> {
+fn lower_math(module: LLVMModuleRef, options: &PtxOptions) -> Result<()> {
     let mut needed: BTreeMap<String, LibraryFunction> = BTreeMap::new();
     let mut library: Option<MathLibrary> = options.math_library.clone();
     let mut device_name = |f: LibraryFunction| -> Result<String> {
@@ -321,7 +319,7 @@ fn lower_math(module: LLVMModuleRef, options: &PtxOptions, machine: &Machine) ->
     }
     match library {
         Some(MathLibrary::Libdevice(path) | MathLibrary::Libclc(path)) if !needed.is_empty() => {
-            link_library(module, &path, &needed, machine)
+            link_library(module, &path, &needed)
         }
         _ => Ok(()),
     }
@@ -361,42 +359,18 @@ fn link_library(
     module: LLVMModuleRef,
     path: &Path,
     needed: &BTreeMap<String, LibraryFunction>,
-    machine: &Machine,
 ) -> Result<()> {
-    // SAFETY: the context of a live module.
-    let library = parse_bitcode(unsafe { LLVMGetModuleContext(module) }, &Bitcode::file(path)?)
-        .map_err(|_| CodegenError::Llvm(format!("{} is not LLVM bitcode", path.display())))?;
-    machine.adopt(library.0);
+    if !pollyrs_llvm_shim::link_needed(module, &std::fs::read(path)?) {
+        return Err(CodegenError::Llvm(format!("{} cannot be linked", path.display())));
+    }
     for name in needed.keys() {
         // SAFETY: live function.
-        let defined = find_function(library.0, name).is_some_and(|f| unsafe { LLVMIsDeclaration(f) } == 0);
+        let defined = find_function(module, name).is_some_and(|f| unsafe { LLVMIsDeclaration(f) } == 0);
         if !defined {
             return unsupported(format!("{name}: not in {}", path.display()));
         }
     }
-    keep_reachable(library.0, needed);
-    // SAFETY: both modules live in one context; linking consumes the source.
-    if unsafe { LLVMLinkModules2(module, library.into_raw()) } != 0 {
-        return Err(CodegenError::Llvm(format!("{} cannot be linked", path.display())));
-    }
     Ok(())
-}
-
-/// Makes everything but the needed functions internal and drops what they do not reach. (The C API has no
-/// "link only what is needed".)
-fn keep_reachable(library: LLVMModuleRef, needed: &BTreeMap<String, LibraryFunction>) {
-    // SAFETY: live module and values.
-    unsafe {
-        for f in functions(library) {
-            if LLVMIsDeclaration(f) == 0 && !needed.contains_key(&name_of(f)) {
-                LLVMSetLinkage(f, LLVMLinkage::LLVMInternalLinkage);
-            }
-        }
-        let options = LLVMCreatePassBuilderOptions();
-        // Failure would leave unused functions only.
-        let _ = check(LLVMRunPasses(library, c"globaldce".as_ptr(), std::ptr::null_mut(), options));
-        LLVMDisposePassBuilderOptions(options);
-    }
 }
 
 /// Everything but the kernels becomes internal, so that the optimizer inlines and drops it.

@@ -578,7 +578,7 @@ fn emit_call(
             LLVMSetFastMathFlags(call, LLVMGetFastMathFlags(i));
         }
         if errno::may_be_set(i) {
-            errno::report(k, &name, &args)?;
+            errno::report(k, i, &name, call, &args)?;
         }
         Ok(Some(call))
     }

@@ -1,38 +1,77 @@
-// Calls of square roots, which may set errno, made pure and put back; src/prepare.rs has the argument.
+// Calls of the mathematical library, which may set errno, made pure and put back; src/prepare.rs has the argument.
 
 #include "shim.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Support/ModRef.h"
 
 using namespace llvm;
 using pollyrs::Session;
 
-// On a call that was made pure.
+// On a call that was made pure; its value says who sets errno.
 static constexpr const char Key[] = "pollyrs-errno";
+// The run-time library may do so in the end: nobody looks in between.
+static constexpr const char Afterwards[] = "";
+// The original loop has to.
+static constexpr const char Again[] = "again";
+
+// The functions for which code generation knows when they set errno (codegen-ptx/src/errno).
+#define BOTH(name) LibFunc_##name, LibFunc_##name##f
+static constexpr LibFunc Functions[] = {
+    BOTH(acos), BOTH(acosh), BOTH(asin),  BOTH(asinh), BOTH(atan),      BOTH(atan2), BOTH(atanh), BOTH(cbrt),
+    BOTH(cos),  BOTH(cosh),  BOTH(erf),   BOTH(exp),   BOTH(exp10),     BOTH(exp2),  BOTH(expm1), BOTH(fdim),
+    BOTH(fmod), BOTH(hypot), BOTH(ldexp), BOTH(log),   BOTH(log10),     BOTH(log1p), BOTH(log2),  BOTH(pow),
+    BOTH(sin),  BOTH(sinh),  BOTH(sqrt),  BOTH(tan),   BOTH(remainder), BOTH(tanh),
+};
+#undef BOTH
 
 static bool isMathCall(const CallInst &Call, const TargetLibraryInfo &TLI) {
   LibFunc F;
-  return !Call.isStrictFP() && !Call.hasOperandBundles() && TLI.getLibFunc(Call, F) &&
-         (F == LibFunc_sqrt || F == LibFunc_sqrtf);
+  return !Call.isStrictFP() && !Call.hasOperandBundles() && Call.getCalledFunction() &&
+         Call.getCalledFunction()->isDeclaration() && TLI.getLibFunc(Call, F) && TLI.has(F) &&
+         is_contained(Functions, F);
 }
 
-// Whether the argument is a constant with which the call leaves `errno` alone. (Such calls appear where a loop that runs no iteration
-// leaves a sum at its first value.)
-static bool cannotFail(const CallInst &Call) {
+// Whether it is a root whose argument is a constant with which the call leaves `errno` alone. (Such calls appear where a loop that runs no
+// iteration leaves a sum at its first value.)
+static bool cannotFail(const CallInst &Call, const TargetLibraryInfo &TLI) {
+  LibFunc F;
+  if (!TLI.getLibFunc(Call, F) || (F != LibFunc_sqrt && F != LibFunc_sqrtf))
+    return false;
   auto *Argument = dyn_cast<ConstantFP>(Call.getArgOperand(0));
   return Argument && (!Argument->isNegative() || Argument->isZero() || Argument->isNaN());
+}
+
+// Whether something in the loop might read or write errno, other than the calls: an int that is reached through a pointer, say.
+static bool touchesErrno(const Loop &L, AAResults &AA, const TargetLibraryInfo &TLI) {
+  for (const BasicBlock *BB : L.blocks())
+    for (const Instruction &I : *BB) {
+      auto *Call = dyn_cast<CallInst>(&I);
+      if (!I.mayReadOrWriteMemory() || (Call && (isMathCall(*Call, TLI) || Call->onlyAccessesInaccessibleMemory())))
+        continue;
+      auto MayBe = [&](const MemoryLocation &Place) { return AA.aliasErrno(Place, I.getModule()) != AliasResult::NoAlias; };
+      if (auto *Copy = dyn_cast<AnyMemTransferInst>(&I)) {
+        if (MayBe(MemoryLocation::getForSource(Copy)) || MayBe(MemoryLocation::getForDest(Copy)))
+          return true;
+      } else if (auto Place = MemoryLocation::getOrNone(&I); !Place || MayBe(*Place))
+        return true;
+    }
+  return false;
 }
 
 extern "C" {
 
 // What holds for every such call, whatever the front end wrote: it returns, and writes errno at most.
-bool prs_describe_square_roots(Session *S, LLVMValueRef FRef) {
+bool prs_describe_math_calls(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   const TargetLibraryInfo &TLI = S->FAM.getResult<TargetLibraryAnalysis>(F);
   bool Changed = false;
@@ -53,24 +92,32 @@ bool prs_describe_square_roots(Session *S, LLVMValueRef FRef) {
 bool prs_assume_no_errno(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  AAResults &AA = S->FAM.getResult<AAManager>(F);
   const TargetLibraryInfo &TLI = S->FAM.getResult<TargetLibraryAnalysis>(F);
-  bool Changed = false;
+  // By outermost loop.
+  DenseMap<const Loop *, bool> Touched;
+  SmallVector<CallInst *, 16> Calls;
   for (Instruction &I : instructions(F)) {
     auto *Call = dyn_cast<CallInst>(&I);
-    if (!Call || !LI.getLoopFor(Call->getParent()) || !isMathCall(*Call, TLI) || Call->doesNotAccessMemory())
+    const Loop *L = Call ? LI.getLoopFor(Call->getParent()) : nullptr;
+    if (!L || !isMathCall(*Call, TLI) || Call->doesNotAccessMemory())
       continue;
-    Changed = true;
-    if (cannotFail(*Call)) {
-      Call->setDoesNotAccessMemory();
-      continue;
-    }
-    S->MathCalls.push_back({Call, Call->getAttributes()});
-    Call->setMemoryEffects(MemoryEffects::none());
-    Call->addFnAttr(Attribute::get(F.getContext(), Key));
+    Calls.push_back(Call);
+    L = L->getOutermostLoop();
+    if (auto [It, New] = Touched.try_emplace(L, false); New)
+      It->second = touchesErrno(*L, AA, TLI);
   }
-  if (Changed)
+  for (CallInst *Call : Calls) {
+    if (!cannotFail(*Call, TLI)) {
+      S->MathCalls.push_back({Call, Call->getAttributes()});
+      bool Looked = Touched.lookup(LI.getLoopFor(Call->getParent())->getOutermostLoop());
+      Call->addFnAttr(Attribute::get(F.getContext(), Key, Looked ? Again : Afterwards));
+    }
+    Call->setDoesNotAccessMemory();
+  }
+  if (!Calls.empty())
     S->FAM.invalidate(F, PreservedAnalyses::none());
-  return Changed;
+  return !Calls.empty();
 }
 
 // False if a call was lost.

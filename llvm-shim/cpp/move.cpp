@@ -1,10 +1,13 @@
-// Definitions moved from one module to another of the same context. LLVM's linker does more (types, metadata, comdats) and walks
+// Definitions moved from one module to another of the same context, and those of a library that another one lacks. LLVM's linker does more than
+// the former needs (types, metadata, comdats) and walks
 // the whole destination each time, which is quadratic for one kernel after the other.
 
 #include "shim.h"
 
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/Support/CBindingWrapping.h"
 
 using namespace llvm;
@@ -63,5 +66,19 @@ bool prs_move_definitions(LLVMModuleRef FromRef, LLVMModuleRef ToRef) {
     }
   }
   return true;
+}
+
+// Links what the module declares and the library's bitcode defines, and what that needs; nothing else of the library is even read. False where it
+// is no bitcode or does not fit.
+bool prs_link_needed(LLVMModuleRef ToRef, const char *Bytes, size_t Length) {
+  Module &To = *unwrap(ToRef);
+  auto Library = getLazyBitcodeModule(MemoryBufferRef(StringRef(Bytes, Length), "library"), To.getContext());
+  if (!Library) {
+    consumeError(Library.takeError());
+    return false;
+  }
+  (*Library)->setTargetTriple(To.getTargetTriple());
+  (*Library)->setDataLayout(To.getDataLayout());
+  return !Linker::linkModules(To, std::move(*Library), Linker::LinkOnlyNeeded);
 }
 }

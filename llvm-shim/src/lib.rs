@@ -44,7 +44,7 @@ pub use inkwell::llvm_sys::prelude::{
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
 pub use prepare::{CHECK, CONDITIONAL, ERRNO, UNWRITTEN};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
-pub use session::{Session, can_extend, move_definitions, redirect};
+pub use session::{Session, can_extend, link_needed, move_definitions, redirect};
 pub use source::{
     RemarkKind, SourceLoc, block_location, emit_error, function_location, location, remark, source_name,
 };

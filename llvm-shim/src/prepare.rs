@@ -40,11 +40,11 @@
 //! 0)` in each iteration of the outer loop, since the inner one is skipped where `m <= 0`. The value that the back edge carries is
 //! replaced by `k + max(m, 0)`: equal, as the inner loop's number of iterations and step do not change in the outer one.
 //!
-//! **errno.** `sqrt(x)` of the C library sets `errno` for `x < 0`. Its calls are made pure ([`ERRNO`] marks them), so
-//! that they can be modelled; a kernel computes the result and looks at it, and where the program would have set `errno` it reports
-//! a fault: nothing that the device computed counts, and the original loop, whose calls are what they were, runs. Such a
-//! call is never moved out of its condition. (Other functions that set `errno` stay: their results on the device differ in the
-//! last bits, which `-fno-math-errno` lets a user ask for.)
+//! **errno.** `exp(x)` of the C library sets `errno` where the result is too large or too small, `sqrt(x)` for `x < 0`. Such calls are
+//! made pure ([`ERRNO`] marks them), so that they can be modelled; a kernel computes the result and looks at the arguments, and reports what
+//! the program would have done to `errno`. Where that is surely `ERANGE`, and nothing in the loop may look at `errno` (alias analysis tells: an
+//! `int` behind a pointer might), the run-time library does it when all is computed. Otherwise nothing that the device computed counts, and
+//! the original loop, whose calls are what they were, runs. Such a call is never moved out of its condition.
 //!
 //! **Products of complex numbers.** Where both parts of `(a + bi) * (c + di)` are no numbers, compilers call `__muldc3`, which looks for
 //! infinities in the operands. The call becomes the code that ISO C has for it (annex G); only the bits of NaNs may differ.
@@ -65,7 +65,8 @@ pub const CHECK: &str = "pollyrs.check";
 /// Metadata on a store that stands for one under a condition on data.
 pub const CONDITIONAL: &str = "pollyrs.conditional";
 
-/// Attribute of a call that is pure but for setting `errno`, which the device has to report.
+/// Attribute of a call that is pure but for setting `errno`, which the device has to report. Its value is empty where nothing in the loop
+/// looks at `errno`.
 pub const ERRNO: &str = "pollyrs-errno";
 
 /// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model takes it for.
@@ -197,14 +198,14 @@ impl Session {
         Ok(unsafe { sys::prs_restore_unwritten(self.raw, f) })
     }
 
-    /// Tells LLVM of calls of `sqrt` what holds for all of them: they return, and write `errno` at most.
-    pub fn describe_square_roots(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+    /// Tells LLVM of calls of the mathematical library what holds for all of them: they return, and write `errno` at most.
+    pub fn describe_math_calls(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_describe_square_roots(self.raw, f) })
+        Ok(unsafe { sys::prs_describe_math_calls(self.raw, f) })
     }
 
-    /// Calls of `sqrt` inside loops that may set `errno` are made pure and marked with [`ERRNO`].
+    /// Calls of the mathematical library inside loops that may set `errno` are made pure and marked with [`ERRNO`].
     pub fn assume_no_errno(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

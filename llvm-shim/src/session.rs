@@ -171,6 +171,12 @@ pub fn move_definitions(from: LLVMModuleRef, to: LLVMModuleRef) -> bool {
     unsafe { sys::prs_move_definitions(from, to) }
 }
 
+/// Links what a module declares and the bitcode of a library defines, and what that needs. `false`: it is no bitcode, or does not fit the module.
+pub fn link_needed(to: LLVMModuleRef, library: &[u8]) -> bool {
+    // SAFETY: a live module; the bytes are read during the call only.
+    unsafe { sys::prs_link_needed(to, library.as_ptr(), library.len()) }
+}
+
 /// Whether [`Session::extend`] may be asked for.
 pub fn can_extend(f: LLVMValueRef) -> bool {
     // SAFETY: a live function.

@@ -113,6 +113,8 @@ unsafe extern "C" {
     pub fn prs_erase_function(s: *mut RawSession, clone: LLVMValueRef);
     /// False, with nothing done, where a name is defined in both.
     pub fn prs_move_definitions(from: LLVMModuleRef, to: LLVMModuleRef) -> bool;
+    /// False where the bytes are no bitcode or do not fit the module.
+    pub fn prs_link_needed(to: LLVMModuleRef, bytes: *const u8, length: usize) -> bool;
     /// False and a message where the pipeline does not parse.
     pub fn prs_run_passes(
         s: *mut RawSession,
@@ -146,7 +148,7 @@ unsafe extern "C" {
     pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_promote_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rotate_pointers(s: *mut RawSession, f: LLVMValueRef, max_instructions: u32) -> bool;
-    pub fn prs_describe_square_roots(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_describe_math_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_assume_no_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a call was lost.
     pub fn prs_assume_unwritten(s: *mut RawSession, f: LLVMValueRef) -> bool;

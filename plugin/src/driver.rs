@@ -161,16 +161,13 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         (compiled, rejections) = search(run, &analyses);
         if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
-            // An execution that may turn out not to count needs the host's memory as it was before.
-            if !scops.iter().any(|s| codegen::may_fail(s)) {
-                let request = holds::Request {
-                    analyses: &analyses,
-                    summaries: &run.summaries,
-                    borrowers: &run.borrowers.borrow(),
-                    borrows: is_called(f, clone).then_some(f),
-                };
-                holds = timer.time(Phase::Host, || holds::plan(&request, &scops));
-            }
+            let request = holds::Request {
+                analyses: &analyses,
+                summaries: &run.summaries,
+                borrowers: &run.borrowers.borrow(),
+                borrows: is_called(f, clone).then_some(f),
+            };
+            holds = timer.time(Phase::Host, || holds::plan(&request, &scops));
         }
         commit::prepare(&analyses, &mut compiled)?;
     }

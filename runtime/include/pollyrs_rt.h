@@ -43,8 +43,9 @@
 extern "C" {
 #endif
 
-/* Version 2 added holds, version 3 that they are lent; the library runs code of all versions. */
-#define POLLYRS_ABI_VERSION 4u
+/* Version 2 added holds, version 3 that they are lent, version 5 that executions of functions with a hold may fail for what the data
+ * are; the library runs code of all versions. */
+#define POLLYRS_ABI_VERSION 5u
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -140,8 +141,10 @@ typedef struct PollyrsScop {
 #define POLLYRS_ALL 0xffffffffu
 /* The program may not access all of the range: where a part of it is not readable, the original loop runs. */
 #define POLLYRS_ARRAY_GUARDED 64u
-/* Copied in as zeros; where a kernel leaves another value, the execution failed: nothing comes back and pollyrs_rt_end is not 0. */
+/* Four bytes, copied in as zeros. Where a kernel leaves another value than zero in the one of number POLLYRS_FAULT_ERANGE, pollyrs_rt_end
+ * sets errno to ERANGE; in another one, the execution failed: nothing comes back and pollyrs_rt_end is not 0. */
 #define POLLYRS_ARRAY_FAULT 128u
+#define POLLYRS_FAULT_ERANGE 1u
 
 /* An array of one execution: the touched range of host memory. Each array gets device memory of its own, so the written range of
  * one must not overlap the range of another, unless what is read through the other is what is there before the execution; ranges that

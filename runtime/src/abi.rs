@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicU64;
 use crate::returned::Shape;
 
 /// The version that this library speaks.
-pub const ABI_VERSION: u32 = 4;
+pub const ABI_VERSION: u32 = 5;
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.
@@ -47,6 +47,8 @@ pub const ALL: u32 = u32::MAX;
 pub const ARRAY_GUARDED: u32 = 64;
 /// `POLLYRS_ARRAY_FAULT`.
 pub const ARRAY_FAULT: u32 = 128;
+/// `POLLYRS_FAULT_ERANGE`.
+pub const FAULT_ERANGE: usize = 1;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 

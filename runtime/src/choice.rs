@@ -8,6 +8,7 @@ use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload};
 use crate::cost::{self, Estimate, Moves};
 use crate::cuda::Device;
+use crate::errno_address;
 use crate::error::{Error, Result};
 use crate::hold::Hold;
 use crate::registry::{self, State};
@@ -39,6 +40,10 @@ pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
         array
             .check()
             .map_err(|problem| Error::Descriptor(format!("array {} {problem}", scop.array_name(index))))?;
+        // What the library calls may set it, and so may what the program itself calls.
+        if (array.start as u64..array.start as u64 + array.bytes).contains(&errno_address()) {
+            return Err(Error::Errno);
+        }
     }
     for kernel in scop.kernels() {
         let threads = kernel.block_threads();

@@ -59,6 +59,8 @@ pub enum Error {
     Unreadable,
     #[error("a function of the program would set errno")]
     Fault,
+    #[error("errno lies in an array")]
+    Errno,
     #[error("injected fault: {operation} {count}")]
     Injected { operation: Operation, count: u64 },
     #[error("internal error of the run-time library: {0}")]

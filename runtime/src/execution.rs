@@ -5,23 +5,23 @@
 //! * host memory is only written in [`Run::end`], after everything on the device has succeeded ([`crate::results`]), and by what an
 //!   execution displaces from a hold ([`crate::hold`]): results of earlier ones, complete since then;
 //! * results of arrays that are held stay on the device; an error of a launch that may have changed what only the device has
-//!   ends the program, since nothing can restore it;
+//!   ends the program, since nothing can restore it. Where an execution may turn out not to count for what the data are, a copy can;
 //! * whatever happens, dropping the run waits for the device and frees what it holds, or leaves both to the hold.
 //!
 //! Example: `A[i] = A[i-1]` for `i` in `5 .. 10` on doubles touches `A[4] .. A[9]` and writes `A[5] .. A[9]`: `start = &A[4]`,
 //! `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes at some `d` with
 //! `d = start (mod 256)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
 
+use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-use crate::abi::{ARRAY_SCRATCH, Array, Scop};
+use crate::abi::{ARRAY_SCRATCH, Array, FAULT_ERANGE, Scop};
 use crate::choice;
 use crate::config::{Config, DeviceChoice, Operation};
 use crate::cost::Estimate;
 use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue, buffer};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
-use crate::fatal;
 use crate::guarded;
 use crate::hold::{Hold, Place};
 use crate::nvtx::Range;
@@ -30,6 +30,7 @@ use crate::queue::CudaQueue;
 use crate::registry::{self, State};
 use crate::results::{Back, Returning, lost};
 use crate::returned::Shape;
+use crate::{ERANGE, fatal};
 
 /// An array during an execution.
 struct Placed {
@@ -46,6 +47,8 @@ struct Placed {
     held: bool,
     /// Its memory is its own, its contents those of memory of the hold.
     beside: bool,
+    /// A copy of the hold's memory before the launches.
+    saved: Option<u64>,
 }
 
 impl Placed {
@@ -59,6 +62,7 @@ impl Placed {
             before: Vec::new(),
             held: false,
             beside: false,
+            saved: None,
         }
     }
 }
@@ -94,6 +98,8 @@ pub struct Run {
     chosen: Option<Chosen>,
     /// The first launch may have changed arrays.
     launched: bool,
+    /// What launches changed of what only the device has is as it was before them.
+    restored: bool,
     launches: u64,
     succeeded: bool,
     bytes_in: u64,
@@ -154,6 +160,7 @@ pub unsafe fn begin(
         ready: start,
         chosen: None,
         launched: false,
+        restored: false,
         launches: 0,
         succeeded: false,
         bytes_in: 0,
@@ -179,6 +186,7 @@ pub unsafe fn begin(
         // SAFETY: the caller's promise.
         unsafe { run.copy_in(index) }?;
     }
+    run.save()?;
     drop(copying);
     Ok(run)
 }
@@ -346,11 +354,12 @@ impl Run {
         self.error.get_or_insert(error);
     }
 
-    /// Waits, copies the written ranges back, reports; results of held arrays stay. An error: host memory is as it was before.
+    /// Waits, copies the written ranges back, reports; results of held arrays stay. An error: host memory is as it was before. The result
+    /// is what the program's `errno` is to be, if the program would have set it.
     ///
     /// # Safety
     /// The arrays' written ranges are writable.
-    pub unsafe fn end(mut self) -> Result<()> {
+    pub unsafe fn end(mut self) -> Result<Option<c_int>> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -365,7 +374,7 @@ impl Run {
             unsafe { self.check_unwritten() }?;
         }
         // SAFETY: the caller's promise.
-        unsafe { self.check_faults() }?;
+        let errno = unsafe { self.check_faults() }?;
         let results = results(&self.arrays);
         let waits = self.hold.is_none_or(|hold| hold.get().measures())
             || !results.is_empty()
@@ -395,14 +404,15 @@ impl Run {
         if self.config.reports() {
             self.report();
         }
-        Ok(())
+        Ok(errno)
     }
 
-    /// Waits for the kernels, if they may report faults, and looks whether one did.
+    /// Waits for the kernels, if they may report faults, and looks whether one did. The result is `errno`, if it is to be set.
     ///
     /// # Safety
     /// As for [`Run::end`].
-    unsafe fn check_faults(&mut self) -> Result<()> {
+    unsafe fn check_faults(&mut self) -> Result<Option<c_int>> {
+        let mut errno = None;
         let cells: Vec<_> =
             self.arrays.iter().filter(|a| a.host.is_fault()).map(|a| (a.device, a.host.bytes)).collect();
         for (from, bytes) in cells {
@@ -413,10 +423,47 @@ impl Run {
                 self.queue.synchronize()?;
                 std::slice::from_raw_parts(landing, bytes as usize)
             };
-            if landed.iter().any(|b| *b != 0) {
+            let sets = landed.get(FAULT_ERANGE).is_some_and(|b| *b != 0);
+            let faulty = landed.iter().enumerate().any(|(at, b)| at != FAULT_ERANGE && *b != 0);
+            if faulty {
+                // SAFETY: the caller's promise.
+                unsafe { self.restore() }?;
                 return Err(Error::Fault);
             }
+            errno = errno.or(sets.then_some(ERANGE));
         }
+        Ok(errno)
+    }
+
+    /// Copies what only the device has, and the launches may change, where the execution may turn out not to count.
+    fn save(&mut self) -> Result<()> {
+        let Some(hold) = self.hold.filter(|_| self.arrays.iter().any(|a| a.host.is_fault())) else {
+            return Ok(());
+        };
+        for index in 0..self.arrays.len() {
+            let Placed { host, device, held, .. } = self.arrays[index];
+            if held && hold.get().endangers(&host) {
+                self.config.faults.check(Operation::Alloc)?;
+                let to = self.queue.allocate(host.bytes, host.start as u64)?;
+                self.arrays[index].saved = Some(to);
+                // SAFETY: two allocations of the array's size.
+                unsafe { self.queue.copy_within(to, device, host.bytes) }?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes the launches, which are over, where [`Run::save`] made a copy.
+    ///
+    /// # Safety
+    /// As for [`Run::end`].
+    unsafe fn restore(&mut self) -> Result<()> {
+        for &Placed { host, device, saved, .. } in &self.arrays {
+            let Some(saved) = saved else { continue };
+            // SAFETY: as in `save`.
+            unsafe { self.queue.copy_within(device, saved, host.bytes) }?;
+        }
+        self.restored = true;
         Ok(())
     }
 
@@ -514,7 +561,7 @@ impl Drop for Run {
     fn drop(&mut self) {
         let Some(hold) = self.hold else { return };
         let failed = !self.succeeded && self.launched;
-        if failed && self.endangers() {
+        if failed && !self.restored && self.endangers() {
             fatal(&format!("{}: a failure left arrays half changed on the device", self.scop.name()));
         }
         let mut queue = std::mem::replace(&mut self.queue, Box::new(NoQueue));
@@ -525,7 +572,10 @@ impl Drop for Run {
         for placed in self.arrays.iter().filter(|p| !p.held && p.device != DUMMY_ADDRESS) {
             queue.give_back(placed.device);
         }
-        let held: Vec<Array> = self.arrays.iter().filter(|placed| placed.held).map(|p| p.host).collect();
+        self.arrays.iter().filter_map(|placed| placed.saved).for_each(|saved| queue.give_back(saved));
+        // What is as it was before is not worthless.
+        let lost = |placed: &&Placed| placed.held && !(self.restored && placed.saved.is_some());
+        let held: Vec<Array> = self.arrays.iter().filter(lost).map(|p| p.host).collect();
         hold.get().finish(&mut *queue, &held, failed);
         hold.get().queue = Some(queue);
     }

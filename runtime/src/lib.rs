@@ -87,6 +87,14 @@ unsafe extern "C" {
     fn __errno_location() -> *mut std::ffi::c_int;
 }
 
+/// C's number for a result that is out of range.
+const ERANGE: std::ffi::c_int = 34;
+
+fn errno_address() -> u64 {
+    // SAFETY: gives the address of the thread's variable.
+    unsafe { __errno_location() as u64 }
+}
+
 /// Calls of the library that the thread is in.
 ///
 /// A signal handler may have loops of its own. If it interrupts the library, the locks and the allocator may be in use by the very thread
@@ -350,7 +358,13 @@ pub unsafe extern "C" fn pollyrs_rt_end(run: *mut c_void) -> i32 {
     // SAFETY: a run of this library, given back once.
     let ended = guarded(|| unsafe { Box::from_raw(run.cast::<Run>()).end() });
     match ended {
-        Ok(()) => 0,
+        Ok(errno) => {
+            if let Some(errno) = errno {
+                // SAFETY: the C library's, valid for the thread's life.
+                unsafe { *__errno_location() = errno };
+            }
+            0
+        }
         // Whether results had come back is not known.
         Err(Error::Internal(text)) => fatal(&format!("internal error while results came back: {text}")),
         Err(error) => {

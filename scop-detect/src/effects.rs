@@ -121,6 +121,22 @@ impl Builder<'_> {
             self.live_out(flow, &mut fx, v)?;
         }
         self.write_cells(flow, &mut fx)?;
+        // A subregion that does anything makes the calls in it, under its own conditions.
+        for k in 0..flow.subregions.len() {
+            let blocks = flow.subregions[k].blocks.iter();
+            let calls: Vec<Value> =
+                blocks.flat_map(|b| ir::instructions(*b)).filter(|v| ir::may_set_errno(*v)).collect();
+            let does = |e: &Effect| matches!(e.out, Out::Subregion(own) if own == k);
+            if calls.is_empty() || !fx.effects.iter().any(does) {
+                continue;
+            }
+            let mut e = self.subregion_effect(flow, &mut fx, k)?;
+            for call in calls {
+                self.resolve(flow, &mut fx, &mut e, call)?;
+            }
+            fx.effects.push(e);
+            self.write_cells(flow, &mut fx)?;
+        }
         for b in &flow.order {
             for v in ir::instructions(*b).into_iter().filter(|v| ir::may_set_errno(*v)) {
                 if !self.uncovered(flow, &fx.effects, *b, v)?.is_empty()? {

@@ -57,6 +57,13 @@ const MATH_INTRINSICS: &[&str] = &[
     "sin",
     "cos",
     "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "ldexp",
     "fshl",
     "fshr",
     "canonicalize",
@@ -79,10 +86,46 @@ const MATH_INTRINSICS: &[&str] = &[
 ];
 
 /// Functions of the C library that kernels compute; with the suffix `f` for float.
-const MATH_FUNCTIONS: [&str; 34] = [
-    "sqrt", "fabs", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "pow", "sin", "cos", "tan",
-    "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "hypot",
-    "floor", "ceil", "trunc", "rint", "round", "fmin", "fmax", "fmod", "erf",
+const MATH_FUNCTIONS: [&str; 39] = [
+    "sqrt",
+    "fabs",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "pow",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "cbrt",
+    "hypot",
+    "floor",
+    "ceil",
+    "trunc",
+    "rint",
+    "round",
+    "fmin",
+    "fmax",
+    "fmod",
+    "erf",
+    "erfc",
+    "exp10",
+    "fdim",
+    "ldexp",
+    "remainder",
 ];
 
 /// Whether the call may be dropped from every kernel.
@@ -107,7 +150,8 @@ fn is_math(call: Value) -> bool {
         };
         return MATH_INTRINSICS.iter().any(typed);
     }
-    is_math_function(&name) && ir::accesses_no_memory(call)
+    // A function of the program may have such a name, too.
+    is_math_function(&name) && ir::is_declaration(f) && ir::accesses_no_memory(call)
 }
 
 fn is_math_function(name: &str) -> bool {
@@ -118,8 +162,11 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
     if ir::is_inline_asm(call) {
         return RejectReason::InlineAssembly;
     }
+    let own = |f: Value| !ir::is_declaration(f);
     let callee = match ir::callee(call).map(ir::name) {
-        Some(n) if is_math_function(&n) => format!("{n} (it may set errno; compile with -fno-math-errno)"),
+        Some(n) if is_math_function(&n) && !ir::callee(call).is_some_and(own) => {
+            format!("{n} (it may set errno; compile with -fno-math-errno)")
+        }
         Some(n) => n,
         None => "a function pointer".to_string(),
     };

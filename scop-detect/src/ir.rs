@@ -313,6 +313,12 @@ pub(crate) fn accesses_no_memory(call: Value) -> bool {
     attribute(call, "memory") == Some(0)
 }
 
+/// Whether a function's body is elsewhere.
+pub(crate) fn is_declaration(f: Value) -> bool {
+    // SAFETY: a function.
+    unsafe { LLVMIsDeclaration(f) != 0 }
+}
+
 /// The call has no effect but its result: no memory, no exception, and it returns.
 pub(crate) fn is_pure_call(call: Value) -> bool {
     accesses_no_memory(call)

@@ -70,18 +70,15 @@ impl Builder<'_> {
         self.finish(name, function, drafts, arrays, &fx.invariants)
     }
 
-    /// The cell in which kernels report that a call would have set `errno`. Each such call must run on the device whenever the
+    /// The cell in which kernels report calls that set `errno`. Each such call must run on the device whenever the
     /// program runs it: its result may be of no use to any statement, or of use in some iterations only.
     fn fault(&mut self, flow: &Flow, groups: &[Group], arrays: &mut Vec<Array>) -> Result<(), Fail> {
         let mut any = false;
-        // Calls under control flow on data: code generation has them report in straight-line code only.
-        for b in self.region.blocks.difference(&self.excluded).filter(|b| !flow.order.contains(b)) {
-            if let Some(call) = ir::instructions(*b).into_iter().find(|v| ir::may_set_errno(*v)) {
-                return Err(Fail::at(crate::instructions::call_reason(call), call));
-            }
-        }
-        for b in &flow.order {
+        for b in self.region.blocks.difference(&self.excluded) {
             for call in ir::instructions(*b).into_iter().filter(|v| ir::may_set_errno(*v)) {
+                if !flow.domains.contains_key(b) {
+                    return Err(Fail::at(crate::instructions::call_reason(call), call));
+                }
                 any = true;
                 let missed = self.uncovered(flow, groups.iter().flat_map(|g| &g.effects), *b, call)?;
                 if !missed.is_empty()? {

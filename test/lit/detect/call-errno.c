@@ -1,10 +1,11 @@
-// Call: expf sets errno, unless -fno-math-errno is given; that of sqrtf is left to a run-time check.
+// Calls of the mathematical library may set errno: that is left to a run-time check. Where the compiler may not know the function, and the
+// program has one of that name, they are any calls.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-detect>" -disable-output %t.ll 2>&1 | FileCheck %s --match-full-lines
 
 #include <math.h>
-void f(int n, float *A) {
+__attribute__((no_builtin("expf"))) void f(int n, float *A) {
   for (int i = 0; i < n; i++)
     A[i] = expf(A[i]);
 }
@@ -27,3 +28,11 @@ void unused(int n, float *A) {
 }
 
 // CHECK: scop unused at {{.*}}: 2 statements, 1 arrays, 1 loops
+
+void conditional(int n, float *A) {
+  for (int i = 0; i < n; i++)
+    if (A[i] > 2)
+      A[i] = logf(A[i]) + powf(A[i], 1.5f);
+}
+
+// CHECK: scop conditional at {{.*}}: 1 statements, 1 arrays, 1 loops

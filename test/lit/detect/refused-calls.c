@@ -227,7 +227,7 @@ void addresses_as_numbers(int n, unsigned long *A) {
 
 // CHECK: scop addresses_as_numbers at {{.*}}calls.c:[[#@LINE-4]]: 1 statements, 1 arrays, 1 loops
 
-void sines(int n, double *A) {
+__attribute__((no_builtin("sin"))) void sines(int n, double *A) {
   for (int i = 0; i < n; i++)
     A[i] = sin(A[i]);
 }
