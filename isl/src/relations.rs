@@ -511,6 +511,7 @@ isl_methods! { UnionMap
         fn lexmax() -> UnionMap = isl_union_map_lexmax;
         fn lex_lt(o: UnionMap) -> UnionMap = isl_union_map_lex_lt_union_map;
         fn lex_le(o: UnionMap) -> UnionMap = isl_union_map_lex_le_union_map;
+        fn lex_ge(o: UnionMap) -> UnionMap = isl_union_map_lex_ge_union_map;
         fn lex_lt_at_multi_union_pw_aff(o: MultiUnionPwAff) -> UnionMap
             = isl_union_map_lex_lt_at_multi_union_pw_aff;
         fn eq_at(o: MultiUnionPwAff) -> UnionMap = isl_union_map_eq_at_multi_union_pw_aff;

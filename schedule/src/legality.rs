@@ -219,24 +219,54 @@ impl Checker<'_> {
             }
         }
 
-        let box_ = self.started(k, launched)?;
         let tiles = params_of(&k.grid.iter().map(|g| g.param.clone()).collect::<Vec<_>>());
         let threads = params_of(&k.block.iter().map(|b| b.param.clone()).collect::<Vec<_>>());
         // What each point executes by the maps, against what the box and the schedule say.
         let by_map = restrict(domain.clone(), &k.tile_map, &tiles)?;
         let by_map = restrict(by_map, &k.thread_map, &threads)?;
         let points = by_map.clone().params()?;
-        self.report_set(
-            Rule::Grid,
-            &k.name,
-            isl::UnionSet::from_set(from_params(points.subtract(box_.clone())?)?)?,
-        )?;
-        let outside = box_.clone().subtract(k.context.clone())?;
-        self.report_set(Rule::Context, &k.name, isl::UnionSet::from_set(from_params(outside)?)?)?;
-        let scheduled = steps::statements(&k.schedule.domain()?)?.intersect_params(box_.clone())?;
-        let by_map = by_map.intersect_params(box_)?;
-        self.report_set(Rule::ThreadDomain, &k.name, scheduled.clone().subtract(by_map.clone())?)?;
+        let outside = self.outside(k, &domain, &launched, points)?;
+        self.report_set(Rule::Grid, &k.name, outside)?;
+        let box_ = self.started(k, launched)?;
+        let wide = box_.clone().subtract(k.context.clone())?;
+        self.report_set(Rule::Context, &k.name, isl::UnionSet::from_set(from_params(wide)?)?)?;
+        // All of `by_map` is in the box now. The difference comes before the box, whose pieces (one for each case of the grid's bounds) it would
+        // be multiplied by.
+        let scheduled = steps::statements(&k.schedule.domain()?)?;
+        let more = scheduled.clone().subtract(by_map.clone())?;
+        let more = if more.is_empty()? { more } else { more.intersect_params(box_)? };
+        self.report_set(Rule::ThreadDomain, &k.name, more)?;
         self.report_set(Rule::ThreadDomain, &k.name, by_map.subtract(scheduled)?)
+    }
+
+    /// What of `points`, the launches, tiles and threads that execute something of `domain`, [`Checker::started`] does not have: condition by
+    /// condition, because the differences of whole boxes have very many pieces where the bounds of a grid have some.
+    fn outside(
+        &self,
+        k: &MappedKernel,
+        domain: &isl::UnionSet,
+        launched: &isl::Set,
+        points: isl::Set,
+    ) -> Result<isl::UnionSet> {
+        let ctx = &self.scop.ctx;
+        let launches = domain.clone().params()?;
+        let mut outside = vec![launches.clone().subtract(launched.clone())?];
+        for g in &k.grid {
+            let end = g.lower.clone().add(g.count.clone())?;
+            outside.push(launches.clone().subtract(end.clone().domain()?)?);
+            let at = isl::PwAff::read(ctx, &format!("[{0}] -> {{ [({0})] }}", g.param))?;
+            outside.push(at.clone().lt_set(g.lower.clone())?.intersect(points.clone())?);
+            outside.push(at.ge_set(end)?.intersect(points.clone())?);
+        }
+        for b in &k.block {
+            let text = format!("[{0}] -> {{ : {0} < 0 or {0} >= {1} }}", b.param, b.size);
+            outside.push(isl::Set::read(ctx, &text)?.intersect(points.clone())?);
+        }
+        let mut all = isl::UnionSet::empty(ctx)?;
+        for set in outside {
+            all = all.union(isl::UnionSet::from_set(from_params(set)?)?)?;
+        }
+        Ok(all)
     }
 
     /// `[params, _h*, _b*, _t*]`: the threads that the launches with these parameters start.
