@@ -48,9 +48,12 @@ impl Checker<'_> {
         let domain = k.schedule.domain()?.intersect_params(started.clone())?;
         // What windows need has steps as well.
         let (own, barriers) = (part(&domain, |t| t != BARRIER)?, part(&domain, |t| t == BARRIER)?);
+        // Times of all that might be; which instances and barriers there are comes from the other side of each intersection below, once.
         let time = k.schedule.map()?;
-        let (at, meet) =
-            (time.clone().intersect_domain(own.clone())?, time.intersect_domain(barriers.clone())?);
+        let (at, meet) = (
+            time.clone().intersect_domain(own.clone().universe()?)?,
+            time.intersect_domain(barriers.clone().universe()?)?,
+        );
 
         let threads: Vec<_> = k.block.iter().map(|b| b.param.clone()).collect();
         let everywhere = forget_set(barriers.clone(), &threads)?.intersect_params(started)?;
@@ -67,7 +70,8 @@ impl Checker<'_> {
         let (c, d) = (names("c", n).join(","), names("d", n).join(","));
         let before = format!("{{ {BARRIER}[{c}] -> {BARRIER}[{d}] : {} }}", lex_lt(n));
         let before = isl::UnionMap::read(ctx, &before)?;
-        self.report_map(Rule::Barrier, &k.name, not_after.intersect(before.clone())?)?;
+        let met_in_turn = before.clone().intersect_domain(barriers.clone())?.intersect_range(barriers.clone())?;
+        self.report_map(Rule::Barrier, &k.name, met_in_turn.intersect(not_after)?)?;
 
         // { S[i] -> _barrier[σ] }
         let step = isl::UnionMap::read(ctx, &format!("{{ [{c}] -> {BARRIER}[{c}] }}"))?;
@@ -79,9 +83,10 @@ impl Checker<'_> {
         }
         let late = meet.clone().lex_le(at.clone())?.reverse()?;
         let reached = step.clone().apply_range(before.clone())?.union(step.clone())?;
+        let reached = reached.intersect_range(barriers.clone())?;
         self.report_map(Rule::Barrier, &k.name, late.intersect(reached)?)?;
         let early = at.lex_le(meet)?;
-        let passed = step.apply_range(before.reverse()?)?;
+        let passed = step.apply_range(before.reverse()?)?.intersect_range(barriers)?;
         self.report_map(Rule::Barrier, &k.name, early.intersect(passed)?)
     }
 
