@@ -150,7 +150,8 @@ impl Check<'_> {
             kept = kept.union(all.clone().intersect(same)?)?;
         }
         // Chains of a regrouped update have rules of their own; all else that its instances depend on stays.
-        let mut views = kept.clone().domain()?.union(kept.clone().range()?)?.identity()?;
+        let mut views =
+            kept.clone().domain()?.universe()?.union(kept.clone().range()?.universe()?)?.identity()?;
         for (s, view) in &self.made.instances {
             let array = self.old.statements[s.0]
                 .reduction
@@ -167,7 +168,10 @@ impl Check<'_> {
             let own = own.clone().intersect_domain(old.clone())?.union(own.intersect_range(old)?)?;
             kept = kept.subtract(own)?;
         }
-        let kept = kept.apply_domain(views.clone())?.apply_range(views)?.intersect_params(self.known.clone())?;
+        if !self.made.instances.is_empty() {
+            kept = kept.apply_domain(views.clone())?.apply_range(views)?;
+        }
+        let kept = kept.intersect_params(self.known.clone())?.coalesce()?;
         let timed = time.clone().domain()?;
         let all = kept.clone().domain()?.union(kept.clone().range()?)?;
         self.report(all.is_subset(&timed)?, || "an instance has no place in the new order".into());
