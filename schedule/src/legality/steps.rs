@@ -70,7 +70,8 @@ impl Checker<'_> {
         let (c, d) = (names("c", n).join(","), names("d", n).join(","));
         let before = format!("{{ {BARRIER}[{c}] -> {BARRIER}[{d}] : {} }}", lex_lt(n));
         let before = isl::UnionMap::read(ctx, &before)?;
-        let met_in_turn = before.clone().intersect_domain(barriers.clone())?.intersect_range(barriers.clone())?;
+        let met_in_turn =
+            before.clone().intersect_domain(barriers.clone())?.intersect_range(barriers.clone())?;
         self.report_map(Rule::Barrier, &k.name, met_in_turn.intersect(not_after)?)?;
 
         // { S[i] -> _barrier[σ] }

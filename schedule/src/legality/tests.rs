@@ -100,6 +100,19 @@ fn wrong_count() {
     let g = &mut m.kernels[1].grid[1];
     g.count = g.count.clone().add_constant(isl::Val::int(&s.ctx, 1).unwrap()).unwrap();
     assert_eq!(rules(&s, &deps, &m), [Rule::Context]);
+    // The first tile is missing, or there is no grid at all for some sizes.
+    let one = |s: &Scop, n: i64| isl::Val::int(&s.ctx, n).unwrap();
+    let (deps, mut m) = mapped(&s);
+    let g = &mut m.kernels[1].grid[1];
+    g.lower = g.lower.clone().add_constant(one(&s, 1)).unwrap();
+    g.count = g.count.clone().add_constant(one(&s, -1)).unwrap();
+    assert!(rules(&s, &deps, &m).contains(&Rule::Grid));
+    let (deps, mut m) = mapped(&s);
+    let g = &mut m.kernels[1].grid[1];
+    let small =
+        g.count.clone().le_set(isl::PwAff::constant_on(g.count.domain_space().unwrap(), 1).unwrap()).unwrap();
+    g.count = g.count.clone().subtract_domain(small).unwrap();
+    assert!(rules(&s, &deps, &m).contains(&Rule::Grid));
 }
 
 #[test]
