@@ -3,14 +3,11 @@
 #include "shim.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Support/ModRef.h"
 
@@ -34,11 +31,22 @@ static constexpr LibFunc Functions[] = {
 };
 #undef BOTH
 
+// One that LLVM's table lacks.
+static bool isComplementOfErf(const CallInst &Call) {
+  const Function &F = *Call.getCalledFunction();
+  Type *T = F.getReturnType();
+  bool Single = F.getName() == "erfcf";
+  const Function &Caller = *Call.getFunction();
+  return (Single || F.getName() == "erfc") && (Single ? T->isFloatTy() : T->isDoubleTy()) && F.arg_size() == 1 && !F.isVarArg() &&
+         F.getArg(0)->getType() == T && !Call.isNoBuiltin() && !Caller.hasFnAttribute("no-builtins") &&
+         !Caller.hasFnAttribute(Single ? "no-builtin-erfcf" : "no-builtin-erfc");
+}
+
 static bool isMathCall(const CallInst &Call, const TargetLibraryInfo &TLI) {
+  if (Call.isStrictFP() || Call.hasOperandBundles() || !Call.getCalledFunction() || !Call.getCalledFunction()->isDeclaration())
+    return false;
   LibFunc F;
-  return !Call.isStrictFP() && !Call.hasOperandBundles() && Call.getCalledFunction() &&
-         Call.getCalledFunction()->isDeclaration() && TLI.getLibFunc(Call, F) && TLI.has(F) &&
-         is_contained(Functions, F);
+  return TLI.getLibFunc(Call, F) ? TLI.has(F) && is_contained(Functions, F) : isComplementOfErf(Call);
 }
 
 // Whether it is a root whose argument is a constant with which the call leaves `errno` alone. (Such calls appear where a loop that runs no
@@ -51,21 +59,10 @@ static bool cannotFail(const CallInst &Call, const TargetLibraryInfo &TLI) {
   return Argument && (!Argument->isNegative() || Argument->isZero() || Argument->isNaN());
 }
 
-// Whether something in the loop might read or write errno, other than the calls: an int that is reached through a pointer, say.
-static bool touchesErrno(const Loop &L, AAResults &AA, const TargetLibraryInfo &TLI) {
-  for (const BasicBlock *BB : L.blocks())
-    for (const Instruction &I : *BB) {
-      auto *Call = dyn_cast<CallInst>(&I);
-      if (!I.mayReadOrWriteMemory() || (Call && (isMathCall(*Call, TLI) || Call->onlyAccessesInaccessibleMemory())))
-        continue;
-      auto MayBe = [&](const MemoryLocation &Place) { return AA.aliasErrno(Place, I.getModule()) != AliasResult::NoAlias; };
-      if (auto *Copy = dyn_cast<AnyMemTransferInst>(&I)) {
-        if (MayBe(MemoryLocation::getForSource(Copy)) || MayBe(MemoryLocation::getForDest(Copy)))
-          return true;
-      } else if (auto Place = MemoryLocation::getOrNone(&I); !Place || MayBe(*Place))
-        return true;
-    }
-  return false;
+void pollyrs::lookAtErrno(Session &S, const Loop &L) {
+  for (pollyrs::MathCall &M : S.MathCalls)
+    if (auto *Call = dyn_cast_or_null<CallInst>(static_cast<Value *>(M.Call)); Call && L.contains(Call) && Call->hasFnAttr(Key))
+      Call->addFnAttr(Attribute::get(Call->getContext(), Key, Again));
 }
 
 extern "C" {
@@ -92,32 +89,22 @@ bool prs_describe_math_calls(Session *S, LLVMValueRef FRef) {
 bool prs_assume_no_errno(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-  AAResults &AA = S->FAM.getResult<AAManager>(F);
   const TargetLibraryInfo &TLI = S->FAM.getResult<TargetLibraryAnalysis>(F);
-  // By outermost loop.
-  DenseMap<const Loop *, bool> Touched;
-  SmallVector<CallInst *, 16> Calls;
+  bool Changed = false;
   for (Instruction &I : instructions(F)) {
     auto *Call = dyn_cast<CallInst>(&I);
-    const Loop *L = Call ? LI.getLoopFor(Call->getParent()) : nullptr;
-    if (!L || !isMathCall(*Call, TLI) || Call->doesNotAccessMemory())
+    if (!Call || !LI.getLoopFor(Call->getParent()) || !isMathCall(*Call, TLI) || Call->doesNotAccessMemory())
       continue;
-    Calls.push_back(Call);
-    L = L->getOutermostLoop();
-    if (auto [It, New] = Touched.try_emplace(L, false); New)
-      It->second = touchesErrno(*L, AA, TLI);
-  }
-  for (CallInst *Call : Calls) {
+    Changed = true;
     if (!cannotFail(*Call, TLI)) {
       S->MathCalls.push_back({Call, Call->getAttributes()});
-      bool Looked = Touched.lookup(LI.getLoopFor(Call->getParent())->getOutermostLoop());
-      Call->addFnAttr(Attribute::get(F.getContext(), Key, Looked ? Again : Afterwards));
+      Call->addFnAttr(Attribute::get(F.getContext(), Key, Afterwards));
     }
     Call->setDoesNotAccessMemory();
   }
-  if (!Calls.empty())
+  if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());
-  return !Calls.empty();
+  return Changed;
 }
 
 // False if a call was lost.

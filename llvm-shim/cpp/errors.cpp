@@ -15,7 +15,12 @@ using pollyrs::Session;
 
 // A block that ends the program or the function by other means than its terminator.
 static bool isErrorBlock(const BasicBlock &BB) {
-  return isa_and_nonnull<UnreachableInst>(BB.getTerminator()) && !BB.isEHPad() && !BB.hasAddressTaken() && BB.size() <= 16;
+  if (BB.isEHPad() || BB.hasAddressTaken() || BB.size() > 16)
+    return false;
+  // A call that only returns by an exception, for which the function has something to clean up.
+  if (auto *Call = dyn_cast_or_null<InvokeInst>(BB.getTerminator()))
+    return isa<UnreachableInst>(*Call->getNormalDest()->getFirstNonPHIOrDbg());
+  return isa_and_nonnull<UnreachableInst>(BB.getTerminator());
 }
 
 // A copy of `Error` for the edge from `Pred` alone.
@@ -35,6 +40,11 @@ static BasicBlock *ownErrorBlock(BasicBlock &Error, BasicBlock &Pred) {
   }
   for (Instruction &I : *Own)
     RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+  for (BasicBlock *Next : successors(Own))
+    for (PHINode &PHI : Next->phis()) {
+      Value *V = PHI.getIncomingValueForBlock(&Error), *Copy = Map.lookup(V);
+      PHI.addIncoming(Copy ? Copy : V, Own);
+    }
   Error.removePredecessor(&Pred, /*KeepOneInputPHIs=*/true);
   Pred.getTerminator()->replaceSuccessorWith(&Error, Own);
   return Own;

@@ -119,6 +119,11 @@ struct MathCall {
   llvm::AttributeList Attributes;
 };
 
+struct Session;
+
+// What is loaded before a loop may be errno: only the original loop can set it, for all calls in there.
+void lookAtErrno(Session &S, const llvm::Loop &L);
+
 // Pass builder and analysis managers for one module, apart from the host's.
 struct Session {
   explicit Session(llvm::Module &M);

@@ -278,6 +278,8 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
     if (!Again)
       Values.push_back({Base, Offset, Guard, Earlier});
     mark(*Load, *Earlier);
+    if (AA.aliasErrno(MemoryLocation::get(Load), F.getParent()) != AliasResult::NoAlias)
+      pollyrs::lookAtErrno(S, *L.getOutermostLoop());
     Changed = true;
   }
   if (!Changed)

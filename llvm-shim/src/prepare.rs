@@ -42,8 +42,8 @@
 //!
 //! **errno.** `exp(x)` of the C library sets `errno` where the result is too large or too small, `sqrt(x)` for `x < 0`. Such calls are
 //! made pure ([`ERRNO`] marks them), so that they can be modelled; a kernel computes the result and looks at the arguments, and reports what
-//! the program would have done to `errno`. Where that is surely `ERANGE`, and nothing in the loop may look at `errno` (alias analysis tells: an
-//! `int` behind a pointer might), the run-time library does it when all is computed. Otherwise nothing that the device computed counts, and
+//! the program would have done to `errno`. Where that is surely `ERANGE`, the run-time library does it when all is computed, unless what is
+//! loaded in front of the loop (below: bounds in memory) might be `errno` itself; it never lies in one of the arrays. Otherwise nothing that the device computed counts, and
 //! the original loop, whose calls are what they were, runs. Such a call is never moved out of its condition.
 //!
 //! **Products of complex numbers.** Where both parts of `(a + bi) * (c + di)` are no numbers, compilers call `__muldc3`, which looks for
@@ -65,8 +65,8 @@ pub const CHECK: &str = "pollyrs.check";
 /// Metadata on a store that stands for one under a condition on data.
 pub const CONDITIONAL: &str = "pollyrs.conditional";
 
-/// Attribute of a call that is pure but for setting `errno`, which the device has to report. Its value is empty where nothing in the loop
-/// looks at `errno`.
+/// Attribute of a call that is pure but for setting `errno`, which the device has to report. Its value is empty where nothing that is
+/// loaded before the loop may be `errno`.
 pub const ERRNO: &str = "pollyrs-errno";
 
 /// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model takes it for.
