@@ -1,4 +1,5 @@
-// Products of complex numbers: the call for results that are not numbers becomes code; src/prepare.rs has the argument.
+// Products of complex numbers: the call for results that are not numbers becomes code; and their absolute values: the call becomes that of hypot.
+// src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -78,8 +79,43 @@ struct Product {
 };
 } // namespace
 
-extern "C" bool prs_expand_complex_products(Session *S, LLVMValueRef FRef) {
+// `cabs(z)` is defined as `hypot(creal(z), cimag(z))`. Whether the call is one; of floats, the ABI has both parts in a vector.
+static bool isMagnitude(const CallInst &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  if (!Callee || !Callee->isDeclaration() || Call.isStrictFP() || Call.hasOperandBundles() || Call.isNoBuiltin())
+    return false;
+  auto Is = [&](StringRef Name, Type *T, ArrayRef<Type *> Args) {
+    return Callee->getName() == Name && Callee->getFunctionType() == FunctionType::get(T, Args, false) &&
+           Call.getFunctionType() == Callee->getFunctionType() && !Call.getFunction()->hasFnAttribute("no-builtins");
+  };
+  Type *Single = Type::getFloatTy(Call.getContext()), *Double = Type::getDoubleTy(Call.getContext());
+  return Is("cabs", Double, {Double, Double}) || Is("cabsf", Single, {FixedVectorType::get(Single, 2)});
+}
+
+static void becomeHypot(CallInst &Call) {
+  IRBuilder<> B(&Call);
+  bool Single = Call.arg_size() == 1;
+  Type *T = Call.getType();
+  Value *Parts = Call.getArgOperand(0);
+  Value *X = Single ? B.CreateExtractElement(Parts, uint64_t(0)) : Parts;
+  Value *Y = Single ? B.CreateExtractElement(Parts, uint64_t(1)) : Call.getArgOperand(1);
+  CallInst *New = B.CreateCall(Call.getModule()->getOrInsertFunction(Single ? "hypotf" : "hypot", T, T, T), {X, Y});
+  New->copyFastMathFlags(&Call);
+  New->setDebugLoc(Call.getDebugLoc());
+  if (Call.doesNotAccessMemory())
+    New->setDoesNotAccessMemory();
+  Call.replaceAllUsesWith(New);
+  Call.eraseFromParent();
+}
+
+extern "C" bool prs_expand_complex_calls(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
+  SmallVector<CallInst *, 8> Magnitudes;
+  for (Instruction &I : instructions(F))
+    if (auto *Call = dyn_cast<CallInst>(&I); Call && isMagnitude(*Call))
+      Magnitudes.push_back(Call);
+  for (CallInst *Call : Magnitudes)
+    becomeHypot(*Call);
   SmallVector<CallInst *, 8> Calls;
   for (Instruction &I : instructions(F))
     if (auto *Call = dyn_cast<CallInst>(&I); Call && partOf(*Call))
@@ -97,7 +133,8 @@ extern "C" bool prs_expand_complex_products(Session *S, LLVMValueRef FRef) {
     Call->replaceAllUsesWith(Whole);
     Call->eraseFromParent();
   }
-  if (!Calls.empty())
+  bool Changed = !Calls.empty() || !Magnitudes.empty();
+  if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());
-  return !Calls.empty();
+  return Changed;
 }

@@ -4,6 +4,7 @@
 #include "shim.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/LoopIterator.h"
 #include "llvm/Analysis/MustExecute.h"
@@ -444,25 +445,34 @@ bool prs_hoist_conditions(Session *S, LLVMValueRef FRef) {
 
 bool prs_drop_stack_saves(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
-  SmallVector<Instruction *, 8> Saves, Restores;
+  SmallVector<IntrinsicInst *, 8> Saves;
+  SmallVector<AllocaInst *, 4> Sized;
   for (Instruction &I : instructions(F)) {
     if (auto *A = dyn_cast<AllocaInst>(&I); A && !A->isStaticAlloca())
-      return false;
-    if (auto *II = dyn_cast<IntrinsicInst>(&I)) {
-      if (II->getIntrinsicID() == Intrinsic::stacksave)
-        Saves.push_back(II);
-      if (II->getIntrinsicID() == Intrinsic::stackrestore)
-        Restores.push_back(II);
-    }
+      Sized.push_back(A);
+    if (auto *II = dyn_cast<IntrinsicInst>(&I); II && II->getIntrinsicID() == Intrinsic::stacksave)
+      Saves.push_back(II);
   }
-  for (Instruction *I : Restores)
-    I->eraseFromParent();
-  for (Instruction *I : Saves)
-    if (I->use_empty())
-      I->eraseFromParent();
-  if (!Saves.empty())
+  DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  bool Changed = false;
+  for (IntrinsicInst *Save : Saves) {
+    auto IsRestore = [](User *U) {
+      auto *II = dyn_cast<IntrinsicInst>(U);
+      return II && II->getIntrinsicID() == Intrinsic::stackrestore;
+    };
+    // Nothing that a restore would take back has come since.
+    auto MayFollow = [&](AllocaInst *A) { return isPotentiallyReachable(Save, A, nullptr, &DT, &LI); };
+    if (!all_of(Save->users(), IsRestore) || any_of(Sized, MayFollow))
+      continue;
+    for (User *U : make_early_inc_range(Save->users()))
+      cast<Instruction>(U)->eraseFromParent();
+    Save->eraseFromParent();
+    Changed = true;
+  }
+  if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());
-  return !Saves.empty();
+  return Changed;
 }
 
 // A division that gives the same wherever `I` runs, and is defined everywhere.

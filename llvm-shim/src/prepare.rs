@@ -47,7 +47,7 @@
 //! the original loop, whose calls are what they were, runs. Such a call is never moved out of its condition.
 //!
 //! **Products of complex numbers.** Where both parts of `(a + bi) * (c + di)` are no numbers, compilers call `__muldc3`, which looks for
-//! infinities in the operands. The call becomes the code that ISO C has for it (annex G); only the bits of NaNs may differ.
+//! infinities in the operands. The call becomes the code that ISO C has for it (annex G); only the bits of NaNs may differ. `cabs` becomes `hypot`.
 //!
 //! **Selected addresses.** Of `wall[i] ? t[i] : t[i - 1]` LLVM makes one load from a selected address, which is not affine. It becomes a
 //! branch again, with a load in either arm.
@@ -116,7 +116,7 @@ impl Session {
         Ok(unsafe { sys::prs_hoist_conditions(self.raw, f) })
     }
 
-    /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run time only moves it: flang puts one
+    /// Removes pairs that save and restore the stack pointer, where no variable of a size known at run time only comes in between: flang puts one
     /// around each iteration of `do concurrent` with `local`.
     pub fn drop_stack_saves(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
@@ -222,11 +222,11 @@ impl Session {
         if unsafe { sys::prs_restore_errno(self.raw, f) } { Ok(()) } else { Err(ShimError::Errno) }
     }
 
-    /// Calls of `__muldc3` and `__mulsc3` become code.
-    pub fn expand_complex_products(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+    /// Calls of `__muldc3` and `__mulsc3` become code, those of `cabs` calls of `hypot`.
+    pub fn expand_complex_calls(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_expand_complex_products(self.raw, f) })
+        Ok(unsafe { sys::prs_expand_complex_calls(self.raw, f) })
     }
 
     /// Of accesses in loops whose address is selected by data, `*(c ? p : q)`, each becomes two in the arms of a branch; at most `limit`.

@@ -58,8 +58,8 @@ pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError
 
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     sums::split(session.module(), f);
+    session.expand_complex_calls(f)?;
     session.describe_math_calls(f)?;
-    session.expand_complex_products(f)?;
     session.drop_stack_saves(f)?;
     session.run_passes(f, CANONICALISE)?;
     session.specialise_back_edges(f)?;
