@@ -281,6 +281,16 @@ pub(crate) fn function_type(ret: LLVMTypeRef, params: &[LLVMTypeRef]) -> LLVMTyp
     unsafe { LLVMFunctionType(ret, params.as_mut_ptr(), params.len() as u32, 0) }
 }
 
+/// Adds an attribute without a value to a call.
+pub(crate) fn add_call_attribute(call: LLVMValueRef, name: &str) {
+    // SAFETY: a live call in a module; the name is passed with its length.
+    unsafe {
+        let context = LLVMGetTypeContext(LLVMTypeOf(call));
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+        LLVMAddCallSiteAttribute(call, FUNCTION, LLVMCreateEnumAttribute(context, kind, 0));
+    }
+}
+
 /// Adds an enum attribute (with a value, where it takes one). `index` is LLVM's: `u32::MAX` the function, 0 the result,
 /// from 1 the parameters.
 pub(crate) fn add_enum_attribute(

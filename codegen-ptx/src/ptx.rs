@@ -95,7 +95,7 @@ pub fn prepare_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModu
     tiled::predicate::to_ptx(module.0)?;
     lower_shared(module.0, km)?;
     tiled::product::to_ptx(module.0, options.arch)?;
-    lower_abstract(module.0)?;
+    lower_abstract(module.0, options.arch)?;
     lower_math(module.0, options)?;
     internalize(module.0, km);
     check_calls(module.0)?;
@@ -231,8 +231,8 @@ fn lower_shared(module: LLVMModuleRef, km: &KernelModule) -> Result<()> {
     })
 }
 
-fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
-    tiled::lower::to_ptx(module)?;
+fn lower_abstract(module: LLVMModuleRef, arch: u32) -> Result<()> {
+    tiled::lower::to_ptx(module, arch)?;
     if let Some(f) = find_function(module, BLOCK_ID) {
         replace_calls(module, f, |ir, _| {
             let ty = function_type(ir.i32_type(), &[]);

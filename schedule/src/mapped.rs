@@ -130,6 +130,8 @@ pub struct Tiling {
     pub lanes: Vec<u32>,
     /// Blocks that should fit a multiprocessor at once.
     pub residents: u32,
+    /// Sets of buffers for strips that come by copies that no thread waits for; 0: two sets, filled through registers.
+    pub stages: u32,
     /// Whether all that runs in loops fuses products of doubles into sums ([`crate::MapOptions::products`]).
     pub products: bool,
     /// Threads of a block for each one with points. The others only help to fill the buffers; they are the slowest part of the

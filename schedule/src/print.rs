@@ -147,7 +147,11 @@ impl fmt::Display for MappedKernel {
 
 impl fmt::Display for Tiling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "  lanes {:?} residents {} products {}", self.lanes, self.residents, self.products)?;
+        writeln!(
+            f,
+            "  lanes {:?} residents {} stages {} products {}",
+            self.lanes, self.residents, self.stages, self.products
+        )?;
         for d in &self.dims {
             writeln!(f, "  point {} of {} by {} from {} to {}", d.param, d.points, d.vector, d.min, d.max)?;
         }

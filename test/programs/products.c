@@ -5,7 +5,7 @@
 // ARGS: 640 576 40
 // ARGS: 530 1100 8
 // ARGS: 600 600 0
-// ARGS: 1700 1650 25
+// ARGS: 1700 1650 53
 // OFFLOAD: any
 #include "example.h"
 
@@ -41,10 +41,18 @@ __attribute__((noinline)) static void distances(int n, int m, int k, double A[n]
     }
 }
 
+// Tiles on the diagonal have points that the loops leave out.
+__attribute__((noinline)) static void lower(int n, int k, double A[n][k], double C[n][n]) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j)
+      for (int l = 0; l < k; ++l)
+        C[i][j] += A[i][l] * A[j][l];
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 513), m = (int)example_arg(argc, argv, 2, 517), k = (int)example_arg(argc, argv, 3, 9);
   size_t nk = (size_t)n * k, km = (size_t)k * m, nm = (size_t)n * m;
-  double *A = example_array(nk), *B = example_array(km), *C = example_array(nm);
+  double *A = example_array(nk), *B = example_array(km), *C = example_array(nm), *D = example_array((size_t)n * n);
   example_fill(A, nk);
   example_fill(B, km);
   example_fill(C, nm);
@@ -54,5 +62,8 @@ int main(int argc, char **argv) {
   example_print("transposed", C, nm);
   if (k > 0) distances(n, m, k, (double(*)[k])A, (double(*)[k])B, (double(*)[m])C);
   example_print("distances", C, nm);
+  example_fill(D, (size_t)n * n);
+  lower(n, k, (double(*)[k])A, (double(*)[n])D);
+  example_print("lower", D, (size_t)n * n);
   return 0;
 }

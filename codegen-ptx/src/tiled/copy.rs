@@ -23,6 +23,9 @@ use pollyrs_schedule::{Panel, SharedGroup};
 use pollyrs_scop::ElemType;
 use std::collections::BTreeSet;
 
+/// Bytes of an element that a target copies by itself: doubles.
+const ASYNC_BYTES: u32 = 8;
+
 /// How the threads of a block share the vectors of a buffer.
 struct Share {
     /// Elements of a vector.
@@ -406,6 +409,88 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Whether the target could copy whole vectors to the buffers by itself.
+    pub fn copies(&self, k: &KernelBuilder<'_>, panel: &Panel) -> bool {
+        self.sources.iter().zip(&panel.groups).all(|(s, g)| {
+            s.whole()
+                && s.elem.bytes() == ASYNC_BYTES
+                && s.align >= ASYNC_BYTES
+                && g.strides().last() == Some(&1)
+                && g.strides().iter().rev().skip(1).all(|stride| stride.is_multiple_of(s.share.width))
+                && s.share.vectors.is_multiple_of(s.share.threads)
+                && k.kernel.tiling.as_ref().is_some_and(|t| t.helpers <= 1)
+        })
+    }
+
+    /// Starts to copy the strip `args` from these addresses to the buffers that start `offset` bytes into shared memory; what has to be clamped is
+    /// copied at once.
+    #[allow(clippy::too_many_arguments)]
+    pub fn copy(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        function: LLVMValueRef,
+        emit: &ExprEmitter<'_>,
+        panel: &Panel,
+        addresses: &[Vec<LLVMValueRef>],
+        args: &[LLVMValueRef],
+        offset: LLVMValueRef,
+    ) -> Result<()> {
+        let ir = k.ir;
+        let block = |name: &str| ir.append_block(function, name);
+        let (vectors, other, elements, rest, after) =
+            (block("vectors"), block("unaligned"), block("elements"), block("clamped"), block("copied"));
+        ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(2)), vectors, other);
+        ir.at_end(other);
+        ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(1)), elements, rest);
+        for (arm, aligned) in [(vectors, true), (elements, false)] {
+            ir.at_end(arm);
+            let thread = thread(k)?;
+            let (starts, _) = layout(k, panel);
+            let groups = self.sources.iter().zip(addresses).zip(&panel.groups).zip(starts);
+            for (((source, addresses), g), start) in groups {
+                for (r, from) in (0..).zip(addresses) {
+                    let to = place(k, &source.share, g, thread, r, (offset, start));
+                    if aligned {
+                        lower::copy(k, VECTOR_BYTES, to, *from);
+                        continue;
+                    }
+                    for i in (0..source.share.width).map(|i| ir.int(i.into())) {
+                        let (to, from) = (ir.element(source.ty, to, i), ir.element(source.ty, *from, i));
+                        lower::copy(k, ASYNC_BYTES, to, from);
+                    }
+                }
+            }
+            ir.br(after);
+        }
+        ir.at_end(rest);
+        let values = clamped(k, emit, panel, args)?;
+        store(k, function, panel, &values, offset)?;
+        ir.br(after);
+        ir.at_end(after);
+        Ok(())
+    }
+}
+
+/// Where in shared memory the thread's vector of a round goes, in the buffer `start` bytes behind `offset`.
+fn place(
+    k: &mut KernelBuilder<'_>,
+    share: &Share,
+    g: &SharedGroup,
+    thread: LLVMValueRef,
+    round: u32,
+    (offset, start): (LLVMValueRef, u32),
+) -> LLVMValueRef {
+    let ir = k.ir;
+    let mut to = ir.int(0);
+    for (l, stride) in share.local(k, g, thread, round).iter().zip(&g.strides()) {
+        to = ir.add(to, ir.mul(*l, ir.int((*stride).into())));
+    }
+    let shared = k.abstract_call(SHARED, ir.ptr_type());
+    let buffer = ir.byte_offset(ir.byte_offset(shared, offset), ir.int(start.into()));
+    ir.element(llvm_elem(ir, k.scop.array(g.array).elem), buffer, to)
+}
+
 /// Stores what loads gave to the buffers that start `offset` bytes into shared memory.
 pub(super) fn store(
     k: &mut KernelBuilder<'_>,
@@ -429,14 +514,7 @@ pub(super) fn store(
         let whole = last == 1 && rows.clone().all(|s| s.is_multiple_of(share.width));
         for r in 0..share.rounds() {
             let moved: Vec<_> = values.by_ref().take(share.width as usize).collect();
-            let local = share.local(k, g, thread, r);
-            let mut to = ir.int(0);
-            for (l, stride) in local.iter().zip(&strides) {
-                to = ir.add(to, ir.mul(*l, ir.int((*stride).into())));
-            }
-            let shared = k.abstract_call(SHARED, ir.ptr_type());
-            let buffer = ir.byte_offset(ir.byte_offset(shared, offset), ir.int(start.into()));
-            let to = ir.element(ty, buffer, to);
+            let to = place(k, &share, g, thread, r, (offset, start));
             let next = if share.partial(r) {
                 let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
                 let exists = ir.icmp(LLVMIntULT, share.number(k, thread, r), ir.int(share.vectors.into()));

@@ -1,9 +1,14 @@
-//! What tiles need of a target: loads of whole vectors.
+//! What tiles need of a target: loads of whole vectors, and copies to shared memory that threads do not wait for.
 //!
 //! `{ T, ... } @pollyrs.load.T.n(ptr)` loads `n` elements of an array that no one writes during the launch, aligned to their size. As an
 //! ordinary load it would not survive: the optimizer splits it into elements, and merges these with the loads of the unaligned case.
 //! `@pollyrs.own.T.n(ptr)` is the same for elements that only the thread itself writes, behind the load and with values made from it.
+//!
+//! `void @pollyrs.async.n(ptr to, ptr from)` starts to copy `n` bytes, aligned to `n`, from an array that no one writes during the launch to shared memory;
+//! `@pollyrs.async.commit()` ends a group of copies, and `@pollyrs.async.wait.m()` waits for all groups of the thread but the last `m`. Only code for
+//! `@pollyrs.has_mma` ([`super::product`]) reaches them. The emulated device copies at once.
 
+use crate::cell::type_of;
 use crate::error::Result;
 use crate::ir::Ir;
 use crate::kernel::KernelBuilder;
@@ -115,8 +120,102 @@ fn load(
     Some((0..width).map(|i| k.ir.field(loaded, i)).collect())
 }
 
+const ASYNC: &str = "pollyrs.async.";
+const COMMIT: &str = "pollyrs.async.commit";
+/// Sizes of copies, and their caches: whole vectors need not stay in the first one.
+const SIZES: [(u32, &str); 2] = [(8, "ca"), (16, "cg")];
+/// A number of groups is part of the instruction; no more are waited for.
+const MOST_GROUPS: u32 = 8;
+/// The architecture from which on there are such copies.
+const ASYNC_FROM: u32 = 80;
+
+/// A call of a function that reads or writes memory.
+fn effect(k: &KernelBuilder<'_>, name: &str, args: &[LLVMValueRef]) {
+    let params: Vec<_> = args.iter().map(|a| type_of(*a)).collect();
+    let f = declare(k.module, name, function_type(k.ir.void_type(), &params));
+    for a in ["nounwind", "willreturn"] {
+        add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
+    }
+    k.ir.call_function(f, args);
+}
+
+/// Starts to copy `size` bytes, one of [`SIZES`].
+pub(super) fn copy(k: &KernelBuilder<'_>, size: u32, to: LLVMValueRef, from: LLVMValueRef) {
+    effect(k, &format!("{ASYNC}{size}"), &[to, from]);
+}
+
+/// Ends a group of copies.
+pub(super) fn commit(k: &KernelBuilder<'_>) {
+    effect(k, COMMIT, &[]);
+}
+
+/// Waits for the thread's copies but those of the last `groups`.
+pub(super) fn wait(k: &KernelBuilder<'_>, groups: u32) {
+    effect(k, &format!("{ASYNC}wait.{}", groups.min(MOST_GROUPS - 1)), &[]);
+}
+
+/// Replaces copies, commits and waits, each by what a function builds: to, from and size; nothing; the number of groups.
+fn replace_copies(
+    module: LLVMModuleRef,
+    copy: impl Fn(&Ir, LLVMValueRef, LLVMValueRef, (u32, &str)) -> LLVMValueRef,
+    commit: impl Fn(&Ir) -> LLVMValueRef,
+    wait: impl Fn(&Ir, u32) -> LLVMValueRef,
+) -> Result<()> {
+    for (size, cache) in SIZES {
+        let Some(f) = find_function(module, &format!("{ASYNC}{size}")) else { continue };
+        replace_calls(module, f, |ir, call| {
+            // SAFETY: a live call with two arguments.
+            let (to, from) = unsafe { (LLVMGetOperand(call, 0), LLVMGetOperand(call, 1)) };
+            Ok(copy(ir, to, from, (size, cache)))
+        })?;
+    }
+    if let Some(f) = find_function(module, COMMIT) {
+        replace_calls(module, f, |ir, _| Ok(commit(ir)))?;
+    }
+    for groups in 0..MOST_GROUPS {
+        let Some(f) = find_function(module, &format!("{ASYNC}wait.{groups}")) else { continue };
+        replace_calls(module, f, |ir, _| Ok(wait(ir, groups)))?;
+    }
+    Ok(())
+}
+
+/// Copies as instructions of PTX; nothing where the architecture has none and nothing reaches them.
+fn copies_to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
+    if arch < ASYNC_FROM {
+        return replace_copies(module, |ir, _, _, _| ir.null(), Ir::null, |ir, _| ir.null());
+    }
+    let call = |ir: &Ir, name: &str, args: &[LLVMValueRef]| {
+        let params: Vec<_> = args.iter().map(|a| type_of(*a)).collect();
+        ir.call_function(declare(module, name, function_type(ir.void_type(), &params)), args)
+    };
+    replace_copies(
+        module,
+        |ir, to, from, (size, cache)| {
+            let to = ir.addrspace_cast(to, ir.pointer_in(3));
+            let from = ir.addrspace_cast(from, ir.pointer_in(1));
+            call(ir, &format!("llvm.nvvm.cp.async.{cache}.shared.global.{size}"), &[to, from])
+        },
+        |ir| call(ir, "llvm.nvvm.cp.async.commit.group", &[]),
+        |ir, groups| call(ir, "llvm.nvvm.cp.async.wait.group", &[ir.int32(groups)]),
+    )
+}
+
+/// Copies as loads and stores of eight bytes.
+fn copies_to_host(module: LLVMModuleRef) -> Result<()> {
+    const WORD: u32 = 8;
+    let copy = |ir: &Ir, to, from, (size, _): (u32, &str)| {
+        for at in (0..size).step_by(WORD as usize).map(|at| ir.int(at.into())) {
+            let v = ir.load_aligned(ir.i64_type(), ir.byte_offset(from, at), WORD);
+            ir.store_aligned(v, ir.byte_offset(to, at), WORD);
+        }
+        ir.null()
+    };
+    replace_copies(module, copy, Ir::null, |ir, _| ir.null())
+}
+
 /// As instructions of PTX.
-pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
+pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
+    copies_to_ptx(module, arch)?;
     for (v, kind) in VECTORS.iter().flat_map(|v| KINDS.map(|kind| (v, kind))) {
         let Some(f) = find_function(module, &v.name(kind)) else { continue };
         let cache = match kind {
@@ -138,8 +237,9 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
     Ok(())
 }
 
-/// As ordinary loads.
+/// As ordinary loads and stores.
 pub(crate) fn to_host(module: LLVMModuleRef) -> Result<()> {
+    copies_to_host(module)?;
     for (v, kind) in VECTORS.iter().flat_map(|v| KINDS.map(|kind| (v, kind))) {
         let Some(f) = find_function(module, &v.name(kind)) else { continue };
         replace_calls(module, f, |ir, call| {

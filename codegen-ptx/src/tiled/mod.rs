@@ -155,9 +155,11 @@ pub use guard::divides_integers;
 pub(crate) use guard::kept;
 pub(crate) mod lower;
 mod order;
+mod pipeline;
 pub(crate) mod predicate;
 pub(crate) use order::{in_groups, in_plane, threads};
 pub(crate) mod product;
+mod stages;
 mod walk;
 
 pub use product::{chained, products};
@@ -372,10 +374,11 @@ pub(crate) fn shared(
         };
         offset = ir.add(offset, ir.mul(local, ir.int(stride.into())));
     }
-    // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes.
+    // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes. (The columns of fragments are no points.)
     let mut align = bytes;
     if let Some(fast) = g.order.last()
         && let Some(m) = g.along[*fast]
+        && !t.coordinates[m].plain.is_empty()
         && t.tiling.dims[m].vector * bytes >= VECTOR_BYTES
         && ((g.size[*fast] + g.padding) * bytes).is_multiple_of(VECTOR_BYTES)
         && (t.point[m] as u32 * bytes).is_multiple_of(VECTOR_BYTES)

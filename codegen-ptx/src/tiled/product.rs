@@ -1,8 +1,9 @@
 //! Sums of products of doubles as fragments of a warp's matrix operation.
 //!
-//! `c = fma(a, b, c)` over a strip of eight iterations, where `a` is the same along x and `b` along y, is a matrix product of the points of a
-//! warp. On sm_90, `mma.m16n8k8` in doubles gives bit for bit what the chain of FMAs in the order of k gives (measured on an H200: 0 of 262,144
-//! results differ, also over 60 binades and with subnormals), so the order of the program is kept.
+//! `c = fma(a, b, c)` over four iterations, where `a` is the same along x and `b` along y, is a matrix product of the points of a
+//! warp. On sm_90, `mma.m16n8k4` in doubles gives bit for bit what the chain of FMAs in the order of k gives (measured on an H200: 0 of 262,144
+//! results differ, also over 60 binades and with subnormals), so the order of the program is kept. (`m16n8k8` is as fast, and needs twice the
+//! registers for operands.)
 //!
 //! A warp has 8 lanes along y and 4 along x, x fastest. Rows and columns of a fragment are labels; these make a lane's part of the
 //! result its own points:
@@ -12,8 +13,11 @@
 //! ```
 //! So a lane reads `a` at its own points and iteration `l mod 4`, and `b` at the points whose column is `l / 4`.
 //!
-//! `{ double, double, double, double } @pollyrs.mma(a0..a3, b0, b1, c0..c3)` is the operation, to be reached by all lanes;
+//! `{ double, double, double, double } @pollyrs.mma(a0, a1, b, c0..c3)` is the operation, to be reached by all lanes;
 //! `i1 @pollyrs.has_mma()` whether the target has it. Where it has not, the points run one by one.
+//!
+//! The operands of an operation are loaded while the one before is under way ([`super::stages`]): hence [`Fragments::load`] and
+//! [`Fragments::multiply`].
 
 use super::{Coordinate, at_point, state};
 use crate::ast_expr::ExprEmitter;
@@ -31,7 +35,12 @@ use pollyrs_scop::{AccessKind, AccessValue, ArrayId, ElemType, Scop, Statement, 
 use std::collections::BTreeSet;
 
 /// Iterations of one operation.
-pub(super) const DEPTH: u32 = 8;
+pub(super) const DEPTH: u32 = 4;
+/// Factors of a lane in one operation along y, which come first, and in all.
+const A_FACTORS: usize = (POINTS * DEPTH / LANES[1]) as usize;
+const FACTORS: usize = ((POINTS + 1) * DEPTH / LANES[1]) as usize;
+/// Sums of a lane in one operation.
+const SUMS: usize = (POINTS * POINTS) as usize;
 /// Lanes along y and x, points of a lane in one operation.
 const LANES: [u32; 2] = [8, 4];
 const POINTS: u32 = 2;
@@ -249,86 +258,122 @@ fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: LLVMValueRef, m:
     }
 }
 
-/// Emits eight iterations from `start` of the loop variable `name`.
-pub(super) fn emit_strip<'a>(
-    k: &mut KernelBuilder<'a>,
-    emit: &ExprEmitter<'a>,
-    f: &Fragments<'_>,
-    name: &str,
-    start: LLVMValueRef,
-) -> Result<()> {
-    let ir = k.ir;
-    let [y, x] = f.dims;
-    let (lane, column) = k.at_entry(|| {
-        let lane = ir.urem(super::linear_thread(k)?, ir.int32(super::WARP));
-        let wide = |v| ir.zext(v, ir.i64_type());
-        Ok((wide(ir.urem(lane, ir.int32(LANES[1]))), wide(ir.udiv(lane, ir.int32(LANES[1])))))
-    })?;
-    let values: Vec<_> =
-        (0..2).map(|h| ir.add(start, ir.add(lane, ir.int(h * i64::from(LANES[1]))))).collect();
-    // Of the coordinates along x, those whose column in the fragment the lane reads.
-    let t = state(k)?;
-    let own = std::mem::replace(
-        &mut t.coordinates[x],
-        Coordinate { local: vec![], plain: vec![], value: vec![], inside: vec![], full: lane },
-    );
-    let count = t.tiling.dims[x].points / POINTS;
-    let at_column = |local: LLVMValueRef| ir.add(ir.sub(local, ir.mul(lane, ir.int(POINTS.into()))), column);
-    let fragment = Coordinate {
-        local: (0..count as usize).map(|j| at_column(own.local[j * POINTS as usize])).collect(),
-        plain: vec![],
-        value: own.value.clone(),
-        inside: vec![],
-        full: own.full,
-    };
-    let operand = |k: &mut KernelBuilder<'a>, v: LLVMValueRef, p: usize, q: usize, value: LLVMValueRef| {
-        let mut point = vec![0; state(k)?.tiling.dims.len()];
-        (point[y], point[x]) = (p, q);
-        let mut emit = at_point(k, emit, &point)?;
-        emit.names.insert(name.to_string(), value);
-        let iterators = f.args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
-        emit_operand(k, &emit, f.id, &iterators, v)
-    };
-    state(k)?.coordinates[x] = fragment;
-    let mut b = Vec::new();
-    for j in 0..count as usize {
-        for value in &values {
-            b.push(operand(k, f.product.factors[1], 0, j, *value)?);
-        }
+/// A lane's factors in an operation for all of its points.
+pub(super) struct Operands {
+    /// By pairs of points along y.
+    a: Vec<LLVMValueRef>,
+    /// By pairs of points along x.
+    b: Vec<LLVMValueRef>,
+}
+
+impl Operands {
+    /// The values, in the order of [`Operands::of`].
+    pub fn values(&self) -> impl Iterator<Item = LLVMValueRef> + '_ {
+        self.a.iter().chain(&self.b).copied()
     }
-    let t = state(k)?;
-    t.coordinates[x] = own;
-    t.loaded.clear();
-    for p in (0..t.tiling.dims[y].points as usize).step_by(POINTS as usize) {
-        let mut a = Vec::new();
-        for value in &values {
-            for p in p..p + POINTS as usize {
-                a.push(operand(k, f.product.factors[0], p, 0, *value)?);
+
+    /// Operands like these with other values.
+    pub fn of(&self, values: &[LLVMValueRef]) -> Operands {
+        let (a, b) = values.split_at(self.a.len());
+        Operands { a: a.to_vec(), b: b.to_vec() }
+    }
+}
+
+impl Fragments<'_> {
+    /// Loads what `DEPTH` iterations need, from `start` on of the loop variable `name`.
+    pub fn load<'a>(
+        &self,
+        k: &mut KernelBuilder<'a>,
+        emit: &ExprEmitter<'a>,
+        name: &str,
+        start: LLVMValueRef,
+    ) -> Result<Operands> {
+        let ir = k.ir;
+        let [y, x] = self.dims;
+        let (lane, column) = k.at_entry(|| {
+            let lane = ir.urem(super::linear_thread(k)?, ir.int32(super::WARP));
+            let wide = |v| ir.zext(v, ir.i64_type());
+            Ok((wide(ir.urem(lane, ir.int32(LANES[1]))), wide(ir.udiv(lane, ir.int32(LANES[1])))))
+        })?;
+        let values: Vec<_> = (0..DEPTH)
+            .step_by(LANES[1] as usize)
+            .map(|i| ir.add(start, ir.add(lane, ir.int(i.into()))))
+            .collect();
+        // Of the coordinates along x, those whose column in the fragment the lane reads.
+        let t = state(k)?;
+        let own = std::mem::replace(
+            &mut t.coordinates[x],
+            Coordinate { local: vec![], plain: vec![], value: vec![], inside: vec![], full: lane },
+        );
+        let count = (t.tiling.dims[x].points / POINTS) as usize;
+        let at_column =
+            |local: LLVMValueRef| ir.add(ir.sub(local, ir.mul(lane, ir.int(POINTS.into()))), column);
+        let fragment = Coordinate {
+            local: (0..count).map(|j| at_column(own.local[j * POINTS as usize])).collect(),
+            plain: vec![],
+            value: own.value.clone(),
+            inside: vec![],
+            full: own.full,
+        };
+        let operand =
+            |k: &mut KernelBuilder<'a>, v: LLVMValueRef, p: usize, q: usize, value: LLVMValueRef| {
+                let mut point = vec![0; state(k)?.tiling.dims.len()];
+                (point[y], point[x]) = (p, q);
+                let mut emit = at_point(k, emit, &point)?;
+                emit.names.insert(name.to_string(), value);
+                let iterators = self.args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
+                emit_operand(k, &emit, self.id, &iterators, v)
+            };
+        state(k)?.coordinates[x] = fragment;
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for j in 0..count {
+            for value in &values {
+                b.push(operand(k, self.product.factors[1], 0, j, *value)?);
             }
         }
-        for j in 0..count as usize {
-            let mut cells = Vec::new();
-            for p in p..p + POINTS as usize {
-                for q in 0..POINTS as usize {
-                    let t = state(k)?;
-                    t.point = vec![0; t.tiling.dims.len()];
-                    (t.point[y], t.point[x]) = (p, j * POINTS as usize + q);
-                    let Some(cell) = super::register(k, f.product.cell)? else {
-                        return internal("a sum without a register");
-                    };
-                    cells.push(cell);
+        let t = state(k)?;
+        t.coordinates[x] = own;
+        t.loaded.clear();
+        for p in (0..t.tiling.dims[y].points as usize).step_by(POINTS as usize) {
+            for value in &values {
+                for p in p..p + POINTS as usize {
+                    a.push(operand(k, self.product.factors[0], p, 0, *value)?);
                 }
             }
-            let mut args = a.clone();
-            args.extend(&b[2 * j..2 * j + 2]);
-            args.extend(cells.iter().map(|c| ir.load_aligned(ir.double_type(), *c, 8)));
-            let sums = call(k, &args);
-            for (i, c) in cells.into_iter().enumerate() {
-                ir.store_aligned(ir.field(sums, i as u32), c, 8);
+        }
+        state(k)?.loaded.clear();
+        Ok(Operands { a, b })
+    }
+
+    /// Adds the products of the operands to the sums of all points.
+    pub fn multiply(&self, k: &mut KernelBuilder<'_>, operands: &Operands) -> Result<()> {
+        let ir = k.ir;
+        let [y, x] = self.dims;
+        let (rows, columns) = (operands.a.chunks(A_FACTORS), operands.b.chunks(FACTORS - A_FACTORS));
+        for (p, a) in rows.enumerate() {
+            for (j, b) in columns.clone().enumerate() {
+                let mut cells = Vec::new();
+                for p in p * POINTS as usize..(p + 1) * POINTS as usize {
+                    for q in j * POINTS as usize..(j + 1) * POINTS as usize {
+                        let t = state(k)?;
+                        t.point = vec![0; t.tiling.dims.len()];
+                        (t.point[y], t.point[x]) = (p, q);
+                        let Some(cell) = super::register(k, self.product.cell)? else {
+                            return internal("a sum without a register");
+                        };
+                        cells.push(cell);
+                    }
+                }
+                let mut args = [a, b].concat();
+                args.extend(cells.iter().map(|c| ir.load_aligned(ir.double_type(), *c, 8)));
+                let sums = call(k, &args);
+                for (i, c) in cells.into_iter().enumerate() {
+                    ir.store_aligned(ir.field(sums, i as u32), c, 8);
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 fn result_type(ir: &Ir) -> LLVMTypeRef {
@@ -342,7 +387,7 @@ fn call(k: &mut KernelBuilder<'_>, args: &[LLVMValueRef]) -> LLVMValueRef {
     if let Some(t) = &mut k.tiled {
         t.products = true;
     }
-    let f = declare(k.module, MMA, function_type(result_type(k.ir), &[k.ir.double_type(); 10]));
+    let f = declare(k.module, MMA, function_type(result_type(k.ir), &[k.ir.double_type(); FACTORS + SUMS]));
     for a in ["nounwind", "willreturn", "convergent"] {
         add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
     }
@@ -366,25 +411,44 @@ fn answer(module: LLVMModuleRef, yes: bool) -> Result<()> {
     replace_calls(module, f, |ir, _| Ok(ir.bool(yes)))
 }
 
-/// As instructions of PTX where the architecture has been measured.
+/// As instructions of PTX where the architecture has been measured: assembly with side effects, which stays where it is among loads and barriers. LLVM
+/// has intrinsics, and moves them in front of barriers that they are meant to hide.
 pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
     const MEASURED: u32 = 90;
     answer(module, arch == MEASURED)?;
     let Some(f) = find_function(module, MMA) else { return Ok(()) };
     replace_calls(module, f, |ir, call| {
-        // SAFETY: a live call with ten arguments.
-        let args: Vec<_> = (0..10).map(|i| unsafe { LLVMGetOperand(call, i) }).collect();
+        let args = arguments(call);
         if arch != MEASURED {
             // SAFETY: a live type. Nothing reaches this.
             return Ok(unsafe { LLVMGetPoison(result_type(ir)) });
         }
-        let ty = function_type(result_type(ir), &[ir.double_type(); 10]);
-        Ok(ir.call_function(declare(module, "llvm.nvvm.mma.m16n8k8.row.col.f64", ty), &args))
+        let ty = function_type(result_type(ir), &[ir.double_type(); FACTORS + SUMS]);
+        let list = |from: usize, to: usize| {
+            let names: Vec<_> = (from..to).map(|i| format!("${i}")).collect();
+            format!("{{{}}}", names.join(", "))
+        };
+        let (along_y, factors) = (SUMS + A_FACTORS, SUMS + FACTORS);
+        let operands = [list(0, SUMS), list(SUMS, along_y), list(along_y, factors), list(0, SUMS)].join(", ");
+        let text = format!("mma.sync.aligned.m16n8k{DEPTH}.row.col.f64.f64.f64.f64 {operands};");
+        let given = (0..SUMS).map(|i| i.to_string());
+        let constraints =
+            vec!["=d".to_string(); SUMS].into_iter().chain(vec!["d".to_string(); FACTORS]).chain(given);
+        let constraints: Vec<_> = constraints.collect();
+        let call = ir.assembly(ty, &text, &constraints.join(","), true, &args);
+        add_call_attribute(call, "convergent");
+        Ok(call)
     })
 }
 
+/// The arguments of a call of the operation.
+fn arguments(call: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: a live call with so many arguments.
+    (0..FACTORS + SUMS).map(|i| unsafe { LLVMGetOperand(call, i as u32) }).collect()
+}
+
 /// Bytes of shared memory that a thread of the emulated device needs to show its operands to the others.
-pub(crate) const EXCHANGE_BYTES: u32 = 6 * 8;
+pub(crate) const EXCHANGE_BYTES: u32 = FACTORS as u32 * 8;
 
 /// The linear index of the thread.
 fn linear(module: LLVMModuleRef, ir: &Ir, info: &KernelInfo) -> LLVMValueRef {
@@ -404,11 +468,9 @@ pub(crate) fn to_host<'k>(
     answer(module, true)?;
     let Some(f) = find_function(module, MMA) else { return Ok(()) };
     replace_calls(module, f, |ir, call| {
-        // SAFETY: a live call with ten arguments in a kernel.
-        let (args, kernel) = unsafe {
-            let kernel = name_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)));
-            ((0..10).map(|i| LLVMGetOperand(call, i)).collect::<Vec<_>>(), kernel)
-        };
+        let args = arguments(call);
+        // SAFETY: a live call in a kernel.
+        let kernel = unsafe { name_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call))) };
         let Some(info) = info(&kernel) else { return internal(format!("{kernel} is no kernel")) };
         let double = ir.double_type();
         let shared = ir.call_function(declare(module, SHARED, function_type(ir.ptr_type(), &[])), &[]);
@@ -424,20 +486,21 @@ pub(crate) fn to_host<'k>(
             let ty = function_type(ir.void_type(), &[]);
             ir.call_function(declare(module, BARRIER, ty), &[]);
         };
-        for (i, v) in args[..6].iter().enumerate() {
+        for (i, v) in args[..FACTORS].iter().enumerate() {
             ir.store_aligned(*v, slot(lane, i as i64), 8);
         }
         wait();
         let four = ir.int(LANES[1].into());
         let (row, column) = (ir.udiv(lane, four), ir.mul(ir.urem(lane, four), ir.int(POINTS.into())));
-        let mut sums = args[6..].to_vec();
+        let mut sums = args[FACTORS..].to_vec();
         for step in 0..i64::from(DEPTH) {
             let (low, half) = (ir.int(step % 4), step / 4);
             let at = |label: LLVMValueRef| ir.add(ir.mul(label, four), low);
             for (i, sum) in sums.iter_mut().enumerate() {
                 let (p, q) = (i as i64 / 2, i as i64 % 2);
                 let a = ir.load_aligned(double, slot(at(row), 2 * half + p), 8);
-                let b = ir.load_aligned(double, slot(at(ir.add(column, ir.int(q))), 4 + half), 8);
+                let b =
+                    ir.load_aligned(double, slot(at(ir.add(column, ir.int(q))), A_FACTORS as i64 + half), 8);
                 let ty = function_type(double, &[double; 3]);
                 // (LLVM's intrinsic may become a call of the mathematical library, which not every program is linked with.)
                 *sum = ir.call_function(declare(module, "pollyrs_rt_emu_fma", ty), &[a, b, *sum]);

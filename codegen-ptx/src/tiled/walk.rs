@@ -2,10 +2,9 @@
 //! buffers.
 
 use super::guard;
-use super::product::{self, Fragments};
+use super::pipeline::{Strips, pipeline};
 use super::{Buffer, COPY, at_point, computes, copy, points, state};
 use crate::ast_expr::{ExprEmitter, iterator_name};
-use crate::cell::type_of;
 use crate::error::{Result, internal};
 use crate::kernel::{BARRIER, KernelBuilder};
 use crate::walk::last_value;
@@ -15,7 +14,7 @@ use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 
 /// What follows runs in threads with points only, until [`join`]; `None` if it does already, or if all threads have points.
-fn part(k: &mut KernelBuilder<'_>, function: LLVMValueRef) -> Result<Option<LLVMBasicBlockRef>> {
+pub(super) fn part(k: &mut KernelBuilder<'_>, function: LLVMValueRef) -> Result<Option<LLVMBasicBlockRef>> {
     let t = state(k)?;
     let tiling = t.tiling;
     if t.apart {
@@ -30,7 +29,7 @@ fn part(k: &mut KernelBuilder<'_>, function: LLVMValueRef) -> Result<Option<LLVM
     Ok(Some(after))
 }
 
-fn join(k: &mut KernelBuilder<'_>, after: LLVMBasicBlockRef) -> Result<()> {
+pub(super) fn join(k: &mut KernelBuilder<'_>, after: LLVMBasicBlockRef) -> Result<()> {
     k.ir.br(after);
     k.ir.at_end(after);
     state(k)?.apart = false;
@@ -57,6 +56,8 @@ fn copies(node: &AstNode) -> Result<bool> {
 
 /// Longer strips (powers of two) run in a loop over so many iterations.
 const MAX_UNROLLED: u32 = 16;
+/// The same for products.
+const MAX_POINTS: u32 = 4;
 
 pub(super) fn walk<'a>(
     k: &mut KernelBuilder<'a>,
@@ -114,7 +115,7 @@ pub(super) fn walk<'a>(
 }
 
 /// Fills the buffers of a panel: all threads load, then wait until the buffers are free, store, and wait for each other.
-fn fill(
+pub(super) fn fill(
     k: &mut KernelBuilder<'_>,
     function: LLVMValueRef,
     emit: &ExprEmitter<'_>,
@@ -132,7 +133,7 @@ fn fill(
 }
 
 /// Makes the buffers that start `offset` bytes into shared memory those in force; there are `copies` of them.
-fn enter(
+pub(super) fn enter(
     k: &mut KernelBuilder<'_>,
     emit: &ExprEmitter<'_>,
     at: usize,
@@ -157,14 +158,14 @@ fn enter(
 }
 
 /// Between the last reads of buffers and their next contents.
-fn barrier_before(k: &mut KernelBuilder<'_>) {
+pub(super) fn barrier_before(k: &mut KernelBuilder<'_>) {
     if !planted("barrier-before") {
         barrier(k);
     }
 }
 
 /// Between the contents of buffers and their reads.
-fn barrier_after(k: &mut KernelBuilder<'_>) {
+pub(super) fn barrier_after(k: &mut KernelBuilder<'_>) {
     if !planted("barrier-after") {
         barrier(k);
     }
@@ -175,203 +176,8 @@ pub(super) fn barrier(k: &mut KernelBuilder<'_>) {
     k.abstract_call(BARRIER, k.ir.void_type());
 }
 
-/// The body of a loop over strips: a copy, and a loop of statements that reads its buffers.
-struct Strips {
-    panel: usize,
-    args: Vec<AstExpr>,
-    inner: AstNode,
-}
-
-impl Strips {
-    fn find(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<Strips>> {
-        let body = node.for_body()?;
-        if body.node_type()? != AstNodeType::Block {
-            return Ok(None);
-        }
-        let children = body.block_children()?.to_vec()?;
-        let [copy, inner] = children.as_slice() else { return Ok(None) };
-        if copy.node_type()? != AstNodeType::User
-            || inner.node_type()? != AstNodeType::For
-            || inner.for_is_degenerate()?
-            || constant_step(inner)? != 1
-            || !straight(&inner.for_body()?)?
-        {
-            return Ok(None);
-        }
-        let call = copy.user_expr()?;
-        let name = call.arg(0)?.id()?.name();
-        let panels = &state(k)?.tiling.panels;
-        let Some(panel) = panels.iter().position(|p| p.name == name) else { return Ok(None) };
-        if i64::from(panels[panel].strip) != constant_step(node)? {
-            return Ok(None);
-        }
-        let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
-        Ok(Some(Strips { panel, args, inner: inner.clone() }))
-    }
-
-    /// The arguments of the copy where the loop's iterator `name` is `value`.
-    fn args_at(
-        &self,
-        emit: &mut ExprEmitter<'_>,
-        name: &str,
-        value: LLVMValueRef,
-    ) -> Result<Vec<LLVMValueRef>> {
-        emit.names.insert(name.to_string(), value);
-        self.args.iter().map(|a| emit.emit_int(a)).collect()
-    }
-
-    /// The first iteration of the strip there, and whether the strip has all its iterations.
-    fn extent(
-        &self,
-        k: &mut KernelBuilder<'_>,
-        emit: &mut ExprEmitter<'_>,
-        name: &str,
-        value: LLVMValueRef,
-    ) -> Result<(LLVMValueRef, LLVMValueRef)> {
-        let strip = state(k)?.tiling.panels[self.panel].strip;
-        emit.names.insert(name.to_string(), value);
-        let first = emit.emit_int(&self.inner.for_init()?)?;
-        let last = last_value(k.ir, emit, &self.inner.for_iterator()?, &self.inner.for_cond()?)?;
-        let whole = k.ir.icmp(LLVMIntEQ, k.ir.sub(last, first), k.ir.int(i64::from(strip) - 1));
-        Ok((first, whole))
-    }
-}
-
-/// A loop over strips with two sets of buffers: the next strip's operands are loaded into registers before a strip is computed, and stored
-/// behind it into the buffers that the strip did not read. From the first strip on that has not all its iterations, strips are filled and
-/// computed one after the other.
-/// ```text
-/// load strip 0; barrier; store to buffers 0; barrier
-/// for each whole strip
-///   if the next one is whole: load it
-///   compute
-///   if the next one is whole: store it to the other buffers
-///   barrier
-/// for each strip that is left: load; barrier; store to buffers 0; barrier; compute
-/// ```
-/// **Argument.** The arrays are not written in this launch, so that a load may come as early as it likes. A store meets no read of its
-/// buffers: they were read in the strip before, and a barrier is between. A strip reads its buffers after the barrier that ends the
-/// strip in which they were filled.
-fn pipeline<'a>(
-    k: &mut KernelBuilder<'a>,
-    function: LLVMValueRef,
-    emit: &mut ExprEmitter<'a>,
-    node: &AstNode,
-    strips: &Strips,
-) -> Result<()> {
-    let ir = k.ir;
-    let name = node.for_iterator()?.id()?.name();
-    let outer = emit.names.get(&name).copied();
-    let init = emit.emit_int(&node.for_init()?)?;
-    let step = constant_step(node)?;
-    let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
-    let panel = &state(k)?.tiling.panels[strips.panel];
-    let (_, bytes) = copy::layout(k, panel);
-    let block = |name: &str| ir.append_block(function, name);
-    let (some, first, body) = (block("strips"), block("firststrip"), block("strip"));
-    let (left, rest, after) = (block("left"), block("reststrip"), block("endstrips"));
-    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), some, after);
-
-    ir.at_end(some);
-    let end = ir.add(init, ir.mul(ir.udiv(ir.sub(last, init), ir.int(step)), ir.int(step)));
-    let (_, whole) = strips.extent(k, emit, &name, end)?;
-    let end = ir.select(whole, end, ir.sub(end, ir.int(step)));
-    let (_, whole) = strips.extent(k, emit, &name, init)?;
-    let [at_first, at_second, at_end] = [
-        strips.args_at(emit, &name, init)?,
-        strips.args_at(emit, &name, ir.add(init, ir.int(step)))?,
-        strips.args_at(emit, &name, end)?,
-    ];
-    let stream = copy::Stream::new(k, emit, panel, [&at_first, &at_second, &at_end])?;
-    ir.cond_br(whole, first, left);
-    let skipped = ir.block();
-
-    ir.at_end(first);
-    let values = stream.load(k, function, emit, panel, &stream.addresses, &at_first)?;
-    // Others may still be reading the buffers for another loop.
-    barrier_before(k);
-    copy::store(k, function, panel, &values, ir.int(0))?;
-    barrier_after(k);
-    let before = ir.block();
-    ir.br(body);
-
-    ir.at_end(body);
-    let (value, offset) = (ir.phi(ir.i64_type(), &[]), ir.phi(ir.i64_type(), &[]));
-    let mut phis = vec![(value, init), (offset, ir.int(0))];
-    let mut addresses = Vec::new();
-    for (group, step) in stream.addresses.iter().zip(&stream.steps) {
-        let mut next = Vec::new();
-        for start in group {
-            let address = ir.phi(ir.ptr_type(), &[]);
-            phis.push((address, *start));
-            next.push((address, *step));
-        }
-        addresses.push(next);
-    }
-    let next = ir.add(value, ir.int(step));
-    let (_, whole) = strips.extent(k, emit, &name, next)?;
-    let more = ir.and(ir.icmp(LLVMIntSLE, next, last), whole);
-    let addresses: Vec<Vec<_>> = addresses
-        .into_iter()
-        .map(|g| g.into_iter().map(|(address, step)| ir.byte_offset(address, step)).collect())
-        .collect();
-    let (fetch, compute) = (block("fetch"), block("compute"));
-    ir.cond_br(more, fetch, compute);
-    ir.at_end(fetch);
-    let args = strips.args_at(emit, &name, next)?;
-    let fetched = stream.load(k, function, emit, panel, &addresses, &args)?;
-    let fetched_in = ir.block();
-    ir.br(compute);
-    ir.at_end(compute);
-    let mut values = Vec::new();
-    for v in fetched {
-        let ty = type_of(v);
-        values.push(ir.phi(ty, &[(copy::poison(ty), body), (v, fetched_in)]));
-    }
-    let args = strips.args_at(emit, &name, value)?;
-    enter(k, emit, strips.panel, &args, offset, 2)?;
-    let (start, _) = strips.extent(k, emit, &name, value)?;
-    let own = part(k, function)?;
-    whole_strip(k, function, emit, &strips.inner, panel.strip, start)?;
-    own.map_or(Ok(()), |after| join(k, after))?;
-    let other = ir.sub(ir.int(bytes.into()), offset);
-    let (put, done) = (block("put"), block("endstrip"));
-    ir.cond_br(more, put, done);
-    ir.at_end(put);
-    copy::store(k, function, panel, &values, other)?;
-    ir.br(done);
-    ir.at_end(done);
-    barrier_after(k);
-    state(k)?.loaded.clear();
-    let again = [next, other].into_iter().chain(addresses.into_iter().flatten());
-    for ((phi, start), again) in phis.into_iter().zip(again) {
-        ir.add_incoming(phi, start, before);
-        ir.add_incoming(phi, again, done);
-    }
-    ir.cond_br(more, body, left);
-
-    ir.at_end(left);
-    let value = ir.phi(ir.i64_type(), &[(init, skipped), (next, done)]);
-    ir.cond_br(ir.icmp(LLVMIntSLE, value, last), rest, after);
-    ir.at_end(rest);
-    emit.names.insert(name.clone(), value);
-    fill(k, function, emit, strips.panel, &strips.args)?;
-    let own = part(k, function)?;
-    walk_for(k, function, emit, &strips.inner, true)?;
-    own.map_or(Ok(()), |after| join(k, after))?;
-    state(k)?.loaded.clear();
-    ir.add_incoming(value, ir.add(value, ir.int(step)), ir.block());
-    ir.br(left);
-    ir.at_end(after);
-    match outer {
-        Some(v) => emit.names.insert(name, v),
-        None => emit.names.remove(&name),
-    };
-    Ok(())
-}
-
 /// All iterations of a strip from `start` on: without guards where these hold.
-fn whole_strip<'a>(
+pub(super) fn whole_strip<'a>(
     k: &mut KernelBuilder<'a>,
     function: LLVMValueRef,
     emit: &mut ExprEmitter<'a>,
@@ -384,11 +190,7 @@ fn whole_strip<'a>(
     let Some(full) = panel.and_then(|p| p.full.as_ref()) else {
         return unrolled(k, function, emit, inner, strip, start);
     };
-    let mut names = emit.clone();
-    for (d, v) in t.args.iter().enumerate() {
-        names.names.insert(iterator_name(d as u32), *v);
-    }
-    let full = names.emit_bool(&guard::condition(full)?)?;
+    let full = holds(k, emit, full)?;
     let ir = k.ir;
     let block = |name: &str| ir.append_block(function, name);
     let (all, some, after) = (block("allpoints"), block("somepoints"), block("endpoints"));
@@ -400,11 +202,42 @@ fn whole_strip<'a>(
     ir.br(after);
     ir.at_end(some);
     state(k)?.loaded.clear();
-    let body = block("guarded");
+    guarded(k, function, emit, inner, strip, start)?;
+    ir.br(after);
+    ir.at_end(after);
+    state(k)?.loaded.clear();
+    Ok(())
+}
+
+/// Whether the copy that filled the buffers in force is in a set.
+pub(super) fn holds(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    set: &isl::Set,
+) -> Result<LLVMValueRef> {
+    let mut names = emit.clone();
+    for (d, v) in state(k)?.args.iter().enumerate() {
+        names.names.insert(iterator_name(d as u32), *v);
+    }
+    Ok(names.emit_bool(&guard::condition(set)?)?)
+}
+
+/// All iterations of a strip from `start` on, in a loop, with guards.
+pub(super) fn guarded<'a>(
+    k: &mut KernelBuilder<'a>,
+    function: LLVMValueRef,
+    emit: &mut ExprEmitter<'a>,
+    inner: &AstNode,
+    strip: u32,
+    start: LLVMValueRef,
+) -> Result<()> {
+    let ir = k.ir;
+    let (body, after, before) =
+        (ir.append_block(function, "guarded"), ir.append_block(function, "endguarded"), ir.block());
     ir.br(body);
     ir.at_end(body);
     let name = inner.for_iterator()?.id()?.name();
-    let counter = ir.phi(ir.i64_type(), &[(start, some)]);
+    let counter = ir.phi(ir.i64_type(), &[(start, before)]);
     let outer = emit.names.insert(name.clone(), counter);
     walk(k, function, emit, &inner.for_body()?)?;
     match outer {
@@ -433,21 +266,14 @@ fn unrolled<'a>(
     let body = inner.for_body()?;
     let outer = emit.names.get(&name).copied();
     let after = ir.append_block(function, "endwhole");
-    // As operations of a warp, where the target has them.
-    if strip.is_multiple_of(product::DEPTH)
-        && let Some((statement, args)) = only_statement(&body)?
-        && let Some(f) = Fragments::new(k, &statement, &args)?
-    {
-        let (warp, alone) = (ir.append_block(function, "fragments"), ir.append_block(function, "points"));
-        ir.cond_br(product::available(k), warp, alone);
-        ir.at_end(warp);
-        for i in (0..strip).step_by(product::DEPTH as usize) {
-            product::emit_strip(k, emit, &f, &name, ir.add(start, ir.int(i.into())))?;
-        }
-        ir.br(after);
-        ir.at_end(alone);
-    }
-    if state(k)?.tiling.helpers <= 1 || strip <= MAX_UNROLLED {
+    let tiling = state(k)?.tiling;
+    // Products run by points only where the target has no tensor cores: compile time counts there.
+    let part = match () {
+        () if tiling.helpers > 1 => strip.min(MAX_UNROLLED),
+        () if tiling.products && strip.is_multiple_of(MAX_POINTS) => MAX_POINTS,
+        () => strip,
+    };
+    if part == strip {
         for i in 0..strip {
             emit.names.insert(name.clone(), ir.add(start, ir.int(i.into())));
             walk(k, function, emit, &body)?;
@@ -458,11 +284,11 @@ fn unrolled<'a>(
         ir.br(block);
         ir.at_end(block);
         let counter = ir.phi(ir.i64_type(), &[(start, before)]);
-        for i in 0..MAX_UNROLLED {
+        for i in 0..part {
             emit.names.insert(name.clone(), ir.add(counter, ir.int(i.into())));
             walk(k, function, emit, &body)?;
         }
-        let next = ir.add(counter, ir.int(MAX_UNROLLED.into()));
+        let next = ir.add(counter, ir.int(part.into()));
         ir.add_incoming(counter, next, ir.block());
         let end = ir.add(start, ir.int(strip.into()));
         ir.cond_br(ir.icmp(LLVMIntEQ, next, end), after, block);
@@ -476,7 +302,7 @@ fn unrolled<'a>(
 }
 
 /// The constant step of a loop.
-fn constant_step(node: &AstNode) -> Result<i64> {
+pub(super) fn constant_step(node: &AstNode) -> Result<i64> {
     let step = match node.for_inc()? {
         e if e.expr_type()? == AstExprType::Int => e.int()?.to_i64().unwrap_or(0),
         _ => 0,
@@ -488,7 +314,7 @@ fn constant_step(node: &AstNode) -> Result<i64> {
 }
 
 /// The statement that is all of a loop's body, and its arguments.
-fn only_statement(node: &AstNode) -> Result<Option<(String, Vec<AstExpr>)>> {
+pub(super) fn only_statement(node: &AstNode) -> Result<Option<(String, Vec<AstExpr>)>> {
     if node.node_type()? != AstNodeType::User {
         return Ok(None);
     }
@@ -498,7 +324,7 @@ fn only_statement(node: &AstNode) -> Result<Option<(String, Vec<AstExpr>)>> {
 }
 
 /// Whether only instances of statements are beneath a node.
-fn straight(node: &AstNode) -> Result<bool> {
+pub(super) fn straight(node: &AstNode) -> Result<bool> {
     Ok(match node.node_type()? {
         AstNodeType::Block => {
             for child in node.block_children()?.to_vec()? {
@@ -515,7 +341,7 @@ fn straight(node: &AstNode) -> Result<bool> {
 }
 
 /// A loop; `partial` if it is known to be a strip without all its iterations.
-fn walk_for<'a>(
+pub(super) fn walk_for<'a>(
     k: &mut KernelBuilder<'a>,
     function: LLVMValueRef,
     emit: &mut ExprEmitter<'a>,

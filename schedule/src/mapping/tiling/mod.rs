@@ -280,6 +280,7 @@ pub(super) fn build(
     Ok(Some(Tiling {
         lanes: tile.dims.iter().map(|d| d.lanes).collect(),
         residents: tile.residents,
+        stages: tile.stages,
         products: tile.products,
         helpers: tile.helpers,
         dims,

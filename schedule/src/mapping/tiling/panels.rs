@@ -269,8 +269,12 @@ impl Panels<'_> {
                 }
             }
         }
-        // The fastest dimension of the buffer is one along which threads differ.
-        let fast = along.iter().rposition(|a| a.is_some()).unwrap_or(size.len() - 1);
+        // The fastest dimension of the buffer is one along which threads differ; fragments are read without conflicts in either order, and
+        // copies are wider in that of the array.
+        let fast = match along.iter().rposition(|a| a.is_some()) {
+            Some(d) if !(self.tile.products && self.tile.stages > 1) => d,
+            _ => size.len() - 1,
+        };
         let mut order: Vec<usize> = (0..size.len()).filter(|d| *d != fast).collect();
         order.push(fast);
         // Rows start at multiples of 16 bytes; fragments of four iterations hit different banks with twice as much.

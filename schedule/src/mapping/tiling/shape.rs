@@ -20,7 +20,9 @@ pub struct TileShape {
     pub vector: [u32; 2],
     /// Iterations of the sequential loop whose operands are in shared memory at a time; 0: no shared memory.
     pub strip: u32,
-    /// Bytes of the buffers of a strip at most; there are two sets of them. Every GPU has 48 KiB for a block, more on request.
+    /// Sets of buffers for strips that come by copies that no thread waits for; 0: two sets, filled through registers.
+    pub stages: u32,
+    /// Bytes of a set of buffers at most. Every GPU has 48 KiB for a block, more on request.
     pub shared: u32,
     /// Blocks on a multiprocessor at once: bounds the registers.
     pub residents: u32,
@@ -54,19 +56,27 @@ impl Default for TilingOptions {
             points,
             vector: [4, 4],
             strip: 8,
+            stages: 0,
             shared: 24 * 1024,
             residents,
             rate,
         };
-        let fragments = |shape| TileShape { lanes: [8, 4], vector: [1, 2], ..shape };
+        let fragments = |shape| TileShape {
+            lanes: [8, 4],
+            vector: [1, 2],
+            strip: 16,
+            stages: 3,
+            shared: 40 * 1024,
+            ..shape
+        };
         TilingOptions {
-            narrow: vec![shape([8, 16], [16, 8], 2, 48), shape([8, 8], [8, 8], 6, 48)],
+            narrow: vec![shape([8, 16], [16, 8], 2, 50), shape([8, 8], [8, 8], 6, 42)],
             // ptxas starts many products before it adds the first, and spills with more points or fewer registers.
             chained: vec![shape([8, 16], [8, 8], 2, 17), shape([8, 8], [8, 8], 4, 16)],
             wide: vec![shape([16, 16], [8, 4], 1, 14), shape([8, 8], [8, 4], 4, 14)],
             products: vec![
-                fragments(shape([8, 16], [8, 8], 2, 44)),
-                fragments(shape([16, 8], [4, 8], 3, 34)),
+                fragments(shape([16, 16], [8, 8], 1, 59)),
+                fragments(shape([16, 8], [4, 8], 3, 52)),
             ],
             multiprocessors: 132,
         }
@@ -100,6 +110,7 @@ impl Shape {
 pub(in super::super) struct Tile {
     pub dims: Vec<Shape>,
     pub strip: u32,
+    pub stages: u32,
     pub shared: u32,
     pub residents: u32,
     /// Whether all its points fuse a product into a sum of doubles.
@@ -209,6 +220,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
         out.push(Tile {
             dims,
             strip: s.strip,
+            stages: s.stages,
             shared: s.shared,
             residents: s.residents,
             products,

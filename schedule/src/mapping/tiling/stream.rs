@@ -66,6 +66,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
     Ok(Some(Tile {
         dims: vec![Shape { threads: POINTS, lanes: POINTS, points: 1, vector: 1 }],
         strip: 1 << most.ilog2(),
+        stages: 0,
         shared: SHARED_BYTES,
         residents: 2,
         products: false,

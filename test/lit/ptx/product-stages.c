@@ -1,0 +1,29 @@
+// Products of doubles on tensor cores: operands come by copies that no thread waits for, three sets of buffers, and the factors of an operation are
+// loaded before the products of the one in front of it, at the turn from strip to strip as well. Code for other architectures has none of it.
+//
+// RUN: %clang -O0 -Xclang -disable-O0-optnone -emit-llvm -S %s -o %t.ll
+// RUN: %opt -passes='print<pollyrs-ptx;arch=sm_90>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: %opt -passes='print<pollyrs-ptx>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=OLD
+// OLD-NOT: {{cp.async|mma.sync}}
+
+// CHECK:          .visible .entry gemm_K0(
+// CHECK:          cp.async.cg.shared.global [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16;
+// CHECK:          cp.async.ca.shared.global [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 8;
+// CHECK:          cp.async.commit_group
+// CHECK:          cp.async.commit_group
+// CHECK:          cp.async.wait_group 1;
+// CHECK-NEXT:     bar.sync
+// CHECK-COUNT-12: ld.shared.b64
+// CHECK-NOT:      mma.sync
+// CHECK:          cp.async.commit_group
+// CHECK-COUNT-48: mma.sync.aligned.m16n8k4.row.col.f64
+// CHECK:          cp.async.wait_group 1;
+// CHECK-NEXT:     bar.sync
+// CHECK-COUNT-12: ld.shared.b64
+// CHECK-COUNT-16: mma.sync.aligned.m16n8k4.row.col.f64
+void gemm(int n, int m, int l, double C[n][m], double A[n][l], double B[l][m]) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j)
+      for (int k = 0; k < l; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+}
