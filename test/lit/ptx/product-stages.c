@@ -1,4 +1,4 @@
-// Products of doubles on tensor cores: operands come by copies that no thread waits for, three sets of buffers, and the factors of an operation are
+// Products of doubles on tensor cores: operands come by copies that no thread waits for, four sets of buffers, and the factors of an operation are
 // loaded before the products of the one in front of it, at the turn from strip to strip as well. Code for other architectures has none of it.
 //
 // RUN: %clang -O0 -Xclang -disable-O0-optnone -emit-llvm -S %s -o %t.ll
@@ -9,15 +9,14 @@
 // CHECK:          .visible .entry gemm_K0(
 // CHECK:          cp.async.cg.shared.global [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16;
 // CHECK:          cp.async.ca.shared.global [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 8;
-// CHECK:          cp.async.commit_group
-// CHECK:          cp.async.commit_group
-// CHECK:          cp.async.wait_group 1;
+// CHECK-COUNT-3:  cp.async.commit_group
+// CHECK:          cp.async.wait_group 2;
 // CHECK-NEXT:     bar.sync
 // CHECK-COUNT-12: ld.shared.b64
 // CHECK-NOT:      mma.sync
 // CHECK:          cp.async.commit_group
 // CHECK-COUNT-48: mma.sync.aligned.m16n8k4.row.col.f64
-// CHECK:          cp.async.wait_group 1;
+// CHECK:          cp.async.wait_group 2;
 // CHECK-NEXT:     bar.sync
 // CHECK-COUNT-12: ld.shared.b64
 // CHECK-COUNT-16: mma.sync.aligned.m16n8k4.row.col.f64

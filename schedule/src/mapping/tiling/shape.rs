@@ -61,11 +61,11 @@ impl Default for TilingOptions {
             residents,
             rate,
         };
-        let fragments = |shape| TileShape {
+        let fragments = |shape, stages| TileShape {
+            stages,
             lanes: [8, 4],
             vector: [1, 2],
             strip: 16,
-            stages: 3,
             shared: 40 * 1024,
             ..shape
         };
@@ -75,8 +75,8 @@ impl Default for TilingOptions {
             chained: vec![shape([8, 16], [8, 8], 2, 17), shape([8, 8], [8, 8], 4, 16)],
             wide: vec![shape([16, 16], [8, 4], 1, 14), shape([8, 8], [8, 4], 4, 14)],
             products: vec![
-                fragments(shape([16, 16], [8, 8], 1, 59)),
-                fragments(shape([16, 8], [4, 8], 3, 52)),
+                fragments(shape([16, 16], [8, 8], 1, 58), 4),
+                fragments(shape([16, 8], [4, 8], 3, 52), 3),
             ],
             multiprocessors: 132,
         }
