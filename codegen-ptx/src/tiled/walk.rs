@@ -219,7 +219,7 @@ pub(super) fn holds(
     for (d, v) in state(k)?.args.iter().enumerate() {
         names.names.insert(iterator_name(d as u32), *v);
     }
-    Ok(names.emit_bool(&guard::condition(set)?)?)
+    names.emit_bool(&guard::condition(set)?)
 }
 
 /// All iterations of a strip from `start` on, in a loop, with guards.
