@@ -19,6 +19,8 @@
 
 use crate::error::{CodegenError, Result, internal};
 use crate::ir::Ir;
+use crate::llvm::constant_int;
+use crate::sums::{Sum, Sums};
 use inkwell::llvm_sys::LLVMIntPredicate::{self, *};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstOp, DimType};
@@ -30,11 +32,13 @@ pub struct ExprEmitter<'e> {
     ir: &'e Ir,
     /// The value of each isl identifier (parameter or iterator): an `i64` that dominates the insertion point.
     pub names: BTreeMap<String, LLVMValueRef>,
+    /// What the sums that were emitted consist of.
+    sums: Sums,
 }
 
 impl<'e> ExprEmitter<'e> {
     pub fn new(ir: &'e Ir, names: BTreeMap<String, LLVMValueRef>) -> ExprEmitter<'e> {
-        ExprEmitter { ir, names }
+        ExprEmitter { ir, names, sums: Sums::default() }
     }
 
     /// The value of an integer expression, an `i64`.
@@ -68,6 +72,16 @@ impl<'e> ExprEmitter<'e> {
         Ok((self.emit_int(e)?, 0))
     }
 
+    /// What a value is the sum of.
+    pub fn sum_of(&self, v: LLVMValueRef) -> Sum {
+        self.sums.of(v)
+    }
+
+    fn remembered(&self, v: LLVMValueRef, a: &Sum, b: &Sum, factor: i64) -> LLVMValueRef {
+        self.sums.remember(v, a, b, factor);
+        v
+    }
+
     fn name(&self, name: &str) -> Result<LLVMValueRef> {
         match self.names.get(name) {
             Some(v) => Ok(*v),
@@ -81,10 +95,24 @@ impl<'e> ExprEmitter<'e> {
         Ok(match e.op()? {
             AstOp::Max => self.fold(e, |a, b| ir.select(ir.icmp(LLVMIntSGT, a, b), a, b))?,
             AstOp::Min => self.fold(e, |a, b| ir.select(ir.icmp(LLVMIntSLT, a, b), a, b))?,
-            AstOp::Minus => ir.neg(arg(0)?),
-            AstOp::Add => ir.add(arg(0)?, arg(1)?),
-            AstOp::Sub => ir.sub(arg(0)?, arg(1)?),
-            AstOp::Mul => ir.mul(arg(0)?, arg(1)?),
+            AstOp::Minus => {
+                let a = arg(0)?;
+                self.remembered(ir.neg(a), &Sum::default(), &self.sum_of(a), -1)
+            }
+            AstOp::Add | AstOp::Sub => {
+                let (a, b) = (arg(0)?, arg(1)?);
+                let (v, factor) = if e.op()? == AstOp::Add { (ir.add(a, b), 1) } else { (ir.sub(a, b), -1) };
+                self.remembered(v, &self.sum_of(a), &self.sum_of(b), factor)
+            }
+            AstOp::Mul => {
+                let (a, b) = (arg(0)?, arg(1)?);
+                let v = ir.mul(a, b);
+                match (constant_int(a), constant_int(b)) {
+                    (Some(n), _) => self.remembered(v, &Sum::default(), &self.sum_of(b), n),
+                    (_, Some(n)) => self.remembered(v, &Sum::default(), &self.sum_of(a), n),
+                    _ => v,
+                }
+            }
             AstOp::Div => {
                 divisor(e)?;
                 ir.exact_sdiv(arg(0)?, arg(1)?)
@@ -176,6 +204,38 @@ impl<'e> ExprEmitter<'e> {
     /// function's domain the result is some number.
     pub fn emit_pw_aff(&self, f: &isl::PwAff) -> Result<LLVMValueRef> {
         self.emit_int(&pw_aff_expr(f, None)?)
+    }
+
+    /// The same as [`ExprEmitter::emit_set`], with every inequality as one sum, in which terms cancel.
+    pub fn emit_sums(&self, s: &isl::Set) -> Result<LLVMValueRef> {
+        let ir = self.ir;
+        let mut any = ir.bool(false);
+        for part in s.clone().compute_divs()?.basic_sets()? {
+            if part.dim(DimType::Div)? > 0 {
+                return self.emit_set(s);
+            }
+            let mut all = ir.bool(true);
+            for c in part.constraints()? {
+                let number = |v: isl::Val| match v.to_i64() {
+                    Some(v) => Ok(v),
+                    None => Err(CodegenError::IntegerRange(v.to_string())),
+                };
+                let mut sum = Sum::number(number(c.constant()?)?);
+                for d in 0..part.dim(DimType::Param)? {
+                    let factor = number(c.coefficient(DimType::Param, d as i32)?)?;
+                    if factor != 0 {
+                        let name = part.space()?.dim_name(DimType::Param, d)?.unwrap_or_default();
+                        sum = sum.plus(&self.sum_of(self.name(&name)?), factor);
+                    }
+                }
+                let (sum, number) = sum.emit(ir);
+                let sum = ir.add(sum, ir.int(number));
+                let holds = if c.is_equality()? { LLVMIntEQ } else { LLVMIntSGE };
+                all = ir.and(all, ir.icmp(holds, sum, ir.int(0)));
+            }
+            any = ir.or(any, all);
+        }
+        Ok(any)
     }
 
     /// Whether the parameters are in the set `[params] -> { : ... }` (or `{ [] : ... }`), an `i1`.

@@ -39,7 +39,7 @@ use crate::llvm::*;
 use crate::statement::Plan;
 use crate::stencil::FusedKernels;
 use crate::tiled::{self, Tiled};
-use crate::walk::emit_ast;
+use crate::walk::{FIRST, emit_in_groups};
 use crate::window::{self, Windows};
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::*;
@@ -267,6 +267,17 @@ impl KernelBuilder<'_> {
         Ok(v)
     }
 
+    /// Goes on in a block that is skipped if `c` holds; what is skipped has to end with a branch to the block that is given.
+    pub(crate) fn unless(&self, c: LLVMValueRef) -> LLVMBasicBlockRef {
+        // SAFETY: the builder is in a block of the draft.
+        let function = unsafe { LLVMGetBasicBlockParent(self.ir.block()) };
+        let (then, after) =
+            (self.ir.append_block(function, "store"), self.ir.append_block(function, "stored"));
+        self.ir.cond_br(c, after, then);
+        self.ir.at_end(then);
+        after
+    }
+
     /// `v`, as something that the optimizer knows nothing of.
     pub(crate) fn opaque(&self, v: LLVMValueRef) -> LLVMValueRef {
         let ty = self.ir.i64_type();
@@ -330,7 +341,7 @@ fn build_kernel(
             return finish(&k, draft, &arguments, &types, &used);
         }
         let build = isl::AstBuild::from_context(kernel.context.clone().params()?)?;
-        let tree = build.node_from_schedule(kernel.schedule.clone())?;
+        let tree = build.node_from_schedule(window::general(kernel)?)?;
         if kernel.steps.is_some() && !crate::barriers::same_barriers(&tree)? {
             return internal("a barrier under a condition that is not the same in all threads of a block");
         }
@@ -339,7 +350,7 @@ fn build_kernel(
         }
         let full = window::full_stage(kernel)?;
         let mut emit = k.emit.clone();
-        emit_ast(ir, draft, &mut emit, &tree, &mut |emit, name, iterators| {
+        let mut element = |emit: &mut ExprEmitter<'_>, name: &str, iterators: &[LLVMValueRef]| {
             if name == pollyrs_schedule::ENTER {
                 window::enter(&mut k, emit, iterators)?;
                 return match &full {
@@ -347,8 +358,13 @@ fn build_kernel(
                     None => Ok(None),
                 };
             }
+            if name == FIRST {
+                window::forget(&k, emit, false);
+            }
             window::emit_element(&mut k, emit, name, iterators).map(|()| None)
-        })?;
+        };
+        let groups = |nodes: &[isl::AstNode]| window::group(kernel, scop, nodes);
+        emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {
             1 => unroll_loops(context, draft, UNROLL_ALONE),

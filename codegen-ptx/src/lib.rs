@@ -36,6 +36,7 @@ mod ranges;
 mod statement;
 mod stencil;
 mod subregion;
+mod sums;
 #[doc(hidden)]
 pub mod testing;
 mod tiled;

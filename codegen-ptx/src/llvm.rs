@@ -355,3 +355,9 @@ pub(crate) unsafe fn hint_loops(
         }
     }
 }
+
+/// The number that an integer of at most 64 bits is, if it is a constant.
+pub(crate) fn constant_int(v: LLVMValueRef) -> Option<i64> {
+    // SAFETY: a live value; the number is asked of constants only.
+    unsafe { (!LLVMIsAConstantInt(v).is_null()).then(|| LLVMConstIntGetSExtValue(v)) }
+}

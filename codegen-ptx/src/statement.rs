@@ -137,8 +137,11 @@ pub(crate) fn emit_statement(
         Some(r) => r.blocks.iter().any(|b| b.0 == subregion::block_of(i)),
         None => false,
     };
+    let only_stores = window::only_stores(k);
     for i in statement.body.iter().filter(|i| !within(i.0)) {
-        emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+        if !only_stores || is_store(i.0 as LLVMValueRef) {
+            emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+        }
     }
     if let Some(r) = &statement.subregion {
         subregion::emit(k, &mut instance, statement, r)?;
@@ -153,6 +156,19 @@ pub(crate) fn emit_statement(
         write_cell(k, &mut instance, i, a, v)?;
     }
     Ok(())
+}
+
+fn is_store(i: LLVMValueRef) -> bool {
+    // SAFETY: an instruction of the host.
+    unsafe { LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMStore }
+}
+
+/// Whether a statement first loads and computes and then stores, all by instructions: then its stores may wait.
+pub(crate) fn stores_last(s: &Statement) -> bool {
+    let plain = |a: &Access| matches!(a.value, AccessValue::Instruction(_));
+    let stores: Vec<_> = s.body.iter().map(|i| is_store(i.0 as LLVMValueRef)).collect();
+    let first = stores.iter().position(|s| *s).unwrap_or(stores.len());
+    s.subregion.is_none() && s.accesses.iter().all(plain) && stores[first..].iter().all(|s| *s)
 }
 
 /// Emits what one instance of a statement needs for the value `v` of its body, and gives this value.
@@ -523,15 +539,43 @@ fn emit_access(
         let from = address(k, n, at, access)?;
         return Ok(Some(k.ir.load_aligned(ty, from, align)));
     }
-    let v = resolve(k, n, operand(i, 0))?;
+    let v = match window::only_stores(k) {
+        true => None,
+        false => Some(resolve(k, n, operand(i, 0))?),
+    };
+    let Some(v) = window::batched(k, ty, |_| v.map_or_else(|| internal("a value that is not kept"), Ok))?
+    else {
+        return Ok(None);
+    };
     let to = address(k, n, at, access)?;
     let v = tiled::kept(k, v, to, align);
     k.ir.note(&n.what, display);
     k.ir.store_aligned(v, to, align);
     if in_window(k, n, at, access)?.is_some() {
+        let Some((id, _)) = k.scop.statement_named(&s.name) else {
+            return internal(format!("unknown statement {}", s.name));
+        };
+        let after = match window::needs_no_store(k, access.array, id) {
+            Some(set) => Some(k.unless(n.emit.emit_sums(&set)?)),
+            None => None,
+        };
+        let sizes = k.sizes.clone();
+        if after.is_some() {
+            // Few points store, so that nothing of an address is worth computing ahead.
+            for d in 1..k.scop.array(access.array).dims() {
+                let size = k.size(access.array, d)?;
+                let size = k.opaque(size);
+                k.sizes.insert((access.array, d), size);
+            }
+        }
         let to = in_memory(k, n, at, access)?;
         k.ir.note(&n.what, display);
         k.ir.store_aligned(v, to, align);
+        if let Some(after) = after {
+            k.sizes = sizes;
+            k.ir.br(after);
+            k.ir.at_end(after);
+        }
     }
     Ok(None)
 }

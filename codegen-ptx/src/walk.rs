@@ -22,6 +22,15 @@ use pollyrs_schedule::planted::planted;
 pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<Option<LLVMBasicBlockRef>, CodegenError>
     + 'f;
 
+/// The length of the group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] by the names [`FIRST`], [`AGAIN`] and
+/// [`END`] ahead of both and behind. 0 where none begins.
+pub type GroupFn<'f> = dyn Fn(&[AstNode]) -> Result<usize, CodegenError> + 'f;
+
+/// See [`GroupFn`].
+pub const FIRST: &str = "_first";
+pub const AGAIN: &str = "_again";
+pub const END: &str = "_end";
+
 /// Emits `node` at the builder's position, which is afterwards behind it.
 pub fn emit_ast<'e>(
     ir: &Ir,
@@ -30,14 +39,41 @@ pub fn emit_ast<'e>(
     node: &AstNode,
     user: &mut UserFn<'_, 'e>,
 ) -> Result<(), CodegenError> {
+    emit_in_groups(ir, function, expr, node, user, &|_| Ok(0))
+}
+
+/// [`emit_ast`] with groups in its blocks.
+pub fn emit_in_groups<'e>(
+    ir: &Ir,
+    function: LLVMValueRef,
+    expr: &mut ExprEmitter<'e>,
+    node: &AstNode,
+    user: &mut UserFn<'_, 'e>,
+    groups: &GroupFn<'_>,
+) -> Result<(), CodegenError> {
     match node.node_type()? {
         AstNodeType::Block => {
             let mut joins = Vec::new();
-            for child in node.block_children()?.to_vec()? {
-                match child.node_type()? {
-                    AstNodeType::User => joins.extend(emit_user(expr, &child, user)?),
-                    _ => emit_ast(ir, function, expr, &child, user)?,
+            let children = node.block_children()?.to_vec()?;
+            let mut rest = &children[..];
+            while let Some((child, behind)) = rest.split_first() {
+                let (group, after) = rest.split_at(groups(rest)?.min(rest.len()));
+                if !group.is_empty() {
+                    for pass in [FIRST, AGAIN] {
+                        user(expr, pass, &[])?;
+                        for child in group {
+                            emit_ast(ir, function, expr, child, user)?;
+                        }
+                    }
+                    user(expr, END, &[])?;
+                    rest = after;
+                    continue;
                 }
+                match child.node_type()? {
+                    AstNodeType::User => joins.extend(emit_user(expr, child, user)?),
+                    _ => emit_in_groups(ir, function, expr, child, user, groups)?,
+                }
+                rest = behind;
             }
             for join in joins.into_iter().rev() {
                 ir.br(join);
@@ -45,9 +81,9 @@ pub fn emit_ast<'e>(
             }
             Ok(())
         }
-        AstNodeType::Mark => emit_ast(ir, function, expr, &node.mark_node()?, user),
-        AstNodeType::If => emit_if(ir, function, expr, node, user),
-        AstNodeType::For => emit_for(ir, function, expr, node, user),
+        AstNodeType::Mark => emit_in_groups(ir, function, expr, &node.mark_node()?, user, groups),
+        AstNodeType::If => emit_if(ir, function, expr, node, user, groups),
+        AstNodeType::For => emit_for(ir, function, expr, node, user, groups),
         AstNodeType::User => {
             if let Some(join) = emit_user(expr, node, user)? {
                 ir.br(join);
@@ -81,6 +117,7 @@ fn emit_if<'e>(
     expr: &mut ExprEmitter<'e>,
     node: &AstNode,
     user: &mut UserFn<'_, 'e>,
+    groups: &GroupFn<'_>,
 ) -> Result<(), CodegenError> {
     let cond = expr.emit_bool(&node.if_cond()?)?;
     let then = ir.append_block(function, "then");
@@ -88,13 +125,17 @@ fn emit_if<'e>(
     let has_else = node.if_has_else()?;
     let other = if has_else { ir.append_block(function, "else") } else { after };
     ir.cond_br(cond, then, other);
+    // What a user node gives a name ends where its block of the AST does.
+    let names = expr.names.clone();
     ir.at_end(then);
-    emit_ast(ir, function, expr, &node.if_then()?, user)?;
+    emit_in_groups(ir, function, expr, &node.if_then()?, user, groups)?;
     ir.br(after);
+    expr.names.clone_from(&names);
     if has_else {
         ir.at_end(other);
-        emit_ast(ir, function, expr, &node.if_else()?, user)?;
+        emit_in_groups(ir, function, expr, &node.if_else()?, user, groups)?;
         ir.br(after);
+        expr.names = names;
     }
     ir.at_end(after);
     Ok(())
@@ -106,16 +147,15 @@ fn emit_for<'e>(
     expr: &mut ExprEmitter<'e>,
     node: &AstNode,
     user: &mut UserFn<'_, 'e>,
+    groups: &GroupFn<'_>,
 ) -> Result<(), CodegenError> {
     let name = node.for_iterator()?.id()?.name();
     let init = expr.emit_int(&node.for_init()?)?;
     let mut run = |expr: &mut ExprEmitter<'e>, value: LLVMValueRef| -> Result<(), CodegenError> {
-        let outer = expr.names.insert(name.clone(), value);
-        emit_ast(ir, function, expr, &node.for_body()?, user)?;
-        match outer {
-            Some(v) => expr.names.insert(name.clone(), v),
-            None => expr.names.remove(&name),
-        };
+        let outer = expr.names.clone();
+        expr.names.insert(name.clone(), value);
+        emit_in_groups(ir, function, expr, &node.for_body()?, user, groups)?;
+        expr.names = outer;
         Ok(())
     };
     if node.for_is_degenerate()? {

@@ -12,16 +12,20 @@
 //! Code that uses a window follows, in a block of the AST or one around it, the `_enter` of its stage ([`scoped`] sees to it). The checker proves
 //! that stages run one after the other, so this is also the last one that ran.
 
-use crate::ast_expr::ExprEmitter;
+use crate::ast_expr::{ExprEmitter, parameterize_set};
 use crate::error::{Result, internal};
+use crate::ir::Ir;
 use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
 use crate::llvm::hint_loops;
+use crate::sums::Sum;
 use crate::tiled;
+use crate::walk;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{ENTER, MappedKernel, Window};
-use pollyrs_scop::{ArrayId, Scop};
+use pollyrs_scop::{ArrayId, Scop, StmtId};
+use std::collections::BTreeMap;
 
 /// Alignment of windows, more than any element needs.
 const ALIGN: u64 = 16;
@@ -33,6 +37,21 @@ const MAX_BYTES: u64 = 227 * 1024;
 pub(crate) struct Windows {
     places: Vec<Place>,
     pub shared_bytes: u32,
+    batch: Option<Batch>,
+    /// While a full stage is emitted: by array and statement, whether a write is one that needs no store.
+    passing: Option<Passing>,
+}
+
+/// `[_p*, _h*, _b*, _i*] -> { : ... }`
+type Passing = BTreeMap<(ArrayId, StmtId), isl::Set>;
+
+/// Copies or instances of one step that are emitted twice: first up to the values that they store, then their stores, so that a thread waits for
+/// its loads once. Copies are of different elements; instances of a step don't depend on each other, which the checker proves.
+struct Batch {
+    /// A slot for each value, in order.
+    values: Vec<LLVMValueRef>,
+    /// How many have been stored, once all are loaded.
+    stored: Option<usize>,
 }
 
 struct Place {
@@ -40,8 +59,8 @@ struct Place {
     /// In shared memory, in bytes.
     start: u64,
     strides: Vec<u64>,
-    /// The address of the element with all subscripts zero in the stage that is emitted.
-    origin: Option<LLVMValueRef>,
+    /// Shared memory, and where in it the element with all subscripts zero would be in the stage that is emitted.
+    origin: Option<(LLVMValueRef, Sum)>,
 }
 
 impl Windows {
@@ -55,28 +74,54 @@ impl Windows {
         if end > MAX_BYTES {
             return internal(format!("windows of {end} bytes"));
         }
-        Ok(Windows { places, shared_bytes: end as u32 })
+        Ok(Windows { places, shared_bytes: end as u32, ..Windows::default() })
+    }
+}
+
+/// Forgets what the optimizer knows of the thread's coordinates, and with `block` of the block's. Else it would compute ahead of all stages, or once for many steps,
+/// what the rows of each step need: hundreds of values to keep, where registers are what lets loads be on their way at once.
+pub(crate) fn forget(k: &KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, block: bool) {
+    let kernel = k.kernel;
+    if kernel.full.is_none() {
+        return;
+    }
+    let mut names = Vec::new();
+    if block {
+        names.extend(kernel.grid.iter().map(|g| (g.param.as_str(), None)));
+        names.extend(kernel.host_params.iter().map(|h| (h.as_str(), None)));
+    }
+    names.extend(kernel.block.iter().map(|b| (b.param.as_str(), Some(b.size))));
+    for (name, size) in names {
+        let Some(v) = k.emit.names.get(name).copied() else { continue };
+        let v = k.opaque(v);
+        // Still a number of few bits.
+        let v = match size {
+            Some(size) => k.ir.and(v, k.ir.int(i64::from(size.next_power_of_two()) - 1)),
+            None => v,
+        };
+        emit.names.insert(name.into(), v);
     }
 }
 
 /// The beginning of the stage `p`.
-pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &ExprEmitter<'_>, p: &[LLVMValueRef]) -> Result<()> {
+pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, p: &[LLVMValueRef]) -> Result<()> {
     let ir = k.ir;
     let kernel = k.kernel;
+    forget(k, emit, true);
     let mut emit = emit.clone();
     for (d, v) in p.iter().enumerate() {
         emit.names.insert(crate::ast_expr::iterator_name(d as u32), *v);
     }
     for (i, w) in kernel.windows.iter().enumerate() {
         let bytes = u64::from(k.scop.array(w.array).elem.bytes());
-        let mut begin = ir.int(k.windows.places[i].start as i64);
+        let mut begin = Sum::number(k.windows.places[i].start as i64);
         for (lower, stride) in w.lower.iter().zip(w.strides()) {
             let lower = crate::ast_expr::parameterize(lower)?;
             let lower = emit.emit_int(&crate::ast_expr::pw_aff_expr(&lower, None)?)?;
-            begin = ir.sub(begin, ir.mul(lower, ir.int((stride * bytes) as i64)));
+            begin = begin.plus(&emit.sum_of(lower), -((stride * bytes) as i64));
         }
         let shared = k.abstract_call(SHARED, ir.ptr_type());
-        k.windows.places[i].origin = Some(ir.byte_offset(shared, begin));
+        k.windows.places[i].origin = Some((shared, begin));
     }
     Ok(())
 }
@@ -88,13 +133,17 @@ pub(crate) fn address(
     subscripts: &[LLVMValueRef],
 ) -> Result<Option<LLVMValueRef>> {
     let Some(place) = k.windows.places.iter().find(|p| p.array == array) else { return Ok(None) };
-    let Some(origin) = place.origin else { return internal("an access outside of its window's stage") };
-    let ir = k.ir;
-    let mut offset = ir.int(0);
+    let Some((shared, begin)) = &place.origin else {
+        return internal("an access outside of its window's stage");
+    };
+    let bytes = i64::from(k.scop.array(array).elem.bytes());
+    let mut at = begin.clone();
     for (s, stride) in subscripts.iter().zip(&place.strides) {
-        offset = ir.add(offset, ir.mul(*s, ir.int(*stride as i64)));
+        at = at.plus(&k.emit.sum_of(*s), *stride as i64 * bytes);
     }
-    Ok(Some(ir.element(llvm_elem(ir, k.scop.array(array).elem), origin, offset)))
+    // The number last: neighbours share the rest.
+    let (sum, number) = at.emit(k.ir);
+    Ok(Some(k.ir.byte_offset(k.ir.byte_offset(*shared, sum), k.ir.int(number))))
 }
 
 /// `_p0`, ...: the parameters that stand for a full stage.
@@ -125,7 +174,7 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
         let part = stages.intersect_range(at)?.domain()?.gist(schedule.domain()?)?;
         schedule = schedule.intersect_domain(part)?;
     }
-    let node = unrolled_turns(schedule.root()?.child(0)?, n)?;
+    let node = unrolled(schedule.root()?.child(0)?, n, false)?;
     let tree = isl::AstBuild::from_context(context)?.node_from_schedule(node.schedule()?)?;
     match crate::barriers::same_barriers(&tree)? {
         true => Ok(Some(tree)),
@@ -133,24 +182,77 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
     }
 }
 
-/// The bands in which a thread takes turns, unrolled: those that hold no barrier.
-fn unrolled_turns(node: isl::ScheduleNode, stages: usize) -> Result<isl::ScheduleNode> {
+/// A thread's schedule for the stages that are not full. Where full ones have unrolled code, these have as well: a launch ends with its slowest
+/// block, and the blocks at the borders have no full stage.
+pub(crate) fn general(kernel: &MappedKernel) -> Result<isl::Schedule> {
+    let schedule = kernel.schedule.clone();
+    let Some(full) = &kernel.full else { return Ok(schedule) };
+    let n = full.dim(isl::DimType::Set)? as usize;
+    Ok(unrolled(schedule.root()?.child(0)?, n, true)?.schedule()?)
+}
+
+/// The bands beneath those of stages, unrolled: the turns of a thread, and with `steps` those that hold barriers.
+fn unrolled(node: isl::ScheduleNode, stages: usize, steps: bool) -> Result<isl::ScheduleNode> {
     let mut node = node;
     if node.node_type()? == isl::NodeType::Band && node.schedule_depth()? as usize >= stages {
         let mut meets = false;
         for set in node.universe_domain()?.sets()? {
             meets |= set.tuple_name()?.as_deref() == Some(pollyrs_schedule::BARRIER);
         }
-        if !meets {
+        if !meets || steps {
             for d in 0..node.band_n_member()? {
                 node = node.band_set_ast_loop_type(d as i32, isl::AstLoopType::Unroll)?;
             }
         }
     }
     for i in 0..if node.has_children()? { node.n_children()? as i32 } else { 0 } {
-        node = unrolled_turns(node.child(i)?, stages)?.parent()?;
+        node = unrolled(node.child(i)?, stages, steps)?.parent()?;
     }
     Ok(node)
+}
+
+/// The writes of the full stage `_p*` that need no store, as conditions on instances.
+fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
+    let kernel = k.kernel;
+    let mut out = Passing::new();
+    let (Some(full), Some(steps)) = (&kernel.full, &kernel.steps) else { return Ok(out) };
+    let ctx = full.context();
+    let n = full.dim(isl::DimType::Set)? as usize;
+    let (p, c) = (stage_params(n), (0..=n).map(|d| format!("c{d}")).collect::<Vec<_>>());
+    let equal: Vec<_> = p.iter().zip(&c).map(|(p, c)| format!("{c} = {p}")).collect();
+    let here = if n == 0 { "true".to_owned() } else { equal.join(" and ") };
+    let at = isl::UnionSet::read(
+        ctx,
+        &format!("[{}] -> {{ {ENTER}[{}] : {here} }}", p.join(","), c[..n].join(",")),
+    )?;
+    let at = at.intersect(isl::UnionSet::from_set(full.clone())?)?;
+    let to_stage = format!("{{ [{}] -> {ENTER}[{}] }}", c.join(","), c[..n].join(","));
+    let to_stage = isl::UnionMap::read(ctx, &to_stage)?;
+    let b: Vec<_> = kernel.grid.iter().map(|g| g.param.as_str()).collect();
+    let block: Vec<_> = b.iter().enumerate().map(|(d, b)| format!("b{d} = {b}")).collect();
+    let tuple: Vec<_> = (0..b.len()).map(|d| format!("b{d}")).collect();
+    let block = format!("[{}] -> {{ [{}] : {} }}", b.join(","), tuple.join(","), block.join(" and "));
+    let block = kernel.tile_map.clone().intersect_range(isl::UnionSet::read(ctx, &block)?)?.domain()?;
+    // The instances of the stage.
+    let all =
+        steps.clone().intersect_domain(kernel.domain.clone().intersect(block)?)?.apply_range(to_stage)?;
+    let all = all.intersect_range(at.clone())?.domain()?;
+    for w in &kernel.windows {
+        let left = w.passing.clone().intersect_range(at.clone())?.domain()?;
+        for set in left.sets()? {
+            let name = set.tuple_name()?.unwrap_or_default();
+            let Some((id, s)) = k.scop.statement_named(&name) else { continue };
+            let known = all.extract_set(s.domain.space()?)?.coalesce()?;
+            let set = parameterize_set(&set)?.coalesce()?.gist_params(parameterize_set(&known)?)?;
+            out.insert((w.array, id), set);
+        }
+    }
+    Ok(out)
+}
+
+/// Whether a write of the full stage that is emitted needs no store, if it may be one of those: [`Window::passing`].
+pub(crate) fn needs_no_store(k: &KernelBuilder<'_>, array: ArrayId, s: StmtId) -> Option<isl::Set> {
+    k.windows.passing.as_ref()?.get(&(array, s)).cloned()
 }
 
 /// Whether the stage `p` is full; `emit` learns its coordinates.
@@ -164,7 +266,7 @@ fn is_full(
         emit.names.insert(crate::ast_expr::iterator_name(d as u32), *v);
         emit.names.insert(name, *v);
     }
-    Ok(Some(emit.emit_set(&crate::ast_expr::parameterize_set(full)?)?))
+    Ok(Some(emit.emit_set(&parameterize_set(full)?)?))
 }
 
 /// Emits an element of a thread's schedule.
@@ -174,6 +276,9 @@ pub(crate) fn emit_element(
     name: &str,
     iterators: &[LLVMValueRef],
 ) -> Result<()> {
+    if batch(&mut k.windows, name)? {
+        return Ok(());
+    }
     if name.starts_with(pollyrs_schedule::BARRIER) {
         if pollyrs_schedule::planted::planted("step-barrier") {
             return Ok(());
@@ -188,28 +293,132 @@ pub(crate) fn emit_element(
     crate::statement::emit_statement(k, emit, name, iterators)
 }
 
+/// The most values that a thread holds while it copies, and while it computes.
+const COPIES: usize = 32;
+const INSTANCES: usize = 8;
+
+/// How many of the nodes that begin a list fit one [`Batch`]: copies or instances without loops.
+pub(crate) fn group(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<usize> {
+    if kernel.full.is_none() {
+        return Ok(0);
+    }
+    let is_copy = |name: &str| kernel.windows.iter().any(|w| w.copy == name);
+    let copies = leading(nodes, COPIES, &is_copy)?;
+    if copies > 0 {
+        return Ok(copies);
+    }
+    leading(nodes, INSTANCES, &|name| {
+        scop.statement_named(name).is_some_and(|(_, s)| crate::statement::stores_last(s))
+    })
+}
+
+/// The number of leading nodes with nothing but conditions and at most `most` users with fitting names.
+fn leading(nodes: &[isl::AstNode], most: usize, fits: &dyn Fn(&str) -> bool) -> Result<usize> {
+    let (mut n, mut all) = (0, 0);
+    for node in nodes {
+        let Some(users) = users(node, fits)? else { break };
+        all += users;
+        if n > 0 && all > most {
+            break;
+        }
+        n += 1;
+    }
+    Ok(n)
+}
+
+fn users(node: &isl::AstNode, fits: &dyn Fn(&str) -> bool) -> Result<Option<usize>> {
+    let children = match node.node_type()? {
+        isl::AstNodeType::User => {
+            let name = node.user_expr()?.arg(0)?.id()?.name();
+            return Ok(fits(&name).then_some(1));
+        }
+        isl::AstNodeType::Block => node.block_children()?.to_vec()?,
+        isl::AstNodeType::Mark => vec![node.mark_node()?],
+        isl::AstNodeType::If if node.if_has_else()? => vec![node.if_then()?, node.if_else()?],
+        isl::AstNodeType::If => vec![node.if_then()?],
+        isl::AstNodeType::For => return Ok(None),
+    };
+    let mut all = 0;
+    for child in &children {
+        let Some(n) = users(child, fits)? else { return Ok(None) };
+        all += n;
+    }
+    Ok(Some(all))
+}
+
+/// The value that something stores, which `make` computes; `None` where a group is emitted for the first time and nothing is stored yet.
+pub(crate) fn batched(
+    k: &mut KernelBuilder<'_>,
+    ty: LLVMTypeRef,
+    make: impl FnOnce(&Ir) -> Result<LLVMValueRef>,
+) -> Result<Option<LLVMValueRef>> {
+    let ir = k.ir;
+    let stored = match &k.windows.batch {
+        None => return Ok(Some(make(ir)?)),
+        Some(batch) => batch.stored,
+    };
+    let Some(n) = stored else {
+        let slot = k.at_entry(|| Ok(ir.alloca(ty, "kept")))?;
+        ir.store(make(ir)?, slot);
+        k.windows.batch.iter_mut().for_each(|b| b.values.push(slot));
+        return Ok(None);
+    };
+    let slot = k.windows.batch.iter_mut().find_map(|b| {
+        b.stored = Some(n + 1);
+        b.values.get(n).copied()
+    });
+    match slot {
+        Some(slot) => Ok(Some(ir.load(ty, slot))),
+        None => internal("a store of a value that was not computed"),
+    }
+}
+
+/// Whether only the stores of a group are emitted.
+pub(crate) fn only_stores(k: &KernelBuilder<'_>) -> bool {
+    k.windows.batch.as_ref().is_some_and(|b| b.stored.is_some())
+}
+
+/// The marks of a group; `false` for all other names.
+fn batch(windows: &mut Windows, name: &str) -> Result<bool> {
+    match (name, &mut windows.batch) {
+        (walk::FIRST, batch @ None) => *batch = Some(Batch { values: Vec::new(), stored: None }),
+        (walk::AGAIN, Some(batch)) => batch.stored = Some(0),
+        (walk::END, batch @ Some(_)) => *batch = None,
+        (walk::FIRST | walk::AGAIN | walk::END, _) => return internal("a group inside of another one"),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
 /// At the beginning of a stage: a branch to its code for full stages. The builder is afterwards where the general code belongs, the block that is
 /// given is behind both.
 pub(crate) fn branch_to_full<'e>(
     k: &mut KernelBuilder<'_>,
     function: LLVMValueRef,
-    emit: &ExprEmitter<'e>,
+    general_emit: &mut ExprEmitter<'e>,
     tree: &isl::AstNode,
     p: &[LLVMValueRef],
 ) -> Result<Option<LLVMBasicBlockRef>> {
     let ir = k.ir;
-    let mut emit = emit.clone();
+    let mut emit = general_emit.clone();
     let Some(condition) = is_full(k.kernel, &mut emit, p)? else { return Ok(None) };
     let block = |name: &str| ir.append_block(function, name);
     let (full, general, after) = (block("full"), block("general"), block("stage.end"));
     ir.cond_br(condition, full, general);
     ir.at_end(full);
-    crate::walk::emit_ast(ir, function, &mut emit, tree, &mut |emit, name, iterators| {
+    k.windows.passing = Some(passing(k)?);
+    let (kernel, scop) = (k.kernel, k.scop);
+    let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[LLVMValueRef]| {
+        if name == walk::FIRST {
+            forget(k, emit, false);
+        }
         if name != pollyrs_schedule::ENTER {
             emit_element(k, emit, name, iterators)?;
         }
         Ok(None)
-    })?;
+    };
+    walk::emit_in_groups(ir, function, &mut emit, tree, &mut element, &|nodes| group(kernel, scop, nodes))?;
+    k.windows.passing = None;
     ir.br(after);
     ir.at_end(general);
     Ok(Some(after))
@@ -218,7 +427,13 @@ pub(crate) fn branch_to_full<'e>(
 /// Asks the optimizer to unroll the loops that run a constant number of times, which the steps of a full stage do.
 pub(crate) fn unroll_steps(context: LLVMContextRef, function: LLVMValueRef) {
     // SAFETY: live context and function, and the terminators of its blocks.
-    unsafe { hint_loops(context, function, "llvm.loop.unroll.full", None, |end| counts_to_constant(end)) }
+    unsafe {
+        hint_loops(context, function, "llvm.loop.unroll.full", None, |end| counts_to_constant(end));
+        // The assembler would unroll the loop over stages, which has thousands of instructions.
+        hint_loops(context, function, "llvm.loop.unroll.disable", None, |end| {
+            LLVMGetNumSuccessors(end) == 2 && LLVMHasMetadata(end) == 0 && ends_loop(end)
+        });
+    }
 }
 
 /// Whether a branch is the end of a loop from one constant to another, as [`crate::walk`] makes them.
@@ -236,9 +451,26 @@ unsafe fn counts_to_constant(end: LLVMValueRef) -> bool {
             return false;
         }
         let counter = LLVMGetOperand(test, 0);
-        !LLVMIsAPHINode(counter).is_null()
-            && LLVMGetSuccessor(end, 1) == LLVMGetInstructionParent(counter)
-            && !LLVMIsAConstantInt(LLVMGetIncomingValue(counter, 0)).is_null()
+        ends_loop(end) && !LLVMIsAConstantInt(LLVMGetIncomingValue(counter, 0)).is_null()
+    }
+}
+
+/// Whether a branch is the end of a loop as [`crate::walk`] makes them.
+///
+/// # Safety
+/// A live terminator.
+unsafe fn ends_loop(end: LLVMValueRef) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if LLVMIsABranchInst(end).is_null() || LLVMIsConditional(end) == 0 {
+            return false;
+        }
+        let test = LLVMGetCondition(end);
+        if LLVMIsAICmpInst(test).is_null() {
+            return false;
+        }
+        let counter = LLVMGetOperand(test, 0);
+        !LLVMIsAPHINode(counter).is_null() && LLVMGetSuccessor(end, 1) == LLVMGetInstructionParent(counter)
     }
 }
 
@@ -261,7 +493,8 @@ pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[LLVMValueRef])
     }
     let Some(to) = address(k, w.array, subscripts)? else { return internal("a copy without a window") };
     ir.note("a copy to shared memory", &array.display);
-    let v = ir.load_aligned(ty, ir.element(ty, base, offset), align);
+    let from = ir.element(ty, base, offset);
+    let Some(v) = batched(k, ty, |ir| Ok(ir.load_aligned(ty, from, align)))? else { return Ok(true) };
     ir.note("a copy to shared memory", &array.display);
     ir.store_aligned(v, to, array.elem.bytes());
     Ok(true)
@@ -272,23 +505,23 @@ pub(crate) fn scoped(windows: &[Window], node: &isl::AstNode) -> Result<bool> {
     if windows.is_empty() {
         return Ok(true);
     }
-    Ok(walk(node, false)?.is_some())
+    Ok(begun(node, false)?.is_some())
 }
 
 /// Whether a stage has begun behind the node, if it had `before` it; `None` if something runs outside of any.
-fn walk(node: &isl::AstNode, before: bool) -> Result<Option<bool>> {
+fn begun(node: &isl::AstNode, before: bool) -> Result<Option<bool>> {
     Ok(match node.node_type()? {
         isl::AstNodeType::Block => {
-            let mut begun = before;
+            let mut now = before;
             for child in node.block_children()?.to_vec()? {
-                match walk(&child, begun)? {
-                    Some(now) => begun = now,
+                match begun(&child, now)? {
+                    Some(then) => now = then,
                     None => return Ok(None),
                 }
             }
-            Some(begun)
+            Some(now)
         }
-        isl::AstNodeType::Mark => walk(&node.mark_node()?, before)?,
+        isl::AstNodeType::Mark => begun(&node.mark_node()?, before)?,
         isl::AstNodeType::User => {
             let name = node.user_expr()?.arg(0)?.id()?.name();
             if name == ENTER {
@@ -313,7 +546,7 @@ fn walk(node: &isl::AstNode, before: bool) -> Result<Option<bool>> {
 fn ends(children: &[isl::AstNode], before: bool) -> Result<Option<bool>> {
     for child in children {
         // A stage that begins inside of another one would leave what follows in the wrong one.
-        if walk(child, before && !enters(child)?)?.is_none() {
+        if begun(child, before && !enters(child)?)?.is_none() {
             return Ok(None);
         }
     }

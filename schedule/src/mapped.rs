@@ -84,7 +84,7 @@ pub fn is_statement(tuple: &str) -> bool {
 /// The thread's schedule holds, for each stage, `_enter[p]` in every thread, from where on the window begins at `lower(p)`, and
 /// `_in0[p, s]` in one thread, which copies `A[s]` into it; [`MappedKernel::steps`] has them in a step of the stage before all others.
 /// From there on every access of the kernel to the array is one of the window. What is written goes to the array in global memory as
-/// well, by the same thread: nothing has to be copied back.
+/// well, by the same thread, but for [`Window::passing`]: nothing has to be copied back.
 #[derive(Clone, Debug)]
 pub struct Window {
     pub array: pollyrs_scop::ArrayId,
@@ -94,6 +94,8 @@ pub struct Window {
     pub lower: Vec<isl::PwAff>,
     /// Elements along each dimension of the array.
     pub size: Vec<u32>,
+    /// `[params, _h*, _b*] -> { S[i] -> _enter[p] }`: instances of a stage whose values no one needs in the array: the code may store them, or not.
+    pub passing: isl::UnionMap,
 }
 
 impl Window {

@@ -130,6 +130,9 @@ impl fmt::Display for MappedKernel {
             for (d, lower) in w.lower.iter().enumerate() {
                 writeln!(f, "    dimension {d} from {lower}")?;
             }
+            if !w.passing.is_empty().map_err(|_| fmt::Error)? {
+                writeln!(f, "    passing {}", w.passing)?;
+            }
         }
         if let Some(full) = &self.full {
             writeln!(f, "  full {full}")?;

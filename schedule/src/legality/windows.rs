@@ -7,7 +7,8 @@
 //! 3. *There.* What an instance reads is copied, or all its sources, and there is one, are in the same stage.
 //! 4. *Quiet.* No other block of the launch writes what a block copies.
 //! 5. *Harmless.* Copies read only what the SCoP reads.
-//! 6. *Only.* `A` is memory, and its accesses are single elements: no array has two windows.
+//! 6. *Left out.* For an instance in `passing` another one surely writes the cell later, and all that read its value are in the same stage.
+//! 7. *Only.* `A` is memory, and its accesses are single elements: no array has two windows.
 //!
 //! # Why that is enough
 //! Writes go to the window and to `A`, by one thread in one step, so by the rules of order `A` in global memory is as without windows. Let `S` in
@@ -15,6 +16,10 @@
 //! cell did between: that would be a dependence out of order. Else the cell was copied from `A` when the stage began, which held `W`'s value: `W`
 //! ran before `S`, hence before the whole stage, since stages of a block don't interleave, and no block of the launch but this one touches
 //! the cell; and whoever wrote the cell after that would do so out of order, in the stage as well as before it.
+//!
+//! A store that is left out changes what `A` holds only until the next one to its cell that is not, and there is one, since the last has
+//! no later write. Whoever reads the cell from `A` meanwhile does not need what it finds: the instances that need the value are in the
+//! stage and have it from the window.
 
 use super::{Checker, Rule, forget, names, params_of, restrict};
 use crate::Result;
@@ -76,7 +81,7 @@ impl Checker<'_> {
         Ok(Some(Stages { of, domain, threads, n }))
     }
 
-    /// Rule 6.
+    /// Rule 7.
     fn plain(&self, k: &MappedKernel, w: &Window) -> Result<bool> {
         let array = self.scop.array(w.array);
         let mut ok = array.is_memory()
@@ -151,7 +156,7 @@ impl Checker<'_> {
         self.report_map(Rule::Window, &k.name, step.apply_range(late)?.intersect_range(all.range()?)?)
     }
 
-    /// Rules 2 to 5.
+    /// Rules 2 to 6.
     fn window(&mut self, i: usize, w: &Window, stages: &Stages) -> Result<()> {
         let ctx = &self.scop.ctx;
         let k = &self.mapped.kernels[i];
@@ -182,6 +187,7 @@ impl Checker<'_> {
 
         self.there(i, w, stages, &copied, &reads)?;
         self.quiet(k, w, &copied)?;
+        self.left_out(i, w, stages)?;
         let all = reads.intersect_params(self.known.clone())?.range()?;
         self.report_set(Rule::Window, &k.name, copied.range()?.subtract(all)?)
     }
@@ -209,25 +215,60 @@ impl Checker<'_> {
         // { S[i] -> A[s] }
         let rest = forget(rest.range_factor_range()?, &hidden)?.coalesce()?;
         self.report_map(Rule::Window, &k.name, rest.clone().intersect(self.deps.no_source.clone())?)?;
-        let name = self.scop.array(w.array).name.clone();
         let mut sources = isl::UnionMap::empty(&self.scop.ctx)?;
+        for m in self.flow_through(w)? {
+            let m = isl::UnionMap::from_map(m)?.intersect_range(rest.clone().wrap()?)?;
+            sources = sources.union(m.range_factor_domain()?)?;
+        }
+        self.in_stage(i, stages, sources)
+    }
+
+    /// `{ W[i] -> [S[j] -> A[s]] }`, value-based, of a window's array.
+    fn flow_through(&self, w: &Window) -> Result<Vec<isl::Map>> {
+        let name = self.scop.array(w.array).name.clone();
+        let mut out = Vec::new();
         for m in self.deps.tagged_flow.maps()? {
-            let through = m.clone().range()?.unwrap()?.tuple_name(isl::DimType::Out)?;
-            if through.as_deref() == Some(&name) {
-                let m = isl::UnionMap::from_map(m)?.intersect_range(rest.clone().wrap()?)?;
-                sources = sources.union(m.range_factor_domain()?)?;
+            if m.clone().range()?.unwrap()?.tuple_name(isl::DimType::Out)?.as_ref() == Some(&name) {
+                out.push(m);
             }
         }
-        // { W -> S } of which both are in one stage of one block of one launch, and W is in this kernel at all.
+        Ok(out)
+    }
+
+    /// `{ W -> S }` of which both are in one stage of one block of one launch, and W is in this kernel at all.
+    fn in_stage(&mut self, i: usize, stages: &Stages, pairs: isl::UnionMap) -> Result<()> {
+        let k = &self.mapped.kernels[i];
         let place = self.stage_place(k, stages)?;
         let same = place.clone().domain()?.universe()?;
-        let placed = sources.clone().intersect_domain(same.clone())?;
+        let placed = pairs.clone().intersect_domain(same.clone())?;
         let with_place = place.clone().domain()?.universe()?.identity()?.range_product(place)?;
         let placed = placed.apply_domain(with_place.clone())?.apply_range(with_place.clone())?;
         let equal = placed.clone().range()?.unwrap()?.range()?.universe()?.identity()?;
-        let together = sources.clone().universe()?.product(equal)?;
+        let together = pairs.clone().universe()?.product(equal)?;
         self.report_map(Rule::Window, &k.name, placed.subtract(together)?)?;
-        self.report_map(Rule::Window, &k.name, sources.subtract_domain(self.launches[i].clone().domain()?)?)
+        let inside = self.launches[i].clone().domain()?;
+        self.report_map(Rule::Window, &k.name, pairs.clone().subtract_domain(inside.clone())?)?;
+        self.report_set(Rule::Window, &k.name, pairs.range()?.subtract(inside)?)
+    }
+
+    /// Rule 6.
+    fn left_out(&mut self, i: usize, w: &Window, stages: &Stages) -> Result<()> {
+        let k = &self.mapped.kernels[i];
+        let hidden: Vec<_> = k.host_params.iter().chain(k.grid.iter().map(|g| &g.param)).cloned().collect();
+        let left = forget(stages.of.clone().intersect(w.passing.clone())?, &hidden)?.domain()?.coalesce()?;
+        if left.is_empty()? {
+            return Ok(());
+        }
+        let writes = self.scop.accesses(|_, a| a.array == w.array && a.kind != AccessKind::Read)?;
+        let surely = self.scop.accesses(|_, a| a.array == w.array && a.kind == AccessKind::MustWrite)?;
+        let again = writes.apply_range(surely.reverse()?)?.intersect(self.deps.output.clone())?;
+        self.report_set(Rule::Window, &k.name, left.clone().subtract(again.domain()?)?)?;
+        let mut readers = isl::UnionMap::empty(&self.scop.ctx)?;
+        for m in self.flow_through(w)? {
+            let m = isl::UnionMap::from_map(m)?.intersect_domain(left.clone())?;
+            readers = readers.union(m.range_factor_domain()?)?;
+        }
+        self.in_stage(i, stages, readers)
     }
 
     /// `{ S[i] -> [K[h] -> [tile, p]] }`

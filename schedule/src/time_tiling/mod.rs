@@ -12,7 +12,7 @@
 //! - A strategy's phases partition the whole, unbounded space, and keep the order of every dependence within the band's slopes: the tests prove
 //!   both for many slopes and sizes. [`crate::legality::check`] proves it again for each SCoP, from its dependences.
 //! - Anti dependences are among those that the band carries, so arrays hold what they do in the program. Values that pass between the steps
-//!   of a block do so in shared memory (`windows`), and are stored to the arrays all the same.
+//!   of a block do so in shared memory (`windows`); those that are needed elsewhere, or last, are stored to the arrays as well (`passing`).
 //!
 //! # Example
 //! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])` by hexagons with `h = 1`, `w = 1`: boxes of 4 times and 6 points.
@@ -26,6 +26,7 @@ pub mod band;
 pub mod diamond;
 pub mod hexagon;
 mod kernels;
+mod passing;
 pub mod picture;
 pub mod shape;
 pub mod split;
@@ -96,7 +97,7 @@ pub fn map(
             Err(why) => return Ok(Err(why)),
         };
         match phases(&scop.ctx, tiling, &band, sizes)? {
-            Ok(phases) => kernels::build(scop, &band, &phases, techniques),
+            Ok(phases) => kernels::build(scop, deps, &band, &phases, techniques),
             Err(why) => Ok(Err(why)),
         }
     })

@@ -85,3 +85,11 @@ pub fn points_of_tile(p: &Phase, tile: &[i64]) -> Vec<Vec<i64>> {
     list(points.project_out(isl::DimType::Set, 0, first).unwrap(), &mut vec![], &mut out).unwrap();
     out
 }
+
+/// The number of points of a bounded set for fixed parameters.
+pub fn count(set: isl::Set) -> usize {
+    let mut out = Vec::new();
+    let set = set.project_out_all_params().unwrap().reset_tuple_id().unwrap();
+    list(set, &mut vec![], &mut out).unwrap();
+    out.len()
+}

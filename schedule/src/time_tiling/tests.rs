@@ -223,7 +223,7 @@ fn tiles_that_are_too_narrow_are_found() {
         // As if neighbours were never read.
         band.slopes[0] = testing::slopes([0, 1, 1, 2]);
         let phases = phases(&s.ctx, tiling, &band, &[3, 2]).unwrap().unwrap();
-        let m = kernels::build(&s, &band, &phases, PLAIN).unwrap().unwrap();
+        let m = kernels::build(&s, &deps, &band, &phases, PLAIN).unwrap().unwrap();
         assert_eq!(rules(&s, &deps, &m), [Rule::Order], "{tiling:?}");
     }
 }
@@ -244,7 +244,7 @@ fn gaps_and_overlaps_are_found() {
                 .map(|p| Phase { place: p.place.intersect_domain(part.clone()).unwrap(), ..p })
                 .collect();
         }
-        let m = kernels::build(&s, &band, &phases, PLAIN).unwrap().unwrap();
+        let m = kernels::build(&s, &deps, &band, &phases, PLAIN).unwrap().unwrap();
         assert!(rules(&s, &deps, &m).contains(&rule), "{change}");
     }
 }
@@ -362,4 +362,51 @@ fn broken_windows_are_found() {
         with(k, "0 <= x1 < m and 14 * _b0 + 14 <= x1 < 14 * _b0 + 28 and _h0 >= 1");
     };
     assert_eq!(spoilt(&theirs), [Rule::Window]);
+}
+
+/// All writes of a kernel's block in one step, with a condition on the instance, as those that need no store.
+fn left_out(k: &mut crate::MappedKernel, step: i64, condition: &str) {
+    let read = |text: &str| isl::UnionSet::read(k.domain.context(), text).unwrap();
+    let block =
+        k.tile_map.clone().intersect_range(read("[_b0] -> { [b] : b = _b0 }")).unwrap().domain().unwrap();
+    let steps = k.steps.clone().unwrap().intersect_range(read(&format!("{{ [{step}] }}"))).unwrap();
+    let which = steps.domain().unwrap().intersect(block).unwrap();
+    let which = which.intersect(read(&format!("[n, m] -> {{ S[t, i] : {condition} }}"))).unwrap();
+    k.windows[0].passing = which.product_map(read("{ _enter[] }")).unwrap();
+}
+
+#[test]
+fn stores_that_are_missed_are_found() {
+    // Rows of 3, 5, 7, 9, 9, 7, 5, 3 points: from the fourth on someone else reads a value.
+    for step in 0..8 {
+        let inner = if step < 3 { vec![] } else { vec![Rule::Window] };
+        assert_eq!(spoilt(&|_, k| left_out(k, step, "t < n - 2")), inner, "step {step}");
+    }
+    // The last values of a cell.
+    assert_eq!(spoilt(&|_, k| left_out(k, 0, "t >= n - 2")), [Rule::Window]);
+    // Only what a block does not write, and nothing.
+    assert_eq!(spoilt(&|_, k| left_out(k, 5, "t >= n")), []);
+}
+
+#[test]
+fn most_values_of_a_full_stage_pass() {
+    let s = scop(STENCILS[0].1);
+    let (_, m) = staged(&s, TimeTiling::Hybrid, &[3, 2]);
+    for k in &m.kernels {
+        let at =
+            isl::Set::read(&s.ctx, "[n, m, _h0, _b0] -> { : n = 100 and m = 200 and _h0 = 5 and _b0 = 4 }")
+                .unwrap();
+        let of = |map: isl::UnionMap| {
+            let set = map.domain().unwrap().intersect_params(at.clone()).unwrap();
+            let mut rows = Vec::new();
+            for step in 0..8 {
+                let c = isl::UnionSet::read(&s.ctx, &format!("{{ [{step}] }}")).unwrap();
+                let in_step = k.steps.clone().unwrap().intersect_range(c).unwrap().domain().unwrap();
+                let parts = set.clone().intersect(in_step).unwrap().sets().unwrap();
+                rows.push(parts.into_iter().map(testing::count).sum::<usize>());
+            }
+            rows
+        };
+        assert_eq!(of(k.windows[0].passing.clone()), [3, 5, 7, 7, 5, 3, 0, 0], "{}", k.name);
+    }
 }

@@ -20,8 +20,8 @@
 
 use super::band::{Band, names};
 use super::shape::Phase;
-use crate::Result;
 use crate::mapped::{BARRIER, ENTER, Window};
+use crate::{Dependences, Result};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop};
 
@@ -33,8 +33,8 @@ pub(super) const BEFORE: i64 = -1;
 /// The windows of a kernel and the copies of one thread.
 pub(super) struct Staging {
     pub windows: Vec<Window>,
-    /// By window: `[params, _h0, _b*, _t*] -> { _in0[p, s] }`
-    pub copies: Vec<isl::Set>,
+    /// By window: `[params, _h0, _b*, _t*] -> { _in0[p, s] }`, and the thread's turn along each dimension.
+    pub copies: Vec<(isl::Set, Vec<isl::UnionPwAff>)>,
     /// `[params, _h0, _b*] -> { _enter[p] }`
     pub entered: isl::Set,
     /// Those among them that most likely have all points of their tile, and copy all elements of their windows.
@@ -44,6 +44,7 @@ pub(super) struct Staging {
 /// What [`plan`] needs to know of a kernel.
 pub(super) struct Site<'a> {
     pub scop: &'a Scop,
+    pub deps: &'a Dependences,
     pub band: &'a Band,
     pub phase: &'a Phase,
     pub known: &'a isl::Set,
@@ -96,6 +97,9 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
         windows.push(window);
     }
     let full = full.intersect_params(site.known.clone())?.coalesce()?;
+    for w in &mut windows {
+        w.passing = super::passing::writes(site, w.array, &full)?;
+    }
     Ok(Staging { windows, copies, entered, full })
 }
 
@@ -189,7 +193,7 @@ fn sides(site: &Site<'_>, box_: &[Option<Side>], id: ArrayId) -> Result<Option<V
 }
 
 /// `[_h0, _b*] -> { [T, blocks, p] -> _enter[p] }` of the block that the parameters describe, as text.
-fn at_block(phase: &Phase) -> String {
+pub(super) fn at_block(phase: &Phase) -> String {
     let (b, bs, p) = (names("b", phase.blocks), names("_b", phase.blocks), names("c", phase.steps - 1));
     let equal: String = b.iter().zip(&bs).map(|(b, p)| format!(" and {b} = {p}")).collect();
     format!(
@@ -208,7 +212,8 @@ fn window(site: &Site<'_>, number: usize, array: ArrayId, sides: Vec<Side>) -> R
         lower.push(isl::PwMultiAff::from_map(low)?.at(0)?.coalesce()?);
         size.push(n as u32);
     }
-    Ok(Window { array, copy: format!("_in{number}"), lower, size })
+    let passing = isl::UnionMap::empty(&site.scop.ctx)?;
+    Ok(Window { array, copy: format!("_in{number}"), lower, size, passing })
 }
 
 /// The stages of a set of which some coordinate's values from `low` on, as many as the extent, are in a set for parameters: `{ [v] }`.
@@ -255,8 +260,8 @@ fn amid(site: &Site<'_>, stages: isl::Set, array: ArrayId, sides: &[Side]) -> Re
     Ok(stages)
 }
 
-/// `[params, _h0, _b*, _t*] -> { _in0[p, s] }`: what one thread copies.
-fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<isl::Set> {
+/// `[params, _h0, _b*, _t*] -> { _in0[p, s] }`: what one thread copies, and its turns.
+fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Vec<isl::UnionPwAff>)> {
     let Site { scop, phase, known, .. } = site;
     let ctx = &scop.ctx;
     let name = &scop.array(w.array).name;
@@ -283,28 +288,42 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<isl::Set> {
         let exact = stage.reverse()?.apply_range(reads)?;
         copied = isl::Map::from_union_map(exact)?.intersect_domain(entered.clone())?.coalesce()?;
     }
-    let threads: Vec<_> = (0..phase.extents.len())
-        .map(|i| {
-            // The last dimension of the array goes with the last one of the block.
-            let size = site.threads[i];
-            match (i + w.size.len()).checked_sub(phase.extents.len()) {
-                Some(d) => format!("exists (e{i} : x{d} = {size} * e{i} + _t{i})"),
-                None => format!("_t{i} = 0"),
-            }
-        })
-        .collect();
-    let own = format!(
-        "[{}] -> {{ {ENTER}[{p}] -> {name}[{}] : {} }}",
-        names("_t", phase.extents.len()).join(", "),
-        x.join(", "),
-        threads.join(" and ")
-    );
-    let own = copied.intersect(isl::Map::read(ctx, &own)?)?;
-    Ok(own.wrap()?.flatten()?.set_tuple_name(&w.copy)?)
+    // Threads lie along the last dimensions of the array, from the window's first element on: `s = lower + size e + _t` in turn `e`.
+    let local = phase.extents.len();
+    let mut own = copied;
+    for (i, size) in site.threads.iter().enumerate().take(local.saturating_sub(x.len())) {
+        debug_assert!(*size > 0);
+        own = own.intersect_params(isl::Set::read(ctx, &format!("[_t{i}] -> {{ : _t{i} = 0 }}"))?)?;
+    }
+    let mut turns = Vec::new();
+    let all = [names("c", phase.steps - 1), x.clone()].concat().join(", ");
+    for (d, lower) in w.lower.iter().enumerate() {
+        let along = (d + local).checked_sub(x.len()).map(|i| (i, site.threads[i]));
+        let of = |value: String, params: String| -> Result<isl::Map> {
+            let tuple = format!("[[l] -> {name}[{}]]", x.join(", "));
+            Ok(isl::Map::read(ctx, &format!("{params} -> {{ {tuple} -> [e] : {value} }}"))?)
+        };
+        let (mine, turn) = match along {
+            Some((i, size)) => (
+                of(format!("x{d} = l + {size} * e + _t{i}"), format!("[_t{i}]"))?,
+                of(format!("e = floor((x{d} - l - _t{i}) / {size})"), format!("[_t{i}]"))?,
+            ),
+            None => (of(format!("e = x{d}"), "[]".into())?, of(format!("e = x{d}"), "[]".into())?),
+        };
+        // { [_enter[p] -> A[s]] -> [[lower] -> A[s]] }
+        let each = isl::Map::read(ctx, &format!("{{ {name}[{0}] -> {name}[{0}] }}", x.join(", ")))?;
+        let begin = isl::Map::from_pw_aff(lower.clone())?.product(each)?;
+        own = own.wrap()?.intersect(begin.clone().apply_range(mine)?.domain()?)?.unwrap()?;
+        let flat = format!("{{ {}[{all}] -> [{ENTER}[{p}] -> {name}[{}]] }}", w.copy, x.join(", "));
+        let turn = isl::Map::read(ctx, &flat)?.apply_range(begin.apply_range(turn)?)?;
+        turns.push(isl::MultiUnionPwAff::from_union_map(isl::UnionMap::from_map(turn)?)?.at(0)?);
+    }
+    let own = own.wrap()?.flatten()?.set_tuple_name(&w.copy)?;
+    Ok((own, turns))
 }
 
 /// `T, blocks, steps, local`
-fn place_tuple(phase: &Phase) -> Vec<String> {
+pub(super) fn place_tuple(phase: &Phase) -> Vec<String> {
     let local = names("l", phase.extents.len());
     [vec!["T".to_string()], names("b", phase.blocks), names("c", phase.steps), local].concat()
 }

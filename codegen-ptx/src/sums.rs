@@ -1,0 +1,75 @@
+//! Integer values as sums of others.
+//!
+//! Where a tile's place is in the subscripts of an access and in the beginning of its window as well, the difference of both has no such term. The
+//! optimizer does not always see it: a sum may have become a disjunction of bits. So the emitter of expressions remembers what the sums that
+//! it made consist of, and differences are made of that.
+//!
+//! # Invariant
+//! All arithmetic is modulo 2^64, as that of the emitted code is: a sum has the same value as the instructions it stands for.
+//!
+//! # Example
+//! `i = 24 b + r + 3` and `lower = 24 b - 1`: `i - lower` is `r + 4`.
+
+use crate::ir::Ir;
+use crate::llvm::constant_int;
+use inkwell::llvm_sys::prelude::*;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Values times numbers, in the order in which they came, plus a number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sum {
+    terms: Vec<(LLVMValueRef, i64)>,
+    number: i64,
+}
+
+impl Sum {
+    pub fn number(number: i64) -> Sum {
+        Sum { terms: Vec::new(), number }
+    }
+
+    /// `self + factor * other`
+    pub fn plus(mut self, other: &Sum, factor: i64) -> Sum {
+        self.number = self.number.wrapping_add(other.number.wrapping_mul(factor));
+        for (v, n) in &other.terms {
+            let n = n.wrapping_mul(factor);
+            match self.terms.iter_mut().find(|(o, _)| o == v) {
+                Some((_, m)) => *m = m.wrapping_add(n),
+                None => self.terms.push((*v, n)),
+            }
+        }
+        self.terms.retain(|(_, n)| *n != 0);
+        self
+    }
+
+    /// The terms added up, and the number.
+    pub fn emit(&self, ir: &Ir) -> (LLVMValueRef, i64) {
+        let mut sum = ir.int(0);
+        for (v, n) in &self.terms {
+            sum = ir.add(sum, ir.mul(*v, ir.int(*n)));
+        }
+        (sum, self.number)
+    }
+}
+
+/// What is known of the values of one function; clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Sums(Rc<RefCell<BTreeMap<usize, Sum>>>);
+
+impl Sums {
+    pub fn of(&self, v: LLVMValueRef) -> Sum {
+        if let Some(n) = constant_int(v) {
+            return Sum::number(n);
+        }
+        let known = self.0.borrow().get(&(v as usize)).cloned();
+        known.unwrap_or_else(|| Sum { terms: vec![(v, 1)], number: 0 })
+    }
+
+    /// Remembers that `v` is `a + factor * b`.
+    pub fn remember(&self, v: LLVMValueRef, a: &Sum, b: &Sum, factor: i64) {
+        if constant_int(v).is_none() {
+            self.0.borrow_mut().insert(v as usize, a.clone().plus(b, factor));
+        }
+    }
+}
