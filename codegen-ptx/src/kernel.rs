@@ -34,6 +34,7 @@ use crate::arguments::{Argument, argument_types, candidates, finish, used_arrays
 pub(crate) use crate::arguments::{host_type, int_width, llvm_elem, slot_type, type_kind};
 use crate::ast_expr::ExprEmitter;
 use crate::error::{CodegenError, Result, internal, unsupported};
+use crate::groups;
 use crate::ir::{Ir, c_string};
 use crate::llvm::*;
 use crate::statement::Plan;
@@ -363,7 +364,7 @@ fn build_kernel(
             }
             window::emit_element(&mut k, emit, name, iterators).map(|()| None)
         };
-        let groups = |nodes: &[isl::AstNode]| window::group(kernel, scop, nodes);
+        let groups = |nodes: &[isl::AstNode]| groups::group(kernel, scop, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {

@@ -22,6 +22,7 @@ mod descriptor;
 mod emulated;
 mod errno;
 mod error;
+mod groups;
 mod hold;
 mod host;
 mod ir;

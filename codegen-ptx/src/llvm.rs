@@ -361,3 +361,13 @@ pub(crate) fn constant_int(v: LLVMValueRef) -> Option<i64> {
     // SAFETY: a live value; the number is asked of constants only.
     unsafe { (!LLVMIsAConstantInt(v).is_null()).then(|| LLVMConstIntGetSExtValue(v)) }
 }
+
+pub(crate) fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
+    // SAFETY: the callers ask for operands that the instruction has.
+    unsafe { LLVMGetOperand(i, n) }
+}
+
+pub(crate) fn is_true(v: LLVMValueRef) -> bool {
+    // SAFETY: a live value; the number is asked of constants only.
+    unsafe { !LLVMIsAConstantInt(v).is_null() && LLVMConstIntGetZExtValue(v) == 1 }
+}

@@ -10,6 +10,7 @@ use crate::ast_expr::{ExprEmitter, iterator_name, parameterize, parameterize_set
 use crate::cell::{cell_align, cell_type, scalar_size, type_of};
 use crate::errno;
 use crate::error::{Result, internal, unsupported};
+use crate::groups;
 use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem};
 use crate::llvm::*;
 use crate::math::{Callee, classify};
@@ -137,9 +138,9 @@ pub(crate) fn emit_statement(
         Some(r) => r.blocks.iter().any(|b| b.0 == subregion::block_of(i)),
         None => false,
     };
-    let only_stores = window::only_stores(k);
+    let only_stores = groups::only_stores(k);
     for i in statement.body.iter().filter(|i| !within(i.0)) {
-        if !only_stores || is_store(i.0 as LLVMValueRef) {
+        if !only_stores || groups::is_store(i.0 as LLVMValueRef) {
             emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
         }
     }
@@ -156,19 +157,6 @@ pub(crate) fn emit_statement(
         write_cell(k, &mut instance, i, a, v)?;
     }
     Ok(())
-}
-
-fn is_store(i: LLVMValueRef) -> bool {
-    // SAFETY: an instruction of the host.
-    unsafe { LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMStore }
-}
-
-/// Whether a statement first loads and computes and then stores, all by instructions: then its stores may wait.
-pub(crate) fn stores_last(s: &Statement) -> bool {
-    let plain = |a: &Access| matches!(a.value, AccessValue::Instruction(_));
-    let stores: Vec<_> = s.body.iter().map(|i| is_store(i.0 as LLVMValueRef)).collect();
-    let first = stores.iter().position(|s| *s).unwrap_or(stores.len());
-    s.subregion.is_none() && s.accesses.iter().all(plain) && stores[first..].iter().all(|s| *s)
 }
 
 /// Emits what one instance of a statement needs for the value `v` of its body, and gives this value.
@@ -419,16 +407,6 @@ pub(crate) fn resolve(
     internal(format!("{} is neither in the statement nor invariant", text_of(v)))
 }
 
-pub(crate) fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
-    // SAFETY: the callers ask for operands that the instruction has.
-    unsafe { LLVMGetOperand(i, n) }
-}
-
-pub(crate) fn is_true(v: LLVMValueRef) -> bool {
-    // SAFETY: a live value; the number is asked of constants only.
-    unsafe { !LLVMIsAConstantInt(v).is_null() && LLVMConstIntGetZExtValue(v) == 1 }
-}
-
 pub(crate) fn emit_instruction(
     k: &mut KernelBuilder<'_>,
     n: &mut Instance<'_>,
@@ -539,11 +517,11 @@ fn emit_access(
         let from = address(k, n, at, access)?;
         return Ok(Some(k.ir.load_aligned(ty, from, align)));
     }
-    let v = match window::only_stores(k) {
+    let v = match groups::only_stores(k) {
         true => None,
         false => Some(resolve(k, n, operand(i, 0))?),
     };
-    let Some(v) = window::batched(k, ty, |_| v.map_or_else(|| internal("a value that is not kept"), Ok))?
+    let Some(v) = groups::batched(k, ty, |_| v.map_or_else(|| internal("a value that is not kept"), Ok))?
     else {
         return Ok(None);
     };
@@ -552,21 +530,13 @@ fn emit_access(
     k.ir.note(&n.what, display);
     k.ir.store_aligned(v, to, align);
     if in_window(k, n, at, access)?.is_some() {
-        let Some((id, _)) = k.scop.statement_named(&s.name) else {
-            return internal(format!("unknown statement {}", s.name));
-        };
-        let after = match window::needs_no_store(k, access.array, id) {
+        let after = match window::needs_no_store(k, access.array, &s.name) {
             Some(set) => Some(k.unless(n.emit.emit_sums(&set)?)),
             None => None,
         };
         let sizes = k.sizes.clone();
         if after.is_some() {
-            // Few points store, so that nothing of an address is worth computing ahead.
-            for d in 1..k.scop.array(access.array).dims() {
-                let size = k.size(access.array, d)?;
-                let size = k.opaque(size);
-                k.sizes.insert((access.array, d), size);
-            }
+            window::forget_sizes(k, access.array)?;
         }
         let to = in_memory(k, n, at, access)?;
         k.ir.note(&n.what, display);

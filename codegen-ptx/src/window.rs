@@ -14,7 +14,7 @@
 
 use crate::ast_expr::{ExprEmitter, parameterize_set};
 use crate::error::{Result, internal};
-use crate::ir::Ir;
+use crate::groups::{self, Batch};
 use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
 use crate::llvm::hint_loops;
 use crate::sums::Sum;
@@ -37,22 +37,13 @@ const MAX_BYTES: u64 = 227 * 1024;
 pub(crate) struct Windows {
     places: Vec<Place>,
     pub shared_bytes: u32,
-    batch: Option<Batch>,
+    pub batch: Option<Batch>,
     /// While a full stage is emitted: by array and statement, whether a write is one that needs no store.
     passing: Option<Passing>,
 }
 
 /// `[_p*, _h*, _b*, _i*] -> { : ... }`
 type Passing = BTreeMap<(ArrayId, StmtId), isl::Set>;
-
-/// Copies or instances of one step that are emitted twice: first up to the values that they store, then their stores, so that a thread waits for
-/// its loads once. Copies are of different elements; instances of a step don't depend on each other, which the checker proves.
-struct Batch {
-    /// A slot for each value, in order.
-    values: Vec<LLVMValueRef>,
-    /// How many have been stored, once all are loaded.
-    stored: Option<usize>,
-}
 
 struct Place {
     array: ArrayId,
@@ -251,8 +242,19 @@ fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
 }
 
 /// Whether a write of the full stage that is emitted needs no store, if it may be one of those: [`Window::passing`].
-pub(crate) fn needs_no_store(k: &KernelBuilder<'_>, array: ArrayId, s: StmtId) -> Option<isl::Set> {
-    k.windows.passing.as_ref()?.get(&(array, s)).cloned()
+pub(crate) fn needs_no_store(k: &KernelBuilder<'_>, array: ArrayId, statement: &str) -> Option<isl::Set> {
+    let (id, _) = k.scop.statement_named(statement)?;
+    k.windows.passing.as_ref()?.get(&(array, id)).cloned()
+}
+
+/// Few points of a full stage store, so that nothing of their addresses is worth computing ahead: from here on the sizes of an array are unknown.
+pub(crate) fn forget_sizes(k: &mut KernelBuilder<'_>, array: ArrayId) -> Result<()> {
+    for d in 1..k.scop.array(array).dims() {
+        let size = k.size(array, d)?;
+        let size = k.opaque(size);
+        k.sizes.insert((array, d), size);
+    }
+    Ok(())
 }
 
 /// Whether the stage `p` is full; `emit` learns its coordinates.
@@ -276,7 +278,7 @@ pub(crate) fn emit_element(
     name: &str,
     iterators: &[LLVMValueRef],
 ) -> Result<()> {
-    if batch(&mut k.windows, name)? {
+    if groups::mark(&mut k.windows, name)? {
         return Ok(());
     }
     if name.starts_with(pollyrs_schedule::BARRIER) {
@@ -291,103 +293,6 @@ pub(crate) fn emit_element(
         return Ok(());
     }
     crate::statement::emit_statement(k, emit, name, iterators)
-}
-
-/// The most values that a thread holds while it copies, and while it computes.
-const COPIES: usize = 32;
-const INSTANCES: usize = 8;
-
-/// How many of the nodes that begin a list fit one [`Batch`]: copies or instances without loops.
-pub(crate) fn group(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<usize> {
-    if kernel.full.is_none() {
-        return Ok(0);
-    }
-    let is_copy = |name: &str| kernel.windows.iter().any(|w| w.copy == name);
-    let copies = leading(nodes, COPIES, &is_copy)?;
-    if copies > 0 {
-        return Ok(copies);
-    }
-    leading(nodes, INSTANCES, &|name| {
-        scop.statement_named(name).is_some_and(|(_, s)| crate::statement::stores_last(s))
-    })
-}
-
-/// The number of leading nodes with nothing but conditions and at most `most` users with fitting names.
-fn leading(nodes: &[isl::AstNode], most: usize, fits: &dyn Fn(&str) -> bool) -> Result<usize> {
-    let (mut n, mut all) = (0, 0);
-    for node in nodes {
-        let Some(users) = users(node, fits)? else { break };
-        all += users;
-        if n > 0 && all > most {
-            break;
-        }
-        n += 1;
-    }
-    Ok(n)
-}
-
-fn users(node: &isl::AstNode, fits: &dyn Fn(&str) -> bool) -> Result<Option<usize>> {
-    let children = match node.node_type()? {
-        isl::AstNodeType::User => {
-            let name = node.user_expr()?.arg(0)?.id()?.name();
-            return Ok(fits(&name).then_some(1));
-        }
-        isl::AstNodeType::Block => node.block_children()?.to_vec()?,
-        isl::AstNodeType::Mark => vec![node.mark_node()?],
-        isl::AstNodeType::If if node.if_has_else()? => vec![node.if_then()?, node.if_else()?],
-        isl::AstNodeType::If => vec![node.if_then()?],
-        isl::AstNodeType::For => return Ok(None),
-    };
-    let mut all = 0;
-    for child in &children {
-        let Some(n) = users(child, fits)? else { return Ok(None) };
-        all += n;
-    }
-    Ok(Some(all))
-}
-
-/// The value that something stores, which `make` computes; `None` where a group is emitted for the first time and nothing is stored yet.
-pub(crate) fn batched(
-    k: &mut KernelBuilder<'_>,
-    ty: LLVMTypeRef,
-    make: impl FnOnce(&Ir) -> Result<LLVMValueRef>,
-) -> Result<Option<LLVMValueRef>> {
-    let ir = k.ir;
-    let stored = match &k.windows.batch {
-        None => return Ok(Some(make(ir)?)),
-        Some(batch) => batch.stored,
-    };
-    let Some(n) = stored else {
-        let slot = k.at_entry(|| Ok(ir.alloca(ty, "kept")))?;
-        ir.store(make(ir)?, slot);
-        k.windows.batch.iter_mut().for_each(|b| b.values.push(slot));
-        return Ok(None);
-    };
-    let slot = k.windows.batch.iter_mut().find_map(|b| {
-        b.stored = Some(n + 1);
-        b.values.get(n).copied()
-    });
-    match slot {
-        Some(slot) => Ok(Some(ir.load(ty, slot))),
-        None => internal("a store of a value that was not computed"),
-    }
-}
-
-/// Whether only the stores of a group are emitted.
-pub(crate) fn only_stores(k: &KernelBuilder<'_>) -> bool {
-    k.windows.batch.as_ref().is_some_and(|b| b.stored.is_some())
-}
-
-/// The marks of a group; `false` for all other names.
-fn batch(windows: &mut Windows, name: &str) -> Result<bool> {
-    match (name, &mut windows.batch) {
-        (walk::FIRST, batch @ None) => *batch = Some(Batch { values: Vec::new(), stored: None }),
-        (walk::AGAIN, Some(batch)) => batch.stored = Some(0),
-        (walk::END, batch @ Some(_)) => *batch = None,
-        (walk::FIRST | walk::AGAIN | walk::END, _) => return internal("a group inside of another one"),
-        _ => return Ok(false),
-    }
-    Ok(true)
 }
 
 /// At the beginning of a stage: a branch to its code for full stages. The builder is afterwards where the general code belongs, the block that is
@@ -417,7 +322,9 @@ pub(crate) fn branch_to_full<'e>(
         }
         Ok(None)
     };
-    walk::emit_in_groups(ir, function, &mut emit, tree, &mut element, &|nodes| group(kernel, scop, nodes))?;
+    walk::emit_in_groups(ir, function, &mut emit, tree, &mut element, &|nodes| {
+        groups::group(kernel, scop, nodes)
+    })?;
     k.windows.passing = None;
     ir.br(after);
     ir.at_end(general);
@@ -494,7 +401,7 @@ pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[LLVMValueRef])
     let Some(to) = address(k, w.array, subscripts)? else { return internal("a copy without a window") };
     ir.note("a copy to shared memory", &array.display);
     let from = ir.element(ty, base, offset);
-    let Some(v) = batched(k, ty, |ir| Ok(ir.load_aligned(ty, from, align)))? else { return Ok(true) };
+    let Some(v) = groups::batched(k, ty, |ir| Ok(ir.load_aligned(ty, from, align)))? else { return Ok(true) };
     ir.note("a copy to shared memory", &array.display);
     ir.store_aligned(v, to, array.elem.bytes());
     Ok(true)
