@@ -205,10 +205,11 @@ impl Checker<'_> {
             Some(_) => self.launched(k)?,
             None => domain.clone().params()?.coalesce()?,
         };
-        for (map, dims) in [(&k.tile_map, k.grid.len()), (&k.thread_map, k.block.len())] {
-            let map = map.clone().intersect_domain(domain.clone())?;
+        for (whole, dims) in [(&k.tile_map, k.grid.len()), (&k.thread_map, k.block.len())] {
+            let map = whole.clone().intersect_domain(domain.clone())?;
             self.report_set(Rule::Grid, &k.name, domain.clone().subtract(map.clone().domain()?)?)?;
-            if !map.is_single_valued()? {
+            // Of all there might be is the simpler question.
+            if !whole.is_single_valued()? && !map.is_single_valued()? {
                 self.report_map(Rule::Grid, &k.name, map.clone())?;
             }
             for m in map.maps()? {
@@ -320,7 +321,7 @@ impl Checker<'_> {
         let deps = self.deps.all(self.scop)?;
         // The pairs are launches, so their domains need not be repeated in the relations.
         let host = self.mapped.host.map()?.gist_domain(self.mapped.host.domain()?)?;
-        let before = host.clone().lex_lt(host)?;
+        let before = host.clone().lex_lt(host.clone())?;
         let plain = |launch: &isl::UnionMap| launch.clone().gist_domain(launch.clone().domain()?);
         let plain = self.launches.iter().map(plain).collect::<isl::Result<Vec<_>>>()?;
         for (i, k) in self.mapped.kernels.iter().enumerate() {
@@ -333,7 +334,7 @@ impl Checker<'_> {
                     continue;
                 }
                 if k.steps.is_some() && other.steps.is_some() {
-                    self.order_of_steps(i, j, between, &before)?;
+                    self.order_of_steps(i, j, between, &host)?;
                     continue;
                 }
                 // { S[i] -> T[j] : the launch of S[i] is before that of T[j] }
