@@ -11,7 +11,7 @@ use crate::ir::Ir;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
-use pollyrs_schedule::{Footprint, Returned};
+use pollyrs_schedule::{Corner, Footprint, Returned};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 
 /// 64-bit parameters and touched ranges must lie within ± this many (2^46): addresses have 47 bits, and sums of a few
@@ -45,11 +45,11 @@ pub(crate) struct Range {
     pub out_bytes: LLVMValueRef,
     pub flags: u32,
     pub element_bytes: u32,
-    /// With [`ROWS`]: what exactly comes back.
+    /// With [`ROWS`]: what exactly comes back; with [`CHANGED`] as well, nothing else is touched.
     pub rows: Option<Rows>,
 }
 
-/// Rows of contiguous bytes that come back: bytes of one, and for each outer dimension their number and distance in bytes, outermost
+/// Rows of contiguous bytes that come back or are touched: bytes of one, and for each outer dimension their number and distance in bytes, outermost
 /// first.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
@@ -147,11 +147,21 @@ pub(crate) fn memory_range(
         range.flags |= COPY_OUT;
         match &f.returned {
             Returned::Dense => {}
-            Returned::Box { min, max } if min.len() <= ROW_DIMS + 1 => {
+            Returned::Box(corner) if corner.min.len() <= ROW_DIMS + 1 => {
                 range.flags |= ROWS;
-                range.rows = Some(rows(ir, expr, scop, id, min, max)?);
+                range.rows = Some(rows(ir, expr, scop, id, corner)?);
             }
-            Returned::Box { .. } | Returned::Sparse => range.flags |= CHANGED,
+            Returned::Box(_) | Returned::Sparse => range.flags |= CHANGED,
+        }
+    }
+    if let Some(corner) = f.window.as_ref().filter(|corner| corner.min.len() <= ROW_DIMS + 1) {
+        range.flags |= ROWS | CHANGED;
+        if range.rows.is_none() {
+            range.rows = Some(rows(ir, expr, scop, id, corner)?);
+        }
+        if !f.reads_initial {
+            // What is not written does not come back.
+            range.flags &= !COPY_IN;
         }
     }
     Ok((range, Some(fits)))
@@ -163,8 +173,7 @@ fn rows(
     expr: &mut ExprEmitter<'_>,
     scop: &Scop,
     id: ArrayId,
-    min: &[isl::PwAff],
-    max: &[isl::PwAff],
+    Corner { min, max }: &Corner,
 ) -> Result<Rows, CodegenError> {
     let array = scop.array(id);
     let mut stride = ir.int(array.elem.bytes() as i64);

@@ -1,4 +1,4 @@
-/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 3.
+/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 6.
  *
  * One execution of a versioned SCoP:
  *
@@ -43,9 +43,9 @@
 extern "C" {
 #endif
 
-/* Version 2 added holds, version 3 that they are lent, version 5 that executions of functions with a hold may fail for what the data
- * are; the library runs code of all versions. */
-#define POLLYRS_ABI_VERSION 5u
+/* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that executions of functions with a
+ * hold may fail for what the data are, version 6 windows; the library runs code of all versions. */
+#define POLLYRS_ABI_VERSION 6u
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -133,6 +133,9 @@ typedef struct PollyrsScop {
  * which must then be all of the written range. With neither flag all bytes of the range come back. */
 #define POLLYRS_ARRAY_ROWS 8u
 #define POLLYRS_ARRAY_CHANGED 16u
+/* Both: nothing of the range is touched but rows, the first of which begins with the range; of an array that is written, those rows are
+ * what comes back. */
+#define POLLYRS_ARRAY_WINDOW (POLLYRS_ARRAY_ROWS | POLLYRS_ARRAY_CHANGED)
 /* Only with pollyrs_rt_begin_held: the array may stay on the device after the execution, and what was written there may come back
  * as late as at a release. The bits from POLLYRS_ARRAY_MASK_SHIFT on say to which of the function's objects it may belong. */
 #define POLLYRS_ARRAY_HELD 32u
@@ -157,7 +160,7 @@ typedef struct PollyrsArray {
   uint64_t out_bytes;
   uint32_t flags;              /* POLLYRS_ARRAY_* */
   uint32_t element_bytes;
-  uint64_t row_bytes;          /* these with POLLYRS_ARRAY_ROWS only */
+  uint64_t row_bytes;          /* these with POLLYRS_ARRAY_ROWS or _WINDOW only */
   uint64_t row_count[3];
   uint64_t row_stride[3];
 } PollyrsArray;

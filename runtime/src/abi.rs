@@ -14,9 +14,10 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicU64;
 
 use crate::returned::Shape;
+use crate::rows::Rows;
 
 /// The version that this library speaks.
-pub const ABI_VERSION: u32 = 5;
+pub const ABI_VERSION: u32 = 6;
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.
@@ -37,6 +38,8 @@ pub const ARRAY_COPY_OUT: u32 = 2;
 pub const ARRAY_SCRATCH: u32 = 4;
 pub const ARRAY_ROWS: u32 = 8;
 pub const ARRAY_CHANGED: u32 = 16;
+/// `POLLYRS_ARRAY_WINDOW`.
+pub const ARRAY_WINDOW: u32 = ARRAY_ROWS | ARRAY_CHANGED;
 /// `POLLYRS_ARRAY_HELD`.
 pub const ARRAY_HELD: u32 = 32;
 /// `POLLYRS_ARRAY_MASK_SHIFT`.
@@ -288,10 +291,39 @@ impl Array {
         self.flags >> ARRAY_MASK_SHIFT
     }
 
+    /// Whether all of the range must have values where memory serves more than one execution: not every byte of what comes back is written.
+    pub fn needs_values(&self) -> bool {
+        self.copied_in() || self.out_range().is_some() && matches!(self.shape(), Shape::Rows(_))
+    }
+
+    /// The bytes of a plain copy that takes as long as the array's copy to the device.
+    pub fn bytes_in(&self) -> u64 {
+        self.window().map_or(self.bytes, |rows| rows.equivalent().min(self.bytes))
+    }
+
+    /// As [`Array::bytes_in`], for the results.
+    pub fn bytes_out(&self) -> Option<u64> {
+        let (_, bytes) = self.out_range()?;
+        match self.shape() {
+            Shape::Rows(rows) => Some(rows.equivalent().min(bytes)),
+            _ => Some(bytes),
+        }
+    }
+
+    fn rows(&self) -> Rows {
+        Rows { bytes: self.row_bytes, count: self.row_count, stride: self.row_stride }
+    }
+
+    /// The rows of which nothing else of the range is touched, if there are such.
+    pub fn window(&self) -> Option<Rows> {
+        let window = self.flags & (ARRAY_WINDOW | ARRAY_SCRATCH | ARRAY_GUARDED | ARRAY_FAULT);
+        (window == ARRAY_WINDOW && self.bytes > 0).then(|| self.rows())
+    }
+
     /// Which bytes of the written range come back.
     pub fn shape(&self) -> Shape {
         if self.flags & ARRAY_ROWS != 0 {
-            Shape::Rows { bytes: self.row_bytes, count: self.row_count, stride: self.row_stride }
+            Shape::Rows(self.rows())
         } else if self.flags & ARRAY_CHANGED != 0 {
             Shape::Changed { element: u64::from(self.element_bytes) }
         } else {
@@ -307,7 +339,15 @@ impl Array {
         if (self.start as u64).checked_add(self.bytes).is_none() || self.bytes > i64::MAX as u64 {
             return Err("does not fit the address space");
         }
+        if let (Some(rows), None) = (self.window(), self.out_range())
+            && let Some(problem) = Shape::Rows(rows).check(self.bytes)
+        {
+            return Err(problem);
+        }
         match self.out_range() {
+            Some((1.., _)) if self.window().is_some() => {
+                Err("is written beside the rows that it consists of")
+            }
             Some((offset, bytes)) if offset.checked_add(bytes).is_none_or(|end| end > self.bytes) => {
                 Err("is written outside its range")
             }

@@ -132,10 +132,7 @@ pub struct Moves {
 impl Moves {
     /// What it moves where nothing stays on the device.
     pub fn of(array: &Array) -> Moves {
-        Moves {
-            to_device: array.copied_in().then_some(array.bytes),
-            to_host: array.out_range().map(|(_, bytes)| bytes),
-        }
+        Moves { to_device: array.copied_in().then(|| array.bytes_in()), to_host: array.bytes_out() }
     }
 }
 

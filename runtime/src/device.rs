@@ -11,6 +11,7 @@ use crate::abi::{Array, Scop};
 use crate::error::{Error, Result};
 use crate::registry::State;
 use crate::results::Returning;
+use crate::rows::{Plane, Rows};
 
 /// Device addresses equal host addresses modulo this. The driver aligns allocations to 256 bytes at least (CUDA C
 /// Programming Guide, "Device Memory Accesses"); no vector or asynchronous copy asks for more than 128.
@@ -90,6 +91,36 @@ pub trait Queue {
     /// # Safety
     /// `from` is readable and stays unchanged until [`Queue::synchronize`]; `to` lies in an allocation of this queue.
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()>;
+
+    /// Whether copying rows takes less than copying all of the range that they lie in.
+    fn prefers(&self, rows: &Rows, range: u64) -> bool {
+        rows.equivalent() < range
+    }
+
+    /// Copies rows to the device, where they lie at the same distances.
+    ///
+    /// # Safety
+    /// As for [`Queue::copy_in`], for each row.
+    unsafe fn copy_rows_in(&mut self, to: u64, from: *const u8, rows: &Rows) -> Result<()> {
+        for offset in rows.offsets() {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_in(to + offset, from.wrapping_add(offset as usize), rows.bytes) }?;
+        }
+        Ok(())
+    }
+
+    /// Copies a plane of rows, the first of which begins at `from`, to the host, one row behind the other.
+    ///
+    /// # Safety
+    /// As for [`Queue::copy_out`].
+    unsafe fn copy_plane_out(&mut self, to: *mut u8, from: u64, rows: &Rows, plane: &Plane) -> Result<()> {
+        for row in 0..plane.rows {
+            let to = to.wrapping_add((row * rows.bytes) as usize);
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_out(to, from + plane.offset + row * rows.pitch(), rows.bytes) }?;
+        }
+        Ok(())
+    }
 
     /// Launches a kernel of the SCoP; `arguments` are its argument slots.
     ///

@@ -74,6 +74,45 @@ pub struct KernelNode {
 const _: () =
     assert!(std::mem::size_of::<KernelNode>() == 72 && std::mem::offset_of!(KernelNode, arguments) == 40);
 
+/// `CU_MEMORYTYPE_HOST` and `CU_MEMORYTYPE_DEVICE`.
+const HOST: c_uint = 1;
+const DEVICE: c_uint = 2;
+
+/// An end of a `CUDA_MEMCPY2D`.
+#[repr(C)]
+pub struct PlaneEnd {
+    x: usize,
+    y: usize,
+    kind: c_uint,
+    host: *mut c_void,
+    device: Address,
+    array: *mut c_void,
+    pitch: usize,
+}
+
+impl PlaneEnd {
+    pub fn host(host: *mut u8, pitch: u64) -> PlaneEnd {
+        PlaneEnd { kind: HOST, host: host.cast(), ..PlaneEnd::device(0, pitch) }
+    }
+
+    pub fn device(device: Address, pitch: u64) -> PlaneEnd {
+        let null = std::ptr::null_mut();
+        PlaneEnd { x: 0, y: 0, kind: DEVICE, host: null, device, array: null, pitch: pitch as usize }
+    }
+}
+
+/// `CUDA_MEMCPY2D`: `height` rows of `width` bytes.
+#[repr(C)]
+pub struct PlaneCopy {
+    pub from: PlaneEnd,
+    pub to: PlaneEnd,
+    pub width: usize,
+    pub height: usize,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(std::mem::size_of::<PlaneCopy>() == 128 && std::mem::offset_of!(PlaneCopy, to) == 56);
+
 macro_rules! driver_api {
     (
         required { $($name:ident = $symbol:literal ($($argument:ident: $type:ty),* $(,)?);)* }
@@ -160,6 +199,7 @@ driver_api! {
         host_free = "cuMemFreeHost" (memory: *mut c_void);
         copy_to_device = "cuMemcpyHtoDAsync_v2" (to: Address, from: *const c_void, bytes: usize, stream: Handle);
         copy_to_host = "cuMemcpyDtoHAsync_v2" (to: *mut c_void, from: Address, bytes: usize, stream: Handle);
+        copy_plane = "cuMemcpy2DAsync_v2" (copy: *const PlaneCopy, stream: Handle);
         copy_on_device = "cuMemcpyDtoDAsync_v2" (to: Address, from: Address, bytes: usize, stream: Handle);
         stream_create = "cuStreamCreate" (stream: *mut Handle, flags: c_uint);
         stream_synchronize = "cuStreamSynchronize" (stream: Handle);

@@ -24,6 +24,7 @@ use crate::fatal;
 use crate::registry::State;
 use crate::results::Returning;
 use crate::returned::Shape;
+use crate::rows::Rows;
 
 /// What fresh memory holds.
 pub const POISON: u8 = 0xff;
@@ -353,6 +354,10 @@ impl Queue for EmulatedQueue {
             }
         }
         Ok(())
+    }
+
+    fn prefers(&self, rows: &Rows, range: u64) -> bool {
+        rows.ascend() && rows.total() < range
     }
 
     fn landing(&mut self, bytes: u64) -> Result<*mut u8> {

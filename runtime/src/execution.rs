@@ -30,6 +30,7 @@ use crate::queue::CudaQueue;
 use crate::registry::{self, State};
 use crate::results::{Back, Returning, lost};
 use crate::returned::Shape;
+use crate::rows::Rows;
 use crate::{ERANGE, fatal};
 
 /// An array during an execution.
@@ -41,6 +42,8 @@ struct Placed {
     argument: u64,
     /// What of the range is to be copied in, as offset and length; None: all.
     stale: Option<Vec<(u64, u64)>>,
+    /// What alone is copied in of the range.
+    window: Option<Rows>,
     /// What was copied in, where that is needed to know what changed.
     before: Vec<u8>,
     /// Its memory is the hold's.
@@ -59,6 +62,7 @@ impl Placed {
             device: DUMMY_ADDRESS,
             argument: DUMMY_ADDRESS,
             stale: None,
+            window: None,
             before: Vec::new(),
             held: false,
             beside: false,
@@ -215,8 +219,9 @@ impl Run {
         if let (Some(hold), false) = (self.hold, scratch) {
             // SAFETY: the caller's promise.
             match unsafe { hold.get().place(self.config, &mut *self.queue, &host) }? {
-                Place::Entry { device, stale } => {
+                Place::Entry { device, stale, window } => {
                     (placed.device, placed.stale, placed.held) = (device, Some(stale), true);
+                    placed.window = window;
                 }
                 Place::Beside => {
                     placed.device = self.queue.allocate(host.bytes, host.start as u64)?;
@@ -236,6 +241,7 @@ impl Run {
                 None => {
                     placed.device =
                         self.queue.allocate(host.bytes, if scratch { 0 } else { host.start as u64 })?;
+                    placed.window = host.window().filter(|rows| self.queue.prefers(rows, host.bytes));
                 }
             }
         }
@@ -248,8 +254,8 @@ impl Run {
     /// # Safety
     /// As for [`begin`].
     unsafe fn copy_in(&mut self, index: usize) -> Result<()> {
-        let Placed { host, device, held, beside, .. } = self.arrays[index];
-        if !host.copied_in() {
+        let Placed { host, device, held, beside, window, .. } = self.arrays[index];
+        if !(host.copied_in() || held && host.needs_values()) {
             return Ok(());
         }
         self.config.faults.check(Operation::Copy)?;
@@ -260,6 +266,11 @@ impl Run {
         }
         let stale = self.arrays[index].stale.take();
         if let (true, Some(hold)) = (held, self.hold) {
+            if let Some(rows) = window {
+                // SAFETY: the caller's promise.
+                unsafe { hold.get().copy_window(&mut *self.queue, &host, device, &rows) }?;
+                self.bytes_in += rows.total();
+            }
             for part in stale.unwrap_or_default() {
                 // SAFETY: the caller's promise.
                 unsafe { hold.get().copy_in(&mut *self.queue, &host, device, part) }?;
@@ -268,6 +279,12 @@ impl Run {
             return Ok(());
         }
         let mut from = host.start.cast::<u8>().cast_const();
+        if let Some(rows) = window {
+            // SAFETY: the caller's promise; the allocation has the range's size.
+            unsafe { self.queue.copy_rows_in(device, from, &rows) }?;
+            self.bytes_in += rows.total();
+            return Ok(());
+        }
         if host.is_guarded() {
             let mut before = buffer(host.bytes)?;
             guarded::copy(&mut before, from)?;
@@ -493,7 +510,7 @@ impl Run {
 
     /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
     unsafe fn check_unwritten(&mut self) -> Result<()> {
-        for (index, &Placed { host, device, held, beside, .. }) in self.arrays.iter().enumerate() {
+        for (index, &Placed { host, device, held, beside, window, .. }) in self.arrays.iter().enumerate() {
             // Of a held array the host may be behind.
             if held || beside || !host.copied_in() || host.is_guarded() || host.is_fault() {
                 continue;
@@ -511,7 +528,8 @@ impl Run {
             let before = unsafe { std::slice::from_raw_parts(host.start.cast::<u8>(), host.bytes as usize) };
             let (offset, bytes) = host.out_range().unwrap_or((0, 0));
             let end = offset + bytes;
-            let outside = |at: &usize| !(offset..end).contains(&(*at as u64));
+            let copied = window.map_or_else(|| vec![true; before.len()], |rows| rows.among(before.len()));
+            let outside = |at: &usize| copied[*at] && !(offset..end).contains(&(*at as u64));
             if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != after[at]) {
                 fatal(&format!(
                     "{} changed array {} at byte {at}, outside of the range it is said to write, {offset} to {end}",

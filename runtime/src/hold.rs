@@ -8,11 +8,11 @@
 //! thread does not touch the array's memory, and does nothing that orders its accesses with another thread's. Functions that call each
 //! other may share a hold ([`crate::frame`]). Invariants:
 //!
-//! * a byte in `valid` has on the device the value that this thread would read;
+//! * a byte in `valid`, or in a row of `windows`, has on the device the value that this thread would read;
 //! * bytes that the device wrote and that did not come back yet are in `dirty`; nothing else is ever stored to the program's
 //!   memory, so what other threads write between those bytes stays ([`crate::returned`]);
 //! * where `before` is not empty, it holds what was copied in of every valid byte. It can't be refreshed without a copy, so it is
-//!   dropped once results came back; valid bytes stay valid, and are copied in again only by who needs a snapshot;
+//!   dropped once results came back; valid bytes stay valid, and are copied in again only by who needs a snapshot. There are no `windows` beside it;
 //! * entries don't overlap; an execution that touches memory of an entry in another way makes it come back first, or, if it only reads
 //!   what another of its arrays writes, gets a copy ([`Hold::copy_beside`]);
 //! * all work of a hold goes to one queue, in order: memory that one execution gives back may be used by the next at once.
@@ -24,7 +24,6 @@ use std::time::Instant;
 
 use crate::abi::{Array, Scop};
 use crate::config::Config;
-use crate::cost::{Moves, Rates};
 use crate::device::{Queue, buffer};
 use crate::error::{Error, Result};
 use crate::frame::Masks;
@@ -32,13 +31,12 @@ use crate::nvtx::Range;
 use crate::profile::{self, Line};
 use crate::results::{Back, Returning, lost};
 use crate::returned::{Shape, obliterate};
+use crate::rows::Rows;
 use crate::spans::{holds, overlaps, unite, without};
 use crate::written::Span;
 
 /// Results of different shapes that an entry keeps; more come back.
 const MAX_DIRTY: usize = 8;
-/// Every so many executions are waited for and measured.
-const MEASURED_EVERY: u64 = 16;
 
 /// Bytes that the device wrote.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +56,8 @@ struct Entry {
     masks: Masks,
     /// Ascending, disjoint.
     valid: Vec<Span>,
+    /// Windows, of which the rows are valid as well, with the ranges that they lie in.
+    windows: Vec<(Span, Rows)>,
     dirty: Vec<Dirty>,
     /// What was copied in, or empty.
     before: Vec<u8>,
@@ -90,8 +90,8 @@ pub struct Hold {
 pub enum Place {
     /// In memory of the execution's own; the program's memory is up to date.
     Own,
-    /// In memory of the hold; `stale` are the parts to copy in, relative to the array's range.
-    Entry { device: u64, stale: Vec<(u64, u64)> },
+    /// In memory of the hold; `stale` are the parts to copy in, relative to the array's range, or `window` the rows.
+    Entry { device: u64, stale: Vec<(u64, u64)>, window: Option<Rows> },
     /// In memory of the execution's own, filled from that of the hold: [`Hold::copy_beside`].
     Beside,
 }
@@ -115,7 +115,7 @@ fn needs_snapshot(array: &Array) -> bool {
 
 impl Entry {
     fn stale(&self, array: &Array) -> Vec<Span> {
-        if array.copied_in() { without(range(array), &self.valid) } else { Vec::new() }
+        if array.needs_values() { without(range(array), &self.valid) } else { Vec::new() }
     }
 
     /// An execution uses it.
@@ -156,51 +156,6 @@ impl Entry {
 }
 
 impl Hold {
-    /// What an array will have to move, as far as that can be told before the execution.
-    pub fn moves(&self, array: &Array) -> Moves {
-        let plain = Moves::of(array);
-        if !array.held() {
-            return plain;
-        }
-        let found = self.entries.iter().find(|entry| holds(entry.host, range(array)));
-        let Some(entry) = found.filter(|entry| !needs_snapshot(array) || !entry.before.is_empty()) else {
-            return plain;
-        };
-        let stale = entry.stale(array).iter().map(|&(start, end)| end - start).sum();
-        let repeated = written(array).is_some_and(|result| entry.is_dirty_with(&result));
-        Moves {
-            to_device: plain.to_device.and(Some(stale).filter(|&bytes| bytes > 0)),
-            // What is dirty already comes back once for all.
-            to_host: plain.to_host.filter(|_| !repeated),
-        }
-    }
-
-    /// Seconds until the original loop could begin: what is dirty has to come back first.
-    pub fn seconds_to_leave(&self, rates: &Rates) -> f64 {
-        let dirty = self.entries.iter().flat_map(|entry| &entry.dirty);
-        dirty.map(|result| rates.transfer(result.bytes)).sum()
-    }
-
-    /// An execution would stay on the host because of its transfers: whether with all that was missed since the program last touched the
-    /// arrays they would have paid. Without transfers `gain` seconds are gained.
-    pub fn worth_moving(&mut self, gain: f64, arrays: &[Array], rates: &Rates) -> bool {
-        let held = || arrays.iter().filter(|array| array.held()).map(|array| (array, self.moves(array)));
-        let seconds = |bytes: Option<u64>| bytes.map_or(0.0, |bytes| rates.transfer(bytes));
-        let (there, back, mask) = held().fold((0.0, 0.0, 0), |(there, back, mask), (array, moves)| {
-            (there + seconds(moves.to_device), back + seconds(moves.to_host), mask | array.mask())
-        });
-        self.missed += gain.max(0.0);
-        self.missed_mask |= mask;
-        self.missed_back = self.missed_back.max(back);
-        gain > 0.0 && self.missed >= there + back
-    }
-
-    /// Whether this execution is to be waited for and measured.
-    pub fn measures(&mut self) -> bool {
-        self.executions += 1;
-        self.executions % MEASURED_EVERY == 1
-    }
-
     /// Brings memory for an array.
     ///
     /// # Safety
@@ -220,8 +175,12 @@ impl Hold {
             // A copy of initial values lies where another array of the execution writes: they can't share memory.
             let apart = self.entries[i].is_apart_from(array);
             let inside = array.held() && near.len() == 1 && fits(&self.entries[i]);
+            if inside && (apart || written(array).is_none()) {
+                // SAFETY: the caller's promise.
+                unsafe { self.bring_windows(config, queue, i, array, !apart) }?;
+            }
             if inside && apart {
-                return Ok(self.held(i, array));
+                return Ok(self.held(i, array, queue));
             }
             if inside && written(array).is_none() {
                 self.entries[i].masks.add(self.depth, array.mask());
@@ -243,14 +202,17 @@ impl Hold {
                 // SAFETY: the caller's promise.
                 unsafe { self.bring_back(config, queue, |other| other == i) }?;
                 self.entries[i].valid.clear();
+                self.entries[i].windows.clear();
                 let host = self.entries[i].host;
                 self.entries[i].before = buffer(host.1 - host.0)?;
             }
-            return Ok(self.held(i, array));
+            // SAFETY: the caller's promise.
+            unsafe { self.bring_windows(config, queue, i, array, false) }?;
+            return Ok(self.held(i, array, queue));
         }
         // SAFETY: the caller's promise.
         unsafe { self.grow(config, queue, &near, array) }?;
-        Ok(self.held(self.entries.len() - 1, array))
+        Ok(self.held(self.entries.len() - 1, array, queue))
     }
 
     /// Makes the last entry one that holds the array and what the entries `near` hold, which it replaces.
@@ -268,8 +230,9 @@ impl Hold {
             (hull.0.min(self.entries[i].host.0), hull.1.max(self.entries[i].host.1))
         });
         let mut replaced: Vec<Span> = near.iter().map(|&i| self.entries[i].host).collect();
-        // With snapshots it would take more than one copy: the host has it all then.
-        if needs_snapshot(array) || near.iter().any(|&i| !self.entries[i].before.is_empty()) {
+        // With snapshots or windows it would take more than one copy: the host has it all then.
+        let apart = |&i: &usize| self.entries[i].before.is_empty() && self.entries[i].windows.is_empty();
+        if needs_snapshot(array) || !near.iter().all(apart) {
             // SAFETY: the caller's promise.
             unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }?;
             replaced.clear();
@@ -289,6 +252,7 @@ impl Hold {
             device,
             masks: Masks::default(),
             valid: Vec::new(),
+            windows: Vec::new(),
             dirty: Vec::new(),
             before,
             uses: Vec::new(),
@@ -318,14 +282,20 @@ impl Hold {
         Ok(())
     }
 
-    fn held(&mut self, i: usize, array: &Array) -> Place {
+    fn held(&mut self, i: usize, array: &Array, queue: &dyn Queue) -> Place {
         let entry = &mut self.entries[i];
         entry.masks.add(self.depth, array.mask());
         entry.uses.push((range(array), written_span(array)));
         let start = array.start as u64;
+        let (parts, window) = match entry.missing(array, |rows, bytes| queue.prefers(rows, bytes)) {
+            Missing::Nothing => (Vec::new(), None),
+            Missing::Parts(parts) => (parts, None),
+            Missing::Window(rows) => (Vec::new(), Some(rows)),
+        };
         Place::Entry {
             device: entry.device + (start - entry.host.0),
-            stale: entry.stale(array).iter().map(|&(from, to)| (from - start, to - from)).collect(),
+            stale: parts.iter().map(|&(from, to)| (from - start, to - from)).collect(),
+            window,
         }
     }
 
@@ -388,7 +358,9 @@ impl Hold {
         }
         let entry = &mut self.entries[at];
         entry.writer = Some(scop);
-        if !array.copied_in() {
+        if array.window().is_some() {
+            entry.add_window(array);
+        } else if !array.needs_values() {
             // Written as a whole.
             unite(&mut entry.valid, (result.start, result.start + result.bytes));
         }
@@ -480,6 +452,7 @@ impl Hold {
             for &i in near {
                 let valid = std::mem::take(&mut self.entries[i].valid);
                 self.entries[i].valid = valid.into_iter().flat_map(|part| without(part, &[span])).collect();
+                self.entries[i].windows.retain(|(whole, _)| !overlaps(*whole, span));
             }
         }
         // SAFETY: the caller's promise.
@@ -593,3 +566,7 @@ impl Hold {
 
 mod beside;
 mod discard;
+mod windows;
+mod worth;
+
+use windows::Missing;

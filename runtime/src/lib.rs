@@ -44,6 +44,7 @@ pub mod resident;
 pub mod results;
 pub mod returned;
 pub mod ring;
+pub mod rows;
 mod spans;
 pub mod written;
 

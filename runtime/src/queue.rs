@@ -16,12 +16,13 @@ use crate::chain::{Chains, Collected, Launch, Progress, together};
 use crate::config::Config;
 use crate::cuda::{Current, Device, Landing, Module};
 use crate::device::{ALIGNMENT, Adopted, Queue, Store, buffer, padding};
-use crate::driver::{Handle, KernelNode};
+use crate::driver::{Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::error::{Error, Result};
 use crate::pool::Block;
 use crate::registry::State;
 use crate::resident::Kept;
 use crate::ring;
+use crate::rows::{Plane, Rows};
 
 /// Smaller blocks serve any smaller request.
 const MIN_BLOCK: u64 = 4096;
@@ -301,6 +302,37 @@ impl Queue for CudaQueue {
         let copied =
             unsafe { self.device.api().copy_to_device(to, from.cast(), bytes as usize, self.stream) };
         self.device.note(copied)
+    }
+
+    unsafe fn copy_rows_in(&mut self, to: u64, from: *const u8, rows: &Rows) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.pending = true;
+        for plane in rows.planes(u64::MAX) {
+            let host = from.wrapping_add(plane.offset as usize).cast_mut();
+            let copy = PlaneCopy {
+                from: PlaneEnd::host(host, rows.pitch()),
+                to: PlaneEnd::device(to + plane.offset, rows.pitch()),
+                width: rows.bytes as usize,
+                height: plane.rows as usize,
+            };
+            // SAFETY: the caller's promise; a live stream.
+            self.device.note(unsafe { self.device.api().copy_plane(&copy, self.stream) })?;
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_plane_out(&mut self, to: *mut u8, from: u64, rows: &Rows, plane: &Plane) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.end_kernels();
+        self.pending = true;
+        let copy = PlaneCopy {
+            from: PlaneEnd::device(from + plane.offset, rows.pitch()),
+            to: PlaneEnd::host(to, rows.bytes),
+            width: rows.bytes as usize,
+            height: plane.rows as usize,
+        };
+        // SAFETY: the caller's promise; a live stream.
+        self.device.note(unsafe { self.device.api().copy_plane(&copy, self.stream) })
     }
 
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {

@@ -16,6 +16,7 @@ use crate::device::Queue;
 use crate::error::{Error, Result};
 use crate::fatal;
 use crate::returned::{Shape, settle, settle_part};
+use crate::rows::{Plane, Rows};
 
 /// A result on its way back.
 #[derive(Clone)]
@@ -36,6 +37,9 @@ pub struct Back<'a> {
     pub queue: &'a mut dyn Queue,
 }
 
+/// Rows that land together: as many bytes as a pinned buffer that is there anyway.
+const ROWS_LANDING: u64 = 4 << 20;
+
 /// Some results are in place, others will never be.
 pub fn lost(scop: &Scop, error: &Error) -> ! {
     fatal(&format!("{}: results were lost while they were copied back: {error}", scop.name()))
@@ -53,16 +57,20 @@ impl Back<'_> {
             return Ok(0);
         }
         let total = results.iter().map(|r| r.bytes).fold(0, u64::saturating_add);
+        let staged = total <= self.config.staging_bytes;
         // SAFETY: the caller's promise.
-        unsafe {
-            if total <= self.config.staging_bytes {
-                self.staged(results, total)
-            } else {
-                self.direct(results)
-            }
-        }?;
+        unsafe { if staged { self.staged(results, total) } else { self.direct(results) } }?;
         self.queue.brought(results);
-        Ok(total)
+        let alone = |r: &Returning<'_>| self.narrow(r).map_or(r.bytes, |rows| rows.total());
+        Ok(if staged { total } else { results.iter().map(alone).fold(0, u64::saturating_add) })
+    }
+
+    /// The rows of a result whose rows alone move.
+    fn narrow(&self, r: &Returning<'_>) -> Option<Rows> {
+        match &r.shape {
+            Shape::Rows(rows) if self.queue.prefers(rows, r.bytes) => Some(*rows),
+            _ => None,
+        }
     }
 
     /// Stores a result that has landed at `landed` to its place.
@@ -113,6 +121,44 @@ impl Back<'_> {
             Err(error) if stored.load(Ordering::Relaxed) => lost(self.scop, &error),
             settled => settled,
         }
+    }
+
+    /// Stores a result that is made of narrow rows, as many at once as land together. An error: nothing was stored.
+    ///
+    /// # Safety
+    /// The promise about the written ranges.
+    unsafe fn settle_rows(&mut self, r: &Returning<'_>, rows: &Rows) -> Result<()> {
+        self.check_copy_out()?;
+        let room = rows.total().min(ROWS_LANDING.max(rows.bytes));
+        let landing = self.queue.landing(room)?;
+        let (mut landed, mut at, mut stored): (Vec<(u64, Plane)>, u64, bool) = (Vec::new(), 0, false);
+        for plane in rows.planes(room / rows.bytes).map(Some).chain([None]) {
+            if plane.is_none_or(|plane| at + plane.rows * rows.bytes > room) {
+                match self.queue.synchronize() {
+                    Err(error) if stored => lost(self.scop, &error),
+                    waited => waited?,
+                }
+                for (at, plane) in landed.drain(..) {
+                    for row in 0..plane.rows {
+                        let to = r.to.wrapping_add((plane.offset + row * rows.pitch()) as usize);
+                        let from = landing.wrapping_add((at + row * rows.bytes) as usize);
+                        // SAFETY: the caller's promise; it has landed there.
+                        unsafe { to.copy_from_nonoverlapping(from, rows.bytes as usize) };
+                    }
+                }
+                (at, stored) = (0, true);
+            }
+            let Some(plane) = plane else { break };
+            let to = landing.wrapping_add(at as usize);
+            // SAFETY: the array's allocation; the landing has room.
+            match unsafe { self.queue.copy_plane_out(to, r.from, rows, &plane) } {
+                Err(error) if stored => lost(self.scop, &error),
+                copied => copied?,
+            }
+            landed.push((at, plane));
+            at += plane.rows * rows.bytes;
+        }
+        Ok(())
     }
 
     fn check_copy_out(&self) -> Result<()> {
@@ -169,12 +215,19 @@ impl Back<'_> {
         // Large ones as they arrive, where the device has a way.
         let mut partial_left = Vec::new();
         for r in partial {
-            if !self.settles_through(r) {
+            let rows = self.narrow(r);
+            if rows.is_none() && !self.settles_through(r) {
                 partial_left.push(r);
                 continue;
             }
             // SAFETY: the caller's promise.
-            match unsafe { self.settle_through(r) } {
+            let settled = unsafe {
+                match rows {
+                    Some(rows) => self.settle_rows(r, &rows),
+                    None => self.settle_through(r),
+                }
+            };
+            match settled {
                 Err(error) if written => lost(self.scop, &error),
                 settled => settled?,
             }

@@ -10,15 +10,15 @@
 //! second read of the program's memory could differ.)
 
 use crate::emulated::POISON;
+use crate::rows::Rows;
 
 /// Which bytes of a written range are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// All.
     Dense,
-    /// `count[0] * count[1] * count[2]` rows of `bytes` bytes, `stride` bytes apart along each dimension, outermost first;
-    /// the first one begins with the range.
-    Rows { bytes: u64, count: [u64; 3], stride: [u64; 3] },
+    /// Rows, the first of which begins with the range.
+    Rows(Rows),
     /// The elements of this many bytes that differ from the snapshot.
     Changed { element: u64 },
 }
@@ -54,7 +54,7 @@ pub unsafe fn settle(to: *mut u8, results: &[u8], shape: &Shape, before: &[u8], 
     let to = Target(to);
     let units = match *shape {
         Shape::Dense => results.len().div_ceil(BLOCK),
-        Shape::Rows { count, .. } => count.iter().product::<u64>() as usize,
+        Shape::Rows(Rows { count, .. }) => count.iter().product::<u64>() as usize,
         Shape::Changed { .. } => results.len().div_ceil(BLOCK),
     };
     let part = |units: std::ops::Range<usize>| match *shape {
@@ -63,7 +63,7 @@ pub unsafe fn settle(to: *mut u8, results: &[u8], shape: &Shape, before: &[u8], 
             // SAFETY: the caller's promise; parts are disjoint.
             unsafe { to.store(bytes.start, &results[bytes]) };
         }
-        Shape::Rows { bytes, count, stride } => {
+        Shape::Rows(Rows { bytes, count, stride }) => {
             for row in units.map(|u| u as u64) {
                 let (a, b, c) = (row / count[2] / count[1], row / count[2] % count[1], row % count[2]);
                 let at = (a * stride[0] + b * stride[1] + c * stride[2]) as usize;
@@ -109,7 +109,7 @@ pub unsafe fn settle_part(to: *mut u8, at: usize, part: &[u8], shape: &Shape, be
                 unsafe { settle_changed(target, start, new, &before[start..start + new.len()], element) };
             }
         }
-        Shape::Rows { bytes, count, stride } => {
+        Shape::Rows(Rows { bytes, count, stride }) => {
             let (start, end) = (at as u64, (at + part.len()) as u64);
             // What one row of each dimension spans.
             let plane = [
@@ -184,7 +184,7 @@ unsafe fn settle_changed(to: Target, at: usize, new: &[u8], old: &[u8], element:
 impl Shape {
     /// Why the shape is wrong for a range of `bytes` bytes, if it is.
     pub fn check(&self, range: u64) -> Option<&'static str> {
-        let Shape::Rows { bytes, count, stride } = *self else { return None };
+        let Shape::Rows(Rows { bytes, count, stride }) = *self else { return None };
         if count.contains(&0) {
             return (range != 0).then_some("comes back in no rows");
         }
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn only_what_the_device_wrote_is_stored() {
-        let rows = Shape::Rows { bytes: 2, count: [1, 2, 3], stride: [0, 20, 5] };
+        let rows = Shape::Rows(Rows { bytes: 2, count: [1, 2, 3], stride: [0, 20, 5] });
         assert_eq!(rows.check(40), None);
         let expected: Vec<usize> = [0, 5, 10, 20, 25, 30].iter().flat_map(|&r| [r, r + 1]).collect();
         assert_eq!(stored(&after(&rows, &[0, 25])), expected);
@@ -233,10 +233,10 @@ mod tests {
         let shapes = [
             Shape::Dense,
             Shape::Changed { element: 4 },
-            Shape::Rows { bytes: 2, count: [1, 2, 3], stride: [0, 20, 5] },
-            Shape::Rows { bytes: 3, count: [2, 3, 2], stride: [18, 6, 3] },
-            Shape::Rows { bytes: 40, count: [1, 1, 1], stride: [0, 0, 0] },
-            Shape::Rows { bytes: 1, count: [1, 1, 8], stride: [0, 0, 5] },
+            Shape::Rows(Rows { bytes: 2, count: [1, 2, 3], stride: [0, 20, 5] }),
+            Shape::Rows(Rows { bytes: 3, count: [2, 3, 2], stride: [18, 6, 3] }),
+            Shape::Rows(Rows { bytes: 40, count: [1, 1, 1], stride: [0, 0, 0] }),
+            Shape::Rows(Rows { bytes: 1, count: [1, 1, 8], stride: [0, 0, 5] }),
         ];
         for shape in shapes {
             let before: Vec<u8> = (0..40).collect();
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn rows_stay_inside() {
-        let rows = |count, stride| Shape::Rows { bytes: 8, count, stride };
+        let rows = |count, stride| Shape::Rows(Rows { bytes: 8, count, stride });
         assert_eq!(rows([1, 1, 4], [0, 0, 10]).check(38), None);
         assert!(rows([1, 1, 4], [0, 0, 10]).check(37).is_some());
         assert!(rows([1, 0, 4], [0, 0, 10]).check(38).is_some());

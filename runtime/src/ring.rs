@@ -24,8 +24,8 @@
 //! * after an error the stream is drained before anybody else gets the buffers; where that fails as well, they are never
 //!   used again.
 //!
-//! Example: 8 MiB to the device: slots of 512 KiB, 640, 768, 960, 1216, 1536, 960, 576, and two of 512. The first one is 8 pieces of 64 KiB; who
-//! copies the last of them into the first buffer queues its copy to the device. The seventh slot waits until the first one's buffer was read.
+//! Example: 8 MiB to the device: slots of 512 KiB, 1, 2, 2, 1 MiB, and three of 512 KiB. The first one is 8 pieces of 64 KiB; who copies the last
+//! of them into the first buffer queues its copy to the device. The seventh slot waits until the first one's buffer was read.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -277,9 +277,8 @@ fn allocate(api: &Api) -> Result<Vec<Buffer>> {
     Ok(buffers)
 }
 
-/// How a copy is cut: sizes halve from [`BUFFER_BYTES`] to [`MIN_SLOT`] towards the end. To the device they grow to that by quarters first:
-/// while the device copies a slot, the host, which is hardly faster, fills the next one, and nobody waits. From the device the host begins
-/// late anyway, and catches up.
+/// How a copy is cut: sizes halve from [`BUFFER_BYTES`] to [`MIN_SLOT`] towards the end; to the device they double to that first. From the
+/// device the host begins late anyway, and catches up.
 fn slots(bytes: u64, to_device: bool) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
     let (mut offset, mut first, mut growing) = (0, 0, if to_device { MIN_SLOT } else { BUFFER_BYTES });
@@ -288,11 +287,10 @@ fn slots(bytes: u64, to_device: bool) -> Vec<Slot> {
         let mut size = growing;
         // At least as much comes after it, until the end.
         while size > MIN_SLOT && left < 2 * size {
-            size = (size / 2).max(MIN_SLOT);
+            size /= 2;
         }
-        size = size / MIN_PIECE * MIN_PIECE;
         let taken = if left < 2 * MIN_SLOT { left } else { size };
-        let piece = (size / 16 / MIN_PIECE * MIN_PIECE).max(MIN_PIECE);
+        let piece = (size / 16).max(MIN_PIECE);
         let pieces = taken.div_ceil(piece);
         slots.push(Slot {
             offset,
@@ -305,7 +303,7 @@ fn slots(bytes: u64, to_device: bool) -> Vec<Slot> {
         });
         offset += taken;
         first += pieces;
-        growing = (growing + growing / 4).min(BUFFER_BYTES);
+        growing = (2 * growing).min(BUFFER_BYTES);
     }
     slots
 }
@@ -548,7 +546,7 @@ mod tests {
         let sizes = |bytes, to_device| -> Vec<u64> {
             slots(bytes, to_device).iter().map(|slot| slot.bytes / KIB).collect()
         };
-        assert_eq!(sizes(8 * MIB, true), [512, 640, 768, 960, 1216, 1536, 960, 576, 512, 512]);
+        assert_eq!(sizes(8 * MIB, true), [512, 1024, 2048, 2048, 1024, 512, 512, 512]);
         assert_eq!(sizes(8 * MIB, false), [4096, 2048, 1024, 512, 512]);
         // What all threads copy at first, and at last, is cut for all of them.
         assert_eq!((slots(64 * MIB, true)[0].pieces(), slots(64 * MIB, false)[4].pieces()), (8, 16));

@@ -94,6 +94,11 @@ pub struct Footprint {
     /// The array must be copied in: some element is read before it is surely written, or some element in the written range
     /// is not surely written (it would come back without its value).
     pub must_read_before_write: bool,
+    /// Some element is read before it is surely written.
+    pub reads_initial: bool,
+    /// Nothing outside of this box is touched, whose first and last element are; of a written array it is also what comes back. It may be
+    /// far narrower than the array.
+    pub window: Option<Corner>,
     /// What comes back to the host and nothing else: other threads of the program may own the elements in between.
     pub returned: Returned,
     /// The corners are those of a box around the elements, not elements themselves: the exact ones were too costly. They are inside
@@ -106,13 +111,20 @@ pub struct Footprint {
     pub certain: bool,
 }
 
+/// A box of elements, by its corners: functions on the parameter space, outermost dimension first.
+#[derive(Clone, Debug)]
+pub struct Corner {
+    pub min: Vec<isl::PwAff>,
+    pub max: Vec<isl::PwAff>,
+}
+
 /// The shape of the elements that are surely written, among those between the first and the last written one.
 #[derive(Clone, Debug)]
 pub enum Returned {
     /// Every element between the first and the last.
     Dense,
-    /// Exactly the elements of a box, given by its corners: functions on the parameter space, outermost dimension first.
-    Box { min: Vec<isl::PwAff>, max: Vec<isl::PwAff> },
+    /// Exactly the elements of a box.
+    Box(Corner),
     /// Only some, in a shape that is not described.
     Sparse,
 }
@@ -122,12 +134,19 @@ pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Foot
     let exact = budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || {
         compute(scop, deps, array, Corners::Lexicographic)
     });
-    match exact {
+    let mut footprint = match exact {
         Err(e) if is_quota(&e) => budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || {
             compute(scop, deps, array, Corners::Box)
-        }),
-        other => other,
-    }
+        })?,
+        other => other?,
+    };
+    let window =
+        budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || window::of(scop, array, &footprint));
+    footprint.window = match window {
+        Err(e) if is_quota(&e) => None,
+        found => found?,
+    };
+    Ok(footprint)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -169,10 +188,11 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
         range = Some((min, max));
         written_boxed = box_around;
     }
-    let mut copy_in = false;
+    let mut reads_initial = false;
     for m in deps.no_source.maps()? {
-        copy_in |= m.tuple_name(isl::DimType::Out)?.as_deref() == Some(name);
+        reads_initial |= m.tuple_name(isl::DimType::Out)?.as_deref() == Some(name);
     }
+    let mut copy_in = reads_initial;
     let mut returned = Returned::Dense;
     if let Some(w) = &written
         && !covers(scop, id, w, surely.as_ref(), &known)?
@@ -188,6 +208,8 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
         written_nonempty,
         written_boxed,
         must_read_before_write: copy_in,
+        reads_initial,
+        window: None,
         returned,
         boxed,
         certain: is_certain(scop, id, &touched, &known)?,
@@ -228,31 +250,53 @@ fn ends(
     Ok((tidy(min)?, tidy(max)?, true))
 }
 
+/// The box around a set, unless its corners have too many pieces.
+fn around(set: &isl::Set) -> Result<Option<Corner>> {
+    let mut corner = Corner { min: Vec::new(), max: Vec::new() };
+    for d in 0..set.dim(isl::DimType::Set)? as i32 {
+        let (first, last) = (set.clone().dim_min(d)?.coalesce()?, set.clone().dim_max(d)?.coalesce()?);
+        if first.n_piece()? > MAX_PIECES || last.n_piece()? > MAX_PIECES {
+            return Ok(None);
+        }
+        corner.min.push(first);
+        corner.max.push(last);
+    }
+    Ok(Some(corner))
+}
+
+/// All elements of a box, in the space of `set`.
+fn filled(set: &isl::Set, corner: &Corner) -> Result<isl::Set> {
+    let mut hull = isl::Set::universe(set.space()?)?;
+    for (d, (first, last)) in corner.min.iter().zip(&corner.max).enumerate() {
+        let at = on_dimension(set, d as u32)?;
+        hull = hull.intersect(at.clone().ge_set(lift(set, first.clone())?)?)?;
+        hull = hull.intersect(at.le_set(lift(set, last.clone())?)?)?;
+    }
+    Ok(hull)
+}
+
 /// The box around the written elements, if every element in it is surely written.
 fn written_box(written: &isl::Set, surely: Option<&isl::Set>, known: &isl::Set) -> Result<Returned> {
     let dims = written.dim(isl::DimType::Set)?;
     let Some(surely) = surely.filter(|_| dims >= 2) else { return Ok(Returned::Sparse) };
-    let (mut min, mut max) = (Vec::new(), Vec::new());
-    let mut hull = isl::Set::universe(written.space()?)?;
-    for d in 0..dims as i32 {
-        let (first, last) =
-            (written.clone().dim_min(d)?.coalesce()?, written.clone().dim_max(d)?.coalesce()?);
-        if first.n_piece()? > MAX_PIECES || last.n_piece()? > MAX_PIECES {
-            return Ok(Returned::Sparse);
-        }
-        let at = on_dimension(written, d as u32)?;
-        hull = hull.intersect(at.clone().ge_set(lift(written, first.clone())?)?)?;
-        hull = hull.intersect(at.le_set(lift(written, last.clone())?)?)?;
-        min.push(first.gist_params(known.clone())?);
-        max.push(last.gist_params(known.clone())?);
-    }
+    let Some(Corner { min, mut max }) = around(written)? else { return Ok(Returned::Sparse) };
+    let hull = filled(written, &Corner { min: min.clone(), max: max.clone() })?;
     let exact = hull.intersect_params(known.clone())?.is_subset(surely)?;
+    let simplify = |ends: &mut Vec<isl::PwAff>| -> Result<()> {
+        for end in ends {
+            *end = end.clone().gist_params(known.clone())?;
+        }
+        Ok(())
+    };
+    let mut min = min;
+    simplify(&mut min)?;
+    simplify(&mut max)?;
     if crate::planted::planted("copy-out")
         && let Some(m) = max.first_mut()
     {
         *m = m.clone().add_constant(isl::Val::int(m.context(), -1)?)?;
     }
-    Ok(if exact { Returned::Box { min, max } } else { Returned::Sparse })
+    Ok(if exact { Returned::Box(Corner { min, max }) } else { Returned::Sparse })
 }
 
 /// The function that gives dimension `d` of the elements of `set`.
@@ -303,6 +347,8 @@ fn covers(
     }
     Ok(range.intersect_params(known.clone())?.is_subset(surely)?)
 }
+
+mod window;
 
 #[cfg(test)]
 mod tests {
@@ -375,7 +421,7 @@ mod tests {
         assert!(matches!(of(full), Returned::Dense));
         let inside = "param n m; array A n m; array B n m; \
             for i : 1 <= i < n - 1 { for j : 1 <= j < m - 1 { S0 : A[i,j] = B[i,j]; } }";
-        let Returned::Box { min, max } = of(inside) else { panic!("not a box") };
+        let Returned::Box(Corner { min, max }) = of(inside) else { panic!("not a box") };
         let s = scop(inside);
         assert_eq!((min.len(), max.len()), (2, 2));
         let last = isl::PwAff::read(max[1].context(), "[m] -> { [(m - 2)] : m >= 3 }").unwrap();

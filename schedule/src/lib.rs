@@ -42,7 +42,7 @@ pub mod time_tiling;
 pub mod tree;
 
 pub use dependences::{Dependences, dependences, memory_flow};
-pub use estimate::{Footprint, Returned, WorkEstimate, constant_work, footprint, work};
+pub use estimate::{Corner, Footprint, Returned, WorkEstimate, constant_work, footprint, work};
 pub use legality::{Violation, check};
 pub use mapped::*;
 pub use mapping::{MapOptions, map};

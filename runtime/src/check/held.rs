@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use crate::returned::Shape;
+use crate::rows::Rows;
 
 const DEFINED: u8 = 1;
 const DIRTY: u8 = 2;
@@ -90,7 +91,7 @@ impl Shadow {
 
 /// The parts of an allocation that a result makes up, which begins at `at`.
 fn each_part(at: usize, bytes: u64, shape: &Shape, mut body: impl FnMut(Range<usize>)) {
-    let Shape::Rows { bytes, count, stride } = *shape else { return body(at..at + bytes as usize) };
+    let Shape::Rows(Rows { bytes, count, stride }) = *shape else { return body(at..at + bytes as usize) };
     for a in 0..count[0] {
         for b in 0..count[1] {
             for c in 0..count[2] {
@@ -121,7 +122,7 @@ mod tests {
             (true, false, false)
         );
         assert_eq!((shadow.dirty(0..4), shadow.dirty(0..12), shadow.dirty(6..12)), (None, Some(4), Some(9)));
-        let rows = Shape::Rows { bytes: 1, count: [1, 1, 2], stride: [0, 0, 5] };
+        let rows = Shape::Rows(Rows { bytes: 1, count: [1, 1, 2], stride: [0, 0, 5] });
         assert_eq!((shadow.unwritten(4, 6, &rows), shadow.unwritten(4, 6, &Shape::Dense)), (None, Some(6)));
         assert_eq!(shadow.unwritten(0, 12, &Shape::Changed { element: 1 }), None);
         shadow.brought(4, 6, &rows);

@@ -24,6 +24,7 @@ use std::fmt::Write;
 use crate::abi::{Array, Kernel, Scop};
 use crate::fatal;
 use crate::returned::Shape;
+use crate::rows::Rows;
 use held::Shadow;
 use shadow::{Between, Cell, Clock, FRESH, Stamp};
 
@@ -497,7 +498,7 @@ fn returned_cells(shape: &Shape, offset: u64, bytes: u64, element: u64, n: usize
     match *shape {
         _ if bytes == 0 => {}
         Shape::Dense | Shape::Changed { .. } => mark(offset, bytes),
-        Shape::Rows { bytes, count, stride } => {
+        Shape::Rows(Rows { bytes, count, stride }) => {
             for a in 0..count[0] {
                 for b in 0..count[1] {
                     for c in 0..count[2] {
@@ -548,7 +549,7 @@ mod tests {
             |cells: Vec<bool>| -> String { cells.iter().map(|c| if *c { 'x' } else { '.' }).collect() };
         assert_eq!(as_text(returned_cells(&Shape::Dense, 8, 24, 8, 6)), ".xxx..");
         assert_eq!(as_text(returned_cells(&Shape::Dense, 0, 0, 8, 3)), "...");
-        let rows = Shape::Rows { bytes: 8, count: [1, 2, 2], stride: [0, 32, 12] };
+        let rows = Shape::Rows(Rows { bytes: 8, count: [1, 2, 2], stride: [0, 32, 12] });
         assert_eq!(as_text(returned_cells(&rows, 4, 56, 4, 16)), ".xx.xx...xx.xx..");
     }
 }

@@ -41,6 +41,7 @@ impl Hold {
         for entry in self.entries.iter_mut().filter(|entry| overlaps(entry.host, span)) {
             let valid = std::mem::take(&mut entry.valid);
             entry.valid = valid.into_iter().flat_map(|part| without(part, &[span])).collect();
+            entry.windows.retain(|(whole, _)| !overlaps(*whole, span));
         }
     }
 }

@@ -484,6 +484,36 @@ fn residents_are_copied_where_the_program_wrote() {
     cuda(&["large_threads"], &[on, ALWAYS]).expect(&["right"]);
 }
 
+/// Of a window in a large array its rows alone move, both ways; where they are hardly less than their range, that moves as a whole.
+#[test]
+fn windows_move_row_by_row() {
+    let window = |rows: u64| rows * (24 + 256);
+    // (rows, planes that are copied, bytes to the device)
+    for (rows, planes, bytes) in [(2, 0, 2 * 16_000), (20, 0, 2 * 160_000), (2000, 6, window(2000))] {
+        for (staging, resident) in [("0", "off"), ("64", "off"), ("0", "on")] {
+            let variables = [("POLLYRS_RT_STAGING", staging), ("POLLYRS_RT_RESIDENT", resident), ALWAYS];
+            let outcome = cuda(&["window", "2", &rows.to_string()], &variables);
+            outcome.expect(&["device", "device", "right"]);
+            // What comes back together with others lands as it is.
+            let planes = if staging == "64" { planes / 2 } else { planes };
+            assert_eq!(outcome.calls("cuMemcpy2DAsync_v2"), 2 * planes, "{rows}: {outcome}");
+            let back = if staging == "64" { 2 * rows * 8000 } else { bytes };
+            let moved =
+                |line: &serde_json::Value| line["bytes_to_device"] == bytes && line["bytes_to_host"] == back;
+            assert!(outcome.profile.iter().all(moved), "{outcome}");
+        }
+    }
+    let direct = ("POLLYRS_RT_STAGING", "0");
+    for k in 1..=4 {
+        let fail = format!("cuMemcpy2DAsync_v2:{k}:1");
+        let variables = [("FAKE_CUDA_FAIL", fail.as_str()), direct, ALWAYS];
+        cuda(&["window"], &variables).expect_host("cuMemcpy2DAsync_v2 failed");
+    }
+    let variables = [("FAKE_CUDA_FAIL", "cuMemcpy2DAsync_v2:5:1"), direct, ALWAYS];
+    cuda(&["window"], &variables).expect_fatal("results were lost");
+    cuda(&["window"], &[("POLLYRS_RT_FAULT", "end-copy:1"), direct, ALWAYS]).expect_host("injected");
+}
+
 /// Rows, and elements that changed: at once and in pieces, of little and of 16 MB.
 #[test]
 fn results_in_parts() {

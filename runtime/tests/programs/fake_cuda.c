@@ -282,6 +282,26 @@ API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct Stream *s
   pthread_mutex_unlock(&mutex);
   return code;
 }
+struct PlaneEnd { size_t x, y; unsigned kind; void *host; uint64_t device; void *array; size_t pitch; };
+API cuMemcpy2DAsync_v2(const struct { struct PlaneEnd from, to; size_t width, height; } *copy, struct Stream *stream) {
+  ENTER_CONTEXT(" %zu %zu", copy->width, copy->height)
+  const struct PlaneEnd *from = &copy->from, *to = &copy->to;
+  const struct PlaneEnd *device = to->kind == 2 ? to : from;
+  int in = device == to;
+  size_t height = copy->height, width = copy->width;
+  if (!stream || from->kind + to->kind != 3 || from->x + from->y + to->x + to->y || from->pitch < width || to->pitch < width ||
+      !inside((char *)device->device, (height - 1) * device->pitch + width))
+    return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  int code = 0;
+  for (size_t row = 0; row < height; row++)
+    code |= queue_copy(stream, (char *)(in ? (void *)to->device : to->host) + row * to->pitch,
+                       (char *)(in ? from->host : (void *)from->device) + row * from->pitch, width);
+  if (in && !is_pinned(from->host))
+    carry_out(stream, stream->n);
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
 API cuStreamCreate(struct Stream **stream, unsigned flags) {
   ENTER_CONTEXT(" %u", flags)
   *stream = calloc(1, sizeof **stream);

@@ -65,6 +65,39 @@ fn every_device_and_size() {
     }
 }
 
+/// Of windows the rows alone move, once; whoever needs more of the array gets the results of windows first.
+#[test]
+fn windows_stay() {
+    let words: Vec<&str> = [&["device"; 20][..], &["right"]].concat();
+    let emulated = ("POLLYRS_RT_DEVICE", "emulated");
+    for rows in ["1", "2", "100", "800"] {
+        for staging in ["0", "64"] {
+            let variables = [("POLLYRS_RT_STAGING", staging), ("POLLYRS_RT_OFFLOAD", "always")];
+            run(&["held_windows", "1", rows], &[&variables[..], &[emulated]].concat()).expect(&words);
+            let outcome = cuda(&["held_windows", "1", rows], &variables);
+            outcome.expect(&words);
+            let executions = outcome.profile.iter().filter(|line| line["kernels"] == 1);
+            let moved: Vec<u64> =
+                executions.map(|line| line["bytes_to_device"].as_u64().unwrap_or(u64::MAX)).collect();
+            if rows == "800" {
+                // Three columns; there already; only written; twenty columns, the range of 500 in full, there already.
+                assert_eq!(moved[..6], [3 * 6400, 0, 0, 20 * 6400, 8 * (799 * 1000 + 500), 0], "{outcome}");
+            }
+        }
+    }
+    for (operation, count) in [("alloc", 3), ("copy", 20), ("launch", 20), ("sync", 20)] {
+        for k in 1..=count {
+            let fault = format!("{operation}:{k}");
+            let outcome = run(&["held_windows", "1", "30"], &[emulated, ("POLLYRS_RT_FAULT", &fault)]);
+            if outcome.output.status.success() {
+                assert_eq!(outcome.words.last().map(String::as_str), Some("right"), "{fault}: {outcome}");
+            } else {
+                outcome.expect_fatal("");
+            }
+        }
+    }
+}
+
 #[test]
 fn overlapping_arrays() {
     for variables in [&[][..], &[("POLLYRS_RT_DEVICE", "emulated")]] {

@@ -35,6 +35,7 @@ fn nothing_is_lost() {
         (&["chains", "1", "90"], &["", "graph:20"]),
         (&["large"], &["", "FAKE cuMemcpyHtoDAsync_v2:9:1"]),
         (&["parts", "1", "70"], &[""]),
+        (&["window", "1", "70"], &[""]),
     ] {
         for fault in faults {
             let report = fresh("valgrind");

@@ -105,6 +105,15 @@ EXPORT void reflect(const PollyrsEmuThread *t, void *const *args) {
     f64(args, 1)[i] = f64(args, 0)[n - 1 - i] + *(double *)args[3] * f64(args, 1)[i];
 }
 EXPORT const int scale_arguments = 4, reflect_arguments = 4, plain_arguments = 5;
+/* The first columns of rows of 1000. */
+EXPORT void columns(const PollyrsEmuThread *t, void *const *args) {
+  int64_t row = (int64_t)t->block * THREADS + t->thread[0];
+  for (int64_t j = 0; row < i64(args, 1) && j < i64(args, 2); j++) {
+    double *a = &f64(args, 0)[1000 * row + j], factor = *(double *)args[3];
+    *a = (factor ? factor * *a : 0) + j;
+  }
+}
+EXPORT const int columns_arguments = 4;
 EXPORT void increment(const PollyrsEmuThread *t, void *const *args) {
   f64(args, 0)[t->block * 256 + t->thread[0]] += 1;
 }
@@ -158,6 +167,9 @@ SCOP(scratch, "b.c:1", scratch_kernels, images, 1, 4);
 static const PollyrsKernel chain_kernels[] = {{"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, indices, 3, 0},
                                               {"reflect", reflect, 0, 0, BLOCK(4, 4, 1), 2, indices, 2, 0}};
 SCOP(chain, "c.c:1", chain_kernels, images, 1, 2);
+
+static const PollyrsKernel columns_kernels[] = {{"columns", columns, 0, 0, BLOCK(THREADS, 1, 1), 1, indices, 3, 0}};
+SCOP(columns, "", columns_kernels, images, 1, 1);
 
 #define ONE_KERNEL(id, flags, shared, block)                                                                           \
   static const PollyrsKernel id##_kernels[] = {{#id, id, flags, shared, block, 1, indices, 1, 0}};                     \
@@ -447,6 +459,36 @@ static void run_parts(int64_t rows) {
   free(A), free(B), free(expected_A), free(expected_B);
 }
 
+/* A[i] += 1 in columns 0 .. 2 of rows of 1000, B[i] *= 2 in columns 0 .. 31, in two planes; nothing else is touched. */
+static void run_window(int64_t rows) {
+  int64_t n = 1000 * rows;
+  double *A = numbers(n, 1), *B = numbers(n, 2), *expected_A = copy_of(A, n), *expected_B = copy_of(B, n);
+  for (int64_t i = 0; i < n; i++) {
+    expected_A[i] += i % 1000 < 3;
+    expected_B[i] *= i % 1000 < 32 ? 2 : 1;
+  }
+  uint32_t flags = POLLYRS_ARRAY_COPY_IN | POLLYRS_ARRAY_COPY_OUT | POLLYRS_ARRAY_WINDOW;
+  PollyrsArray arrays[] = {
+      {.start = A, .bytes = n * 8, .out_bytes = n * 8, .flags = flags, .element_bytes = 8, .row_bytes = 24,
+       .row_count = {1, 1, rows}, .row_stride = {0, 0, 8000}},
+      {.start = B, .bytes = n * 8, .out_bytes = n * 8, .flags = flags, .element_bytes = 8, .row_bytes = 256,
+       .row_count = {1, 2, rows / 2}, .row_stride = {0, rows / 2 * 8000, 8000}},
+  };
+  uint64_t scalars[] = {n};
+  void *run = pollyrs_rt_begin(&both_scop, work, arrays, 2);
+  if (run)
+    pollyrs_rt_launch(run, 0, blocks(n), scalars);
+  if (!finish(run, 0)) {
+    void *host = pollyrs_rt_host_begin(&both_scop, POLLYRS_REASON_RUNTIME);
+    memcpy(A, expected_A, n * 8);
+    memcpy(B, expected_B, n * 8);
+    pollyrs_rt_host_end(host);
+  }
+  compare(A, expected_A, n);
+  compare(B, expected_B, n);
+  free(A), free(B), free(expected_A), free(expected_B);
+}
+
 /* One execution of plain(X, Y) in a hold, and of what it computes on copies. `bits` are the objects of X and Y. */
 static void held_step(void **hold, int64_t n, double *X, double *Y, const double *eX, double *eY, const int bits[2], int quiet) {
   int64_t lo = 5, hi = n - 5;
@@ -470,6 +512,54 @@ static void held_step(void **hold, int64_t n, double *X, double *Y, const double
       Y[i] = 0.5 * Y[i] + s * X[i - 1] + Y[hi + i % 3];
     pollyrs_rt_host_end(host);
   }
+}
+
+/* The first columns in a hold, as a window or (`whole`) in the range that they lie in; a factor of 0: what was there is not read. */
+static void columns_step(void **hold, int64_t rows, int64_t width, double factor, int whole, double *A, double *expected) {
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < width; j++)
+      expected[1000 * i + j] = (factor ? factor * expected[1000 * i + j] : 0) + j;
+  uint32_t flags = POLLYRS_ARRAY_COPY_OUT | POLLYRS_ARRAY_HELD | 1u << POLLYRS_ARRAY_MASK_SHIFT;
+  flags |= factor || whole ? POLLYRS_ARRAY_COPY_IN : 0;
+  flags |= whole ? POLLYRS_ARRAY_ROWS : POLLYRS_ARRAY_WINDOW;
+  uint64_t bytes = ((rows - 1) * 1000 + width) * 8;
+  PollyrsArray array = {.start = A, .bytes = bytes, .out_bytes = bytes, .flags = flags, .element_bytes = 8, .row_bytes = 8 * width,
+                        .row_count = {1, 1, rows}, .row_stride = {0, 0, 8000}};
+  uint64_t scalars[] = {rows, width, 0};
+  memcpy(&scalars[2], &factor, sizeof factor);
+  void *run = pollyrs_rt_begin_held(hold, &columns_scop, work, &array, 1);
+  if (run)
+    pollyrs_rt_launch(run, 0, blocks(rows), scalars);
+  if (!finish(run, 0)) {
+    void *host = pollyrs_rt_host_begin_held(hold, &columns_scop, POLLYRS_REASON_RUNTIME);
+    for (int64_t i = 0; i < rows; i++)
+      memcpy(&A[1000 * i], &expected[1000 * i], 8 * width);
+    pollyrs_rt_host_end(host);
+  }
+}
+
+/* Windows that lie in each other, more than an entry knows, and all of the matrix in between. */
+static void run_held_windows(int64_t rows) {
+  double *A = numbers(1000 * rows, 1), *expected = copy_of(A, 1000 * rows);
+  void *hold = 0;
+  columns_step(&hold, rows, 3, 0.5, 0, A, expected);
+  columns_step(&hold, rows, 3, 2, 0, A, expected);
+  columns_step(&hold, rows, 40, 0, 0, A, expected);
+  columns_step(&hold, rows, 20, 0.25, 0, A, expected);
+  pollyrs_rt_release(&hold, 1, 0);
+  compare(A, expected, 1000 * rows);
+  columns_step(&hold, rows, 500, 0.5, 1, A, expected);
+  columns_step(&hold, rows, 3, 2, 0, A, expected);
+  pollyrs_rt_release(&hold, 1, 1);
+  compare(A, expected, 1000 * rows);
+  A[7] = expected[7] = 3, A[1000 * rows - 1] = expected[1000 * rows - 1] = 4;
+  for (int64_t width = 2; width < 26; width += 2)
+    columns_step(&hold, rows, width, width % 4, 0, A, expected);
+  columns_step(&hold, rows, 30, 3, 1, A, expected);
+  columns_step(&hold, rows, 5, 0, 0, A, expected);
+  pollyrs_rt_leave(&hold);
+  compare(A, expected, 1000 * rows);
+  free(A), free(expected);
 }
 
 /* Twenty SCoPs in a loop; every tenth time round A is read, every 25th a byte of B written. */
@@ -767,6 +857,10 @@ int main(int argc, char **argv) {
       run_held(argc > 3 ? atoi(argv[3]) : 20000, argc > 4 ? atoi(argv[4]) : 100, argc > 5, 1);
     else if (IS("held_few"))
       run_held(2000, 1, 1, 1);
+    else if (IS("window"))
+      run_window(argc > 3 ? atoi(argv[3]) : 2000);
+    else if (IS("held_windows"))
+      run_held_windows(argc > 3 ? atoi(argv[3]) : 100);
     else if (IS("held_parts"))
       run_held_parts(argc > 3 ? atoi(argv[3]) : 100);
     else if (IS("held_overlap"))
