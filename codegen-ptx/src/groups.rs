@@ -40,15 +40,19 @@ const INSTANCES: usize = 8;
 
 /// How many of the nodes that begin a list fit one [`Batch`]: copies or instances without loops.
 pub(crate) fn group(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<usize> {
-    if kernel.full.is_none() {
-        return Ok(0);
-    }
-    let is_copy = |name: &str| kernel.windows.iter().any(|w| w.copy == name);
-    let copies = leading(nodes, COPIES, &is_copy)?;
+    let copies = copies(kernel, nodes)?;
     if copies > 0 {
         return Ok(copies);
     }
     leading(nodes, INSTANCES, &|name| scop.statement_named(name).is_some_and(|(_, s)| stores_last(s)))
+}
+
+/// The same for copies alone. In stages that are not full every instance has conditions, which would be evaluated twice.
+pub(crate) fn copies(kernel: &MappedKernel, nodes: &[isl::AstNode]) -> Result<usize> {
+    if kernel.full.is_none() {
+        return Ok(0);
+    }
+    leading(nodes, COPIES, &|name| kernel.windows.iter().any(|w| w.copy == name))
 }
 
 /// The number of leading nodes with nothing but conditions and at most `most` users with fitting names.

@@ -40,7 +40,7 @@ use crate::llvm::*;
 use crate::statement::Plan;
 use crate::stencil::FusedKernels;
 use crate::tiled::{self, Tiled};
-use crate::walk::{FIRST, emit_in_groups};
+use crate::walk::emit_in_groups;
 use crate::window::{self, Windows};
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use inkwell::llvm_sys::core::*;
@@ -359,12 +359,9 @@ fn build_kernel(
                     None => Ok(None),
                 };
             }
-            if name == FIRST {
-                window::forget(&k, emit, false);
-            }
             window::emit_element(&mut k, emit, name, iterators).map(|()| None)
         };
-        let groups = |nodes: &[isl::AstNode]| groups::group(kernel, scop, nodes);
+        let groups = |nodes: &[isl::AstNode]| groups::copies(kernel, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {

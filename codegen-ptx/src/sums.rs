@@ -73,3 +73,24 @@ impl Sums {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_terms_cancel() {
+        // Never looked at.
+        let value = |n: usize| Sum { terms: vec![(n as LLVMValueRef, 1)], number: 0 };
+        let (b, r) = (value(8), value(16));
+        // 24 b + r + 3 less 24 b - 1.
+        let i = Sum::number(3).plus(&b, 24).plus(&r, 1);
+        let lower = Sum::number(-1).plus(&b, 24);
+        assert_eq!(i.clone().plus(&lower, -1), Sum::number(4).plus(&r, 1));
+        assert_eq!(i.clone().plus(&i, -1), Sum::number(0));
+        // In the order in which they came, modulo 2^64.
+        assert_eq!(i.plus(&b, 1 << 40).terms, [(8 as LLVMValueRef, 24 + (1 << 40)), (16 as LLVMValueRef, 1)]);
+        assert_eq!(Sum::number(i64::MAX).plus(&Sum::number(1), 1), Sum::number(i64::MIN));
+        assert_eq!(Sum::default().plus(&b, 1 << 62).plus(&b, 3 << 62), Sum::number(0));
+    }
+}

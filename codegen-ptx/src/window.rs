@@ -328,6 +328,7 @@ pub(crate) fn branch_to_full<'e>(
     k.windows.passing = None;
     ir.br(after);
     ir.at_end(general);
+    forget(k, general_emit, false);
     Ok(Some(after))
 }
 
