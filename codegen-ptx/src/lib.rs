@@ -34,6 +34,7 @@ mod math;
 mod product_range;
 mod ptx;
 mod ranges;
+mod share;
 mod statement;
 mod stencil;
 mod subregion;

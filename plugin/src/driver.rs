@@ -356,6 +356,9 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
         kernels = build(&mapped);
     }
     let mut kernels = kernels.map_err(generated)?;
+    if !options.targets.checked {
+        kernels.share();
+    }
     let mut fused = in_time;
     if matches!(options.strategy, Strategy::Auto | Strategy::Streaming) {
         let fuse = || stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);

@@ -203,6 +203,9 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
         (false, 0..=4) => &sizes.narrow,
         (false, _) => &sizes.wide,
     };
+    // The small shape has registers for sums and the operands of one product; with more it spills (syr2k: 2,468 bytes), and only costs time to compile.
+    let operands = (0..reads).filter(|r| reuse.iter().any(|list| list.contains(r))).count();
+    let list = if operands > 2 && list.len() > 1 { &list[..1] } else { list.as_slice() };
     let mut out = Vec::new();
     for s in list {
         let points = (s.points[0] * s.points[1]) as usize;

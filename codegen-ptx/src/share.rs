@@ -1,0 +1,81 @@
+//! Kernels with the same code: one function for all of them.
+//!
+//! `E = A B; F = C D; G = E F` has three products of matrices, each with tiles in two shapes: nine kernels of which three differ, in what their
+//! arguments are called. A descriptor has arguments of its own, so that several may name one function; LLVM and `ptxas` then see it once.
+//!
+//! # Invariants
+//! - Functions are the same if their text is, with parameters numbered, names of arrays for reports left out; whatever a launch of the
+//!   one needs the other one needs, too.
+//! - Reports of the checked emulated device name arrays of the kernel that was built: sharing is for other targets.
+
+use crate::ir::SITE;
+use crate::kernel::{KernelInfo, KernelModule};
+use crate::llvm::{name_of, take_message};
+use crate::ptx::find_function;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+
+impl KernelModule {
+    /// Lets kernels with the same code share a function.
+    pub fn share(&mut self) {
+        let mut kept: Vec<(usize, String)> = Vec::new();
+        for at in 0..self.kernels.len() {
+            let Some(f) = find_function(self.module(), &self.kernels[at].name) else { continue };
+            let like = |other: &KernelInfo| same_launch(other, &self.kernels[at]);
+            if !self.kernels.iter().enumerate().any(|(i, other)| i != at && like(other)) {
+                continue;
+            }
+            let code = text(f);
+            match kept.iter().find(|(i, other)| like(&self.kernels[*i]) && *other == code) {
+                Some((i, _)) => {
+                    self.kernels[at].name = self.kernels[*i].name.clone();
+                    // SAFETY: a kernel, which nothing calls; its descriptor names another function now.
+                    unsafe { LLVMDeleteFunction(f) };
+                }
+                None => kept.push((at, code)),
+            }
+        }
+    }
+}
+
+/// Whether two kernels are launched alike.
+fn same_launch(a: &KernelInfo, b: &KernelInfo) -> bool {
+    a.arrays.len() == b.arrays.len()
+        && a.scalars.len() == b.scalars.len()
+        && a.block == b.block
+        && a.has_barrier == b.has_barrier
+        && a.shared_bytes == b.shared_bytes
+        && a.exchange_bytes == b.exchange_bytes
+}
+
+/// A function's text from its parameters on, with these numbered, and without the metadata of reports.
+fn text(function: LLVMValueRef) -> String {
+    // SAFETY: a live function, whose parameters get their names back.
+    let text = unsafe {
+        let parameters: Vec<_> = (0..LLVMCountParams(function)).map(|i| LLVMGetParam(function, i)).collect();
+        let names: Vec<_> = parameters.iter().map(|p| name_of(*p)).collect();
+        let rename = |p: LLVMValueRef, name: &str| LLVMSetValueName2(p, name.as_ptr().cast(), name.len());
+        for (i, p) in parameters.iter().enumerate() {
+            rename(*p, &format!("pollyrs.parameter.{i}"));
+        }
+        let text = take_message(LLVMPrintValueToString(function));
+        for (p, name) in parameters.into_iter().zip(names) {
+            rename(p, &name);
+        }
+        text
+    };
+    let mark = format!(", !{SITE} !");
+    let own = format!("@{}(", name_of(function));
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut line = line.replacen(&own, "@(", 1);
+        if let Some(start) = line.find(&mark) {
+            let digits = start + mark.len();
+            let end = line[digits..].find(|c: char| !c.is_ascii_digit()).map_or(line.len(), |n| digits + n);
+            line.replace_range(start..end, "");
+        }
+        out += &line;
+        out.push('\n');
+    }
+    out
+}
