@@ -344,7 +344,7 @@ fn build_kernel(
         let build = isl::AstBuild::from_context(kernel.context.clone().params()?)?;
         let tree = build.node_from_schedule(window::general(kernel)?)?;
         if kernel.steps.is_some() && !crate::barriers::same_barriers(&tree)? {
-            return internal("a barrier under a condition that is not the same in all threads of a block");
+            return Err(CodegenError::Divergent);
         }
         if !window::scoped(&kernel.windows, &tree)? {
             return Err(CodegenError::Unscoped);

@@ -167,10 +167,8 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
     }
     let node = unrolled(schedule.root()?.child(0)?, n, false)?;
     let tree = isl::AstBuild::from_context(context)?.node_from_schedule(node.schedule()?)?;
-    match crate::barriers::same_barriers(&tree)? {
-        true => Ok(Some(tree)),
-        false => internal("a barrier under a condition that is not the same in all threads of a block"),
-    }
+    // Without code of their own, full stages run that of all.
+    Ok(crate::barriers::same_barriers(&tree)?.then_some(tree))
 }
 
 /// A thread's schedule for the stages that are not full. Where full ones have unrolled code, these have as well: a launch ends with its slowest

@@ -333,9 +333,11 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
         },
         false => check(&mapped, 4 * budget).map_err(reject_reason)?,
     };
-    if let Some(v) = violations.first().filter(|_| !schedule::planted::unproved()) {
-        return Err(unproved("mapping", &v.to_string()));
-    }
+    let accept = |violations: &[schedule::legality::Violation]| match violations.first() {
+        Some(v) if !schedule::planted::unproved() => Err(unproved("mapping", &v.to_string())),
+        _ => Ok(()),
+    };
+    accept(&violations)?;
     let generated = |e: codegen::CodegenError| match e {
         codegen::CodegenError::Unsupported(what) => RejectReason::Device { what },
         e if is_quota(&e) => RejectReason::Budget { stage: "code generation".into() },
@@ -347,13 +349,26 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
         timer.time(Phase::Kernels, || unsafe { codegen::build_kernels(session.module(), &scop, mapped) })
     };
     let mut kernels = build(&mapped);
-    // isl's code for windows may have a place where none of them is entered; time tiles do without.
-    if let (Err(codegen::CodegenError::Unscoped), Strategy::Tiled(tiling)) = (&kernels, options.strategy) {
-        mapped = tile_time(run, &scop, &dependences, tiling, budget, false).map_err(|why| match why {
-            stencil::Failure::Unproved(violation) => unproved("time tiles", &violation),
-            stencil::Failure::Reason(_) => RejectReason::Budget { stage: "time tiling".into() },
-        })?;
+    // isl's code for time tiles may not have the form that windows or barriers need; then values pass in global memory, or no time is tiled.
+    let formless = |kernels: &codegen::Result<_>| {
+        matches!(kernels, Err(codegen::CodegenError::Unscoped | codegen::CodegenError::Divergent))
+    };
+    if let (true, Strategy::Tiled(tiling)) = (proved && formless(&kernels), options.strategy) {
+        match tile_time(run, &scop, &dependences, tiling, budget, false) {
+            Ok(tiles) => {
+                mapped = tiles;
+                kernels = build(&mapped);
+            }
+            Err(stencil::Failure::Unproved(violation)) => return Err(unproved("time tiles", &violation)),
+            Err(stencil::Failure::Reason(_)) => {}
+        }
+    }
+    if proved && formless(&kernels) {
+        mapped = ordinary(false).map_err(reject_reason)?;
+        accept(&check(&mapped, 4 * budget).map_err(reject_reason)?)?;
         kernels = build(&mapped);
+        in_time =
+            Some(Err("isl's code for time tiles has barriers that not all threads seem to reach".to_owned()));
     }
     let mut kernels = kernels.map_err(generated)?;
     if !options.targets.checked {
