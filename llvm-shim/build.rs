@@ -8,11 +8,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 22] = [
     "session.cpp",
     "clone.cpp",
     "complex.cpp",
     "move.cpp",
+    "rows.cpp",
     "lend.cpp",
     "inline.cpp",
     "prepare.cpp",

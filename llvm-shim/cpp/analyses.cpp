@@ -201,6 +201,7 @@ void prs_loop(Analyses *A, size_t Id, prs_loop_record *Out) {
   Out->parent = L->getParentLoop() ? A->LoopIds.lookup(L->getParentLoop()) : None;
   Out->depth = L->getLoopDepth();
   Out->must_progress = isMustProgress(L) || A->F.willReturn();
+  Out->apart = findStringMetadataForLoop(L, pollyrs::ApartMark).has_value();
   Out->header = wrap(L->getHeader());
   Out->preheader = wrap(L->getLoopPreheader());
   Out->latch = wrap(L->getLoopLatch());

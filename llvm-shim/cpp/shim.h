@@ -30,6 +30,7 @@ struct prs_loop_record {
   size_t parent;
   uint32_t depth;
   uint32_t must_progress;
+  uint32_t apart;
   LLVMBasicBlockRef header, preheader, latch, exit;
 };
 
@@ -120,6 +121,9 @@ struct MathCall {
 };
 
 struct Session;
+
+// In the metadata of a loop that only runs where rows are not equally far apart.
+inline constexpr char ApartMark[] = "pollyrs.apart";
 
 // What is loaded before a loop may be errno: only the original loop can set it, for all calls in there.
 void lookAtErrno(Session &S, const llvm::Loop &L);

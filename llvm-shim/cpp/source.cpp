@@ -125,7 +125,13 @@ static std::string sourceName(const Value *V) {
       V = GEP->getPointerOperand();
     else if (auto *Cast = dyn_cast<CastInst>(V))
       V = Cast->getOperand(0);
-    else
+    else if (auto *Part = dyn_cast<ExtractValueInst>(V)) {
+      // Rows of a table (rows.cpp).
+      auto *Call = dyn_cast<CallInst>(Part->getAggregateOperand());
+      if (!Call || !Call->getCalledFunction() || Call->getCalledFunction()->getName() != "pollyrs_rt_rows")
+        break;
+      V = Call->getArgOperand(0);
+    } else
       break;
   }
   if (!V)

@@ -33,6 +33,8 @@ pub struct LoopData {
     /// The loop is finite if it does nothing observable: `llvm.loop.mustprogress`, or the function is `mustprogress` or
     /// `willreturn`.
     pub must_progress: bool,
+    /// A version for rows that are not equally far apart ([`crate::Session::divide_rows`]).
+    pub apart: bool,
 }
 
 /// A single-entry region of LLVM's region tree.
@@ -299,6 +301,7 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         parent: sys::NONE,
         depth: 0,
         must_progress: 0,
+        apart: 0,
         header: null,
         preheader: null,
         latch: null,
@@ -324,6 +327,7 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
             sys::prs_loop_location(raw, id, line, column, ctx, sink)
         }),
         must_progress: r.must_progress != 0,
+        apart: r.apart != 0,
     }
 }
 

@@ -56,6 +56,12 @@
 //! once more, and in the loop the load is marked by [`UNWRITTEN`] in a way that lets scalar evolution see the value from before. That this is what the
 //! loop loads is checked at run time, by comparing the place with what the loop writes; in the host's code the marks are taken off again.
 
+//!
+//! **Tables of rows.** In C and C++ a matrix is often a table of pointers (`double **a`, a vector of vectors), one for each row, and `a[i][j]` loads
+//! one. Mostly the rows are equally far apart. Before the loop, the run-time library looks at the part of the table that the loop reads
+//! (`pollyrs_rt_rows`; memory that is not there is no error), and answers with the first row and the distance: there is a version of the loop in which
+//! `a[i]` is `first + i * distance`, and nothing is loaded. The loop as it was runs where the answer is no. Nothing in the loop may write to the table, by
+//! alias analysis.
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
 /// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
@@ -196,6 +202,14 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_restore_unwritten(self.raw, f) })
+    }
+
+    /// Loops that load the addresses of rows from tables get a version for rows that are equally far apart, which is asked at run time; at most
+    /// `limit` loops.
+    pub fn divide_rows(&self, f: LLVMValueRef, limit: u32) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit) })
     }
 
     /// Tells LLVM of calls of the mathematical library what holds for all of them: they return, and write `errno` at most.

@@ -28,6 +28,7 @@ pub struct LoopRecord {
     pub parent: usize,
     pub depth: u32,
     pub must_progress: u32,
+    pub apart: u32,
     pub header: LLVMBasicBlockRef,
     pub preheader: LLVMBasicBlockRef,
     pub latch: LLVMBasicBlockRef,
@@ -148,6 +149,7 @@ unsafe extern "C" {
     pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_promote_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rotate_pointers(s: *mut RawSession, f: LLVMValueRef, max_instructions: u32) -> bool;
+    pub fn prs_divide_rows(s: *mut RawSession, f: LLVMValueRef, limit: u32) -> bool;
     pub fn prs_describe_math_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_assume_no_errno(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False if a call was lost.

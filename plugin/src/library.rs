@@ -109,6 +109,7 @@ const PUBLISHING: &[(&str, &str)] = &[
 ];
 
 const QUIET: &[(&str, &str)] = &[
+    ("pollyrs_rt_rows", "r---"),
     ("clock", ""),
     ("time", "w"),
     ("clock_gettime", "-w"),

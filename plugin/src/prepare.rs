@@ -21,6 +21,9 @@ const LOOPS: &str = "loop-simplify,lcssa";
 /// Switches with more cases stay; each case is a piece of a domain.
 const MAX_SWITCH_CASES: u32 = 16;
 
+/// Loops of a function that get a version for rows that are equally far apart.
+const MAX_ROWS: u32 = 16;
+
 /// Instructions that a loop may have when iterations are joined for the sake of pointers that change places.
 const MAX_ROTATED: u32 = 4000;
 
@@ -72,6 +75,9 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.hoist_arithmetic(f)?;
     session.advance_counters(f)?;
     session.run_passes(f, SIMPLIFY)?;
+    if session.divide_rows(f, MAX_ROWS)? {
+        session.run_passes(f, SIMPLIFY)?;
+    }
     session.hoist_conditions(f)?;
     session.rewrite_exit_pointers(f)?;
     if session.lower_switches(f, MAX_SWITCH_CASES)? {

@@ -44,6 +44,7 @@ pub mod resident;
 pub mod results;
 pub mod returned;
 pub mod ring;
+mod row_table;
 pub mod rows;
 mod spans;
 pub mod written;
@@ -373,6 +374,18 @@ pub unsafe extern "C" fn pollyrs_rt_end(run: *mut c_void) -> i32 {
             1
         }
     }
+}
+
+/// `pollyrs_rt_rows`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_rows(
+    first: *const c_void,
+    last: *const c_void,
+    step: i64,
+    unit: i64,
+) -> row_table::Rows {
+    let _errno = Errno::kept();
+    row_table::look(first, last, step, unit)
 }
 
 /// An execution of an original loop.

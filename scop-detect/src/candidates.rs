@@ -29,6 +29,8 @@ pub(crate) struct Search<'a, 'm> {
     pub function: String,
     pub scops: Vec<Scop>,
     pub rejections: Vec<Rejection>,
+    /// Nothing is rejected aloud.
+    pub quiet: bool,
     /// Blocks of regions found or given up with a reason.
     pub settled: BTreeSet<Block>,
     /// Attempts left; a function of thousands of loops must not take for ever.
@@ -59,6 +61,9 @@ impl Search<'_, '_> {
         location: Option<pollyrs_scop::Location>,
         at: Option<pollyrs_scop::Location>,
     ) {
+        if self.quiet {
+            return;
+        }
         let r = Rejection { reason, function: self.function.clone(), location, loop_location: at };
         if !self.rejections.contains(&r) {
             self.rejections.push(r);
@@ -94,6 +99,18 @@ impl Search<'_, '_> {
                 None => self.cfg.ipdom(at),
             };
             let next = next.filter(|n| self.in_level(*n, level));
+            // There is another version, for the rows that nearly all programs have: that one is reported.
+            if let (Some(l), Some(n), false) =
+                (headed.filter(|l| self.an.loops()[l.0].apart), next, self.quiet)
+            {
+                self.runs(std::mem::take(&mut elements), level);
+                self.quiet = true;
+                self.runs(self.cfg.region(at, n).into_iter().collect(), level);
+                self.quiet = false;
+                self.settled.extend(self.an.loops()[l.0].blocks.iter().copied());
+                at = n;
+                continue;
+            }
             match next.and_then(|n| self.cfg.region(at, n)) {
                 // Where branches meet that have no common end, each leads here; what is behind belongs to the first that came.
                 Some(c) if c.blocks.iter().any(|b| self.settled.contains(b)) => {

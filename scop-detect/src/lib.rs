@@ -176,6 +176,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         function: function.clone(),
         scops: Vec::new(),
         rejections: Vec::new(),
+        quiet: false,
         settled: BTreeSet::new(),
         attempts: options.max_attempts,
     };

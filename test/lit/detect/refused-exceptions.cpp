@@ -69,8 +69,9 @@ void nested_vectors(int n, std::vector<std::vector<float>> &A) {
       A[i][j] = 1;
 }
 
-// CHECK: scop _Z14nested_vectorsiRSt6vectorIS_IfSaIfEESaIS1_EE at {{.*}}exceptions.cpp:[[#@LINE-4]]: 1 statements, 1 arrays, 1 loops
-// CHECK: rejected BaseChanges at {{.*}}exceptions.cpp:[[#@LINE-6]]: the base address of this changes inside the loop (at {{.*}}exceptions.cpp:[[#@LINE-4]])
+// Both loops for rows that are equally far apart, and the inner one for others.
+// CHECK: scop _Z14nested_vectorsiRSt6vectorIS_IfSaIfEESaIS1_EE.1 at {{.*}}exceptions.cpp:[[#@LINE-6]]: 1 statements, 1 arrays, 2 loops
+// CHECK: scop _Z14nested_vectorsiRSt6vectorIS_IfSaIfEESaIS1_EE.2 at {{.*}}exceptions.cpp:[[#@LINE-6]]: 1 statements, 1 arrays, 1 loops
 
 void makes(int n, float **A) {
   for (int i = 0; i < n; i++)

@@ -72,8 +72,9 @@ void rows_by_pointer(int n, float **A) {
       A[i][j] = 1;
 }
 
-// CHECK: scop rows_by_pointer at {{.*}}memory.c:[[#@LINE-4]]: 1 statements, 1 arrays, 1 loops
-// CHECK: rejected BaseChanges at {{.*}}memory.c:[[#@LINE-6]]: the base address of A changes inside the loop (at {{.*}}memory.c:[[#@LINE-4]])
+// Both loops for rows that are equally far apart, and the inner one for others.
+// CHECK: scop rows_by_pointer.1 at {{.*}}memory.c:[[#@LINE-6]]: 1 statements, 1 arrays, 2 loops
+// CHECK: scop rows_by_pointer.2 at {{.*}}memory.c:[[#@LINE-6]]: 1 statements, 1 arrays, 1 loops
 
 void volatile_read(int n, volatile int *port, int *A) {
   for (int i = 0; i < n; i++)
