@@ -327,7 +327,8 @@ static bool hoistLoad(LoadInst &Load, Loop &L, AAResults &AA, DominatorTree &DT,
     if (Ways.size() > 1)
       Load.dropUBImplyingAttrsAndMetadata();
   };
-  if (!Guarded) {
+  // One that every execution of the loop reaches makes up for the conditions of all.
+  if (any_of(Ways, [](const Guards &Conditions) { return Conditions.empty(); })) {
     if (Speculated)
       Load.dropUBImplyingAttrsAndMetadata();
     Load.moveBefore(Before->getIterator());

@@ -17,6 +17,17 @@ __attribute__((noinline)) static void count_down(int *a, const int *n) {
     a[i] = 3;
 }
 
+// One bound is read under a condition (that there are rows) and without.
+__attribute__((noinline)) static void rows(const int *n, int m, int steps, double *A, double *B) {
+  for (int t = 0; t < steps; ++t) {
+    for (int i = 0; i < m; i += 3)
+      for (int j = 0; j != *n; ++j)
+        A[i * *n + j] += 0.5 * i;
+    for (int j = 4; j < *n; ++j)
+      B[j] = j * 0.25 + t;
+  }
+}
+
 static void kernel(int n, int m, double A[n][m], double B[n][m]) {
   int size = n * m;
   scale(&A[0][0], &size);
@@ -25,6 +36,7 @@ static void kernel(int n, int m, double A[n][m], double B[n][m]) {
   for (int i = 0; i < 16; ++i)
     printf("%d ", small[i]);
   printf("\n");
+  rows(&m, n, 3, &A[0][0], &B[0][0]);
   B[0][0] = A[0][0];
 }
 
