@@ -3,8 +3,8 @@
 //! Invariants that every device keeps:
 //!
 //! * operations on one queue take effect in the order of the calls; queues are independent of each other;
-//! * an allocation for host address `a` has a device address congruent to `a` modulo [`ALIGNMENT`], so that whatever code
-//!   generation knows about the alignment of host addresses holds on the device as well;
+//! * an allocation for host address `a` has a device address congruent to `a` modulo [`WIDEST_ACCESS`], on the emulated device modulo
+//!   [`ALIGNMENT`], so that whatever code generation knows about the alignment of accesses to the host's memory holds on the device as well;
 //! * dropping a queue waits for its work and gives back all it holds; it can be dropped in any state.
 
 use crate::abi::{Array, Scop};
@@ -13,9 +13,14 @@ use crate::registry::State;
 use crate::results::Returning;
 use crate::rows::{Plane, Rows};
 
-/// Device addresses equal host addresses modulo this. The driver aligns allocations to 256 bytes at least (CUDA C
-/// Programming Guide, "Device Memory Accesses"); no vector or asynchronous copy asks for more than 128.
+/// The driver aligns allocations to 256 bytes at least (CUDA C Programming Guide, "Device Memory Accesses"). Addresses of the emulated device equal
+/// the host's modulo this: its kernels are code of the host, with whatever vectors its compiler makes.
 pub const ALIGNMENT: u64 = 256;
+
+/// What kernels for GPUs need of it: the widest access, whose alignment is that of the host's, or tested. But for the rest by this, arrays begin at
+/// a multiple of [`ALIGNMENT`]: `malloc` puts large ones 16 bytes behind a page, where each part of a row that a warp loads lies on two
+/// cache lines (products of doubles at 4096 took 15% longer, `bench/RESULTS.md`).
+pub const WIDEST_ACCESS: u64 = 16;
 
 /// Stands for the address of an array of which nothing is touched: not null, aligned, and never mapped.
 pub const DUMMY_ADDRESS: u64 = ALIGNMENT;
@@ -36,7 +41,7 @@ pub trait Queue {
     /// The name in the profile.
     fn label(&self) -> &'static str;
 
-    /// `bytes` (> 0) of device memory at an address congruent to `host` modulo [`ALIGNMENT`].
+    /// `bytes` (> 0) of device memory at an address congruent to `host` modulo [`WIDEST_ACCESS`], on the emulated device modulo [`ALIGNMENT`].
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64>;
 
     /// Takes back memory that [`Queue::allocate`] gave: work of this queue that was queued before may still use it, work that is

@@ -10,7 +10,7 @@
 //!
 //! Example: `A[i] = A[i-1]` for `i` in `5 .. 10` on doubles touches `A[4] .. A[9]` and writes `A[5] .. A[9]`: `start = &A[4]`,
 //! `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes at some `d` with
-//! `d = start (mod 256)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
+//! `d = start (mod 16)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
 
 use std::ffi::c_int;
 use std::time::{Duration, Instant};

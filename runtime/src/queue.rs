@@ -15,7 +15,7 @@ use crate::abi::{Array, Scop};
 use crate::chain::{Chains, Collected, Launch, Progress, together};
 use crate::config::Config;
 use crate::cuda::{Current, Device, Landing, Module};
-use crate::device::{ALIGNMENT, Adopted, Queue, Store, buffer, padding};
+use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS, buffer};
 use crate::driver::{Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::error::{Error, Result};
 use crate::pool::Block;
@@ -217,7 +217,7 @@ impl Queue for CudaQueue {
         let _current = self.device.current()?;
         // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
         let exact = self.device.allocates_exactly();
-        let room = if exact { padding(host) } else { ALIGNMENT };
+        let room = if exact { host % WIDEST_ACCESS } else { ALIGNMENT };
         let size = bytes.checked_add(room).ok_or(Error::OutOfMemory { bytes })?;
         let fits = |block: &Block| !exact && block.size >= size && block.size / 2 <= size.max(MIN_BLOCK);
         let block = match self.spare.iter().position(fits) {
@@ -228,7 +228,7 @@ impl Queue for CudaQueue {
             })?,
         };
         self.blocks.push(block);
-        Ok(block.address + padding(host))
+        Ok(block.address + host % WIDEST_ACCESS)
     }
 
     fn give_back(&mut self, device: u64) {
@@ -259,7 +259,7 @@ impl Queue for CudaQueue {
         if let Some(Kept::Fresh) = kept {
             let size = array.bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes: array.bytes })?;
             let block = device.allocate(size)?;
-            let address = block.address + padding(array.start as u64);
+            let address = block.address + array.start as u64 % WIDEST_ACCESS;
             kept = device.with_residents(|residents| residents.add(array, block, address));
         }
         let Some(Kept::Yes { device: address, stale }) = kept else { return Ok(None) };

@@ -221,6 +221,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_leave",
         "pollyrs_rt_release",
         "pollyrs_rt_return",
+        "pollyrs_rt_rows",
     ];
     assert_eq!(names, expected);
 }
