@@ -3,7 +3,7 @@
 
 // Enough for a tile on each multiprocessor: plain kernels run below.
 #define N 1100
-#define K 11
+#define K 21
 
 static void product(int n, int m, double A[n][m], double B[m][n], double D[m][n], double C[n][n]) {
   for (int i = 0; i < n; i++)
