@@ -17,8 +17,9 @@ pub enum CodegenError {
     /// isl's code has an access where the stage of its window is not known; a mapping without windows has no such place.
     #[error("an access outside of its window's stage")]
     Unscoped,
-    /// isl's code has a barrier under a condition with a thread's number, which may well be the same for all; another mapping need not have it.
-    #[error("a barrier under a condition that is not the same in all threads of a block")]
+    /// isl's code has a barrier under a condition with a thread's number, or a loop of a tile with a point's, which may well be the same for all;
+    /// another mapping need not have it.
+    #[error("a condition that is not the same in all threads of a block or points of a tile")]
     Divergent,
     /// LLVM refused: a broken module, a pass pipeline, a missing target.
     #[error("llvm: {0}")]

@@ -349,7 +349,7 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
         timer.time(Phase::Kernels, || unsafe { codegen::build_kernels(session.module(), &scop, mapped) })
     };
     let mut kernels = build(&mapped);
-    // isl's code for time tiles may not have the form that windows or barriers need; then values pass in global memory, or no time is tiled.
+    // isl's code for tiles may not have the form that windows, barriers or registers need; then values pass in global memory, or nothing is tiled.
     let formless = |kernels: &codegen::Result<_>| {
         matches!(kernels, Err(codegen::CodegenError::Unscoped | codegen::CodegenError::Divergent))
     };
@@ -363,10 +363,12 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
             Err(stencil::Failure::Reason(_)) => {}
         }
     }
-    if proved && formless(&kernels) {
+    if (proved || has_tiles(&mapped)) && formless(&kernels) {
         mapped = ordinary(false).map_err(reject_reason)?;
         accept(&check(&mapped, 4 * budget).map_err(reject_reason)?)?;
         kernels = build(&mapped);
+    }
+    if proved && mapped.kernels.iter().all(|k| k.steps.is_none()) {
         in_time =
             Some(Err("isl's code for time tiles has barriers that not all threads seem to reach".to_owned()));
     }

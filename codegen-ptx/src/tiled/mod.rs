@@ -94,7 +94,7 @@ pub(crate) struct Tiled<'a> {
 pub(crate) fn ast(tiling: &Tiling) -> Result<AstNode> {
     let build = isl::AstBuild::from_context(tiling.context.clone().params()?)?;
     let node = build.node_from_schedule(tiling.schedule.clone())?;
-    if uniform(&node)? { Ok(node) } else { internal("a loop that is not the same at all points of a tile") }
+    if uniform(&node)? { Ok(node) } else { Err(crate::CodegenError::Divergent) }
 }
 
 /// Whether no loop and no condition mentions a point.
