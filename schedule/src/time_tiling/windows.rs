@@ -41,6 +41,12 @@ pub(super) struct Staging {
     pub full: isl::Set,
 }
 
+impl Staging {
+    fn none(entered: isl::Set) -> Staging {
+        Staging { windows: Vec::new(), copies: Vec::new(), full: entered.clone(), entered }
+    }
+}
+
 /// What [`plan`] needs to know of a kernel.
 pub(super) struct Site<'a> {
     pub scop: &'a Scop,
@@ -72,6 +78,14 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
         true => isl::Set::universe(entered.space()?)?,
         false => isl::Set::from_basic_set(entered.simple_hull()?)?,
     };
+    // Statements with bounds that can't be compared have no such polyhedron: loops over its stages would not end.
+    for d in 0..p.len() as u32 {
+        let bounded = entered.dim_has_lower_bound(isl::DimType::Set, d)?
+            && entered.dim_has_upper_bound(isl::DimType::Set, d)?;
+        if !bounded {
+            return Ok(Staging::none(entered));
+        }
+    }
     let mut found = Vec::new();
     let box_ = stage_box(phase)?;
     for id in (0..scop.arrays.len()).map(ArrayId) {
