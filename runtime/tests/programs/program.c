@@ -426,6 +426,23 @@ static void run_steps(int64_t n, int steps, const char *between) {
   close(zero);
 }
 
+/* Both loops over arrays of n elements, as given; what they have to be afterwards. Frees all four. */
+static void run_both_arrays(PollyrsArray *arrays, int64_t n, double *A, double *B, double *expected_A, double *expected_B) {
+  uint64_t scalars[] = {n};
+  void *run = pollyrs_rt_begin(&both_scop, work, arrays, 2);
+  if (run)
+    pollyrs_rt_launch(run, 0, blocks(n), scalars);
+  if (!finish(run, 0)) {
+    void *host = pollyrs_rt_host_begin(&both_scop, POLLYRS_REASON_RUNTIME);
+    memcpy(A, expected_A, n * 8);
+    memcpy(B, expected_B, n * 8);
+    pollyrs_rt_host_end(host);
+  }
+  compare(A, expected_A, n);
+  compare(B, expected_B, n);
+  free(A), free(B), free(expected_A), free(expected_B);
+}
+
 /* Rows of A, and what changes of B, come back: A[i] += 1 in columns 7 .. 900 of rows of 1000, B[i] *= 2 (every third is 0). */
 static void run_parts(int64_t rows) {
   int64_t n = 1000 * rows;
@@ -444,19 +461,7 @@ static void run_parts(int64_t rows) {
        .element_bytes = 8, .row_bytes = 894 * 8, .row_count = {1, 1, rows}, .row_stride = {0, 0, 8000}},
       {.start = B, .bytes = n * 8, .out_bytes = n * 8, .flags = flags | POLLYRS_ARRAY_CHANGED, .element_bytes = 8},
   };
-  uint64_t scalars[] = {n};
-  void *run = pollyrs_rt_begin(&both_scop, work, arrays, 2);
-  if (run)
-    pollyrs_rt_launch(run, 0, blocks(n), scalars);
-  if (!finish(run, 0)) {
-    void *host = pollyrs_rt_host_begin(&both_scop, POLLYRS_REASON_RUNTIME);
-    memcpy(A, expected_A, n * 8);
-    memcpy(B, expected_B, n * 8);
-    pollyrs_rt_host_end(host);
-  }
-  compare(A, expected_A, n);
-  compare(B, expected_B, n);
-  free(A), free(B), free(expected_A), free(expected_B);
+  run_both_arrays(arrays, n, A, B, expected_A, expected_B);
 }
 
 /* A[i] += 1 in columns 0 .. 2 of rows of 1000, B[i] *= 2 in columns 0 .. 31, in two planes; nothing else is touched. */
@@ -474,19 +479,7 @@ static void run_window(int64_t rows) {
       {.start = B, .bytes = n * 8, .out_bytes = n * 8, .flags = flags, .element_bytes = 8, .row_bytes = 256,
        .row_count = {1, 2, rows / 2}, .row_stride = {0, rows / 2 * 8000, 8000}},
   };
-  uint64_t scalars[] = {n};
-  void *run = pollyrs_rt_begin(&both_scop, work, arrays, 2);
-  if (run)
-    pollyrs_rt_launch(run, 0, blocks(n), scalars);
-  if (!finish(run, 0)) {
-    void *host = pollyrs_rt_host_begin(&both_scop, POLLYRS_REASON_RUNTIME);
-    memcpy(A, expected_A, n * 8);
-    memcpy(B, expected_B, n * 8);
-    pollyrs_rt_host_end(host);
-  }
-  compare(A, expected_A, n);
-  compare(B, expected_B, n);
-  free(A), free(B), free(expected_A), free(expected_B);
+  run_both_arrays(arrays, n, A, B, expected_A, expected_B);
 }
 
 /* One execution of plain(X, Y) in a hold, and of what it computes on copies. `bits` are the objects of X and Y. */
