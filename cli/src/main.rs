@@ -6,6 +6,7 @@ mod driver;
 mod profile;
 mod report;
 mod show;
+mod tune;
 
 use clap::{Parser, Subcommand};
 use driver::{DriverArgs, Mode};
@@ -14,6 +15,7 @@ use report::ReportArgs;
 use show::ShowArgs;
 use std::error::Error;
 use std::process::ExitCode;
+use tune::TuneArgs;
 
 /// Compiles affine loop nests for NVIDIA GPUs.
 #[derive(Debug, Parser)]
@@ -40,6 +42,8 @@ enum Command {
     Profile(ProfileArgs),
     /// Draw the time tiles of a file's stencils
     Show(ShowArgs),
+    /// Measure other choices than the model's on the device, and write the best to a file that later compilations read
+    Tune(TuneArgs),
     /// Check compilers, driver, device and limits of this machine
     Doctor,
 }
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args).map_err(Into::into),
         Command::Profile(args) => profile::run(&args).map_err(Into::into),
         Command::Show(args) => show::run(&args).map_err(Into::into),
+        Command::Tune(args) => tune::run(&args).map_err(Into::into),
         Command::Doctor => Ok(doctor::run()),
     };
     match result {
@@ -71,6 +76,19 @@ mod tests {
     fn the_command_line_definition_is_consistent() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn words_to_tune_keep_the_dashes_before_the_programs_arguments() {
+        let words = ["pollyrs", "tune", "--runs", "5", "-O3", "x.c", "-lm", "--", "2000", "-v"];
+        match Cli::try_parse_from(words).map(|c| c.command) {
+            Ok(Command::Tune(args)) => {
+                let text = format!("{args:?}");
+                assert!(text.contains(r#"args: ["-O3", "x.c", "-lm", "--", "2000", "-v"]"#), "{text}");
+                assert!(text.contains("runs: 5"), "{text}");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

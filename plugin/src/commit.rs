@@ -7,6 +7,7 @@ use crate::budget;
 use crate::holds;
 use crate::options::{CubinMode, Options};
 use crate::remarks;
+use crate::stencil::Steps;
 use crate::timing::{Phase, Timer};
 use crate::tools;
 use inkwell::llvm_sys::core::*;
@@ -36,7 +37,9 @@ pub struct Compiled {
     pub footprints: Vec<Option<Footprint>>,
     pub work: WorkEstimate,
     /// What was fused of the time steps of a stencil, or why nothing was; `None`: not tried.
-    pub fused: Option<Result<String, String>>,
+    pub fused: Option<Result<Steps, String>>,
+    /// What was taken from a file of tuned choices, or why nothing was; `None`: it has no entry.
+    pub tuned: Option<Result<String, String>>,
     /// Set by [`Compiled::prepare`].
     pub entry: Option<codegen::Entry>,
 }

@@ -14,12 +14,14 @@ use crate::callgraph::{callees_first, carriers, is_called};
 use crate::commit::{self, Compiled};
 use crate::effects::Summaries;
 use crate::holds;
-use crate::options::{Options, Strategy};
+use crate::options::{Options, RegisterTile, Strategy};
 use crate::prepare;
 use crate::remarks;
 use crate::search::search;
-use crate::stencil;
+use crate::stencil::{self, Steps};
+use crate::time_tiles::tile_time;
 use crate::timing::{Phase, Timer};
+use crate::tuned::Tuned;
 use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -44,6 +46,7 @@ pub struct Run<'a> {
     pub options: &'a Options,
     pub timer: &'a Timer,
     pub budgets: Budgets,
+    pub tuned: Tuned,
     assembler: Assembler,
     summaries: Summaries<'a>,
     /// Functions that may work with their callers' holds, as far as the search has come.
@@ -96,6 +99,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         options,
         timer,
         budgets: Budgets::new(options, instructions),
+        tuned: Tuned::load(options)?,
         assembler: Assembler::new(),
         summaries: Summaries::new(session),
         borrowers: RefCell::default(),
@@ -219,6 +223,9 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         }
         Err(e) => return abandon(e),
     };
+    for entry in run.tuned.stale(&name_of(f)) {
+        remarks::stale(f, entry);
+    }
     for rejection in &rejections {
         remarks::rejected(f, clone, rejection);
     }
@@ -249,8 +256,8 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
 }
 
 /// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
-pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
-    let Run { session, stage, options, timer, .. } = *run;
+pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
+    let Run { session, stage, timer, .. } = *run;
     if stage == Stage::Scop {
         eprintln!("{scop}");
     }
@@ -285,10 +292,10 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
     };
     let (mut tiled, mut in_time) = (None, None);
     if let Strategy::Tiled(tiling) = options.strategy {
-        in_time = Some(match tile_time(run, &scop, &dependences, tiling, budget, true) {
+        in_time = Some(match tile_time(run, options, &scop, &dependences, tiling, budget, true) {
             Ok(mapped) => {
                 tiled = Some(mapped);
-                Ok("several in a tile, by time tiles".to_owned())
+                Ok(Steps { what: "several in a tile, by time tiles".to_owned(), shape: None })
             }
             Err(stencil::Failure::Unproved(violation)) => return Err(unproved("time tiles", &violation)),
             Err(stencil::Failure::Reason(why)) => Err(why),
@@ -354,7 +361,7 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
         matches!(kernels, Err(codegen::CodegenError::Unscoped | codegen::CodegenError::Divergent))
     };
     if let (true, Strategy::Tiled(tiling)) = (proved && formless(&kernels), options.strategy) {
-        match tile_time(run, &scop, &dependences, tiling, budget, false) {
+        match tile_time(run, options, &scop, &dependences, tiling, budget, false) {
             Ok(tiles) => {
                 mapped = tiles;
                 kernels = build(&mapped);
@@ -400,59 +407,7 @@ pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReas
     let (footprints, work) = timer
         .time(Phase::Estimates, || Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?)))
         .map_err(reject_reason)?;
-    Ok(Some(Compiled { scop, mapped, kernels, device, footprints, work, fused, entry: None }))
-}
-
-/// The largest budget that proofs of windows get: beyond it they rarely end, and there is a mapping without.
-const WINDOWS_BUDGET: u64 = 10_000_000;
-
-/// The SCoP mapped by time tiles and proved, or why it gets the ordinary mapping.
-fn tile_time(
-    run: &Run<'_>,
-    scop: &Scop,
-    deps: &schedule::Dependences,
-    tiling: schedule::time_tiling::TimeTiling,
-    budget: u64,
-    windows: bool,
-) -> Result<schedule::MappedScop, stencil::Failure> {
-    let sizes: Vec<i64> = run.options.tile.iter().map(|s| i64::from(*s)).collect();
-    if run.options.show_tiles
-        && let Ok(Ok(band)) = schedule::time_tiling::recognise(scop, deps)
-    {
-        let points = schedule::time_tiling::picture::picture(&scop.ctx, tiling, &band, &sizes);
-        eprintln!("pollyrs-tiles {}", scop.name);
-        for p in points? {
-            eprintln!("pollyrs-tile {p}");
-        }
-    }
-    let proved = |wish: schedule::time_tiling::Techniques| {
-        let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, wish, budget);
-        let mapped = run.timer.time(Phase::Mapping, map)??;
-        let check_budget = if wish.windows { 4 * budget.min(WINDOWS_BUDGET) } else { 4 * budget };
-        let check = || schedule::legality::check_within(scop, deps, &mapped, check_budget);
-        let violations = run.timer.time(Phase::Check, check)?;
-        match violations.first().filter(|_| !schedule::planted::unproved()) {
-            Some(v) => Err(stencil::Failure::Unproved(v.to_string())),
-            None => Ok(mapped),
-        }
-    };
-    // Measured in three dimensions: small tiles bring more than they pass on (bench/RESULTS.md, "Time tiles").
-    let mut wish = run.options.techniques.unwrap_or_default();
-    for s in &scop.statements {
-        let dims = s.domain.dim(pollyrs_isl::DimType::Set)?;
-        wish.windows &= dims <= 3 || run.options.techniques.is_some();
-    }
-    wish.windows &= windows;
-    // What is in shared memory makes proofs longer; without it they may fit the budget.
-    proved(wish).or_else(|why| {
-        if !wish.windows || matches!(why, stencil::Failure::Unproved(_)) {
-            return Err(why);
-        }
-        if run.options.verbose {
-            eprintln!("pollyrs: {}: values of time tiles stay in global memory: {why}", scop.name);
-        }
-        proved(schedule::time_tiling::Techniques { windows: false, ..wish }).map_err(|_| why)
-    })
+    Ok(Some(Compiled { scop, mapped, kernels, device, footprints, work, fused, tuned: None, entry: None }))
 }
 
 /// By `ArrayId`; `None` for what is not memory.
@@ -488,6 +443,14 @@ fn map_options(options: &Options, budget: u64) -> schedule::MapOptions {
     if let [threads] = options.tile.as_slice() {
         map.looped = *threads;
     }
+    map.tiling = match options.register_tile {
+        None => map.tiling,
+        Some(RegisterTile::Never) => None,
+        // The numbers were checked with the options.
+        Some(RegisterTile::Shape { threads, points, residents }) => {
+            map.tiling.and_then(|t| t.only(threads, points, residents).ok())
+        }
+    };
     map
 }
 

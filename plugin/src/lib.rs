@@ -30,8 +30,10 @@ mod search;
 mod selftest;
 mod stencil;
 mod sums;
+mod time_tiles;
 mod timing;
 mod tools;
+mod tuned;
 mod worth;
 
 pub use error::PluginError;

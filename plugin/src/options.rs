@@ -7,8 +7,10 @@
 //! splits pipelines at commas.
 
 use crate::{PluginError, worth};
+use pollyrs_schedule::TilingOptions;
 use pollyrs_schedule::time_tiling::{Techniques, TimeTiling};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Where generated code can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +44,18 @@ pub enum Strategy {
     Tiled(TimeTiling),
 }
 
+/// Which tiles of points in registers kernels may have.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum RegisterTile {
+    Never,
+    /// Threads and points of a thread along the two tiled dimensions, and blocks on a multiprocessor.
+    Shape {
+        threads: [u32; 2],
+        points: [u32; 2],
+        residents: u32,
+    },
+}
+
 /// See the module documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -60,10 +74,16 @@ pub struct Options {
     pub stencil_shape: Vec<u32>,
     /// Outermost first; empty: chosen by the mapping.
     pub tile: Vec<u32>,
+    /// `None`: chosen by the mapping.
+    pub register_tile: Option<RegisterTile>,
     /// Of the code of time tiles; `None`: by their dimensions.
     pub techniques: Option<Techniques>,
     /// Print the tiles of stencils, for `pollyrs show --tiles`.
     pub show_tiles: bool,
+    /// A file of `pollyrs tune`.
+    pub tuned: Option<PathBuf>,
+    /// Print a line for each offloaded SCoP, for `pollyrs tune`.
+    pub show_choices: bool,
     /// isl operations; `None`: the stages' default.
     pub budget: Option<u64>,
     /// isl operations after which the rest of a module is left as it is; `None`: by its size.
@@ -81,7 +101,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 22] = [
     "targets",
     "arch",
     "cubin",
@@ -92,8 +112,11 @@ const NAMES: [&str; 19] = [
     "fuse-steps",
     "stencil-shape",
     "tile",
+    "register-tile",
     "techniques",
     "show-tiles",
+    "tuned",
+    "show-choices",
     "budget",
     "module-budget",
     "tiled",
@@ -119,8 +142,11 @@ impl Default for Options {
             fuse_steps: None,
             stencil_shape: Vec::new(),
             tile: Vec::new(),
+            register_tile: None,
             techniques: None,
             show_tiles: false,
+            tuned: None,
+            show_choices: false,
             budget: None,
             module_budget: None,
             tiled: 48,
@@ -161,6 +187,26 @@ impl Options {
                 .map_err(|problem| PluginError::Option { name: name.clone(), problem })?;
         }
         options.check_tile().map_err(|problem| PluginError::Option { name: "tile".to_owned(), problem })?;
+        Ok(options)
+    }
+
+    /// These, but for what the entry of a tuned file says.
+    ///
+    /// # Errors
+    /// A value that does not parse.
+    pub fn with(&self, choice: &pollyrs_tuning::Choice) -> Result<Options, PluginError> {
+        let mut options = self.clone();
+        if !choice.is_empty() {
+            // They were measured with the options of the choice alone.
+            (options.fuse_steps, options.stencil_shape) = (None, Vec::new());
+            (options.tile, options.register_tile, options.techniques) = (Vec::new(), None, None);
+        }
+        for (name, value) in choice {
+            let wrong = |problem| PluginError::Option { name: name.clone(), problem };
+            options.set(name, value).map_err(wrong)?;
+        }
+        let wrong = |problem| PluginError::Option { name: "tile".to_owned(), problem };
+        options.check_tile().map_err(wrong)?;
         Ok(options)
     }
 
@@ -217,8 +263,11 @@ impl Options {
                 self.stencil_shape = n;
             }
             "tile" => self.tile = sizes(value)?,
+            "register-tile" => self.register_tile = Some(register_tile(value)?),
             "techniques" => self.techniques = Some(techniques(value)?),
             "show-tiles" => self.show_tiles = flag(value)?,
+            "tuned" => self.tuned = (!value.is_empty()).then(|| PathBuf::from(value)),
+            "show-choices" => self.show_choices = flag(value)?,
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
             "tiled" => self.tiled = number(value)?,
@@ -280,6 +329,21 @@ fn techniques(value: &str) -> Result<Techniques, String> {
         }
     }
     Ok(t)
+}
+
+fn register_tile(value: &str) -> Result<RegisterTile, String> {
+    if value == "none" {
+        return Ok(RegisterTile::Never);
+    }
+    let wrong = || format!("'{value}' is neither none nor TYxTXxPYxPX or TYxTXxPYxPXxB");
+    let n = value.split('x').map(|n| n.parse().map_err(|_| wrong())).collect::<Result<Vec<u32>, _>>()?;
+    let (threads, points, residents) = match n[..] {
+        [ty, tx, py, px] => ([ty, tx], [py, px], 1),
+        [ty, tx, py, px, b] => ([ty, tx], [py, px], b),
+        _ => return Err(wrong()),
+    };
+    TilingOptions::default().only(threads, points, residents)?;
+    Ok(RegisterTile::Shape { threads, points, residents })
 }
 
 fn sizes(value: &str) -> Result<Vec<u32>, String> {

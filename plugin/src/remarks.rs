@@ -7,6 +7,7 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{RemarkKind, location, remark};
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{ArrayKind, Location, RejectReason, Rejection};
+use pollyrs_tuning::Entry;
 
 /// `-Rpass=pollyrs` for an offloaded SCoP, `-Rpass-analysis=pollyrs` for what it assumes.
 pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
@@ -30,9 +31,21 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
     }
     remark(f, RemarkKind::Passed, "Offloaded", at, &message);
     match &c.fused {
-        Some(Ok(what)) => remark(f, RemarkKind::Passed, "FusedSteps", at, &format!("fuses steps: {what}")),
+        Some(Ok(steps)) => {
+            remark(f, RemarkKind::Passed, "FusedSteps", at, &format!("fuses steps: {}", steps.what))
+        }
         Some(Err(why)) => {
             remark(f, RemarkKind::Analysis, "StepsNotFused", at, &format!("steps are not fused: {why}"))
+        }
+        None => {}
+    }
+    match &c.tuned {
+        Some(Ok(what)) => {
+            remark(f, RemarkKind::Passed, "Tuned", at, &format!("takes the tuned choice: {what}"))
+        }
+        Some(Err(why)) => {
+            let text = format!("the tuned choice does not hold here, the model's is taken: {why}");
+            remark(f, RemarkKind::Analysis, "TunedRefused", at, &text);
         }
         None => {}
     }
@@ -68,6 +81,15 @@ pub fn rejected(f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
         message.push_str(&format!(" (loop at {l})"));
     }
     remark(f, RemarkKind::Missed, r.reason.remark_name(), at, &message);
+}
+
+/// An entry of a tuned file for this function that no loop nest of it has the content of.
+pub fn stale(f: LLVMValueRef, entry: &Entry) {
+    let what = format!(
+        "the tuned choice for {} (content {}) fits no loop nest of this function any more: the model's choice is taken",
+        entry.scop, entry.content
+    );
+    remark(f, RemarkKind::Analysis, "TunedStale", None, &what);
 }
 
 /// A budget that ends the work on a whole function.

@@ -8,8 +8,9 @@
 
 use crate::Stage;
 use crate::commit::Compiled;
-use crate::driver::{Run, compile, detect_options};
+use crate::driver::{Run, detect_options};
 use crate::timing::Phase;
+use crate::tuned;
 use crate::worth;
 use pollyrs_llvm_shim::Analyses;
 use pollyrs_scop::{RejectReason, Rejection};
@@ -102,10 +103,7 @@ fn search_once(
             Some(instances) if !worth::accompanies(analyses, &scop, large()) => {
                 Err(RejectReason::LittleWork { instances })
             }
-            _ => {
-                let _budget = ctx.budget(run.budgets.scop());
-                compile(run, scop)
-            }
+            _ => tuned::compile(run, scop),
         };
         run.budgets.spend(ctx.operations() - before);
         let divide = matches!(result, Err(RejectReason::Budget { .. })) && loops > 1;

@@ -5,6 +5,16 @@ use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule::stencil::{self, Wish};
 use pollyrs_schedule::{Dependences, MappedScop};
 use pollyrs_scop::Scop;
+use pollyrs_tuning::StencilShape;
+
+/// What was done with the time steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// For the user.
+    pub what: String,
+    /// If they are fused.
+    pub shape: Option<StencilShape>,
+}
 
 /// Why steps are not several in a launch or tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,11 +47,11 @@ pub fn fuse(
     mapped: &MappedScop,
     kernels: &mut codegen::KernelModule,
     options: &Options,
-) -> Result<String, Failure> {
+) -> Result<Steps, Failure> {
     let result = try_fuse(scop, deps, mapped, kernels, options);
     if options.verbose {
         match &result {
-            Ok(what) => eprintln!("pollyrs: {}: {what}", scop.name),
+            Ok(steps) => eprintln!("pollyrs: {}: {}", scop.name, steps.what),
             Err(why) => eprintln!("pollyrs: {}: steps are not fused: {why}", scop.name),
         }
     }
@@ -54,7 +64,7 @@ fn try_fuse(
     mapped: &MappedScop,
     kernels: &mut codegen::KernelModule,
     options: &Options,
-) -> Result<String, Failure> {
+) -> Result<Steps, Failure> {
     let found = stencil::recognise(scop, deps)??;
     if !stencil::check::time_on_host(mapped)? {
         return Err(Failure::Reason("the time loop does not run on the host".into()));
@@ -77,11 +87,24 @@ fn try_fuse(
     let first = &plans[0];
     let [ty, tx] = first.config.threads;
     let [cy, cx] = first.config.cells;
-    Ok(format!(
+    let what = format!(
         "{} time iterations a launch; blocks of {ty} x {tx} threads, {cy} x {cx} columns each{}; {} registers, {} blocks a multiprocessor",
         depths.join(" or "),
         if first.config.apart { ", steps apart" } else { "" },
         first.model.registers,
         first.model.resident,
-    ))
+    );
+    let shape = StencilShape {
+        dims: found.dims,
+        fuse: first.config.fuse,
+        period: found.period,
+        threads: first.config.threads,
+        columns: first.config.cells,
+        variant: match (first.config.apart, first.config.rows) {
+            (true, _) => 2,
+            (false, 4) => 4,
+            _ => 1,
+        },
+    };
+    Ok(Steps { what, shape: Some(shape) })
 }

@@ -45,7 +45,7 @@ pub use dependences::{Dependences, dependences, memory_flow};
 pub use estimate::{Corner, Footprint, Returned, WorkEstimate, constant_work, footprint, work};
 pub use legality::{Violation, check};
 pub use mapped::*;
-pub use mapping::{MapOptions, map};
+pub use mapping::{MapOptions, TilingOptions, map};
 pub use strategy::{ScheduleOptions, schedule};
 pub use tree::{Band, ScheduleTree, Tree};
 

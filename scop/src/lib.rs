@@ -22,6 +22,7 @@
 //! must-write { S0[i0, i1] -> C[i0, i1] }
 //! ```
 
+mod content;
 mod model;
 mod print;
 mod reject;

@@ -108,6 +108,12 @@ pub fn run(mode: Mode, args: &DriverArgs) -> Result<u8, DriverError> {
     execute(&line)
 }
 
+/// Whether words for `pollyrs cc` name a file of tuned choices.
+pub fn takes_tuned(words: &[OsString]) -> Result<bool, DriverError> {
+    let (options, _) = options::take(&response::expand(words)?)?;
+    Ok(options.plugin.iter().any(|o| o.to_string_lossy().starts_with("-pollyrs-tuned=")))
+}
+
 /// Longest command line passed as it is; beyond it a response file is written. Linux limits all arguments together to a quarter
 /// of the stack limit (2 MiB by default) and the environment counts too.
 const MAX_COMMAND_BYTES: usize = 256 * 1024;

@@ -1,7 +1,7 @@
 //! The driver's own options, taken out of the command line before the compiler sees it.
 
 use super::DriverError;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
 /// Printed by `--pollyrs-help`.
@@ -16,6 +16,7 @@ here goes to the compiler. Loops are offloaded at -O1 and above.
   --pollyrs-remarks               say what was offloaded, what was not and why
                                   (-Rpass=pollyrs -Rpass-missed=pollyrs -Rpass-analysis=pollyrs)
   --pollyrs-option=NAME=VALUE     any option of the plugin: -mllvm -pollyrs-NAME=VALUE (or NAME alone, for a flag)
+  --pollyrs-tuned=FILE            take the choices that 'pollyrs tune' has written to FILE (also: --tuned FILE)
   --pollyrs-shared-rt             link libpollyrs_rt.so instead of the static library
   --pollyrs-help                  this text
 ";
@@ -37,7 +38,18 @@ pub struct Options {
 pub fn take(words: &[OsString]) -> Result<(Options, Vec<OsString>), DriverError> {
     let mut options = Options::default();
     let mut rest = Vec::new();
-    for word in words {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--tuned" {
+            let file = words.next().filter(|f| !f.is_empty());
+            let file = file.ok_or(DriverError::BadValue { option: "--tuned", needs: "a file" })?;
+            options.plugin.push(tuned(file));
+            continue;
+        }
+        if let Some(file) = word.as_bytes().strip_prefix(b"--pollyrs-tuned=").filter(|f| !f.is_empty()) {
+            options.plugin.push(tuned(OsStr::from_bytes(file)));
+            continue;
+        }
         if !word.as_bytes().starts_with(b"--pollyrs-") {
             rest.push(word.clone());
             continue;
@@ -73,6 +85,12 @@ pub fn take(words: &[OsString]) -> Result<(Options, Vec<OsString>), DriverError>
     Ok((options, rest))
 }
 
+fn tuned(file: &OsStr) -> OsString {
+    let mut word = OsString::from("-pollyrs-tuned=");
+    word.push(file);
+    word
+}
+
 fn list<'a>(
     value: Option<&'a str>,
     option: &'static str,
@@ -92,12 +110,14 @@ mod tests {
     #[test]
     fn options_are_taken_out_and_the_rest_keeps_its_order() {
         let line = "-O3 --pollyrs-targets=cuda,emulated a.c --pollyrs-remarks -o a --pollyrs-arch=sm_80 --pollyrs-option=tile=16,32 \
-                    --pollyrs-option=verbose --pollyrs-shared-rt";
+                    --pollyrs-option=verbose --pollyrs-shared-rt --tuned x.tune";
         let (options, rest) = take(&words(line)).unwrap();
         assert_eq!(rest, words("-O3 a.c -o a"));
         assert_eq!(
             options.plugin,
-            words("-pollyrs-targets=cuda,emulated -pollyrs-arch=sm_80 -pollyrs-tile=16,32 -pollyrs-verbose")
+            words(
+                "-pollyrs-targets=cuda,emulated -pollyrs-arch=sm_80 -pollyrs-tile=16,32 -pollyrs-verbose -pollyrs-tuned=x.tune"
+            )
         );
         assert!(options.remarks && options.shared_runtime && !options.help);
     }
@@ -111,6 +131,8 @@ mod tests {
             "--pollyrs-targets",
             "--pollyrs-option",
             "--pollyrs-remarks=yes",
+            "--pollyrs-tuned=",
+            "a.c --tuned",
         ] {
             assert!(take(&words(line)).is_err(), "{line}");
         }

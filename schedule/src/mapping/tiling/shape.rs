@@ -83,6 +83,49 @@ impl Default for TilingOptions {
     }
 }
 
+impl TilingOptions {
+    /// These shapes, but for the numbers given, one for each kind of kernel; fragments of products have their own.
+    ///
+    /// # Errors
+    /// What is wrong with the numbers.
+    pub fn only(
+        &self,
+        threads: [u32; 2],
+        points: [u32; 2],
+        residents: u32,
+    ) -> std::result::Result<Self, String> {
+        let [ty, tx] = threads;
+        // Warps are 4 x 8 threads.
+        if ty == 0 || tx == 0 || ty % 4 != 0 || tx % 8 != 0 || ty.saturating_mul(tx) > 1024 {
+            return Err(format!(
+                "{ty} x {tx} threads: the first has to be a multiple of 4, the second of 8, 1024 in all at most"
+            ));
+        }
+        let [py, px] = points;
+        if !points.iter().all(|p| p.is_power_of_two() && *p <= 16) || py * px > 128 {
+            return Err(format!("{py} x {px} points: each has to be 1, 2, 4, 8 or 16, 128 in all at most"));
+        }
+        if !(1..=16).contains(&residents) || residents * ty * tx > 2048 {
+            return Err(format!(
+                "{residents} blocks of {ty} x {tx} threads: a multiprocessor has 2048 threads"
+            ));
+        }
+        let one = |of: &[TileShape]| {
+            let vector = points.map(|p| p.min(4));
+            of.first()
+                .map(|s| TileShape { threads, points, vector, residents, ..s.clone() })
+                .into_iter()
+                .collect()
+        };
+        Ok(TilingOptions {
+            narrow: one(&self.narrow),
+            chained: one(&self.chained),
+            wide: one(&self.wide),
+            ..self.clone()
+        })
+    }
+}
+
 /// How one member is tiled.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Shape {

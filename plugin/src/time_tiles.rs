@@ -1,0 +1,61 @@
+//! Time tiles for the SCoPs whose time loop can be tiled: mapped, and proved before anything is made of them.
+
+use crate::driver::Run;
+use crate::options::Options;
+use crate::stencil::Failure;
+use crate::timing::Phase;
+use pollyrs_schedule as schedule;
+use pollyrs_scop::Scop;
+
+/// The largest budget that proofs of windows get: beyond it they rarely end, and there is a mapping without.
+const WINDOWS_BUDGET: u64 = 10_000_000;
+
+/// The SCoP mapped by time tiles and proved, or why it gets the ordinary mapping.
+pub fn tile_time(
+    run: &Run<'_>,
+    options: &Options,
+    scop: &Scop,
+    deps: &schedule::Dependences,
+    tiling: schedule::time_tiling::TimeTiling,
+    budget: u64,
+    windows: bool,
+) -> Result<schedule::MappedScop, Failure> {
+    let sizes: Vec<i64> = options.tile.iter().map(|s| i64::from(*s)).collect();
+    if options.show_tiles
+        && let Ok(Ok(band)) = schedule::time_tiling::recognise(scop, deps)
+    {
+        let points = schedule::time_tiling::picture::picture(&scop.ctx, tiling, &band, &sizes);
+        eprintln!("pollyrs-tiles {}", scop.name);
+        for p in points? {
+            eprintln!("pollyrs-tile {p}");
+        }
+    }
+    let proved = |wish: schedule::time_tiling::Techniques| {
+        let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, wish, budget);
+        let mapped = run.timer.time(Phase::Mapping, map)??;
+        let check_budget = if wish.windows { 4 * budget.min(WINDOWS_BUDGET) } else { 4 * budget };
+        let check = || schedule::legality::check_within(scop, deps, &mapped, check_budget);
+        let violations = run.timer.time(Phase::Check, check)?;
+        match violations.first().filter(|_| !schedule::planted::unproved()) {
+            Some(v) => Err(Failure::Unproved(v.to_string())),
+            None => Ok(mapped),
+        }
+    };
+    // Measured in three dimensions: small tiles bring more than they pass on (bench/RESULTS.md, "Time tiles").
+    let mut wish = options.techniques.unwrap_or_default();
+    for s in &scop.statements {
+        let dims = s.domain.dim(pollyrs_isl::DimType::Set)?;
+        wish.windows &= dims <= 3 || options.techniques.is_some();
+    }
+    wish.windows &= windows;
+    // What is in shared memory makes proofs longer; without it they may fit the budget.
+    proved(wish).or_else(|why| {
+        if !wish.windows || matches!(why, Failure::Unproved(_)) {
+            return Err(why);
+        }
+        if options.verbose {
+            eprintln!("pollyrs: {}: values of time tiles stay in global memory: {why}", scop.name);
+        }
+        proved(schedule::time_tiling::Techniques { windows: false, ..wish }).map_err(|_| why)
+    })
+}

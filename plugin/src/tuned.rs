@@ -1,0 +1,138 @@
+//! Choices that `pollyrs tune` has measured: each SCoP with an entry takes the options of the entry, in place of the model's choice.
+//!
+//! # Invariants
+//! - An entry changes options only; all stages, the proofs among them, are the same.
+//! - An entry whose options lead nowhere (the schedule is not legal any more, the shape does not fit) is as if it were not there, with a remark.
+//! - An entry for a content that no SCoP of its function has is reported, and never taken for another SCoP.
+
+use crate::commit::Compiled;
+use crate::driver::{Run, compile as compile_with};
+use crate::options::Options;
+use crate::{PluginError, Stage};
+use pollyrs_scop::{RejectReason, Scop};
+use pollyrs_tuning::{self as tuning, Entry, Told};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// The file of a compilation, and which of its entries were met.
+pub struct Tuned {
+    entries: Vec<(Entry, Options)>,
+    met: RefCell<BTreeSet<usize>>,
+}
+
+impl Tuned {
+    /// Reads the file that the options name, if they name one.
+    ///
+    /// # Errors
+    /// A file that is not there or not understood, a value that the option does not take.
+    pub fn load(options: &Options) -> Result<Tuned, PluginError> {
+        let wrong = |problem| PluginError::Option { name: "tuned".into(), problem };
+        let mut entries = Vec::new();
+        if let Some(path) = &options.tuned {
+            for entry in tuning::Tuned::read(path).map_err(|e| wrong(e.to_string()))?.entries {
+                let with = options.with(&entry.options);
+                let with = with.map_err(|e| wrong(format!("{}: {e}", path.display())))?;
+                entries.push((entry, with));
+            }
+        }
+        Ok(Tuned { entries, met: RefCell::default() })
+    }
+
+    /// The entry of a SCoP, and the options with it.
+    fn find(&self, function: &str, content: &str) -> Option<&(Entry, Options)> {
+        let of = |(e, _): &(Entry, Options)| e.function == function && e.content == content;
+        let at = self.entries.iter().position(of)?;
+        self.met.borrow_mut().insert(at);
+        self.entries.get(at)
+    }
+
+    /// The entries for a function that was searched, of which nothing was found.
+    pub fn stale(&self, function: &str) -> Vec<&Entry> {
+        let met = self.met.borrow();
+        let entries = self.entries.iter().enumerate();
+        entries
+            .filter(|(at, (e, _))| e.function == function && !met.contains(at))
+            .map(|(_, (e, _))| e)
+            .collect()
+    }
+}
+
+/// All stages of one SCoP, by its entry if it has one.
+pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
+    let ctx = scop.ctx.clone();
+    let needed = run.options.show_choices || !run.tuned.entries.is_empty();
+    let content = if needed { tuning::content_hash(scop.content()) } else { String::new() };
+    let name = (scop.function.clone(), scop.name.clone());
+    let mut tuned = None;
+    let mut result = None;
+    if let Some((entry, options)) = run.tuned.find(&scop.function, &content) {
+        let _budget = ctx.budget(run.budgets.scop());
+        match taken(compile_with(run, options, scop.clone()), entry) {
+            Ok(done) => {
+                tuned = Some(Ok(described(entry)));
+                result = Some(Ok(done));
+            }
+            Err(why) => tuned = Some(Err(format!("{}: {why}", described(entry)))),
+        }
+    }
+    let result = match result {
+        Some(done) => done,
+        None => {
+            let _budget = ctx.budget(run.budgets.scop());
+            compile_with(run, run.options, scop)
+        }
+    };
+    let Some(mut compiled) = result? else { return Ok(None) };
+    compiled.tuned = tuned;
+    if run.options.show_choices && run.stage == Stage::Run {
+        tell(&compiled, name, content);
+    }
+    Ok(Some(compiled))
+}
+
+/// What was compiled by an entry, or why that does not count.
+fn taken(result: Result<Option<Compiled>, RejectReason>, entry: &Entry) -> Result<Option<Compiled>, String> {
+    let of_steps = |value: &String| matches!(value.as_str(), "streaming" | "hybrid" | "diamond" | "split");
+    let steps = entry.options.get("strategy").is_some_and(of_steps)
+        || entry.options.contains_key("fuse-steps")
+        || entry.options.contains_key("stencil-shape");
+    match result {
+        Err(reason) => Err(reason.to_string()),
+        Ok(Some(Compiled { fused: Some(Err(why)), .. })) if steps => Err(why),
+        Ok(done) => Ok(done),
+    }
+}
+
+/// `strategy=streaming fuse-steps=4`, and what it brought.
+fn described(entry: &Entry) -> String {
+    let options: Vec<String> = entry.options.iter().map(|(n, v)| format!("{n}={v}")).collect();
+    let options = if options.is_empty() { "the model's".to_owned() } else { options.join(" ") };
+    match (entry.ms, entry.model_ms) {
+        (Some(ms), Some(model)) => {
+            format!("{options} ({ms:.3} ms, the model's {model:.3} ms when it was measured)")
+        }
+        _ => options,
+    }
+}
+
+/// The line for `pollyrs tune`, on standard error.
+fn tell(c: &Compiled, (function, scop): (String, String), content: String) {
+    let steps = c.fused.as_ref().and_then(|f| f.as_ref().ok());
+    let plain = c.mapped.kernels.iter().filter(|k| k.tiling.is_none() && k.steps.is_none());
+    let blocks: BTreeSet<usize> = plain.map(|k| k.block.len()).collect();
+    let told = Told {
+        function,
+        content,
+        scop,
+        code: tuning::content_hash(c.kernels.to_string()),
+        steps: steps.map_or(String::new(), |s| s.what.clone()),
+        stencil: steps.and_then(|s| s.shape),
+        time_loop: c.mapped.kernels.iter().any(|k| !k.host_params.is_empty()),
+        blocks: blocks.into_iter().collect(),
+        register_tiles: c.mapped.kernels.iter().any(|k| k.tiling.as_ref().is_some_and(|t| !t.products)),
+        refused: c.tuned.as_ref().and_then(|t| t.as_ref().err().cloned()),
+    };
+    if let Ok(line) = told.line() {
+        eprintln!("{line}");
+    }
+}
