@@ -8,12 +8,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 23] = [
     "session.cpp",
     "clone.cpp",
     "complex.cpp",
     "move.cpp",
     "rows.cpp",
+    "steps.cpp",
     "lend.cpp",
     "inline.cpp",
     "prepare.cpp",

@@ -1,6 +1,7 @@
 //! The `pollyrs` command. Each subcommand is a module of its own with a `run` function that returns the process's exit status;
 //! this file only parses the first word and prints errors.
 
+mod advice;
 mod doctor;
 mod driver;
 mod profile;

@@ -66,10 +66,13 @@ pub struct Entry {
 const REASON_RUNTIME: u32 = u32::MAX;
 
 /// Creates the check block and computes the parameters in it. Must run for every SCoP of a function before any is
-/// [`emit`]ted, because it needs the analyses that `emit` invalidates.
-pub fn prepare(analyses: &shim::Analyses<'_>, scop: &Scop) -> Result<Entry, CodegenError> {
-    let blocks: Vec<LLVMBasicBlockRef> =
-        scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef).collect();
+/// [`emit`]ted, because it needs the analyses that `emit` invalidates. `regions` are those of all SCoPs of the function.
+pub fn prepare(
+    analyses: &shim::Analyses<'_>,
+    scop: &Scop,
+    regions: &shim::Regions,
+) -> Result<Entry, CodegenError> {
+    let blocks: Vec<LLVMBasicBlockRef> = blocks(scop).collect();
     let check = analyses
         .split_entry(scop.region.entry.0 as LLVMBasicBlockRef, &blocks)
         .ok_or(CodegenError::Internal("the region's entry cannot be split".into()))?;
@@ -82,12 +85,17 @@ pub fn prepare(analyses: &shim::Analyses<'_>, scop: &Scop) -> Result<Entry, Code
     let mut params = Vec::new();
     for p in &scop.params {
         let v = analyses
-            .expand(p.scev.0, before)
+            .expand(p.scev.0, before, regions)
             .ok_or_else(|| CodegenError::Internal(format!("parameter {} cannot be computed", p.name)))?;
         // The original may never look at the value (an uninitialised bound behind a guard); the checks do.
         params.push(ir.to_i64(ir.freeze(v)));
     }
     Ok(Entry { check, params })
+}
+
+/// The blocks of a SCoP.
+pub fn blocks(scop: &Scop) -> impl Iterator<Item = LLVMBasicBlockRef> {
+    scop.region.blocks.iter().map(|b| b.0 as LLVMBasicBlockRef)
 }
 
 /// The values defined in the region and used outside, each once, in program order.
@@ -137,11 +145,16 @@ fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
     at.map(ArrayId)
 }
 
-/// Rewrites the region into versioned code.
+/// Rewrites the region into versioned code. The result is what stands for values of the region behind it now: SCoPs there that name one of
+/// them have to name that ([`rename`]).
 ///
 /// # Safety
 /// `function` is live and holds the SCoP's region, whose handles are live; `entry` comes from [`prepare`] for it.
-pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -> Result<(), CodegenError> {
+pub unsafe fn emit(
+    function: LLVMValueRef,
+    plan: &HostPlan<'_>,
+    entry: &Entry,
+) -> Result<Vec<shim::LiveOut>, CodegenError> {
     let scop = plan.scop;
     // SAFETY: a live function.
     let module = unsafe { LLVMGetGlobalParent(function) };
@@ -265,8 +278,12 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
 
     ir.at_end(done);
     for l in &versioned.live_outs {
-        let array = live_out_array(scop, ValueHandle(l.value as usize))
-            .ok_or_else(|| CodegenError::Internal("a live value is not modelled".into()))?;
+        let array = live_out_array(scop, ValueHandle(l.value as usize)).ok_or_else(|| {
+            CodegenError::Internal(format!(
+                "the live value {} is not modelled",
+                crate::llvm::text_of(l.value)
+            ))
+        })?;
         let slot = slots.live_out[&array];
         // SAFETY: a live value.
         let value = ir.load(unsafe { LLVMTypeOf(l.value) }, slot);
@@ -274,7 +291,23 @@ pub unsafe fn emit(function: LLVMValueRef, plan: &HostPlan<'_>, entry: &Entry) -
     }
     ir.br(versioned.merge);
 
-    bracket_host(&ir, module, plan, descriptor, &refused, &versioned, [begin_block, end_block])
+    bracket_host(&ir, module, plan, descriptor, &refused, &versioned, [begin_block, end_block])?;
+    Ok(versioned.live_outs)
+}
+
+/// The values that a SCoP takes from outside, after other regions of its function were rewritten.
+pub fn rename(scop: &mut Scop, live_outs: &[shim::LiveOut]) {
+    let rename = |v: &mut ValueHandle| {
+        if let Some(l) = live_outs.iter().find(|l| l.value as usize == v.0) {
+            *v = ValueHandle(l.phi as usize);
+        }
+    };
+    scop.invariants.iter_mut().for_each(|i| rename(&mut i.value));
+    for a in &mut scop.arrays {
+        if let ArrayKind::Memory { base } = &mut a.kind {
+            rename(base);
+        }
+    }
 }
 
 /// The name of a function of the run-time library, and its arguments, in a function with a hold or in one without.

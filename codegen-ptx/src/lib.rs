@@ -51,7 +51,7 @@ pub use error::{CodegenError, Result};
 pub use hold::{
     ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, emit_releases, hold_slot, known_table, placeholders,
 };
-pub use host::{Entry, HostPlan, check_live_outs, emit, live_outs, prepare};
+pub use host::{Entry, HostPlan, blocks, check_live_outs, emit, live_outs, prepare, rename};
 pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
 pub use machine::DeviceModule;
 pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx, prepare_ptx};

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -21,6 +22,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 #include <memory>
@@ -180,6 +182,62 @@ static BasicBlock *splitFunctionEntry(BasicBlock &Entry) {
   return splitBlockBefore(&Entry, Position, nullptr, nullptr, nullptr, "pollyrs.check");
 }
 
+namespace {
+// The expander takes a value that is there already, or puts a new one in front of a loop: perhaps into a region of which no other value
+// lives on. What is computed from such values is computed from copies of them before `At`.
+struct Apart {
+  Instruction *At;
+  DenseMap<BasicBlock *, uint32_t> RegionOf;
+  SmallSetVector<Instruction *, 16> Inserted;
+  DenseMap<Value *, Value *> Done;
+
+  explicit Apart(Instruction *At) : At(At) {}
+
+  bool livesOn(Instruction *I, uint32_t Region) const {
+    return any_of(I->users(), [&](User *U) {
+      auto Other = RegionOf.find(cast<Instruction>(U)->getParent());
+      return !Inserted.contains(cast<Instruction>(U)) && (Other == RegionOf.end() || Other->second != Region);
+    });
+  }
+
+  Value *of(Value *V) {
+    auto *I = dyn_cast<Instruction>(V);
+    // (It ran before `At`, so its copy may; frozen values may differ.)
+    if (!I || isa<PHINode, FreezeInst, AllocaInst>(I) || I->mayReadOrWriteMemory())
+      return V;
+    if (auto Found = Done.find(I); Found != Done.end())
+      return Found->second;
+    auto Region = RegionOf.find(I->getParent());
+    bool Inside = Region != RegionOf.end() && !livesOn(I, Region->second);
+    if (!Inside && !Inserted.contains(I))
+      return V;
+    SmallVector<Value *, 4> Operands;
+    for (Value *O : I->operands())
+      Operands.push_back(of(O));
+    if (!Inside && equal(Operands, I->operands()))
+      return Done[I] = I;
+    Instruction *Copy = I->clone();
+    for (auto [N, O] : enumerate(Operands))
+      Copy->setOperand(N, O);
+    Copy->insertBefore(At->getIterator());
+    Copy->dropLocation();
+    return Done[I] = Copy;
+  }
+
+  // What was inserted and then copied would still make use of the region's values.
+  Value *only(Value *V) {
+    Value *Own = of(V);
+    auto IsDead = [&](Instruction *I) { return I != Own && isInstructionTriviallyDead(I); };
+    for (auto Dead = find_if(Inserted, IsDead); Dead != Inserted.end(); Dead = find_if(Inserted, IsDead)) {
+      Instruction *I = *Dead;
+      Inserted.remove(I);
+      I->eraseFromParent();
+    }
+    return Own;
+  }
+};
+} // namespace
+
 extern "C" {
 
 bool prs_has_loops(Session *S, LLVMValueRef FRef) {
@@ -202,6 +260,7 @@ void prs_loop(Analyses *A, size_t Id, prs_loop_record *Out) {
   Out->depth = L->getLoopDepth();
   Out->must_progress = isMustProgress(L) || A->F.willReturn();
   Out->apart = findStringMetadataForLoop(L, pollyrs::ApartMark).has_value();
+  Out->kept = findStringMetadataForLoop(L, pollyrs::KeptMark).has_value();
   Out->header = wrap(L->getHeader());
   Out->preheader = wrap(L->getLoopPreheader());
   Out->latch = wrap(L->getLoopLatch());
@@ -453,12 +512,19 @@ bool prs_can_expand(Analyses *A, size_t Handle, LLVMValueRef Before) {
   return Expander.isSafeToExpandAt(scevOf(Handle), unwrap<Instruction>(Before));
 }
 
-LLVMValueRef prs_expand(Analyses *A, size_t Handle, LLVMValueRef Before) {
+LLVMValueRef prs_expand(Analyses *A, size_t Handle, LLVMValueRef Before, const LLVMBasicBlockRef *Blocks,
+                        const uint32_t *Regions, size_t Count) {
   auto *At = unwrap<Instruction>(Before);
   SCEVExpander Expander(A->SE, "pollyrs");
   if (!Handle || !Expander.isSafeToExpandAt(scevOf(Handle), At))
     return nullptr;
-  return wrap(Expander.expandCodeFor(scevOf(Handle), scevOf(Handle)->getType(), At));
+  Value *V = Expander.expandCodeFor(scevOf(Handle), scevOf(Handle)->getType(), At);
+  Apart To(At);
+  for (size_t I = 0; I != Count; ++I)
+    To.RegionOf[unwrap(Blocks[I])] = Regions[I];
+  for (Instruction *I : Expander.getAllInsertedInstructions())
+    To.Inserted.insert(I);
+  return wrap(To.only(V));
 }
 
 LLVMBasicBlockRef prs_split_entry(Analyses *A, LLVMBasicBlockRef EntryRef, const LLVMBasicBlockRef *Blocks,

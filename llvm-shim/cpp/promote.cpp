@@ -15,14 +15,21 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PredIteratorCache.h"
 #include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
 using namespace llvm;
 using pollyrs::Session;
 
 namespace {
+// What a loop that gets a version may have: blocks, objects that hold its pointers.
+constexpr unsigned MaxSeparated = 200, MaxExtents = 4;
+
 // A place in memory: an object and a constant offset.
 using Place = std::pair<Value *, int64_t>;
 
@@ -37,6 +44,13 @@ Place placeOf(Value *Pointer, const DataLayout &DL) {
   Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
   return {Base, Offset.getSExtValue()};
 }
+
+// The bytes of a base that hold pointers the loop keeps there.
+struct Extent {
+  Value *Base;
+  int64_t Begin, End;
+  MDNode *Scope = nullptr;
+};
 
 // The places where the loop stores pointers, with all accesses of these places.
 MapVector<Place, Accesses> placesOf(Loop &L, const DataLayout &DL) {
@@ -58,6 +72,101 @@ MapVector<Place, Accesses> placesOf(Loop &L, const DataLayout &DL) {
   return Found;
 }
 
+MemoryLocation locationOf(const Accesses &A, const DataLayout &DL) {
+  MemoryLocation Location(A.Pointers[0], LocationSize::precise(DL.getPointerSize()));
+  // What holds for all of the accesses, by type and by scope.
+  bool First = true;
+  for (Instruction *I : A.Instructions) {
+    Location.AATags = First ? I->getAAMetadata() : Location.AATags.merge(I->getAAMetadata());
+    First = false;
+  }
+  return Location;
+}
+
+// Of two containers that are passed by reference nobody knows that they are two. Where only that keeps pointers in memory:
+// `if (they lie apart) L; else a copy of L, which stays on the host;`, and in `L` alias analysis knows.
+bool separate(Loop &L, Function &F, Session &S) {
+  auto &AA = S.FAM.getResult<AAManager>(F);
+  auto &LI = S.FAM.getResult<LoopAnalysis>(F);
+  auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
+  const DataLayout &DL = F.getParent()->getDataLayout();
+  BasicBlock *Before = L.getLoopPreheader(), *Exit = L.getUniqueExitBlock();
+  // What is known of a loop that runs several times has to be known of all its executions.
+  if (L.getParentLoop() || !Before || !Exit || L.getNumBlocks() > MaxSeparated || !L.isSafeToClone())
+    return false;
+  MapVector<Place, Accesses> Found = placesOf(L, DL);
+  SmallVector<Extent, 4> Extents;
+  for (auto &[P, A] : Found) {
+    auto *E = find_if(Extents, [&, Base = P.first](Extent &E) { return E.Base == Base; });
+    if (E == Extents.end())
+      E = &Extents.emplace_back(Extent{P.first, P.second, P.second});
+    E->Begin = std::min(E->Begin, P.second);
+    E->End = std::max<int64_t>(E->End, P.second + DL.getPointerSize());
+  }
+  if (Extents.size() < 2 || Extents.size() > MaxExtents)
+    return false;
+  bool Needed = false;
+  for (auto &[P, A] : Found) {
+    MemoryLocation Location = locationOf(A, DL);
+    for (BasicBlock *BB : L.blocks())
+      for (Instruction &I : *BB) {
+        if (!I.mayReadOrWriteMemory() || A.Instructions.contains(&I) || !isModOrRefSet(AA.getModRefInfo(&I, Location)))
+          continue;
+        bool Other = any_of(Found, [&, Base = P.first](auto &E) { return E.first.first != Base && E.second.Instructions.contains(&I); });
+        if (!Other)
+          return false;
+        Needed = true;
+      }
+  }
+  if (!Needed)
+    return false;
+
+  IRBuilder<> B(Before->getTerminator());
+  Value *Apart = B.getTrue();
+  auto At = [&](Extent &E, int64_t Offset) { return B.CreatePtrAdd(E.Base, B.getInt64(Offset)); };
+  for (size_t I = 0; I != Extents.size(); ++I)
+    for (size_t J = 0; J != I; ++J) {
+      Extent &X = Extents[I], &Y = Extents[J];
+      Value *Below = B.CreateICmpULE(At(X, X.End), At(Y, Y.Begin)), *Above = B.CreateICmpULE(At(Y, Y.End), At(X, X.Begin));
+      Apart = B.CreateAnd(Apart, B.CreateOr(Below, Above));
+    }
+  Apart = B.CreateFreeze(Apart);
+  BasicBlock *Own = SplitBlock(Before, Before->getTerminator(), &DT, &LI);
+  ValueToValueMapTy Map;
+  SmallVector<BasicBlock *, 16> Copies;
+  Loop *Copied = cloneLoopWithPreheader(Own, Before, &L, Map, ".one", &LI, &DT, Copies);
+  remapInstructionsInBlocks(Copies, Map);
+  addStringMetadataToLoop(Copied, pollyrs::KeptMark);
+  for (PHINode &PHI : Exit->phis())
+    for (unsigned I = 0, E = PHI.getNumIncomingValues(); I != E; ++I)
+      if (L.contains(PHI.getIncomingBlock(I))) {
+        Value *V = PHI.getIncomingValue(I), *Copy = Map.lookup(V);
+        PHI.addIncoming(Copy ? Copy : V, cast<BasicBlock>(Map[PHI.getIncomingBlock(I)]));
+      }
+  Before->getTerminator()->eraseFromParent();
+  IRBuilder<>(Before).CreateCondBr(Apart, Own, cast<BasicBlock>(Map[Own]));
+
+  MDBuilder MDB(F.getContext());
+  MDNode *Domain = MDB.createAnonymousAliasScopeDomain("pollyrs");
+  for (Extent &E : Extents)
+    E.Scope = MDB.createAnonymousAliasScope(Domain);
+  auto Note = [&](Instruction &I, unsigned Kind, ArrayRef<Metadata *> Scopes) {
+    I.setMetadata(Kind, MDNode::concatenate(I.getMetadata(Kind), MDNode::get(F.getContext(), Scopes)));
+  };
+  for (auto &[P, A] : Found)
+    for (Instruction *I : A.Instructions) {
+      SmallVector<Metadata *, 4> Others;
+      for (Extent &E : Extents)
+        if (E.Base == P.first)
+          Note(*I, LLVMContext::MD_alias_scope, {E.Scope});
+        else
+          Others.push_back(E.Scope);
+      Note(*I, LLVMContext::MD_noalias, Others);
+    }
+  S.FAM.invalidate(F, PreservedAnalyses::none());
+  return true;
+}
+
 bool promote(Loop &L, Function &F, Session &S) {
   auto &AA = S.FAM.getResult<AAManager>(F);
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -69,13 +178,7 @@ bool promote(Loop &L, Function &F, Session &S) {
   L.getUniqueExitBlocks(Exits);
   bool Changed = false;
   for (auto &[P, A] : placesOf(L, DL)) {
-    MemoryLocation Location(A.Pointers[0], LocationSize::precise(DL.getPointerSize()));
-    // What holds for all of the accesses, by type and by scope.
-    bool First = true;
-    for (Instruction *I : A.Instructions) {
-      Location.AATags = First ? I->getAAMetadata() : Location.AATags.merge(I->getAAMetadata());
-      First = false;
-    }
+    MemoryLocation Location = locationOf(A, DL);
     bool Disturbed = false;
     for (BasicBlock *BB : L.blocks())
       for (Instruction &I : *BB)
@@ -103,6 +206,15 @@ bool promote(Loop &L, Function &F, Session &S) {
   return Changed;
 }
 } // namespace
+
+// At most one, as it changes all analyses; its exit is no longer the loop's own.
+extern "C" bool prs_separate_pointers(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  return any_of(S->FAM.getResult<LoopAnalysis>(F), [&](Loop *L) {
+    return !L->isInnermost() && !findStringMetadataForLoop(L, pollyrs::KeptMark) && L->isLoopSimplifyForm() &&
+           L->isLCSSAForm(S->FAM.getResult<DominatorTreeAnalysis>(F)) && separate(*L, F, *S);
+  });
+}
 
 extern "C" bool prs_promote_pointers(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);

@@ -31,6 +31,7 @@ struct prs_loop_record {
   uint32_t depth;
   uint32_t must_progress;
   uint32_t apart;
+  uint32_t kept;
   LLVMBasicBlockRef header, preheader, latch, exit;
 };
 
@@ -124,6 +125,8 @@ struct Session;
 
 // In the metadata of a loop that only runs where rows are not equally far apart.
 inline constexpr char ApartMark[] = "pollyrs.apart";
+// In that of one that stays on the host: there is another version for what nearly all programs do.
+inline constexpr char KeptMark[] = "pollyrs.kept";
 
 // What is loaded before a loop may be errno: only the original loop can set it, for all calls in there.
 void lookAtErrno(Session &S, const llvm::Loop &L);

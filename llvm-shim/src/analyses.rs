@@ -35,6 +35,8 @@ pub struct LoopData {
     pub must_progress: bool,
     /// A version for rows that are not equally far apart ([`crate::Session::divide_rows`]).
     pub apart: bool,
+    /// A version for what next to no program does, which stays on the host ([`crate::Session::promote_pointers`]).
+    pub kept: bool,
 }
 
 /// A single-entry region of LLVM's region tree.
@@ -252,10 +254,19 @@ impl Analyses<'_> {
         unsafe { sys::prs_can_expand(self.raw, scev, before) }
     }
 
-    /// Instructions that compute `scev` before the instruction `before`; `None` where that is not safe.
-    pub fn expand(&self, scev: ScevHandleRaw, before: LLVMValueRef) -> Option<LLVMValueRef> {
-        // SAFETY: as above; null where unsafe.
-        let value = unsafe { sys::prs_expand(self.raw, scev, before) };
+    /// Instructions that compute `scev` before the instruction `before`; `None` where that is not safe. They use no value of `regions`' blocks
+    /// of which nothing outside of its region made use before.
+    pub fn expand(
+        &self,
+        scev: ScevHandleRaw,
+        before: LLVMValueRef,
+        regions: &Regions,
+    ) -> Option<LLVMValueRef> {
+        let Regions { blocks, numbers } = regions;
+        // SAFETY: as above; null where unsafe. C++ reads the lists, which are of one length, during the call only.
+        let value = unsafe {
+            sys::prs_expand(self.raw, scev, before, blocks.as_ptr(), numbers.as_ptr(), blocks.len())
+        };
         (!value.is_null()).then_some(value)
     }
 
@@ -269,6 +280,22 @@ impl Analyses<'_> {
     ) -> Option<LLVMBasicBlockRef> {
         // SAFETY: live analyses and blocks; C++ reads `blocks` during the call only.
         some_block(unsafe { sys::prs_split_entry(self.raw, entry, blocks.as_ptr(), blocks.len()) })
+    }
+}
+
+/// Disjoint regions of a function, as the list of all their blocks and the region of each.
+#[derive(Debug, Default)]
+pub struct Regions {
+    blocks: Vec<LLVMBasicBlockRef>,
+    numbers: Vec<u32>,
+}
+
+impl Regions {
+    /// Adds a region.
+    pub fn push(&mut self, blocks: impl IntoIterator<Item = LLVMBasicBlockRef>) {
+        let number = self.numbers.last().map_or(0, |n| n + 1);
+        self.blocks.extend(blocks);
+        self.numbers.resize(self.blocks.len(), number);
     }
 }
 
@@ -302,6 +329,7 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         depth: 0,
         must_progress: 0,
         apart: 0,
+        kept: 0,
         header: null,
         preheader: null,
         latch: null,
@@ -328,6 +356,7 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         }),
         must_progress: r.must_progress != 0,
         apart: r.apart != 0,
+        kept: r.kept != 0,
     }
 }
 

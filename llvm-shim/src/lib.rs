@@ -32,7 +32,7 @@ mod source;
 mod sys;
 mod version;
 
-pub use analyses::{Analyses, LoopData, LoopId, MemoryEffect, RegionData};
+pub use analyses::{Analyses, LoopData, LoopId, MemoryEffect, RegionData, Regions};
 pub use effects::{
     CallFacts, Touch, argument_effect, call_facts, callee, does_not_throw, is_final, is_new_memory,
     may_be_captured, note_not_captured, underlying_objects,

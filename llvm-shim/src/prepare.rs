@@ -62,6 +62,10 @@
 //! (`pollyrs_rt_rows`; memory that is not there is no error), and answers with the first row and the distance: there is a version of the loop in which
 //! `a[i]` is `first + i * distance`, and nothing is loaded. The loop as it was runs where the answer is no. Nothing in the loop may write to the table, by
 //! alias analysis.
+//!
+//! **Windows with a step.** In `x[(i * s + p) * w + j * s + q]` (a convolution with a stride) the strides of the counters are `s * w`, `w`, `s` and 1. Of a matrix each
+//! would be a multiple of the next, and no array of several dimensions has these. With a number for `s` the strides are `w` and 1: there are versions of the
+//! loop for 1 and 2; for other steps it stays on the host.
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
 /// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
@@ -170,6 +174,23 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_advance_counters(self.raw, f) })
+    }
+
+    /// A loop whose windows have a step that is known at run time only gets versions for steps of one and two. Returns whether there was one that
+    /// had none: the loops have lost their simple form.
+    pub fn divide_steps(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_steps(self.raw, f) })
+    }
+
+    /// An outermost loop that keeps pointers in several objects which might overlap (two vectors passed by reference, and `std::swap`) gets a
+    /// version for when they don't; the other one stays on the host. Returns whether there was one that had none: the loops have lost their
+    /// simple form.
+    pub fn separate_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_separate_pointers(self.raw, f) })
     }
 
     /// Pointers that a loop around loops loads and stores at one place in memory become values, stored once behind the loop; where

@@ -29,6 +29,7 @@ pub struct LoopRecord {
     pub depth: u32,
     pub must_progress: u32,
     pub apart: u32,
+    pub kept: u32,
     pub header: LLVMBasicBlockRef,
     pub preheader: LLVMBasicBlockRef,
     pub latch: LLVMBasicBlockRef,
@@ -147,6 +148,8 @@ unsafe extern "C" {
     pub fn prs_restore_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_advance_counters(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_divide_steps(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_separate_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_promote_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rotate_pointers(s: *mut RawSession, f: LLVMValueRef, max_instructions: u32) -> bool;
     pub fn prs_divide_rows(s: *mut RawSession, f: LLVMValueRef, limit: u32) -> bool;
@@ -224,7 +227,14 @@ unsafe extern "C" {
     pub fn prs_leaves_plainly(f: LLVMValueRef) -> bool;
     pub fn prs_can_speculate(a: *mut RawAnalyses, inst: LLVMValueRef, before: LLVMValueRef) -> bool;
     pub fn prs_can_expand(a: *mut RawAnalyses, scev: usize, before: LLVMValueRef) -> bool;
-    pub fn prs_expand(a: *mut RawAnalyses, scev: usize, before: LLVMValueRef) -> LLVMValueRef;
+    pub fn prs_expand(
+        a: *mut RawAnalyses,
+        scev: usize,
+        before: LLVMValueRef,
+        blocks: *const LLVMBasicBlockRef,
+        regions: *const u32,
+        count: usize,
+    ) -> LLVMValueRef;
     pub fn prs_split_entry(
         a: *mut RawAnalyses,
         entry: LLVMBasicBlockRef,

@@ -13,7 +13,7 @@ use crate::tools;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_llvm_shim::{Analyses, Session, redirect};
+use pollyrs_llvm_shim::{Analyses, Regions, Session, redirect};
 use pollyrs_schedule::{Footprint, MappedScop, WorkEstimate};
 use pollyrs_scop::{Scop, ValueHandle};
 use std::cell::RefCell;
@@ -46,16 +46,18 @@ pub struct Compiled {
 
 impl Compiled {
     /// Makes the check block and the parameters' values while analyses are alive.
-    fn prepare(&mut self, analyses: &Analyses<'_>) -> Result<(), PluginError> {
-        self.entry = Some(codegen::prepare(analyses, &self.scop)?);
+    fn prepare(&mut self, analyses: &Analyses<'_>, regions: &Regions) -> Result<(), PluginError> {
+        self.entry = Some(codegen::prepare(analyses, &self.scop, regions)?);
         Ok(())
     }
 }
 
 /// Makes the check blocks of all SCoPs of a function. Where one begins in the block in which another one ends, its check block is between them.
 pub fn prepare(analyses: &Analyses<'_>, all: &mut [Compiled]) -> Result<(), PluginError> {
+    let mut regions = Regions::default();
+    all.iter().for_each(|c| regions.push(codegen::blocks(&c.scop)));
     for c in all.iter_mut() {
-        c.prepare(analyses)?;
+        c.prepare(analyses, &regions)?;
     }
     let begin = |c: &Compiled| c.entry.as_ref().map(|e| (c.scop.region.entry, ValueHandle(e.check as usize)));
     let begins: BTreeMap<_, _> = all.iter().filter_map(begin).collect();
@@ -173,7 +175,11 @@ fn rewrite_clone(
     let borrowing = holds.and_then(holds::Plan::borrowing);
     // SAFETY: the working copy, whose analyses are gone.
     let slot = holds.map(|_| unsafe { codegen::hold_slot(clone, borrowing) });
-    for (i, c) in compiled.iter_mut().enumerate() {
+    for i in 0..compiled.len() {
+        let (c, later) = match compiled[i..].split_first_mut() {
+            Some(parts) => parts,
+            None => break,
+        };
         let images = c.device.take().map_or(Ok(Vec::new()), |job| job.wait(timer))?;
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
@@ -206,7 +212,8 @@ fn rewrite_clone(
         let _budget = c.scop.ctx.budget(budget);
         let before = budget::instructions(clone);
         // SAFETY: the working copy holds the region that detection found in it.
-        timer.time(Phase::Host, || unsafe { codegen::emit(clone, &plan, &entry) })?;
+        let live_outs = timer.time(Phase::Host, || unsafe { codegen::emit(clone, &plan, &entry) })?;
+        later.iter_mut().for_each(|other| codegen::rename(&mut other.scop, &live_outs));
         if budget::instructions(clone).saturating_sub(before) > MAX_HOST_CODE {
             return Err(codegen::CodegenError::Isl(pollyrs_isl::Error::Quota).into());
         }

@@ -24,6 +24,12 @@ const MAX_SWITCH_CASES: u32 = 16;
 /// Loops of a function that get a version for rows that are equally far apart.
 const MAX_ROWS: u32 = 16;
 
+/// Loops of a function that get versions for steps of windows.
+const MAX_STEPS: u32 = 4;
+
+/// Loops of a function that get a version for objects that do not overlap.
+const MAX_SEPARATED: u32 = 8;
+
 /// Instructions that a loop may have when iterations are joined for the sake of pointers that change places.
 const MAX_ROTATED: u32 = 4000;
 
@@ -66,12 +72,24 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.drop_stack_saves(f)?;
     session.run_passes(f, CANONICALISE)?;
     session.specialise_back_edges(f)?;
+    for _ in 0..MAX_SEPARATED {
+        if !session.separate_pointers(f)? {
+            break;
+        }
+        session.run_passes(f, LOOPS)?;
+    }
     session.promote_pointers(f)?;
     // Before bodies are copied: what is loaded in each of them is loaded once.
     session.hoist_loads(f)?;
     session.rotate_pointers(f, MAX_ROTATED)?;
     session.expand_memory_intrinsics(f)?;
     session.hoist_loads(f)?;
+    for _ in 0..MAX_STEPS {
+        if !session.divide_steps(f)? {
+            break;
+        }
+        session.run_passes(f, LOOPS)?;
+    }
     session.hoist_arithmetic(f)?;
     session.advance_counters(f)?;
     session.run_passes(f, SIMPLIFY)?;

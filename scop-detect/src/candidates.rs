@@ -99,14 +99,16 @@ impl Search<'_, '_> {
                 None => self.cfg.ipdom(at),
             };
             let next = next.filter(|n| self.in_level(*n, level));
-            // There is another version, for the rows that nearly all programs have: that one is reported.
+            // There is another version, for what nearly all programs do: that one is reported.
             if let (Some(l), Some(n), false) =
-                (headed.filter(|l| self.an.loops()[l.0].apart), next, self.quiet)
+                (headed.filter(|l| self.an.loops()[l.0].apart || self.an.loops()[l.0].kept), next, self.quiet)
             {
                 self.runs(std::mem::take(&mut elements), level);
-                self.quiet = true;
-                self.runs(self.cfg.region(at, n).into_iter().collect(), level);
-                self.quiet = false;
+                if !self.an.loops()[l.0].kept {
+                    self.quiet = true;
+                    self.runs(self.cfg.region(at, n).into_iter().collect(), level);
+                    self.quiet = false;
+                }
                 self.settled.extend(self.an.loops()[l.0].blocks.iter().copied());
                 at = n;
                 continue;

@@ -220,7 +220,18 @@ impl Builder<'_> {
     /// What keeps a loop's count from being computed: the first non-affine operand of its exit test.
     fn bound_blocker(&self, exiting: Block, l: LoopId) -> String {
         let Some(cond) = ir::branch_condition(exiting) else { return "an unusual exit".into() };
-        self.varying_operand(cond, l, 4).map_or_else(|| "the exit test".to_string(), |v| self.name_of(v))
+        let blocker = self.varying_operand(cond, l, 4).or_else(|| self.product_of(cond, l));
+        blocker.map_or_else(|| "the exit test".to_string(), |v| self.name_of(v))
+    }
+
+    /// The side of an exit test that is more than an affine function of the counter: `p * p` of `p * p < n`.
+    fn product_of(&self, cond: Value, l: LoopId) -> Option<Value> {
+        let inside = |v: &Value| ir::parent(*v).is_some_and(|b| self.an.loops()[l.0].blocks.contains(&b));
+        let affine = |v: &Value| {
+            matches!(self.an.scev(*v, Some(l)).kind, ScevKind::AddRec { .. })
+                && ir::opcode(*v) == Some(Op::LLVMPHI)
+        };
+        ir::operands(cond).into_iter().find(|v| inside(v) && !affine(v))
     }
 
     fn varying_operand(&self, v: Value, l: LoopId, depth: u32) -> Option<Value> {

@@ -133,6 +133,6 @@ impl Builder<'_> {
         let exit = self.region.exit;
         let edges = self.cfg.predecessors(exit).into_iter().filter(|p| self.contains(*p)).count();
         let phis = ir::instructions(exit).first().is_some_and(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
-        if edges > 1 && phis { Err(Fail::new(RejectReason::ControlFlow, self.region.entry)) } else { Ok(()) }
+        if edges > 1 && phis { Err(Fail::new(RejectReason::LoopExits, self.region.entry)) } else { Ok(()) }
     }
 }

@@ -13,7 +13,7 @@ int found(int n, const int *A, int x) {
   return -1;
 }
 
-// CHECK: rejected ControlFlow at {{.*}}control.c:[[#@LINE-6]]: the control flow is not structured (at {{.*}}control.c:[[#@LINE-6]])
+// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-6]]: the loop can be left at more than one place (at {{.*}}control.c:[[#@LINE-6]])
 
 void until_zero(float *A) {
   for (int i = 0; A[i] != 0; i++)
@@ -45,7 +45,7 @@ void bound_not_affine(int n, float *A) {
     A[i] = 1;
 }
 
-// CHECK: rejected LoopBound at {{.*}}control.c:[[#@LINE-4]]: the number of iterations is not affine: it depends on the exit test
+// CHECK: rejected LoopBound at {{.*}}control.c:[[#@LINE-4]]: the number of iterations is not affine: it depends on i * i
 
 void doubled(int n, float *A) {
   for (int i = 1; i < n; i *= 2)

@@ -1,0 +1,243 @@
+//! What a user can do about a refusal.
+//!
+//! A remark's name says what kind of obstacle there is, its text which one. The first row that fits both is the advice; the last row of each
+//! name fits every text.
+
+/// Help on a remark of this name, with this text; `None` for names that are no refusals.
+pub fn advice(name: &str, text: &str) -> Option<&'static str> {
+    let fits = |row: &&(&str, &[&str], &str)| {
+        row.0 == name && (row.1.is_empty() || row.1.iter().any(|part| text.contains(part)))
+    };
+    ADVICE.iter().find(fits).map(|row| row.2)
+}
+
+/// Names of remarks, parts of texts of which one has to be there (none: any text), and the advice.
+const ADVICE: [(&str, &[&str], &str); 36] = [
+    (
+        "LoopBound",
+        &["floating-point data"],
+        "a loop that runs until a computed value is small enough stays on the CPU; the loops inside are offloaded, and a loop around it \
+         over independent elements would be: write it as 'for' over the elements with the search inside",
+    ),
+    (
+        "LoopBound",
+        &[" * ", " / ", " >> ", " << "],
+        "compute the number of iterations before the loop ('int last = sqrt(n); for (p = 2; p <= last; p++)'): bounds have to be sums of \
+         counters and parameters",
+    ),
+    (
+        "LoopBound",
+        &[],
+        "let the loop run over a fixed range: copy a bound from memory into a local variable before the loop, and change neither it nor the \
+         counter inside other than by a constant step; lists, counters that are doubled or halved, and 'while' loops that end by a computed \
+         value stay on the CPU, the loops inside of them are offloaded",
+    ),
+    (
+        "LoopExits",
+        &[],
+        "'break', 'return' and 'goto' out of a loop keep it on the CPU: let the loop run to its end and remember what was found (the last, \
+         the smallest index), or move the search into a loop of its own",
+    ),
+    (
+        "ControlFlow",
+        &[],
+        "replace jumps into or across loops by structured 'for' and 'if'; what allocates or may throw belongs in front of the loops",
+    ),
+    (
+        "Condition",
+        &[],
+        "a condition may depend on data only around stores to elements that the iteration touches anyway; write 'x = c ? a : x' instead of \
+         guarding reads of other elements",
+    ),
+    (
+        "Check",
+        &[],
+        "checks of subscripts and sizes can be verified before the loop, checks of data (an assertion on an element) can't: move them \
+         into a loop of their own",
+    ),
+    (
+        "Subscript",
+        &["a power of"],
+        "packed triangular storage (i*(i+1)/2 + j) is not affine: use rows of full length, 'A[i*n + j]' with j <= i",
+    ),
+    (
+        "Subscript",
+        &["another view of the same memory"],
+        "one loop goes through the array with one subscript, another one with several: write both alike, two nested loops instead of \
+         one over n*n elements",
+    ),
+    (
+        "Subscript",
+        &["a pointer that moves"],
+        "compute the address from the loop counters ('p[i*stride + j]') instead of advancing a pointer by a step that is loaded or changes",
+    ),
+    (
+        "Subscript",
+        &[" % ", " / "],
+        "quotients and remainders have to be by constants, or by the size of a ring that a counter goes around at most once or twice \
+         ('(first + i) % n'); otherwise use a counter for each part: two nested loops instead of 'k / n' and 'k % n'",
+    ),
+    (
+        "Subscript",
+        &[" ^ ", " & ", " | ", " << ", " >> "],
+        "subscripts made of bits are not affine: use sums of loop counters and parameters times constants",
+    ),
+    (
+        "Subscript",
+        &["the product"],
+        "a counter may be multiplied by constants and by sizes that do not change in the loop nest, and not by another counter; strides \
+         that are arguments have to be multiples of each other, or constants",
+    ),
+    (
+        "Subscript",
+        &[],
+        "subscripts have to be sums of loop counters and parameters times constants (one size a dimension). Where an index comes from \
+         memory (gathers, histograms, sparse matrices), that loop stays on the CPU: move other work into loops of its own",
+    ),
+    ("BaseChanges", &[], "keep the array's address in a local variable that the loop does not change"),
+    (
+        "ElementType",
+        &[],
+        "access an array with one element type; use memcpy on whole elements instead of casts",
+    ),
+    (
+        "Call",
+        &["printf", "putc", "puts", "fwrite", "write", "basic_ostream", "_ZNSo", "_ZStls", "FortranAio"],
+        "store what is printed in an array, and print it in a loop behind this one",
+    ),
+    (
+        "Call",
+        &["of rand", "random", "rand48", "rand_r", "_distribution", "mersenne", "RandomNumber"],
+        "a generator with a state gives its numbers in order: fill an array in a loop of its own, or compute each number from its index (a \
+         hash of the counter)",
+    ),
+    (
+        "Call",
+        &["alloc", "of free ", "_Znw", "_Zna", "_Zdl", "_Zda"],
+        "allocate and free outside of the loop: one block for all iterations",
+    ),
+    (
+        "Call",
+        &["a function pointer"],
+        "call the function by its name, or pass a lambda to a template, so that the compiler can inline it",
+    ),
+    (
+        "Call",
+        &["of lgamma ", "of tgamma ", "of lgammaf ", "of tgammaf "],
+        "this function stays on the CPU: compute its values in a loop of their own",
+    ),
+    (
+        "Call",
+        &[],
+        "let the compiler see the function (same file, 'static' or 'inline', small enough to be inlined); move input, output, allocation \
+         and locks out of the loop",
+    ),
+    ("InlineAssembly", &[], "move inline assembly out of the loop"),
+    (
+        "OrderedAccess",
+        &[],
+        "volatile and atomic accesses stay on the CPU: use plain variables inside the loop",
+    ),
+    (
+        "Instruction",
+        &[],
+        "move this operation out of the loop, or use float, double or integers up to 64 bits",
+    ),
+    ("Device", &[], "move this operation out of the loop, or use float, double or integers up to 64 bits"),
+    (
+        "Type",
+        &["of type ptr "],
+        "the loop computes or exchanges pointers: use subscripts; exchange arrays by plain assignments of pointer variables ('t = a; a = b; \
+         b = t') in the function that has the time loop",
+    ),
+    ("Type", &[], "use float, double or integers up to 64 bits"),
+    (
+        "Terminator",
+        &["invoke"],
+        "something in the loop may throw an exception (an allocation, a call that is not inlined): move it in front of the loop; \
+         -fno-exceptions helps where nothing throws",
+    ),
+    ("Terminator", &[], "replace 'switch' on data and computed jumps by conditions"),
+    (
+        "NoParallelism",
+        &[],
+        "each iteration needs the one before it: independent work (several rows, several systems) around or inside would run in parallel",
+    ),
+    (
+        "OrderedSum",
+        &[],
+        "-fassociative-math -fno-signed-zeros (both are part of -ffast-math) let floating-point sums and products run in parts, side by \
+         side; the last bits of the result change",
+    ),
+    (
+        "LittleWork",
+        &[],
+        "the loops around it are the ones to offload: their refusal says why they are not; --pollyrs-option=min-work=0 offloads loops of \
+         any size",
+    ),
+    ("Budget", &["module"], "split the file, or raise the limit: --pollyrs-option=module-budget=N"),
+    (
+        "Budget",
+        &[],
+        "split the loop nest into smaller functions, or raise the limit: --pollyrs-option=budget=N",
+    ),
+    ("Internal", &[], "this is a defect of pollyrs: please report it with the file"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_for_every_reason() {
+        let names = [
+            "LoopBound",
+            "LoopExits",
+            "ControlFlow",
+            "Condition",
+            "Check",
+            "Subscript",
+            "BaseChanges",
+            "ElementType",
+            "Call",
+            "InlineAssembly",
+            "OrderedAccess",
+            "Instruction",
+            "Device",
+            "Terminator",
+            "Type",
+            "NoParallelism",
+            "OrderedSum",
+            "LittleWork",
+            "Budget",
+            "Internal",
+        ];
+        for name in names {
+            assert!(advice(name, "").is_some(), "{name}");
+        }
+        assert!(advice("Offloaded", "").is_none());
+        assert!(ADVICE.iter().all(|row| names.contains(&row.0)));
+    }
+
+    #[test]
+    fn advice_names_the_way_out_of_this_obstacle() {
+        let table = [
+            ("Call", "not offloaded: the call of printf may have side effects", "print it in a loop behind"),
+            ("Call", "not offloaded: the call of rand may have side effects", "hash of the counter"),
+            ("Call", "not offloaded: the call of a function pointer may have side effects", "lambda"),
+            ("Call", "not offloaded: the call of freeze_layer may have side effects", "same file"),
+            (
+                "Subscript",
+                "a subscript of p is not affine: it depends on a power of i, as packed",
+                "full length",
+            ),
+            ("Subscript", "a subscript of a is not affine: it depends on i % b", "two nested loops"),
+            ("Subscript", "a subscript of h is not affine: it depends on x", "histograms"),
+            ("LoopBound", "the number of iterations is not affine: it depends on p * p", "before the loop"),
+            ("LoopBound", "the number of iterations is not affine: it depends on p", "fixed range"),
+        ];
+        for (name, text, part) in table {
+            assert!(advice(name, text).is_some_and(|a| a.contains(part)), "{text}");
+        }
+    }
+}
