@@ -26,6 +26,26 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstOp, DimType};
 use std::collections::BTreeMap;
 
+/// One of several lists of sums that are all at least zero, or where marked equal to it. No sum is a number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conditions(Vec<Vec<(Sum, bool)>>);
+
+impl Conditions {
+    /// What holds nowhere.
+    pub fn never() -> Conditions {
+        Conditions(Vec::new())
+    }
+
+    /// `Some` if they hold everywhere, or nowhere.
+    pub fn constant(&self) -> Option<bool> {
+        match &self.0[..] {
+            [] => Some(false),
+            [one] if one.is_empty() => Some(true),
+            _ => None,
+        }
+    }
+}
+
 /// Emits expressions at the insertion point of its builder.
 #[derive(Clone)]
 pub struct ExprEmitter<'e> {
@@ -123,8 +143,11 @@ impl<'e> ExprEmitter<'e> {
                 ir.udiv(arg(0)?, arg(1)?)
             }
             AstOp::PdivR => {
-                divisor(e)?;
-                ir.urem(arg(0)?, arg(1)?)
+                let a = arg(0)?;
+                match self.sum_of(a).remainder(divisor(e)?) {
+                    Some(v) => ir.int(v),
+                    None => ir.urem(a, arg(1)?),
+                }
             }
             AstOp::ZdivR => {
                 divisor(e)?;
@@ -206,15 +229,14 @@ impl<'e> ExprEmitter<'e> {
         self.emit_int(&pw_aff_expr(f, None)?)
     }
 
-    /// The same as [`ExprEmitter::emit_set`], with every inequality as one sum, in which terms cancel.
-    pub fn emit_sums(&self, s: &isl::Set) -> Result<LLVMValueRef> {
-        let ir = self.ir;
-        let mut any = ir.bool(false);
+    /// A set `[params] -> { : ... }` as sums, in which terms cancel; `None` if it needs divisions.
+    pub fn sums_of_set(&self, s: &isl::Set) -> Result<Option<Conditions>> {
+        let mut any = Vec::new();
         for part in s.clone().compute_divs()?.basic_sets()? {
             if part.dim(DimType::Div)? > 0 {
-                return self.emit_set(s);
+                return Ok(None);
             }
-            let mut all = ir.bool(true);
+            let (mut all, mut never) = (Vec::new(), false);
             for c in part.constraints()? {
                 let number = |v: isl::Val| match v.to_i64() {
                     Some(v) => Ok(v),
@@ -228,14 +250,37 @@ impl<'e> ExprEmitter<'e> {
                         sum = sum.plus(&self.sum_of(self.name(&name)?), factor);
                     }
                 }
+                let equality = c.is_equality()?;
+                match sum.constant() {
+                    Some(v) if if equality { v == 0 } else { v >= 0 } => {}
+                    Some(_) => never = true,
+                    None => all.push((sum, equality)),
+                }
+            }
+            if !never && all.is_empty() {
+                return Ok(Some(Conditions(vec![all])));
+            }
+            if !never && !any.contains(&all) {
+                any.push(all);
+            }
+        }
+        Ok(Some(Conditions(any)))
+    }
+
+    /// The value of conditions, an `i1`.
+    pub fn emit_conditions(&self, conditions: &Conditions) -> LLVMValueRef {
+        let ir = self.ir;
+        let mut any = ir.bool(false);
+        for part in &conditions.0 {
+            let mut all = ir.bool(true);
+            for (sum, equality) in part {
                 let (sum, number) = sum.emit(ir);
                 let sum = ir.add(sum, ir.int(number));
-                let holds = if c.is_equality()? { LLVMIntEQ } else { LLVMIntSGE };
-                all = ir.and(all, ir.icmp(holds, sum, ir.int(0)));
+                all = ir.and(all, ir.icmp(if *equality { LLVMIntEQ } else { LLVMIntSGE }, sum, ir.int(0)));
             }
             any = ir.or(any, all);
         }
-        Ok(any)
+        any
     }
 
     /// Whether the parameters are in the set `[params] -> { : ... }` (or `{ [] : ... }`), an `i1`.

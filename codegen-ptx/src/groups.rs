@@ -16,42 +16,64 @@
 use crate::error::{Result, internal};
 use crate::ir::Ir;
 use crate::kernel::KernelBuilder;
-use crate::walk;
-use crate::window::Windows;
-use inkwell::llvm_sys::LLVMOpcode;
-use inkwell::llvm_sys::core::LLVMGetInstructionOpcode;
+use crate::llvm::name_of;
+use crate::stores::{self, Stores};
+use crate::walk::{self, Group};
+use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use pollyrs_isl as isl;
 use pollyrs_schedule::MappedKernel;
 use pollyrs_scop::{Access, AccessValue, Scop, Statement};
 
 /// Copies or instances of one step that are emitted twice: first up to the values that they store, then their stores, so that a thread waits for
 /// its loads once. Copies are of different elements; instances of a step don't depend on each other, which the checker proves.
+#[derive(Default)]
 pub(crate) struct Batch {
     /// A slot for each value, in order.
     values: Vec<LLVMValueRef>,
     /// How many have been stored, once all are loaded.
     stored: Option<usize>,
+    /// Whether what is emitted next happens; its value is thrown away where not.
+    happens: Option<LLVMValueRef>,
+    /// Where stores may wait for the end of the group: the block that its second half begins in.
+    pub begin: Option<LLVMBasicBlockRef>,
+    /// Stores to global memory.
+    pub stores: Stores,
 }
 
 /// The most values that a thread holds while it copies, and while it computes.
 const COPIES: usize = 32;
-const INSTANCES: usize = 8;
+const INSTANCES: usize = 24;
 
-/// How many of the nodes that begin a list fit one [`Batch`]: copies or instances without loops.
-pub(crate) fn group(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<usize> {
-    let copies = copies(kernel, nodes)?;
-    if copies > 0 {
-        return Ok(copies);
-    }
-    leading(nodes, INSTANCES, &|name| scop.statement_named(name).is_some_and(|(_, s)| stores_last(s)))
+/// The [`Batch`] that begins a list, in a full stage: copies or instances without loops.
+pub(crate) fn in_full(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
+    let len = match copies(kernel, nodes)? {
+        0 => leading(nodes, INSTANCES, &|name| {
+            scop.statement_named(name).is_some_and(|(_, s)| stores_last(s))
+        })?,
+        copies => copies,
+    };
+    Ok(Group { len, flat: false })
 }
 
-/// The same for copies alone. In stages that are not full every instance has conditions, which would be evaluated twice.
-pub(crate) fn copies(kernel: &MappedKernel, nodes: &[isl::AstNode]) -> Result<usize> {
+/// The same in stages that are not full, where instances have conditions: a thread computes all of them, if that does no harm, and stores those
+/// that there are. Else it would wait for the loads and the arithmetic of each behind its own branch.
+pub(crate) fn in_general(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
     if kernel.full.is_none() {
-        return Ok(0);
+        return Ok(Group::default());
     }
+    let copies = copies(kernel, nodes)?;
+    if copies > 0 {
+        return Ok(Group { len: copies, flat: false });
+    }
+    let fits =
+        |name: &str| scop.statement_named(name).is_some_and(|(_, s)| stores_last(s) && harmless(kernel, s));
+    Ok(Group { len: leading(nodes, INSTANCES, &fits)?, flat: true })
+}
+
+/// The leading copies.
+fn copies(kernel: &MappedKernel, nodes: &[isl::AstNode]) -> Result<usize> {
     leading(nodes, COPIES, &|name| kernel.windows.iter().any(|w| w.copy == name))
 }
 
@@ -102,7 +124,11 @@ pub(crate) fn batched(
     };
     let Some(n) = stored else {
         let slot = k.at_entry(|| Ok(ir.alloca(ty, "kept")))?;
-        ir.store(make(ir)?, slot);
+        let mut v = make(ir)?;
+        if happens(k).is_some() {
+            v = opaque(k, ty, v);
+        }
+        ir.store(v, slot);
         k.windows.batch.iter_mut().for_each(|b| b.values.push(slot));
         return Ok(None);
     };
@@ -116,18 +142,55 @@ pub(crate) fn batched(
     }
 }
 
+/// The condition of what is emitted although it may not happen.
+pub(crate) fn happens(k: &KernelBuilder<'_>) -> Option<LLVMValueRef> {
+    k.windows.batch.as_ref().and_then(|b| b.happens)
+}
+
+/// A value that the optimizer does not compute where it is stored instead.
+fn opaque(k: &KernelBuilder<'_>, ty: LLVMTypeRef, v: LLVMValueRef) -> LLVMValueRef {
+    let ir = k.ir;
+    // SAFETY: live types.
+    let (bits, float) = unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMFloatTypeKind => (32, true),
+            LLVMTypeKind::LLVMDoubleTypeKind => (64, true),
+            LLVMTypeKind::LLVMIntegerTypeKind => (LLVMGetIntTypeWidth(ty), false),
+            _ => return v,
+        }
+    };
+    if bits > 64 {
+        return v;
+    }
+    let number = if float { ir.cast(LLVMOpcode::LLVMBitCast, v, ir.int_type(bits)) } else { v };
+    let wide = k.opaque(if bits < 64 { ir.zext(number, ir.i64_type()) } else { number });
+    let number = if bits < 64 { ir.trunc(wide, ir.int_type(bits)) } else { wide };
+    if float { ir.cast(LLVMOpcode::LLVMBitCast, number, ty) } else { number }
+}
+
 /// Whether only the stores of a group are emitted.
 pub(crate) fn only_stores(k: &KernelBuilder<'_>) -> bool {
     k.windows.batch.as_ref().is_some_and(|b| b.stored.is_some())
 }
 
 /// The marks of a group; `false` for all other names.
-pub(crate) fn mark(windows: &mut Windows, name: &str) -> Result<bool> {
-    match (name, &mut windows.batch) {
-        (walk::FIRST, batch @ None) => *batch = Some(Batch { values: Vec::new(), stored: None }),
-        (walk::AGAIN, Some(batch)) => batch.stored = Some(0),
-        (walk::END, batch @ Some(_)) => *batch = None,
-        (walk::FIRST | walk::AGAIN | walk::END, _) => return internal("a group inside of another one"),
+pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[LLVMValueRef]) -> Result<bool> {
+    match (name, &mut k.windows.batch) {
+        (walk::FIRST, batch @ None) => *batch = Some(Batch::default()),
+        (walk::WHERE, Some(batch)) => batch.happens = values.first().copied(),
+        (walk::AGAIN, Some(batch)) => {
+            batch.happens = None;
+            batch.stored = Some(0);
+            batch.begin = Some(k.ir.block());
+        }
+        (walk::END, batch @ Some(_)) => {
+            if let Some(batch) = batch.take() {
+                stores::emit(k, &batch.stores)?;
+            }
+        }
+        (walk::FIRST | walk::AGAIN | walk::WHERE | walk::END, _) => {
+            return internal("a group inside of another one");
+        }
         _ => return Ok(false),
     }
     Ok(true)
@@ -144,4 +207,27 @@ fn stores_last(s: &Statement) -> bool {
     let stores: Vec<_> = s.body.iter().map(|i| is_store(i.0 as LLVMValueRef)).collect();
     let first = stores.iter().position(|s| *s).unwrap_or(stores.len());
     s.subregion.is_none() && s.accesses.iter().all(plain) && stores[first..].iter().all(|s| *s)
+}
+
+/// Whether a statement may compute for instances that there are not: it loads from windows alone, and nothing else in it can fail.
+fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
+    let windowed = |a: &Access| kernel.windows.iter().any(|w| w.array == a.array);
+    s.accesses.iter().all(windowed) && s.body.iter().all(|i| speculates(i.0 as LLVMValueRef))
+}
+
+fn speculates(i: LLVMValueRef) -> bool {
+    use LLVMOpcode::*;
+    // SAFETY: an instruction of the host; of calls, the name of what is called is read.
+    unsafe {
+        match LLVMGetInstructionOpcode(i) {
+            LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => false,
+            LLVMCall => {
+                let callee = LLVMGetCalledValue(i);
+                let floating = ["sqrt", "fabs", "fma", "fmuladd", "minnum", "maxnum", "copysign"];
+                !LLVMIsAFunction(callee).is_null()
+                    && floating.iter().any(|f| name_of(callee).starts_with(&format!("llvm.{f}.")))
+            }
+            _ => true,
+        }
+    }
 }

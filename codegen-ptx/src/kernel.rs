@@ -361,7 +361,7 @@ fn build_kernel(
             }
             window::emit_element(&mut k, emit, name, iterators).map(|()| None)
         };
-        let groups = |nodes: &[isl::AstNode]| groups::copies(kernel, nodes);
+        let groups = |nodes: &[isl::AstNode]| groups::in_general(kernel, scop, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {

@@ -37,6 +37,7 @@ mod ranges;
 mod share;
 mod statement;
 mod stencil;
+mod stores;
 mod subregion;
 mod sums;
 #[doc(hidden)]

@@ -14,6 +14,7 @@ use crate::groups;
 use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem};
 use crate::llvm::*;
 use crate::math::{Callee, classify};
+use crate::stores;
 use crate::subregion;
 use crate::tiled;
 use crate::window;
@@ -515,6 +516,9 @@ fn emit_access(
             return Ok(Some(v));
         }
         let from = address(k, n, at, access)?;
+        if groups::happens(k).is_some() {
+            k.ir.note_spare(&n.what, display);
+        }
         return Ok(Some(k.ir.load_aligned(ty, from, align)));
     }
     let v = match groups::only_stores(k) {
@@ -530,22 +534,10 @@ fn emit_access(
     k.ir.note(&n.what, display);
     k.ir.store_aligned(v, to, align);
     if in_window(k, n, at, access)?.is_some() {
-        let after = match window::needs_no_store(k, access.array, &s.name) {
-            Some(set) => Some(k.unless(n.emit.emit_sums(&set)?)),
-            None => None,
-        };
-        let sizes = k.sizes.clone();
-        if after.is_some() {
-            window::forget_sizes(k, access.array)?;
-        }
-        let to = in_memory(k, n, at, access)?;
-        k.ir.note(&n.what, display);
-        k.ir.store_aligned(v, to, align);
-        if let Some(after) = after {
-            k.sizes = sizes;
-            k.ir.br(after);
-            k.ir.at_end(after);
-        }
+        let store = stores::Store { array: access.array, value: v, align, what: &n.what };
+        let subscripts =
+            n.plan.subscripts[at].iter().map(|e| n.emit.emit_int(e)).collect::<Result<Vec<_>>>()?;
+        stores::from_window(k, &n.emit, &s.name, &subscripts, store)?;
     }
     Ok(None)
 }

@@ -29,6 +29,17 @@ impl Sum {
         Sum { terms: Vec::new(), number }
     }
 
+    /// The number, if there are no terms.
+    pub fn constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.number)
+    }
+
+    /// The remainder of a division by a power of two, where that is a number: the plane of `A[t % 2][i]` in a step of a tile of even height.
+    pub fn remainder(&self, divisor: i64) -> Option<i64> {
+        let known = divisor & (divisor - 1) == 0 && self.terms.iter().all(|(_, n)| n % divisor == 0);
+        known.then_some(self.number & (divisor - 1))
+    }
+
     /// `self + factor * other`
     pub fn plus(mut self, other: &Sum, factor: i64) -> Sum {
         self.number = self.number.wrapping_add(other.number.wrapping_mul(factor));
@@ -41,6 +52,17 @@ impl Sum {
         }
         self.terms.retain(|(_, n)| *n != 0);
         self
+    }
+
+    /// The smallest and the largest value, if each term's value is from 0 to less than what `most` says.
+    pub fn range(&self, most: &dyn Fn(LLVMValueRef) -> Option<i64>) -> Option<(i64, i64)> {
+        let (mut first, mut last) = (self.number, self.number);
+        for (v, n) in &self.terms {
+            let reach = n.checked_mul(most(*v)?.checked_sub(1)?)?;
+            let end = if reach < 0 { &mut first } else { &mut last };
+            *end = end.checked_add(reach)?;
+        }
+        Some((first, last))
     }
 
     /// The terms added up, and the number.
@@ -91,6 +113,14 @@ mod tests {
         // In the order in which they came, modulo 2^64.
         assert_eq!(i.plus(&b, 1 << 40).terms, [(8 as LLVMValueRef, 24 + (1 << 40)), (16 as LLVMValueRef, 1)]);
         assert_eq!(Sum::number(i64::MAX).plus(&Sum::number(1), 1), Sum::number(i64::MIN));
+        assert_eq!(Sum::number(-3).plus(&b, 12).remainder(4), Some(1));
+        assert_eq!(Sum::number(5).plus(&b, 12).plus(&r, 2).remainder(4), None);
+        assert_eq!(Sum::number(5).plus(&b, 12).remainder(3), None);
+        let most = |v: LLVMValueRef| (v as usize == 8).then_some(32);
+        assert_eq!(Sum::number(7).plus(&b, -4).range(&most), Some((7 - 4 * 31, 7)));
+        assert_eq!(Sum::number(7).plus(&b, 4).range(&most), Some((7, 7 + 4 * 31)));
+        assert_eq!(Sum::number(7).plus(&r, 4).range(&most), None);
+        assert_eq!(Sum::number(7).plus(&b, 1 << 60).range(&most), None);
         assert_eq!(Sum::default().plus(&b, 1 << 62).plus(&b, 3 << 62), Sum::number(0));
     }
 }

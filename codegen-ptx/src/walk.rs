@@ -22,14 +22,25 @@ use pollyrs_schedule::planted::planted;
 pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<Option<LLVMBasicBlockRef>, CodegenError>
     + 'f;
 
-/// The length of the group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] by the names [`FIRST`], [`AGAIN`] and
-/// [`END`] ahead of both and behind. 0 where none begins.
-pub type GroupFn<'f> = dyn Fn(&[AstNode]) -> Result<usize, CodegenError> + 'f;
+/// The group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] by the names [`FIRST`], [`AGAIN`] and
+/// [`END`] ahead of both and behind.
+pub type GroupFn<'f> = dyn Fn(&[AstNode]) -> Result<Group, CodegenError> + 'f;
+
+/// See [`GroupFn`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Nodes; none where no group begins.
+    pub len: usize,
+    /// The first time, all user nodes are reached, whatever the conditions around them say; each comes behind a call by the name [`WHERE`] with the
+    /// value of these. There is no loop in the group.
+    pub flat: bool,
+}
 
 /// See [`GroupFn`].
 pub const FIRST: &str = "_first";
 pub const AGAIN: &str = "_again";
 pub const END: &str = "_end";
+pub const WHERE: &str = "_where";
 
 /// Emits `node` at the builder's position, which is afterwards behind it.
 pub fn emit_ast<'e>(
@@ -39,7 +50,7 @@ pub fn emit_ast<'e>(
     node: &AstNode,
     user: &mut UserFn<'_, 'e>,
 ) -> Result<(), CodegenError> {
-    emit_in_groups(ir, function, expr, node, user, &|_| Ok(0))
+    emit_in_groups(ir, function, expr, node, user, &|_| Ok(Group::default()))
 }
 
 /// [`emit_ast`] with groups in its blocks.
@@ -57,12 +68,16 @@ pub fn emit_in_groups<'e>(
             let children = node.block_children()?.to_vec()?;
             let mut rest = &children[..];
             while let Some((child, behind)) = rest.split_first() {
-                let (group, after) = rest.split_at(groups(rest)?.min(rest.len()));
+                let found = groups(rest)?;
+                let (group, after) = rest.split_at(found.len.min(rest.len()));
                 if !group.is_empty() {
                     for pass in [FIRST, AGAIN] {
                         user(expr, pass, &[])?;
                         for child in group {
-                            emit_ast(ir, function, expr, child, user)?;
+                            match found.flat && pass == FIRST {
+                                true => emit_flat(ir, expr, child, ir.bool(true), user)?,
+                                false => emit_ast(ir, function, expr, child, user)?,
+                            }
                         }
                     }
                     user(expr, END, &[])?;
@@ -92,6 +107,39 @@ pub fn emit_in_groups<'e>(
             Ok(())
         }
     }
+}
+
+/// All user nodes of a node without loops, one after the other.
+fn emit_flat<'e>(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'e>,
+    node: &AstNode,
+    condition: LLVMValueRef,
+    user: &mut UserFn<'_, 'e>,
+) -> Result<(), CodegenError> {
+    match node.node_type()? {
+        AstNodeType::Block => {
+            for child in node.block_children()?.to_vec()? {
+                emit_flat(ir, expr, &child, condition, user)?;
+            }
+        }
+        AstNodeType::Mark => emit_flat(ir, expr, &node.mark_node()?, condition, user)?,
+        AstNodeType::If => {
+            let holds = expr.emit_bool(&node.if_cond()?)?;
+            emit_flat(ir, expr, &node.if_then()?, ir.and(condition, holds), user)?;
+            if node.if_has_else()? {
+                emit_flat(ir, expr, &node.if_else()?, ir.and(condition, ir.not(holds)), user)?;
+            }
+        }
+        AstNodeType::For => return Err(CodegenError::Internal("a loop in a group".into())),
+        AstNodeType::User => {
+            user(expr, WHERE, &[condition])?;
+            if emit_user(expr, node, user)?.is_some() {
+                return Err(CodegenError::Internal("a stage in a group".into()));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn emit_user<'e>(

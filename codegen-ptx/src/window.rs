@@ -38,12 +38,14 @@ pub(crate) struct Windows {
     places: Vec<Place>,
     pub shared_bytes: u32,
     pub batch: Option<Batch>,
+    /// The values that stand for coordinates of the thread, and how many they may have.
+    pub lanes: BTreeMap<usize, i64>,
     /// While a full stage is emitted: by array and statement, whether a write is one that needs no store.
-    passing: Option<Passing>,
+    pub passing: Option<Passing>,
 }
 
 /// `[_p*, _h*, _b*, _i*] -> { : ... }`
-type Passing = BTreeMap<(ArrayId, StmtId), isl::Set>;
+pub(crate) type Passing = BTreeMap<(ArrayId, StmtId), isl::Set>;
 
 struct Place {
     array: ArrayId,
@@ -71,7 +73,7 @@ impl Windows {
 
 /// Forgets what the optimizer knows of the thread's coordinates, and with `block` of the block's. Else it would compute ahead of all stages, or once for many steps,
 /// what the rows of each step need: hundreds of values to keep, where registers are what lets loads be on their way at once.
-pub(crate) fn forget(k: &KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, block: bool) {
+pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, block: bool) {
     let kernel = k.kernel;
     if kernel.full.is_none() {
         return;
@@ -87,7 +89,12 @@ pub(crate) fn forget(k: &KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, block: b
         let v = k.opaque(v);
         // Still a number of few bits.
         let v = match size {
-            Some(size) => k.ir.and(v, k.ir.int(i64::from(size.next_power_of_two()) - 1)),
+            Some(size) => {
+                let most = i64::from(size.next_power_of_two());
+                let v = k.ir.and(v, k.ir.int(most - 1));
+                k.windows.lanes.insert(v as usize, most);
+                v
+            }
             None => v,
         };
         emit.names.insert(name.into(), v);
@@ -132,6 +139,18 @@ pub(crate) fn address(
     for (s, stride) in subscripts.iter().zip(&place.strides) {
         at = at.plus(&k.emit.sum_of(*s), *stride as i64 * bytes);
     }
+    // What might not happen still loads from shared memory: the thread's coordinates are all that most addresses depend on.
+    if let Some(happens) = groups::happens(k) {
+        let all = i64::from(k.windows.shared_bytes);
+        let lanes = |v: LLVMValueRef| k.windows.lanes.get(&(v as usize)).copied();
+        let inside = at.range(&lanes).is_some_and(|(first, last)| first >= 0 && last + bytes <= all);
+        if !inside {
+            let (sum, number) = at.emit(k.ir);
+            let offset = k.ir.add(sum, k.ir.int(number));
+            let offset = k.ir.select(happens, offset, k.ir.int(place.start as i64));
+            return Ok(Some(k.ir.byte_offset(*shared, offset)));
+        }
+    }
     // The number last: neighbours share the rest.
     let (sum, number) = at.emit(k.ir);
     Ok(Some(k.ir.byte_offset(k.ir.byte_offset(*shared, sum), k.ir.int(number))))
@@ -165,7 +184,7 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
         let part = stages.intersect_range(at)?.domain()?.gist(schedule.domain()?)?;
         schedule = schedule.intersect_domain(part)?;
     }
-    let node = unrolled(schedule.root()?.child(0)?, n, false)?;
+    let node = unrolled(schedule.root()?.child(0)?, n, true)?;
     let tree = isl::AstBuild::from_context(context)?.node_from_schedule(node.schedule()?)?;
     // Without code of their own, full stages run that of all.
     Ok(crate::barriers::same_barriers(&tree)?.then_some(tree))
@@ -239,22 +258,6 @@ fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
     Ok(out)
 }
 
-/// Whether a write of the full stage that is emitted needs no store, if it may be one of those: [`Window::passing`].
-pub(crate) fn needs_no_store(k: &KernelBuilder<'_>, array: ArrayId, statement: &str) -> Option<isl::Set> {
-    let (id, _) = k.scop.statement_named(statement)?;
-    k.windows.passing.as_ref()?.get(&(array, id)).cloned()
-}
-
-/// Few points of a full stage store, so that nothing of their addresses is worth computing ahead: from here on the sizes of an array are unknown.
-pub(crate) fn forget_sizes(k: &mut KernelBuilder<'_>, array: ArrayId) -> Result<()> {
-    for d in 1..k.scop.array(array).dims() {
-        let size = k.size(array, d)?;
-        let size = k.opaque(size);
-        k.sizes.insert((array, d), size);
-    }
-    Ok(())
-}
-
 /// Whether the stage `p` is full; `emit` learns its coordinates.
 fn is_full(
     kernel: &MappedKernel,
@@ -276,7 +279,7 @@ pub(crate) fn emit_element(
     name: &str,
     iterators: &[LLVMValueRef],
 ) -> Result<()> {
-    if groups::mark(&mut k.windows, name)? {
+    if groups::mark(k, name, iterators)? {
         return Ok(());
     }
     if name.starts_with(pollyrs_schedule::BARRIER) {
@@ -321,7 +324,7 @@ pub(crate) fn branch_to_full<'e>(
         Ok(None)
     };
     walk::emit_in_groups(ir, function, &mut emit, tree, &mut element, &|nodes| {
-        groups::group(kernel, scop, nodes)
+        groups::in_full(kernel, scop, nodes)
     })?;
     k.windows.passing = None;
     ir.br(after);

@@ -276,6 +276,10 @@ impl Checker {
             let mut undefined = false;
             for at in cells {
                 let cell = &mut shared_cells[at];
+                if known.flags & MAY_BE_UNUSED != 0 {
+                    undefined |= cell.undefined() || cell.being_written(clock, linear);
+                    continue;
+                }
                 undefined |= write.is_none() && cell.undefined();
                 if let Some(conflict) = touch(cell, clock, linear, site, write)
                     && self.checks.race

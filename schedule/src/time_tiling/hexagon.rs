@@ -77,7 +77,7 @@ pub fn phases(
 ) -> Result<std::result::Result<Vec<Phase>, NotTiled>> {
     let default: &[i64] = match band.dims {
         1 => &[31, 96],
-        2 => &[5, 6, 128],
+        2 => &[5, 6, 256],
         _ => &[1, 2, 8, 32],
     };
     let size = |i: usize| sizes.get(i).copied().unwrap_or(default[i]).max(1);

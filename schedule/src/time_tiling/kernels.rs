@@ -18,10 +18,12 @@ use pollyrs_scop::Scop;
 /// Threads of a block: enough to hide latency, few enough that several blocks share a multiprocessor.
 const THREADS: i64 = 256;
 const WARP: i64 = 32;
-/// In two dimensions there are about as many hexagons as multiprocessors, so a block is to use one alone: on an H200 with tiles of 5x6, laplacian2d had
-/// 222 GStencil/s with 8x32 threads, 248 with 4x128 (and parallelograms as wide), 206 with 8x128.
-const THREADS_2D: i64 = 512;
-const ROW_2D: i64 = 128;
+/// In two dimensions a thread has all rows of its columns: the rows of a step have the same bounds for all threads, and a value in the window is
+/// loaded once for the points above and below it. There are about as many hexagons as multiprocessors, so a block has one alone. On an H200 with tiles
+/// of 5x6 laplacian2d had 352 GStencil/s with 4x128 threads, 436 with 1x256, 286 with 2x256, 200 with 1x512, which have 128 registers.
+const ROW_2D: i64 = 256;
+/// Fewer threads than these leave a multiprocessor idle: then rows are spread as well.
+const FEW: i64 = 96;
 
 /// The mapped SCoP.
 pub(super) fn build(
@@ -110,14 +112,15 @@ fn bounded(values: &isl::Set) -> Result<bool> {
 
 /// Threads along each local coordinate: warps along the last one, then what is left of a block.
 fn threads(extents: &[i64]) -> Vec<i64> {
-    let (mut left, row) = if extents.len() == 2 { (THREADS_2D, ROW_2D) } else { (THREADS, WARP) };
+    let flat = extents.len() == 2;
+    let (mut left, row) = (THREADS, if flat { ROW_2D } else { WARP });
     let mut out = vec![1; extents.len()];
     for (i, extent) in extents.iter().enumerate().rev() {
         let most = if i + 1 == extents.len() && extents.len() > 1 { row.min(left) } else { left };
         // As few turns as possible, of equal length.
         let turns = (extent + most - 1) / most;
         out[i] = (extent + turns - 1) / turns;
-        left = (left / out[i]).max(1);
+        left = if flat && out[i] >= FEW { 1 } else { (left / out[i]).max(1) };
     }
     out
 }
