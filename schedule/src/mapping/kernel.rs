@@ -1,6 +1,6 @@
 //! One kernel: its domain, grid, block and the schedule of a thread.
 
-use super::{MapOptions, Site, tiling};
+use super::{MapOptions, Site, lanes, tiling};
 use crate::mapped::{BlockDim, GridDim, MappedKernel};
 use crate::planted::planted;
 use crate::tree::{ScheduleTree, Tree, member_map};
@@ -114,6 +114,13 @@ pub(super) fn build(
     // Bounds need not tell apart what only the exact set of launches does.
     let around = simple(launched.clone())?;
     let mut dims = Vec::new();
+    let mut options = options.clone();
+    if site.tile.is_none()
+        && let Some(threads) = lanes::threads(scop, site, &options)?
+    {
+        let n = threads.len();
+        options.threads[n - 1] = threads;
+    }
     for (d, m) in site.members.iter().enumerate() {
         let values = values(&domain, m)?;
         let (tile, threads, vector) = match &site.tile {

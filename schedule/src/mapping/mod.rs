@@ -24,6 +24,7 @@
 //! ```
 
 mod kernel;
+mod lanes;
 mod placement;
 mod tiling;
 

@@ -3,7 +3,7 @@ use crate::mapped::Placement;
 use crate::testing::{KERNELS, kernel, scop, scop_i32};
 
 /// Mapped with one point a thread.
-fn mapped(s: &Scop) -> MappedScop {
+pub(super) fn mapped(s: &Scop) -> MappedScop {
     mapped_with(s, &MapOptions { tiling: None, ..Default::default() })
 }
 

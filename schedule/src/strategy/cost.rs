@@ -2,10 +2,12 @@
 //!
 //! A launch of `T` threads that execute `I` instances in all takes
 //! ```text
-//! LAUNCH + max(I / T · LATENCY, I · INSTANCE · (1 + (UNCOALESCED - 1) · strided))
+//! LAUNCH + max(I / T · LATENCY · wait, I · INSTANCE · (1 + (UNCOALESCED - 1) · strided))
 //! ```
 //! where `strided` is the share of accesses that neighbouring threads make neither to the same nor to adjacent elements, averaged over the
-//! instances, so that a launch costs no more than the same instances in several. All
+//! instances, so that a launch costs no more than the same instances in several. `wait` is 1 + `strided` where threads run loops, but
+//! 1 - `strided` / 2 where other warps of the block can bring what these loops read ([`crate::mapping`], kernels with streams): rows of a
+//! matrix of doubles added up on an H200 take 22 ns an element, rows that each thread loads by itself 96. All
 //! parameters are taken as [`SIZE`]. The figures are orders of magnitude for a current data-centre GPU (a launch back to back
 //! takes 3.1 µs on an H200, a dependent chain of L2 hits and arithmetic about 50 ns an iteration); they only rank candidates, the
 //! run-time cost model decides on host or device.
@@ -108,9 +110,9 @@ impl<'a> Model<'a> {
     }
 
     /// Nanoseconds of one launch.
-    pub fn launch(&self, instances: f64, threads: f64, strided: f64) -> f64 {
+    pub fn launch(&self, instances: f64, threads: f64, strided: f64, wait: f64) -> f64 {
         let each = INSTANCE * (1.0 + (UNCOALESCED - 1.0) * strided);
-        LAUNCH + (instances / threads.max(1.0) * LATENCY).max(instances * each)
+        LAUNCH + (instances / threads.max(1.0) * LATENCY * wait).max(instances * each)
     }
 
     /// Nanoseconds if everything ran in one launch at full throughput.

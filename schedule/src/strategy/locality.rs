@@ -10,6 +10,7 @@
 use super::cost::Model;
 use crate::{Result, tree::member_map};
 use pollyrs_isl as isl;
+use pollyrs_scop::AccessKind;
 
 /// Shares of the accesses to memory, averaged over the instances; those that access none count as zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Step {
     pub adjacent: f64,
     pub invariant: f64,
     pub strided: f64,
+    /// Of `strided`, what is written.
+    pub strided_writes: f64,
 }
 
 /// Elements of a cache line's sector; from this distance on, each access is one of its own.
@@ -29,13 +32,28 @@ impl Step {
     }
 }
 
-/// The steps along each member.
-pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff]) -> Result<Vec<Step>> {
-    let mut out = vec![Step::default(); members.len()];
+/// An access of a statement beneath a band.
+pub struct Movement {
+    /// Instances of the statement.
+    pub instances: f64,
+    /// Accesses of the statement to memory.
+    pub accesses: usize,
+    pub bytes: u32,
+    pub writes: bool,
+    /// By member: how a step moves the access, the last subscript last; `None` if nothing is a step along that member alone.
+    pub steps: Vec<Option<Vec<f64>>>,
+}
+
+/// How each access to memory moves along the members; and the number of instances.
+pub fn movements(
+    model: &Model,
+    domain: &isl::UnionSet,
+    members: &[isl::UnionPwAff],
+) -> Result<(Vec<Movement>, f64)> {
     let maps = members.iter().map(|m| Ok(member_map(m)?.maps()?)).collect::<Result<Vec<_>>>()?;
-    let mut instances = 0.0;
-    for (id, weight) in model.weights(domain)? {
-        instances += weight;
+    let (mut out, mut all) = (Vec::new(), 0.0);
+    for (id, instances) in model.weights(domain)? {
+        all += instances;
         let stmt = &model.scop.statements[id.0];
         let mut rows = Vec::new();
         for maps in &maps {
@@ -49,33 +67,51 @@ pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff])
         if rows.len() != members.len() {
             continue;
         }
-        let mut accesses = Vec::new();
+        let along: Vec<_> = (0..members.len()).map(|pos| solve(&rows, pos)).collect();
+        let from = out.len();
         for a in &stmt.accesses {
             // (What an instance touches in a loop of its own is no function.)
             let function = a.within.as_ref().is_none_or(|w| w.counters.is_empty());
-            if function && model.scop.array(a.array).is_memory() {
-                let map = a.relation.clone().intersect_domain(stmt.domain.clone())?;
-                accesses.push(linear(&map)?);
+            let array = model.scop.array(a.array);
+            if function && array.is_memory() {
+                let access = linear(&a.relation.clone().intersect_domain(stmt.domain.clone())?)?;
+                let step =
+                    |v: &Option<Vec<f64>>| v.as_ref().map(|v| access.iter().map(|row| dot(row, v)).collect());
+                let steps = along.iter().map(step).collect();
+                let writes = a.kind != AccessKind::Read;
+                out.push(Movement { instances, accesses: 0, bytes: array.elem.bytes(), writes, steps });
             }
         }
-        for (pos, step) in out.iter_mut().enumerate() {
-            let Some(v) = solve(&rows, pos) else { continue };
-            let weight = weight / accesses.len() as f64;
-            for access in &accesses {
-                let delta: Vec<f64> = access.iter().map(|row| dot(row, &v)).collect();
-                let (last, outer) = match delta.split_last() {
-                    Some((l, o)) => (*l, o.iter().any(|d| *d != 0.0)),
-                    None => (0.0, false),
-                };
-                match (outer, last.abs()) {
-                    (false, 0.0) => step.invariant += weight,
-                    (false, d) if d < SECTOR => {
-                        let far = (d - 1.0).max(0.0) / (SECTOR - 1.0);
-                        step.adjacent += (1.0 - far) * weight;
-                        step.strided += far * weight;
-                    }
-                    _ => step.strided += weight,
+        let accesses = out.len() - from;
+        out[from..].iter_mut().for_each(|m| m.accesses = accesses);
+    }
+    Ok((out, all))
+}
+
+/// The steps along each member.
+pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff]) -> Result<Vec<Step>> {
+    let mut out = vec![Step::default(); members.len()];
+    let (movements, instances) = movements(model, domain, members)?;
+    for m in movements {
+        let weight = m.instances / m.accesses as f64;
+        for (step, delta) in out.iter_mut().zip(m.steps) {
+            let Some(delta) = delta else { continue };
+            let (last, outer) = match delta.split_last() {
+                Some((l, o)) => (*l, o.iter().any(|d| *d != 0.0)),
+                None => (0.0, false),
+            };
+            let before = step.strided;
+            match (outer, last.abs()) {
+                (false, 0.0) => step.invariant += weight,
+                (false, d) if d < SECTOR => {
+                    let far = (d - 1.0).max(0.0) / (SECTOR - 1.0);
+                    step.adjacent += (1.0 - far) * weight;
+                    step.strided += far * weight;
                 }
+                _ => step.strided += weight,
+            }
+            if m.writes {
+                step.strided_writes += step.strided - before;
             }
         }
     }
@@ -85,6 +121,7 @@ pub fn steps(model: &Model, domain: &isl::UnionSet, members: &[isl::UnionPwAff])
                 adjacent: s.adjacent / instances,
                 invariant: s.invariant / instances,
                 strided: s.strided / instances,
+                strided_writes: s.strided_writes / instances,
             };
         }
     }
@@ -174,7 +211,7 @@ mod tests {
             .map(|m| isl::UnionPwAff::read(&scop.ctx, &format!("{{ S[i,j,k] -> [({m})] }}")).unwrap())
             .collect();
         let s = steps(&model, &scop.domain().unwrap(), &members).unwrap();
-        assert_eq!(s[0], Step { adjacent: 0.0, invariant: 0.25, strided: 0.75 });
-        assert_eq!(s[1], Step { adjacent: 0.75, invariant: 0.25, strided: 0.0 });
+        assert_eq!(s[0], Step { adjacent: 0.0, invariant: 0.25, strided: 0.75, strided_writes: 0.25 });
+        assert_eq!(s[1], Step { adjacent: 0.75, invariant: 0.25, strided: 0.0, strided_writes: 0.0 });
     }
 }

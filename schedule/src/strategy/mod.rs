@@ -23,8 +23,9 @@ mod sizes;
 mod split;
 mod wavefront;
 
-pub(crate) use cost::{extent_of, volume};
+pub(crate) use cost::{Model, extent_of, volume};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
+pub(crate) use locality::{Movement, movements};
 pub use original::original;
 pub(crate) use place::coincident;
 pub use place::place;

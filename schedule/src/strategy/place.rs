@@ -86,7 +86,7 @@ struct Plan {
 
 fn serial(node: &Node, tree: Tree) -> Result<Plan> {
     let instances = node.instances()?;
-    let cost = node.model.launch(instances, 1.0, 0.0);
+    let cost = node.model.launch(instances, 1.0, 0.0, 1.0);
     Ok(Plan { tree: tree.marked(SERIAL), cost, parallel: false, serial: true })
 }
 
@@ -223,13 +223,33 @@ fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree
     let threads = mapped.iter().map(|k| extents[*k]).product::<f64>();
     let mapped: Vec<usize> = mapped.into_iter().map(|k| candidates[k]).collect();
 
-    let inner =
+    let inner: Vec<_> =
         members.iter().enumerate().filter(|(i, _)| !mapped.contains(i)).map(|(_, m)| m.clone()).collect();
     let parallel: Vec<_> = mapped.iter().map(|i| members[*i].clone()).collect();
     let strided = steps[candidates[x]].strided;
-    let cost = node.model.launch(node.instances()?, threads, strided);
+    let wait = match inner.len() + child.depth() {
+        0 => 1.0,
+        1 if parallel.len() == 1
+            && steps[candidates[x]].strided_writes == 0.0
+            && loops(child) + inner.len() == 1 =>
+        {
+            1.0 - 0.5 * strided
+        }
+        _ => 1.0 + strided,
+    };
+    let cost = node.model.launch(node.instances()?, threads, strided, wait);
     let tree = mark(parallel, child.clone().under(inner));
     Ok(Plan { tree, cost, parallel: true, serial: false })
+}
+
+/// The loops of a tree, one after the other or nested.
+fn loops(tree: &Tree) -> usize {
+    match tree {
+        Tree::Leaf => 0,
+        Tree::Mark(_, c) => loops(c),
+        Tree::Band(b) => b.members.len() + loops(&b.child),
+        Tree::Sequence(children) => children.iter().map(|c| loops(&c.1)).sum(),
+    }
 }
 
 fn mark(members: Vec<isl::UnionPwAff>, child: Tree) -> Tree {
@@ -252,7 +272,7 @@ fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, chil
         threads *= node.model.extent(m, &node.domain)?;
     }
     // A front crosses the box of the parallel members obliquely: half of it, on average.
-    let cost = node.model.launch(node.instances()? / launches, threads / 2.0, 1.0);
+    let cost = node.model.launch(node.instances()? / launches, threads / 2.0, 1.0, 1.0);
     let inner = child.clone().under(members[w.replaces..].to_vec());
     let tree = mark(parallel, inner).under(vec![w.front.clone()]);
     Ok(Plan { tree, cost: launches * cost, parallel: true, serial: false })
@@ -261,7 +281,10 @@ fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, chil
 /// The cheapest way to cut the child's components into more than one group.
 fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree) -> Result<Option<Plan>> {
     let Tree::Sequence(children) = child else { return Ok(None) };
-    let groups = components(node, children)?;
+    let mut groups = components(node, children)?;
+    if groups.len() > MAX_COMBINED {
+        groups = together(node, members, children, groups)?;
+    }
     if groups.len() < 2 {
         return Ok(None);
     }
@@ -285,6 +308,41 @@ fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree) -> Resul
         }
     }
     Ok(cheapest[n].take().map(|(_, plans)| sequence(plans)))
+}
+
+/// The components with neighbours made one that have no loops of their own, if all of `members` stay parallel: a launch less. (Not parts of
+/// one statement, which are rows, columns and boxes: one grid for two of these has blocks with nothing to do.)
+fn together(
+    node: &Node,
+    members: &[isl::UnionPwAff],
+    children: &[(isl::UnionSet, Tree)],
+    groups: Vec<Vec<usize>>,
+) -> Result<Vec<Vec<usize>>> {
+    let plain = |group: &[usize]| group.iter().all(|i| children[*i].1.depth() == 0);
+    let mut out: Vec<Vec<usize>> = Vec::new();
+    for group in groups {
+        let Some(last) = out.last().filter(|last| plain(last) && plain(&group)) else {
+            out.push(group);
+            continue;
+        };
+        let both = [last.as_slice(), &group].concat();
+        let mut filter = isl::UnionSet::empty(node.domain.context())?;
+        let mut statements = 0;
+        for i in &both {
+            statements += children[*i].0.n_set()?;
+            filter = filter.union(children[*i].0.clone())?;
+        }
+        let inside = node.restricted(&filter)?;
+        let mut parallel = filter.n_set()? == statements;
+        for m in members {
+            parallel = parallel && coincident(&inside.deps, &m.clone().intersect_domain(filter.clone())?)?;
+        }
+        match out.last_mut() {
+            Some(last) if parallel => *last = both,
+            _ => out.push(group),
+        }
+    }
+    Ok(out)
 }
 
 /// Placed groups of children, in order.

@@ -1,0 +1,142 @@
+//! The shape of a block: how many lanes of a warp lie along each dimension.
+//!
+//! Memory moves in sectors of 32 bytes. A warp along x uses all of each where x is adjacent in memory, and a sector a lane where another
+//! dimension is: a transposition writes (or reads) eight times the bytes. Lanes along both dimensions use whole sectors on both sides.
+//!
+//! **Method.** Of a few shapes the one whose warps touch the fewest sectors and cache lines, by the linear parts of the accesses; blocks along
+//! x unless another one saves [`MUST_SAVE`]. A heuristic: every shape is legal, since all members are coincident.
+//!
+//! # Example
+//! `B[j][i] = A[i][j]` in doubles: 32 lanes along j read 8 sectors of 2 lines and write 32 sectors of 32 lines; 8 along j and 4 along i read
+//! 8 of 4 and write 8 of 8.
+
+use super::{MapOptions, Site};
+use crate::Result;
+use crate::strategy::{Model, Movement, movements};
+use pollyrs_scop::Scop;
+
+/// Bytes of a sector and of a cache line.
+const UNITS: [f64; 2] = [32.0, 128.0];
+const WARP: u32 = 32;
+/// What another shape has to cost at most, in units of that of a warp along x.
+const MUST_SAVE: f64 = 0.7;
+
+/// Threads along the last (at most three) members, outermost first, for a kernel whose blocks have the default sizes.
+pub(super) fn threads(scop: &Scop, site: &Site, options: &MapOptions) -> Result<Option<Vec<u32>>> {
+    let n = site.members.len().min(3);
+    let shapes: &[&[u32]] = match n {
+        2 => &[&[16, 16], &[32, 8]],
+        3 => &[&[4, 16, 8], &[32, 1, 8]],
+        _ => return Ok(None),
+    };
+    let default = MapOptions::default();
+    if options.threads[n - 1] != default.threads[n - 1] || options.points[n - 1] != default.points[n - 1] {
+        return Ok(None);
+    }
+    let (found, _) = movements(&Model::new(scop)?, &site.domain, &site.members)?;
+    let most = MUST_SAVE * cost(&found, &default.threads[n - 1]);
+    let mut best = None;
+    for shape in shapes {
+        let cost = cost(&found, shape);
+        if cost < best.map_or(most, |(c, _)| c) {
+            best = Some((cost, shape));
+        }
+    }
+    Ok(best.map(|(_, shape)| shape.to_vec()))
+}
+
+/// Sectors and lines that the warps of blocks of this shape touch, over all accesses.
+fn cost(accesses: &[Movement], threads: &[u32]) -> f64 {
+    let mut lanes = vec![1; threads.len()];
+    let mut left = WARP;
+    for (lanes, threads) in lanes.iter_mut().zip(threads).rev() {
+        *lanes = left.min(*threads);
+        left /= *lanes;
+    }
+    accesses
+        .iter()
+        .map(|a| a.instances * UNITS.iter().map(|unit| touched(a, &lanes, *unit)).sum::<f64>())
+        .sum()
+}
+
+/// How many aligned pieces of `unit` bytes an access of a warp touches, the first lane's at the beginning of one.
+fn touched(access: &Movement, lanes: &[u32], unit: f64) -> f64 {
+    let (mut apart, mut run) = (1.0, 1.0);
+    let first = access.steps.len() - lanes.len();
+    for (lanes, step) in lanes.iter().zip(&access.steps[first..]) {
+        let lanes = f64::from(*lanes);
+        let Some((last, outer)) = step.as_ref().and_then(|s| s.split_last()) else {
+            // No subscript at all, or no step along this member alone.
+            apart *= if step.is_some() { 1.0 } else { lanes };
+            continue;
+        };
+        let elements = unit / f64::from(access.bytes);
+        if outer.iter().any(|d| *d != 0.0) || last.abs() >= elements {
+            apart *= lanes;
+        } else {
+            run += (lanes - 1.0) * last.abs();
+        }
+    }
+    apart * (run * f64::from(access.bytes) / unit).ceil()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::tests::mapped;
+    use crate::testing::scop;
+
+    fn lanes(steps: &[&[f64]], bytes: u32, lanes: &[u32]) -> [f64; 2] {
+        let steps = steps.iter().map(|s| Some(s.to_vec())).collect();
+        let access = Movement { instances: 1.0, accesses: 1, bytes, writes: false, steps };
+        UNITS.map(|unit| touched(&access, lanes, unit))
+    }
+
+    #[test]
+    fn sectors_and_lines() {
+        let (row, column): (&[&[f64]], &[&[f64]]) =
+            (&[&[1.0, 0.0], &[0.0, 1.0]], &[&[0.0, 1.0], &[1.0, 0.0]]);
+        for (steps, bytes, shape, expected) in [
+            (row, 8, [1, 32], [8.0, 2.0]),
+            (row, 8, [4, 8], [8.0, 4.0]),
+            (column, 8, [1, 32], [32.0, 32.0]),
+            (column, 8, [4, 8], [8.0, 8.0]),
+            (column, 4, [4, 8], [8.0, 8.0]),
+            (row, 1, [1, 32], [1.0, 1.0]),
+            // Every third byte; the same element for all lanes along x; a diagonal.
+            (&[&[96.0], &[3.0]], 1, [1, 32], [3.0, 1.0]),
+            (&[&[1.0], &[0.0]], 8, [1, 32], [1.0, 1.0]),
+            (&[&[1.0, 0.0], &[1.0, 1.0]], 8, [1, 32], [32.0, 32.0]),
+            (&[&[], &[]], 8, [1, 32], [1.0, 1.0]),
+        ] {
+            assert_eq!(lanes(steps, bytes, &shape), expected, "{steps:?} {bytes} {shape:?}");
+        }
+    }
+
+    #[test]
+    fn shapes() {
+        for (text, expected) in [
+            ("array A n n; array B n n; for i : 0 <= i < n { for j : 0 <= j < n { S : B[j,i] = A[i,j]; } }", vec![32, 8]),
+            ("array A n n; array B n n; for i : 0 <= i < n { for j : 0 <= j < n { S : B[i,j] = A[i,j]; } }", vec![8, 32]),
+            // A column of one of many arrays is no reason.
+            (
+                "array A n n; array B n n; array C n n; array D n n; array x n;
+                 for i : 0 <= i < n { for j : 0 <= j < n { S : D[i,j] = A[i,j], B[i,j], C[i,j], x[i]; } }",
+                vec![8, 32],
+            ),
+            (
+                "array A n n n; array B n n n;
+                 for i : 0 <= i < n { for j : 0 <= j < n { for k : 0 <= k < n { S : B[i,k,j] = A[i,j,k]; } } }",
+                vec![4, 16, 8],
+            ),
+            (
+                "array A n n n; array B n n n;
+                 for i : 0 <= i < n { for j : 0 <= j < n { for k : 0 <= k < n { S : B[k,j,i] = A[i,j,k]; } } }",
+                vec![32, 1, 8],
+            ),
+        ] {
+            let m = mapped(&scop(&format!("param n; {text}")));
+            assert_eq!(m.kernels[0].block.iter().map(|b| b.size).collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+}
