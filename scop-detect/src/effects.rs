@@ -49,6 +49,8 @@ pub(crate) struct Effect {
     pub tree: BTreeMap<(usize, usize), Value>,
     /// Cells read: SSA value and cell.
     pub reads: Vec<(Value, usize)>,
+    /// Values read from where a store of the block has put them: value and store.
+    pub stored: Vec<(Value, Value)>,
     /// Synthesised integers.
     pub synthesized: Vec<(Value, ScevExpr)>,
     done: BTreeSet<Value>,
@@ -342,6 +344,12 @@ impl Builder<'_> {
         let (own, depth) = (flow.loops[&block].clone(), common(&flow.loops[&block], &e.loops));
         if ir::opcode(v) != Some(Op::LLVMPHI) {
             let mut size = 0;
+            if block == e.block
+                && let Some(store) = self.stored_before(fx, e, v)?
+            {
+                e.stored.push((v, store));
+                return Ok(());
+            }
             if block == e.block || depth == own.len() && self.forwardable(flow, fx, e, v, &mut size)? {
                 return self.execute(flow, fx, e, v);
             }
@@ -529,6 +537,7 @@ fn new_effect(block: Block, at: usize, out: Out, place: &Place, whole: bool) -> 
         whole,
         tree: BTreeMap::new(),
         reads: Vec::new(),
+        stored: Vec::new(),
         synthesized: Vec::new(),
         done: BTreeSet::new(),
     }

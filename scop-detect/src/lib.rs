@@ -47,6 +47,7 @@ mod parts;
 mod pitches;
 mod print;
 mod ranges;
+mod read_back;
 mod reductions;
 mod remainders;
 mod scalars;

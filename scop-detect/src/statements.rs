@@ -34,6 +34,13 @@ impl Group {
     }
 }
 
+/// Whose access it is: the statement, and the value that it reads where the instruction has stored it.
+#[derive(Clone, Copy)]
+struct Owner {
+    draft: usize,
+    stored: Option<Value>,
+}
+
 /// A statement while it is put together.
 pub(crate) struct Draft {
     pub name: String,
@@ -217,11 +224,13 @@ impl Builder<'_> {
     ) -> Result<(), Fail> {
         // Bases in the order of their first access.
         let mut bases: Vec<Value> = Vec::new();
-        let mut found: Vec<Vec<(usize, Raw)>> = Vec::new();
+        let mut found: Vec<Vec<(Owner, Raw)>> = Vec::new();
         for (n, g) in groups.iter().enumerate() {
             let e = &g.effects[0];
-            let body: Vec<Value> = drafts[n].statement.body.iter().map(|h| h.0 as Value).collect();
-            for v in body.into_iter().filter(|v| ir::address(*v).is_some()) {
+            let body = drafts[n].statement.body.iter().map(|h| (None, h.0 as Value));
+            let stored = g.effects.iter().flat_map(|e| &e.stored).map(|(v, store)| (Some(*v), *store));
+            let all: Vec<_> = body.filter(|(_, v)| ir::address(*v).is_some()).chain(stored).collect();
+            for (stored, v) in all {
                 let base = base_of(self, v)?;
                 let place = match g.subregion().and_then(|k| flow.subregions[k].place(v)) {
                     Some(within) => within,
@@ -233,11 +242,11 @@ impl Builder<'_> {
                     found.push(Vec::new());
                     bases.len() - 1
                 });
-                found[k].push((n, raw));
+                found[k].push((Owner { draft: n, stored }, raw));
             }
         }
         for (base, found) in bases.into_iter().zip(found) {
-            let (owners, raws): (Vec<usize>, Vec<Raw>) = found.into_iter().unzip();
+            let (owners, raws): (Vec<Owner>, Vec<Raw>) = found.into_iter().unzip();
             let mut accesses = Vec::new();
             for part in self.arrays_of(base, &raws)? {
                 let display = self.name_of(base);
@@ -256,7 +265,7 @@ impl Builder<'_> {
             }
             accesses.sort_by_key(|a| a.0);
             for (k, subs, id, name) in accesses {
-                let (owner, raw) = (owners[k], &raws[k]);
+                let (Owner { draft: owner, stored }, raw) = (owners[k], &raws[k]);
                 // What the program stores under a condition is stored on the device in any case, perhaps as it was.
                 let conditional = ir::is_conditional_store(raw.inst);
                 let kind = match ir::opcode(raw.inst) {
@@ -266,6 +275,11 @@ impl Builder<'_> {
                 };
                 let draft = &mut drafts[owner];
                 let relation = self.relation(&draft.name, &raw.place, subs, &name)?;
+                if let Some(v) = stored {
+                    let value = AccessValue::ScalarRead(handle(v));
+                    draft.statement.accesses.push(Access::new(AccessKind::Read, id, relation, value));
+                    continue;
+                }
                 let value = AccessValue::Instruction(handle(raw.inst));
                 let mut access = Access::new(kind, id, relation, value);
                 // (Flattened only where the element is accessed in any case.)

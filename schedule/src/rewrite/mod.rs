@@ -90,7 +90,8 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
         (scop, deps, best) = (s, d, Ok(p));
     }
     let placed = best?;
-    if placed.parallel {
+    let alone = options.scheduler == strategy::Scheduler::Auto && strategy::hopeless(&scop, &placed)?;
+    if placed.parallel && !alone {
         Ok(Scheduled { scop, deps, tree: placed.tree })
     } else {
         Err(ScheduleError::NoParallelism)

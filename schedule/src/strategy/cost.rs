@@ -8,7 +8,7 @@
 //! instances, so that a launch costs no more than the same instances in several. `wait` is 1 + `strided` where threads run loops, but
 //! 1 - `strided` / 2 where other warps of the block can bring what these loops read ([`crate::mapping`], kernels with streams): rows of a
 //! matrix of doubles added up on an H200 take 22 ns an element, rows that each thread loads by itself 96. All
-//! parameters are taken as [`SIZE`]. The figures are orders of magnitude for a current data-centre GPU (a launch back to back
+//! parameters are taken as [`SIZE`] (or [`LINE`]). The figures are orders of magnitude for a current data-centre GPU (a launch back to back
 //! takes 3.1 µs on an H200, a dependent chain of L2 hits and arithmetic about 50 ns an iteration); they only rank candidates, the
 //! run-time cost model decides on host or device.
 
@@ -23,7 +23,14 @@ const LATENCY: f64 = 50.0;
 const INSTANCE: f64 = 0.002;
 const UNCOALESCED: f64 = 8.0;
 /// The value taken for every parameter, and for every extent that stays unknown.
-pub const SIZE: i64 = 1000;
+const SIZE: i64 = 1000;
+/// The same for SCoPs of single loops: with fewer iterations they are not worth a launch.
+const LINE: i64 = 1 << 17;
+/// Nanoseconds for an instance on a core of the host.
+const HOST: f64 = 1.0;
+/// A program of single loops is no use on the device if it takes this many times longer than the host, and this many nanoseconds at least.
+const HOPELESS: f64 = 8.0;
+const LONG: f64 = 1e6;
 
 /// A SCoP with sizes put in.
 pub struct Model<'a> {
@@ -32,12 +39,15 @@ pub struct Model<'a> {
     sizes: isl::Set,
     /// Extents by text, since the same questions come up again for every candidate.
     cache: RefCell<BTreeMap<String, f64>>,
+    /// Taken for every parameter.
+    size: i64,
 }
 
 impl<'a> Model<'a> {
     pub fn new(scop: &'a Scop) -> Result<Self> {
         let known = known(scop)?;
-        let fixed: Vec<_> = scop.params.iter().map(|p| format!("{} = {SIZE}", p.name)).collect();
+        let size = if single_loops(scop)? { LINE } else { SIZE };
+        let fixed: Vec<_> = scop.params.iter().map(|p| format!("{} = {size}", p.name)).collect();
         let names: Vec<_> = scop.params.iter().map(|p| p.name.as_str()).collect();
         let text = if fixed.is_empty() {
             "{ : }".into()
@@ -46,7 +56,7 @@ impl<'a> Model<'a> {
         };
         let fixed = known.clone().intersect(isl::Set::read(&scop.ctx, &text)?)?;
         let sizes = if fixed.is_empty()? { known } else { fixed };
-        Ok(Model { scop, sizes, cache: RefCell::default() })
+        Ok(Model { scop, sizes, cache: RefCell::default(), size })
     }
 
     /// The number of values a band member takes.
@@ -75,11 +85,36 @@ impl<'a> Model<'a> {
     /// The number of values of a dimension. All parameters equal may be a degenerate case (`h - f + 1` iterations): an extent of
     /// one then counts only if no other values of the parameters give more.
     fn range(&self, set: &isl::Set, dim: i32) -> Result<f64> {
-        let extent = range(&set.clone().intersect_params(self.sizes.clone())?, dim)?;
+        let extent = self.values(&set.clone().intersect_params(self.sizes.clone())?, dim)?;
         if extent > 1.0 {
             return Ok(extent);
         }
-        Ok(range(&set.clone().project_out_all_params()?, dim)?.min(SIZE as f64))
+        Ok(self.values(&set.clone().project_out_all_params()?, dim)?.min(self.size as f64))
+    }
+
+    /// The number of integers between the bounds of a dimension; the size of everything where they are unknown.
+    fn values(&self, set: &isl::Set, dim: i32) -> Result<f64> {
+        if set.is_empty()? {
+            return Ok(0.0);
+        }
+        // Bounds by parameters may be without bounds themselves, which is an error to isl ("unbounded optimum").
+        let number = |v: isl::Result<isl::Val>| match v {
+            Ok(v) => Ok(v.to_i64()),
+            Err(isl::Error::Failed(_)) => Ok(None),
+            Err(e) => Err(e),
+        };
+        let bounded = set.dim_is_bounded(isl::DimType::Set, dim as u32)?;
+        let (lo, hi) = if bounded {
+            let lo = set.clone().dim_min(dim).and_then(|lo| lo.min_value());
+            let hi = set.clone().dim_max(dim).and_then(|hi| hi.max_value());
+            (number(lo)?, number(hi)?)
+        } else {
+            (None, None)
+        };
+        Ok(match (lo, hi) {
+            (Some(lo), Some(hi)) => (hi - lo + 1) as f64,
+            _ => self.size as f64,
+        })
     }
 
     /// The statements of a domain with their numbers of instances.
@@ -121,6 +156,23 @@ impl<'a> Model<'a> {
     }
 }
 
+/// Whether no statement is in a nest of loops.
+fn single_loops(scop: &Scop) -> Result<bool> {
+    for s in &scop.statements {
+        if s.domain.dim(isl::DimType::Set)? > 1 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the host is so much faster with single loops that they should stay there: a sum in the order of the program beside what is parallel.
+/// (Where there are nests, the sizes decide at run time.)
+pub(crate) fn hopeless(scop: &Scop, placed: &super::Placed) -> Result<bool> {
+    let host = Model::new(scop)?.instances(&placed.tree.domain)? * HOST;
+    Ok(single_loops(scop)? && placed.cost > LONG && placed.cost > HOPELESS * host)
+}
+
 /// The number of values that a band member takes, as the model sees it.
 pub(crate) fn extent_of(scop: &Scop, member: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<f64> {
     Model::new(scop)?.extent(member, domain)
@@ -134,29 +186,4 @@ pub(crate) fn volume(scop: &Scop, set: &isl::Set) -> Result<f64> {
         n *= model.range(set, d as i32)?.max(1.0);
     }
     Ok(n)
-}
-
-/// The number of integers between the bounds of a dimension; [`SIZE`] where they are unknown.
-fn range(set: &isl::Set, dim: i32) -> Result<f64> {
-    if set.is_empty()? {
-        return Ok(0.0);
-    }
-    // Bounds by parameters may be without bounds themselves, which is an error to isl ("unbounded optimum").
-    let number = |v: isl::Result<isl::Val>| match v {
-        Ok(v) => Ok(v.to_i64()),
-        Err(isl::Error::Failed(_)) => Ok(None),
-        Err(e) => Err(e),
-    };
-    let bounded = set.dim_is_bounded(isl::DimType::Set, dim as u32)?;
-    let (lo, hi) = if bounded {
-        let lo = set.clone().dim_min(dim).and_then(|lo| lo.min_value());
-        let hi = set.clone().dim_max(dim).and_then(|hi| hi.max_value());
-        (number(lo)?, number(hi)?)
-    } else {
-        (None, None)
-    };
-    Ok(match (lo, hi) {
-        (Some(lo), Some(hi)) => (hi - lo + 1) as f64,
-        _ => SIZE as f64,
-    })
 }

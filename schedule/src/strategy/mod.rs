@@ -23,7 +23,7 @@ mod sizes;
 mod split;
 mod wavefront;
 
-pub(crate) use cost::{Model, extent_of, volume};
+pub(crate) use cost::{Model, extent_of, hopeless, volume};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
 pub(crate) use locality::{Movement, movements};
 pub use original::original;

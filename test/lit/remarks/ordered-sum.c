@@ -11,3 +11,15 @@ double norm(int n, const double *A) {
     sum += A[i] * A[i];
   return sum;
 }
+
+// Beside a loop that could run in parallel as well: the host adds up much faster than one thread of the device.
+// CHECK: ordered-sum.c:[[# @LINE + 4]]:3: remark: not offloaded: no loop can run in parallel: {{.*}} is a sum of floating-point numbers, which keeps its order without -fassociative-math [-Rpass-missed=pollyrs]
+// FAST: ordered-sum.c:[[# @LINE + 3]]:3: remark: offloaded
+double update(int n, double a, double *restrict r, const double *restrict q) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) {
+    r[i] -= a * q[i];
+    sum += r[i] * r[i];
+  }
+  return sum;
+}
