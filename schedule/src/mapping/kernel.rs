@@ -125,7 +125,10 @@ pub(super) fn build(
         let values = values(&domain, m)?;
         let (tile, threads, vector) = match &site.tile {
             Some(tile) => tile.dims[d].sizes(),
-            None if site.members.len() == 1 && site.inner.depth() > 0 => (options.looped, options.looped, 1),
+            None if site.members.len() == 1 && site.inner.depth() > 0 => {
+                let threads = lanes::looped(scop, site, &options)?;
+                (threads, threads, 1)
+            }
             None => {
                 let (tile, threads) = options.sizes(site.members.len(), d);
                 (tile, threads, 1)

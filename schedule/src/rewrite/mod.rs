@@ -90,7 +90,10 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
         (scop, deps, best) = (s, d, Ok(p));
     }
     let placed = best?;
-    let alone = options.scheduler == strategy::Scheduler::Auto && strategy::hopeless(&scop, &placed)?;
+    // Nothing but an estimate: where it takes too long, the answer is no.
+    let hopeless =
+        || budgeted(&scop.ctx, "scheduling", options.budget, || strategy::hopeless(&scop, &placed));
+    let alone = options.scheduler == strategy::Scheduler::Auto && hopeless().unwrap_or(false);
     if placed.parallel && !alone {
         Ok(Scheduled { scop, deps, tree: placed.tree })
     } else {

@@ -25,7 +25,7 @@ mod wavefront;
 
 pub(crate) use cost::{Model, extent_of, hopeless, volume};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
-pub(crate) use locality::{Movement, movements};
+pub(crate) use locality::{Movement, movements, steps};
 pub use original::original;
 pub(crate) use place::coincident;
 pub use place::place;
