@@ -353,6 +353,50 @@ static bool hoistLoad(LoadInst &Load, Loop &L, AAResults &AA, DominatorTree &DT,
   return Changed = true;
 }
 
+// Loops around loops around loops, which take longer than a call of the run-time library.
+static bool isDeep(const Loop &L) {
+  return !L.getParentLoop() && any_of(L.getSubLoops(), [](Loop *Inner) { return !Inner->isInnermost(); });
+}
+
+// A load under a condition that changes in the loop, of a place that doesn't, and nothing else of which is known (`x->data`, where `x->height` was
+// looked at, too). Before the loop, the run-time library reads the place, if it can be read; otherwise no execution of the load would have come back.
+static bool peekAtLoad(LoadInst &Load, Loop &L, AAResults &AA, bool &Changed) {
+  Type *Ty = Load.getType();
+  const DataLayout &DL = Load.getDataLayout();
+  Type *Word = DL.getIntPtrType(Load.getContext());
+  if (!(Ty->isPointerTy() ? !Ty->getPointerAddressSpace() : Ty->isIntegerTy(32) || Ty->isIntegerTy(64)) ||
+      Load.getPointerAddressSpace() || !Word->isIntegerTy(64) || Load.getAlign() < DL.getTypeStoreSize(Ty).getFixedValue() ||
+      !isUnwritten(Load, L, AA))
+    return false;
+  bool Moved = false;
+  Instruction *Before = L.getLoopPreheader()->getTerminator();
+  bool Invariant = L.makeLoopInvariant(Load.getPointerOperand(), Moved, Before);
+  Changed |= Moved;
+  if (!Invariant)
+    return false;
+  IRBuilder<> B(Before);
+  B.SetCurrentDebugLocation(Load.getDebugLoc());
+  // Of the word that has the place, which no border of a page divides.
+  Value *Address = B.CreatePtrToInt(Load.getPointerOperand(), Word);
+  Value *Place = B.CreateIntToPtr(B.CreateAnd(Address, ~7ULL), B.getPtrTy());
+  Value *Found = B.CreateExtractValue(B.CreateCall(pollyrs::rowsFunction(*Load.getModule()), {Place, Place, B.getInt64(8), B.getInt64(1)}), 0);
+  if (!Ty->isPointerTy()) {
+    Value *Bits = B.CreateLShr(B.CreatePtrToInt(Found, Word), B.CreateShl(B.CreateAnd(Address, 7), 3));
+    Found = B.CreateTrunc(Bits, Ty, Load.getName());
+  }
+  SmallVector<LoadInst *, 4> Same;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      if (auto *Other = dyn_cast<LoadInst>(&I))
+        if (Other->isSimple() && readSamePlace(Load, *Other) && isUnwritten(*Other, L, AA))
+          Same.push_back(Other);
+  for (LoadInst *Other : Same) {
+    Other->replaceAllUsesWith(Found);
+    Other->eraseFromParent();
+  }
+  return Changed = true;
+}
+
 // One load of one loop, outermost loops first.
 static bool hoistAnyLoad(Function &F, AAResults &AA, DominatorTree &DT, LoopInfo &LI, bool &Changed) {
   for (Loop *L : LI.getLoopsInPreorder()) {
@@ -364,6 +408,12 @@ static bool hoistAnyLoad(Function &F, AAResults &AA, DominatorTree &DT, LoopInfo
           if (hoistLoad(*Load, *L, AA, DT, LI, Changed))
             return true;
   }
+  for (Loop *L : LI)
+    if (L->getLoopPreheader() && isDeep(*L))
+      for (BasicBlock *BB : L->blocks())
+        for (Instruction &I : *BB)
+          if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load) && peekAtLoad(*Load, *L, AA, Changed))
+            return true;
   return false;
 }
 

@@ -18,6 +18,15 @@
 using namespace llvm;
 using pollyrs::Session;
 
+FunctionCallee pollyrs::rowsFunction(Module &M) {
+  LLVMContext &Context = M.getContext();
+  Type *Word = Type::getInt64Ty(Context), *Pointer = PointerType::get(Context, 0);
+  AttrBuilder Attributes(Context);
+  Attributes.addAttribute(Attribute::NoUnwind).addAttribute(Attribute::WillReturn).addMemoryAttr(MemoryEffects::readOnly());
+  return M.getOrInsertFunction("pollyrs_rt_rows", AttributeList::get(Context, AttributeList::FunctionIndex, Attributes),
+                               StructType::get(Context, {Pointer, Word}), Pointer, Pointer, Word, Word);
+}
+
 namespace {
 // Loops that are larger are not copied.
 constexpr unsigned MaxBlocks = 64;
@@ -147,13 +156,8 @@ bool divide(Loop &L, Function &F, Session &S) {
   if (Tables.empty() || !all_of(Tables, [&](Table &T) { return Computable(T.Least) && Computable(T.Most); }))
     return false;
 
-  LLVMContext &Context = F.getContext();
-  Type *Word = Type::getInt64Ty(Context), *Pointer = PointerType::get(Context, 0);
-  AttrBuilder Attributes(Context);
-  Attributes.addAttribute(Attribute::NoUnwind).addAttribute(Attribute::WillReturn).addMemoryAttr(MemoryEffects::readOnly());
-  FunctionCallee Ask = F.getParent()->getOrInsertFunction(
-      "pollyrs_rt_rows", AttributeList::get(Context, AttributeList::FunctionIndex, Attributes),
-      StructType::get(Context, {Pointer, Word}), Pointer, Pointer, Word, Word);
+  Type *Word = Type::getInt64Ty(F.getContext());
+  FunctionCallee Ask = pollyrs::rowsFunction(*F.getParent());
   IRBuilder<> B(Before->getTerminator());
   Value *Good = B.getTrue();
   SmallVector<std::pair<Value *, Value *>, 4> Known;

@@ -128,6 +128,9 @@ inline constexpr char ApartMark[] = "pollyrs.apart";
 // In that of one that stays on the host: there is another version for what nearly all programs do.
 inline constexpr char KeptMark[] = "pollyrs.kept";
 
+// `pollyrs_rt_rows`, which looks at tables of pointers without a fault: at single words, too.
+llvm::FunctionCallee rowsFunction(llvm::Module &M);
+
 // What is loaded before a loop may be errno: only the original loop can set it, for all calls in there.
 void lookAtErrno(Session &S, const llvm::Loop &L);
 

@@ -20,19 +20,22 @@ namespace {
 // Loops that are larger are not copied, addresses with more terms not looked at.
 constexpr unsigned MaxStepBlocks = 64, MaxTerms = 64;
 
-// A product of values, sorted, and whether of a loop counter as well. Constant factors do not matter.
+// A product of values, in the order found, and the loop whose counter it has as a factor. Constant factors do not matter.
 struct Term {
   SmallVector<Value *, 4> Values;
-  bool Counted = false;
+  const Loop *Counter = nullptr;
 };
 using Terms = SmallVector<Term, 8>;
 
-Term product(const Term &A, const Term &B) {
-  Term P = A;
-  P.Values.append(B.Values.begin(), B.Values.end());
-  sort(P.Values);
-  P.Counted |= B.Counted;
-  return P;
+SmallVector<Value *, 4> sorted(const Term &A) {
+  SmallVector<Value *, 4> Values = A.Values;
+  sort(Values);
+  return Values;
+}
+
+bool divides(const Term &A, const Term &B) {
+  auto X = sorted(A), Y = sorted(B);
+  return std::includes(Y.begin(), Y.end(), X.begin(), X.end());
 }
 
 // An expression as a sum of products; false if it has another form.
@@ -46,7 +49,7 @@ bool terms(const SCEV *S, Terms &Out) {
     return true;
   }
   if (auto *U = dyn_cast<SCEVUnknown>(S)) {
-    Out.push_back({{U->getValue()}, false});
+    Out.push_back({{U->getValue()}, nullptr});
     return true;
   }
   if (auto *Sum = dyn_cast<SCEVAddExpr>(S))
@@ -57,8 +60,12 @@ bool terms(const SCEV *S, Terms &Out) {
     if (!terms(O, By) || By.size() * All.size() > MaxTerms)
       return false;
     for (Term &A : All)
-      for (Term &B : By)
-        Result.push_back(product(A, B));
+      for (Term &B : By) {
+        if (A.Counter && B.Counter)
+          return false;
+        Result.push_back({A.Values, A.Counter ? A.Counter : B.Counter});
+        Result.back().Values.append(B.Values);
+      }
     All = std::move(Result);
     return true;
   };
@@ -68,8 +75,11 @@ bool terms(const SCEV *S, Terms &Out) {
   } else if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S)) {
     if (!Rec->isAffine() || !terms(Rec->getStart(), Out) || !Multiply(Rec->getOperand(1)))
       return false;
-    for (Term &T : All)
-      T.Counted = true;
+    for (Term &T : All) {
+      if (T.Counter)
+        return false;
+      T.Counter = Rec->getLoop();
+    }
   } else {
     return false;
   }
@@ -77,34 +87,37 @@ bool terms(const SCEV *S, Terms &Out) {
   return true;
 }
 
-bool divides(const Term &A, const Term &B) { return std::includes(B.Values.begin(), B.Values.end(), A.Values.begin(), A.Values.end()); }
-
-// The steps of the windows that an address is of: `s` in `x[(i * s + p) * w + j * s + q]`. It takes two counters from one stride to another one each,
-// and the strides of all counters do not divide each other one by one, as those of a matrix do.
+// The steps of the windows that an address is of: `s` in `x[(i * s + p) * w + j * s + q]`. It takes two outer counters to the strides of two inner ones,
+// and the strides of all counters do not divide each other one by one, as those of a matrix do. (`w` takes `i` to `j`, and `p` to `q`: not all
+// of the latter are inside of all of the former.)
 void windowSteps(const SCEV *Address, ScalarEvolution &SE, SmallSetVector<Value *, 4> &Steps) {
   Terms All;
   if (!terms(SE.removePointerBase(Address), All))
     return;
-  SmallVector<Term, 8> Strides;
-  for (Term &T : All)
-    if (T.Counted && none_of(Strides, [&](Term &S) { return S.Values == T.Values; }))
-      Strides.push_back(T);
-  bool Chain = all_of(Strides, [&](Term &A) { return all_of(Strides, [&](Term &B) { return divides(A, B) || divides(B, A); }); });
-  if (Chain)
+  erase_if(All, [](Term &T) { return !T.Counter; });
+  if (all_of(All, [&](Term &A) { return all_of(All, [&](Term &B) { return divides(A, B) || divides(B, A); }); }))
     return;
   SmallSetVector<Value *, 8> Values;
-  for (Term &S : Strides)
+  for (Term &S : All)
     Values.insert(S.Values.begin(), S.Values.end());
-  for (Value *V : Values)
-    if (count_if(Strides, [&](Term &S) {
-          Term Rest = S;
-          auto *At = find(Rest.Values, V);
-          if (At == Rest.Values.end())
-            return false;
-          Rest.Values.erase(At);
-          return any_of(Strides, [&](Term &Other) { return Other.Values == Rest.Values; });
-        }) >= 2)
+  for (Value *V : Values) {
+    unsigned Pairs = 0, Deepest = 0, Least = ~0u;
+    for (Term &S : All) {
+      Term Rest = S;
+      auto *At = find(Rest.Values, V);
+      if (At == Rest.Values.end())
+        continue;
+      Rest.Values.erase(At);
+      auto *Inner = find_if(All, [&](Term &Other) { return sorted(Other) == sorted(Rest); });
+      if (Inner == All.end())
+        continue;
+      ++Pairs;
+      Deepest = std::max(Deepest, S.Counter->getLoopDepth());
+      Least = std::min(Least, Inner->Counter->getLoopDepth());
+    }
+    if (Pairs >= 2 && Deepest < Least)
       Steps.insert(V);
+  }
 }
 
 // The loop for `Step == Number`: a copy in which it is that number.

@@ -103,7 +103,8 @@ impl Session {
 
     /// Moves loads that steer loops (bounds, base pointers) out of the outermost loop that does not write what they read, by alias
     /// analysis. A load that the loop executes under a condition which it does not change is executed under that condition before
-    /// the loop.
+    /// the loop. One under a condition that changes is made before deep nests of loops by the run-time library, which survives places that are
+    /// not there.
     pub fn hoist_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

@@ -207,11 +207,8 @@ void pollyrs_rt_return(void **slot, uint32_t n, const uint32_t *known);
 void *pollyrs_rt_host_begin_held(void **hold, const PollyrsScop *scop, uint32_t reason);
 
 /* A table of addresses of rows, the first at `first`, the last at `last`, `step` bytes apart: the first address, and how far apart all of them
- * are, in units of `unit` bytes. The address is NULL if they are not, or descend, or the table can't be read. */
-typedef struct PollyrsRows {
-  void *first;
-  int64_t pitch;
-} PollyrsRows;
+ * are, in units of `unit` bytes. The address is NULL if they are not, or descend, or the table can't be read.
+ * With first == last it tells what is in one word. */
 PollyrsRows pollyrs_rt_rows(const void *first, const void *last, int64_t step, int64_t unit);
 
 /* Brackets the original loop, for the profile and for the estimate of the next execution. Returns NULL (cheaply) when neither

@@ -198,8 +198,7 @@ def report(sources, forms, levels, outcomes):
     yield f"How much of each of the {len(sources)} kernels in `bench/algorithms` is modelled and compiled for the device. Written by " \
           "`scripts/coverage`; do not edit."
     yield ""
-    yield "A kernel is whole if all its loops are in one SCoP. Calls of math functions that may set errno, but for sqrt, stay where " \
-          "they are, unless -fno-math-errno allows otherwise."
+    yield "A kernel is whole if all its loops are in one SCoP."
     yield ""
     yield "| form | " + " | ".join(f"{level}, {how}" for level in levels for how in ("called", "inlined")) + " | goal |"
     yield "|---" * (2 * len(levels) + 2) + "|"
