@@ -19,6 +19,7 @@ use crate::ir::{Ir, c_string};
 use crate::kernel::{BARRIER, BLOCK_ID, KernelModule, OPAQUE, PREFETCH, SHARED, THREAD_ID, verify};
 use crate::llvm::*;
 use crate::ptx::{find_function, replace_calls};
+use crate::quick;
 use crate::tiled;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
@@ -82,6 +83,7 @@ pub unsafe fn lower_emulated(
     let info = |name: &str| names.iter().position(|n| n == name).map(|at| &km.kernels[at]);
     tiled::product::to_host(module.0, info)?;
     lower_abstract(module.0)?;
+    quick::to_host(module.0, checked)?;
     for (f, arguments, arrays) in made {
         if instructions(f).len() > if checked { LARGE_CHECKED } else { LARGE } {
             for a in ["noinline", "optnone"] {

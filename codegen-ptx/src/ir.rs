@@ -81,6 +81,20 @@ impl Ir {
         }
     }
 
+    /// Says that a conditional branch rarely goes to its first successor.
+    pub fn mark_rare(&self, branch: LLVMValueRef) {
+        const NAMES: [&str; 2] = ["prof", "branch_weights"];
+        // SAFETY: live context and instruction; strings are passed with their lengths.
+        unsafe {
+            let kind = LLVMGetMDKindIDInContext(self.ctx, NAMES[0].as_ptr().cast(), NAMES[0].len() as u32);
+            let name = LLVMMDStringInContext2(self.ctx, NAMES[1].as_ptr().cast(), NAMES[1].len());
+            let weights = [1, 1 << 16].map(|w| LLVMValueAsMetadata(self.int32(w)));
+            let mut parts = [name, weights[0], weights[1]];
+            let node = LLVMMDNodeInContext2(self.ctx, parts.as_mut_ptr(), parts.len());
+            LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(self.ctx, node));
+        }
+    }
+
     pub fn raw(&self) -> LLVMBuilderRef {
         self.builder
     }

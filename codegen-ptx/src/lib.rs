@@ -33,6 +33,7 @@ mod machine;
 mod math;
 mod product_range;
 mod ptx;
+mod quick;
 mod ranges;
 mod share;
 mod statement;

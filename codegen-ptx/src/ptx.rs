@@ -21,6 +21,7 @@ use crate::machine::{DeviceModule, Machine};
 use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
 };
+use crate::quick;
 use crate::tiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -233,6 +234,7 @@ fn lower_shared(module: LLVMModuleRef, km: &KernelModule) -> Result<()> {
 
 fn lower_abstract(module: LLVMModuleRef, arch: u32) -> Result<()> {
     tiled::lower::to_ptx(module, arch)?;
+    quick::to_ptx(module)?;
     if let Some(f) = find_function(module, BLOCK_ID) {
         replace_calls(module, f, |ir, _| {
             let ty = function_type(ir.i32_type(), &[]);

@@ -8,17 +8,21 @@ use crate::error::{Result, internal};
 use crate::ir::Ir;
 use crate::kernel::*;
 use crate::llvm::{EMPTY, function_type};
+use crate::quick;
 use crate::statement::emit_stored;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::{LLVMBuildBitCast, LLVMTypeOf};
+use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{StencilPlan, StepAccess, plan};
-use pollyrs_scop::{AccessValue, ArrayId};
+use pollyrs_scop::{AccessValue, ArrayId, StmtId};
 use std::collections::BTreeMap;
 
 /// By cell.
 pub(super) type Values = Vec<LLVMValueRef>;
+
+/// The iterators of an instance, and what it reads, by load.
+type Point = (Vec<LLVMValueRef>, BTreeMap<usize, LLVMValueRef>);
 
 /// A column of the thread.
 #[derive(Clone, Copy)]
@@ -412,7 +416,7 @@ impl<'a> Tile<'a> {
         }
         let statement = &self.k.scop.statements[step.stmt.0];
         let time = ir.add(self.scalar(StencilScalar::Time), ir.int(n.time));
-        let mut out = Vec::new();
+        let mut points = Vec::new();
         for cell in 0..self.cells() {
             let mut given = BTreeMap::new();
             for r in &n.reads {
@@ -440,9 +444,9 @@ impl<'a> Tile<'a> {
                 let c = coordinates[plan::axis(self.plan.stencil.dims, *d)];
                 iterators.push(ir.add(self.wide(c), ir.int(*shift)));
             }
-            let emit = self.k.emit.clone();
-            out.push(emit_stored(&mut self.k, &emit, step.stmt, step.write, &iterators, given)?);
+            points.push((iterators, given));
         }
+        let out = self.results(step.stmt, step.write, &points)?;
         if self.version == Version::Inner || !(self.plan.stencil.buffers[n.buffer].has_border || step.partial)
         {
             return Ok(out);
@@ -461,6 +465,52 @@ impl<'a> Tile<'a> {
         let columns = &self.inside[self.plan.stencil.buffers.len() + number];
         let result = |c: usize| ir.select(self.holds(row_in, columns[c]), out[c], old[c]);
         Ok((0..self.cells()).map(result).collect())
+    }
+
+    /// What the points of a step store. Their divisions and roots have one test for unusual operands ([`quick`]), but at the border, where
+    /// values that are thrown away are often unusual.
+    fn results(&mut self, stmt: StmtId, write: usize, points: &[Point]) -> Result<Values> {
+        let ir = self.k.ir;
+        let emit = self.k.emit.clone();
+        let all = |k: &mut KernelBuilder<'_>| {
+            let one =
+                |(iterators, given): &Point| emit_stored(k, &emit, stmt, write, iterators, given.clone());
+            points.iter().map(one).collect::<Result<Values>>()
+        };
+        let before = ir.block();
+        // SAFETY: a live block.
+        let last = unsafe { LLVMGetLastInstruction(before) };
+        let values = all(&mut self.k)?;
+        if self.version == Version::Border || ir.block() != before {
+            return Ok(values);
+        }
+        // What a division stores itself is replaced: its user stands in for it.
+        let held: Vec<LLVMValueRef> = values.iter().map(|v| ir.freeze(*v)).collect();
+        let Some(test) = quick::quicken(&self.k, (!last.is_null()).then_some(last)) else {
+            for (v, held) in values.iter().zip(&held) {
+                // SAFETY: the only use of `held` would be by the caller.
+                unsafe {
+                    LLVMReplaceAllUsesWith(*held, *v);
+                    LLVMInstructionEraseFromParent(*held);
+                }
+            }
+            return Ok(values);
+        };
+        let (exact, join) =
+            (ir.append_block(self.function, "exact"), ir.append_block(self.function, "quick"));
+        let branch = ir.cond_br(quick::is_unusual(ir, test), exact, join);
+        ir.mark_rare(branch);
+        ir.at_end(exact);
+        let exactly = all(&mut self.k)?;
+        let from = ir.block();
+        ir.br(join);
+        ir.at_end(join);
+        let phi = |(q, e): (&LLVMValueRef, &LLVMValueRef)| {
+            // SAFETY: a live value.
+            let ty = unsafe { LLVMTypeOf(*q) };
+            ir.phi(ty, &[(*q, before), (*e, from)])
+        };
+        Ok(held.iter().zip(&exactly).map(phi).collect())
     }
 
     /// Bytes of an element of a buffer, and of a node's.

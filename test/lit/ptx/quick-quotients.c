@@ -1,0 +1,45 @@
+// Where a thread computes several points of a fused step, their exact divisions and roots are the instructions for usual operands, with one
+// test behind them; the exact operations are what it leads to, and all there is at borders. What may be approximate is left to the back end.
+//
+// RUN: %clang -O0 -Xclang -disable-O0-optnone -ffp-contract=off -fno-math-errno -emit-llvm -S %s -o %t.ll
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=roots>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=quick>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=FAST --implicit-check-not=rcp.approx
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=wide>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=WIDE
+
+float sqrtf(float);
+
+// CHECK: .entry roots_F
+// CHECK: rsqrt.approx.ftz.f32 [[NEAR:%[a-z0-9]+]], [[X:%[a-z0-9]+]];
+// CHECK: rcp.approx.ftz.f32
+// CHECK: fma.rn.f32
+// CHECK: setp.{{.*}}{{1006632960|1006632961}};
+// CHECK-DAG: sqrt.rn.f32
+// CHECK-DAG: div.rn.f32
+void roots(int steps, int n, float a[2][n][n]) {
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        a[(t + 1) % 2][i][j] = a[t % 2][i][j - 1] / sqrtf(a[t % 2][i + 1][j]);
+}
+
+// FAST: .entry quick_F
+// FAST: {{(rcp|div)}}.rn.f32
+void quick(int steps, int n, float a[2][n][n]) {
+#pragma clang fp reciprocal(on) reassociate(on)
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        a[(t + 1) % 2][i][j] = a[t % 2][i][j - 1] / a[t % 2][i + 1][j];
+}
+
+// WIDE: .entry wide_F
+// WIDE: rcp.approx.ftz.f64
+// WIDE: fma.rn.f64
+// WIDE: setp.{{.*}}{{1006632960|1006632961}};
+// WIDE: div.rn.f64
+void wide(int steps, int n, double a[2][n][n]) {
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        a[(t + 1) % 2][i][j] = a[t % 2][i][j - 1] / a[t % 2][i + 1][j];
+}
