@@ -49,15 +49,14 @@ pub(crate) fn emit_choice(
             blocks = ir.mul(blocks, ir.smax(count, ir.int(0)));
         }
         // A product that wraps makes a bad choice, never a wrong one.
-        let rounds = |slots: i64| ir.udiv(ir.add(blocks, ir.int(slots - 1)), ir.int(slots));
+        let multiprocessors = ir.int(i64::from(choice.multiprocessors.max(1)));
+        let busy = ir.udiv(ir.sub(ir.add(blocks, multiprocessors), ir.int(1)), multiprocessors);
         let (weight, residents) = (i64::from(a.weight), i64::from(a.residents.max(1)));
-        let multiprocessors = i64::from(choice.multiprocessors.max(1));
-        let waves = rounds(multiprocessors * residents);
-        let busy = rounds(multiprocessors);
-        let part = ir.udiv(ir.mul(busy, ir.int(2 * weight)), ir.int(3 * residents));
-        let one = ir.add(part, ir.int(weight / 3));
-        let several = ir.icmp(LLVMIntULT, ir.int(1), waves);
-        let time = ir.select(several, ir.mul(waves, ir.int(weight)), one);
+        let (waves, left) = (ir.udiv(busy, ir.int(residents)), ir.urem(busy, ir.int(residents)));
+        let part = ir.udiv(ir.mul(left, ir.int(2 * weight)), ir.int(3 * residents));
+        let some = ir.icmp(LLVMIntNE, left, ir.int(0));
+        let last = ir.select(some, ir.add(part, ir.int(weight / 3)), ir.int(0));
+        let time = ir.add(ir.mul(waves, ir.int(weight)), last);
         let number = ir.int(number as i64);
         best = Some(match best {
             None => (time, number),

@@ -267,10 +267,21 @@ pub struct Alternative {
     pub residents: u32,
 }
 
+impl Alternative {
+    /// The time of a launch: a multiprocessor runs `residents` of its blocks at once, in `weight`; those left over take a third of that, and the rest in
+    /// proportion to their number (measured on an H200: two of six resident blocks take 0.57 of the time of six; `bench/RESULTS.md` compares predictions
+    /// with measurements).
+    pub fn time(&self, blocks: u64, multiprocessors: u32) -> u64 {
+        let (weight, residents) = (u64::from(self.weight), u64::from(self.residents.max(1)));
+        let busy = blocks.div_ceil(multiprocessors.max(1).into());
+        let left = busy % residents;
+        let last = if left > 0 { weight / 3 + 2 * weight * left / (3 * residents) } else { 0 };
+        (busy / residents).saturating_mul(weight).saturating_add(last)
+    }
+}
+
 /// Kernels with the same instances, of which one is launched. The value of `param` may be any integer: whatever it is, exactly one of them
-/// runs, which the checker proves. Generated code takes the one with the smallest time: `weight` for each wave of resident blocks; if there is
-/// only one, a third of that and the rest in proportion to the blocks of a multiprocessor (measured on an H200: two of six resident blocks
-/// take 0.57 of the time of six).
+/// runs, which the checker proves. Generated code takes the one with the smallest time ([`Alternative::time`]).
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// A parameter of `MappedScop::host` (`_c0`).

@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 23] = [
+pub const BUGS: [(&str, &str); 24] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -17,6 +17,7 @@ pub const BUGS: [(&str, &str); 23] = [
     ("barrier-before", "promotion: no barrier between the last reads of a buffer and its next contents"),
     ("barrier-after", "promotion: no barrier between a buffer's contents and its reads"),
     ("shared-bytes", "promotion: half the shared memory is asked for"),
+    ("lane-round", "promotion: elements are loaded in one order and stored in another"),
     ("stage-buffer", "stages: a strip is copied to the buffers of the one that is being computed"),
     ("halo", "stencil: the halo is one point narrower"),
     ("lag", "stencil: a step does not wait for the barrier that its neighbours' values need"),

@@ -4,11 +4,12 @@
 //! three forms, chosen by conditions that are the same in all threads of the block ([`Stream`]):
 //! - the boxes of the buffers are inside the elements that the launch reads, but for rows and whole vectors that belong to points outside of the
 //!   box, and their rows are aligned: one access a vector, where rows and vectors outside are others of the box;
-//! - they are inside but for such rows: elements one by one;
+//! - they are inside but for such rows and elements: one by one, where sizes allow it neighbouring ones by neighbouring lanes ([`super::lanes`]);
 //! - else every subscript is clamped to the launch's elements.
 //!
 //! What is read in place of an element outside belongs to no point of the box.
 
+use super::lanes::{self, Lanes};
 use super::lower;
 use super::{VECTOR_BYTES, alignment, linear_thread};
 use crate::ast_expr::ExprEmitter;
@@ -27,12 +28,12 @@ use std::collections::BTreeSet;
 const ASYNC_BYTES: u32 = 8;
 
 /// How the threads of a block share the vectors of a buffer.
-struct Share {
+pub(super) struct Share {
     /// Elements of a vector.
-    width: u32,
+    pub width: u32,
     /// Vectors of the buffer.
-    vectors: u32,
-    threads: u32,
+    pub vectors: u32,
+    pub threads: u32,
 }
 
 impl Share {
@@ -115,7 +116,7 @@ impl Share {
 }
 
 /// The linear index of the thread in its block.
-fn thread(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
+pub(super) fn thread(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
     k.at_entry(|| Ok(k.ir.zext(linear_thread(k)?, k.ir.i64_type())))
 }
 
@@ -148,15 +149,15 @@ pub(super) fn smallest(
 }
 
 /// What the loads of a group need.
-struct Source {
-    share: Share,
-    elem: ElemType,
-    ty: LLVMTypeRef,
+pub(super) struct Source {
+    pub share: Share,
+    pub elem: ElemType,
+    pub ty: LLVMTypeRef,
     /// What every access of the program claims.
-    align: u32,
+    pub align: u32,
     base: LLVMValueRef,
     /// Sizes of the array's dimensions but the first.
-    sizes: Vec<LLVMValueRef>,
+    pub sizes: Vec<LLVMValueRef>,
 }
 
 impl Source {
@@ -171,7 +172,7 @@ impl Source {
     }
 
     /// Whether vectors are of 16 bytes.
-    fn whole(&self) -> bool {
+    pub fn whole(&self) -> bool {
         let half = matches!(self.elem, ElemType::F16 | ElemType::BF16);
         self.share.width * self.elem.bytes() == VECTOR_BYTES && !half
     }
@@ -268,13 +269,15 @@ fn mentioned(e: &AstExpr, names: &mut BTreeSet<String>) -> Result<()> {
 /// The loads of a loop over strips. The smallest subscripts are affine in the strip, so addresses grow by constants, and what holds at the
 /// first and at the last strip holds in between.
 pub(super) struct Stream {
-    sources: Vec<Source>,
+    pub sources: Vec<Source>,
+    /// By group, if elements are moved by lanes: then, in form 1, the first of a group's addresses is theirs.
+    pub lanes: Option<Vec<Lanes>>,
     /// Of the first strip: for each group and round an address.
     pub addresses: Vec<Vec<LLVMValueRef>>,
     /// Bytes from one strip to the next, by group.
     pub steps: Vec<LLVMValueRef>,
     /// 0 if subscripts have to be clamped, 1 for elements, 2 for vectors.
-    form: LLVMValueRef,
+    pub form: LLVMValueRef,
 }
 
 impl Stream {
@@ -293,11 +296,14 @@ impl Stream {
         let mut columns = ir.bool(true);
         // What is combined from elements that no point combines might trap.
         let strict = super::divides(k);
+        let mut lanes = Vec::new();
         for g in &panel.groups {
             let source = Source::new(k, g)?;
             let at = [smallest(emit, g, first)?, smallest(emit, g, second)?, smallest(emit, g, last)?];
             let bytes = ir.int(source.elem.bytes().into());
             let mut clamps = vec![None; g.size.len()];
+            // Of elements.
+            let mut singles = vec![None; g.size.len()];
             for (d, (min, max)) in bounds(k, g)?.iter().enumerate() {
                 let (min, max) = (emit.emit_int(min)?, emit.emit_int(max)?);
                 let mut all = ir.bool(true);
@@ -307,6 +313,7 @@ impl Stream {
                     all = ir.and(all, ir.icmp(LLVMIntSLE, end, max));
                 }
                 let moves = g.along[d].is_some() && !strict;
+                singles[d] = moves.then(|| (ir.sub(min, at[0][d]), ir.sub(max, at[0][d])));
                 if moves && d + 1 < g.size.len() {
                     clamps[d] = Some((min, max));
                 } else if moves && source.whole() {
@@ -341,16 +348,26 @@ impl Stream {
                 }
                 ir.element(source.ty, corner, source.linear(k, &local))
             };
-            addresses.push(rounds.map(address).collect());
+            addresses.push(rounds.map(address).collect::<Vec<_>>());
+            lanes.push(Lanes::new(k, g, &source, (thread, corner), singles));
             steps.push(step);
             sources.push(source);
         }
         let aligned = ir.icmp(LLVMIntEQ, ir.and(low, ir.int(i64::from(VECTOR_BYTES) - 1)), ir.int(0));
-        let elements = ir.select(columns, ir.int(1), ir.int(0));
-        let form = ir.select(inside, ir.select(aligned, ir.int(2), elements), ir.int(0));
+        let lanes = lanes::all(k, lanes);
+        let elements = match &lanes {
+            Some(lanes) => lanes.iter().fold(inside, |all, l| ir.and(all, l.fits(k))),
+            None => ir.and(inside, columns),
+        };
+        let elements = ir.select(elements, ir.int(1), ir.int(0));
+        let form = ir.select(ir.and(inside, aligned), ir.int(2), elements);
         // Hidden: else its conditions are tested in the loop, with all that they are made of.
         let form = k.opaque(form);
-        Ok(Stream { sources, addresses, steps, form })
+        let single = ir.icmp(LLVMIntEQ, form, ir.int(1));
+        for (l, list) in lanes.iter().flatten().zip(&mut addresses) {
+            list[0] = ir.select(single, l.start(k), list[0]);
+        }
+        Ok(Stream { sources, lanes, addresses, steps, form })
     }
 
     /// Loads the strip `args` from these addresses: for each group, round and element of a vector a value.
@@ -374,8 +391,14 @@ impl Stream {
         for (arm, aligned) in [(vectors, true), (elements, false)] {
             ir.at_end(arm);
             let mut values = Vec::new();
-            for ((source, addresses), g) in self.sources.iter().zip(addresses).zip(&panel.groups) {
+            let groups = self.sources.iter().zip(addresses).zip(&panel.groups).enumerate();
+            for (at, ((source, addresses), g)) in groups {
                 k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
+                if let Some(lanes) = self.lanes.as_ref().filter(|_| !aligned) {
+                    let from = lanes[at].addresses(k, addresses[0]);
+                    values.extend(from.into_iter().map(|a| ir.load_aligned(source.ty, a, source.align)));
+                    continue;
+                }
                 for address in addresses {
                     let width = source.share.width;
                     if aligned && source.whole() {
@@ -448,7 +471,16 @@ impl Stream {
             let thread = thread(k)?;
             let (starts, _) = layout(k, panel);
             let groups = self.sources.iter().zip(addresses).zip(&panel.groups).zip(starts);
-            for (((source, addresses), g), start) in groups {
+            for (at, (((source, addresses), g), start)) in groups.enumerate() {
+                if let Some(lanes) = self.lanes.as_ref().filter(|_| !aligned) {
+                    let buffer = buffer(k, offset, start);
+                    for (from, to) in
+                        lanes[at].addresses(k, addresses[0]).into_iter().zip(lanes[at].places(k, g, thread))
+                    {
+                        lower::copy(k, ASYNC_BYTES, ir.element(source.ty, buffer, to), from);
+                    }
+                    continue;
+                }
                 for (r, from) in (0..).zip(addresses) {
                     let to = place(k, &source.share, g, thread, r, (offset, start));
                     if aligned {
@@ -486,9 +518,14 @@ fn place(
     for (l, stride) in share.local(k, g, thread, round).iter().zip(&g.strides()) {
         to = ir.add(to, ir.mul(*l, ir.int((*stride).into())));
     }
-    let shared = k.abstract_call(SHARED, ir.ptr_type());
-    let buffer = ir.byte_offset(ir.byte_offset(shared, offset), ir.int(start.into()));
+    let buffer = buffer(k, offset, start);
     ir.element(llvm_elem(ir, k.scop.array(g.array).elem), buffer, to)
+}
+
+/// The buffer `start` bytes behind `offset` in shared memory.
+pub(super) fn buffer(k: &mut KernelBuilder<'_>, offset: LLVMValueRef, start: u32) -> LLVMValueRef {
+    let shared = k.abstract_call(SHARED, k.ir.ptr_type());
+    k.ir.byte_offset(k.ir.byte_offset(shared, offset), k.ir.int(start.into()))
 }
 
 /// Stores what loads gave to the buffers that start `offset` bytes into shared memory.

@@ -153,6 +153,7 @@ use cells::transfer;
 use guard::divides;
 pub use guard::divides_integers;
 pub(crate) use guard::kept;
+mod lanes;
 pub(crate) mod lower;
 mod order;
 mod pipeline;

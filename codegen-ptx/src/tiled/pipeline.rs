@@ -204,7 +204,7 @@ fn whole_strips<'a>(
     let values = stream.load(k, function, emit, panel, &stream.addresses, first)?;
     // Others may still be reading the buffers for another loop.
     barrier_before(k);
-    copy::store(k, function, panel, &values, ir.int(0))?;
+    stream.store(k, function, panel, &values, ir.int(0))?;
     barrier_after(k);
     let before = ir.block();
     ir.br(body);
@@ -252,7 +252,7 @@ fn whole_strips<'a>(
     let (put, done) = (block("put"), block("endstrip"));
     ir.cond_br(more, put, done);
     ir.at_end(put);
-    copy::store(k, function, panel, &values, other)?;
+    stream.store(k, function, panel, &values, other)?;
     ir.br(done);
     ir.at_end(done);
     barrier_after(k);

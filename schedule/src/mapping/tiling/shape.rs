@@ -4,6 +4,7 @@ use super::super::{MapOptions, Site};
 use super::affine::{functions, linear};
 use super::region::leaves;
 use crate::Result;
+use crate::mapped::Alternative;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ElemType, Scop};
 
@@ -30,6 +31,13 @@ pub struct TileShape {
     pub rate: u32,
 }
 
+impl TileShape {
+    /// Time of a multiprocessor with as many blocks, of `points` each, as fit it.
+    fn weight(&self, points: u32) -> u32 {
+        points * self.residents * 16 / self.rate.max(1)
+    }
+}
+
 /// The shapes to choose from, for each kind of kernel, largest tiles first.
 #[derive(Clone, Debug)]
 pub struct TilingOptions {
@@ -48,7 +56,7 @@ pub struct TilingOptions {
 impl Default for TilingOptions {
     /// Accumulators, two sets of operands, a strip on its way and addresses have to fit the registers: 255 of a thread, 65536 of a
     /// multiprocessor. Two blocks of 128 threads hide each other's barriers, with 8 × 16 points each keeps 24 operands for 128 fused
-    /// operations. Rates are TFLOP/s on an H200, gemm at 4096; longer strips, and tiles of 128 × 256 in one block, were slower.
+    /// operations. Rates are TFLOP/s on an H200, gemm at many sizes (`bench/RESULTS.md`); longer strips, and tiles of 128 × 256 in one block, were slower.
     fn default() -> Self {
         let shape = |threads, points, residents, rate| TileShape {
             threads,
@@ -70,7 +78,7 @@ impl Default for TilingOptions {
             ..shape
         };
         TilingOptions {
-            narrow: vec![shape([8, 16], [16, 8], 2, 50), shape([8, 8], [8, 8], 6, 42)],
+            narrow: vec![shape([8, 16], [16, 8], 2, 50), shape([8, 8], [8, 8], 6, 45)],
             // ptxas starts many products before it adds the first, and spills with more points or fewer registers.
             chained: vec![shape([8, 16], [8, 8], 2, 17), shape([8, 8], [8, 8], 4, 16)],
             wide: vec![shape([16, 16], [8, 4], 1, 14), shape([8, 8], [8, 4], 4, 14)],
@@ -262,7 +270,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
         };
         let mut dims = vec![Shape::ONE; site.members.len()];
         (dims[y], dims[x]) = (dim(0), dim(1));
-        let weight = dims.iter().map(|d| d.tile()).product::<u32>() * s.residents * 16 / s.rate.max(1);
+        let weight = s.weight(dims.iter().map(|d| d.tile()).product());
         out.push(Tile {
             dims,
             strip: s.strip,
@@ -296,14 +304,67 @@ pub(super) fn fastest(
         };
         extents.push(e);
     }
-    let multiprocessors = u64::from(multiprocessors.max(1));
     let time = |t: &Tile| {
         let tiles = t.dims.iter().zip(&extents).map(|(d, e)| e.div_ceil(d.tile().into()));
         let blocks = tiles.fold(1_u64, u64::saturating_mul);
-        let (weight, residents) = (u64::from(t.weight), u64::from(t.residents.max(1)));
-        let waves = blocks.div_ceil(multiprocessors * residents).saturating_mul(weight);
-        let busy = blocks.div_ceil(multiprocessors).min(residents);
-        if waves > weight { waves } else { weight / 3 + 2 * weight * busy / (3 * residents) }
+        Alternative { kernel: 0, weight: t.weight, residents: t.residents }.time(blocks, multiprocessors)
     };
     Ok((0..tiles.len()).min_by_key(|i| time(&tiles[*i])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Products of matrices on an H200: rows, columns, and milliseconds with large and with small tiles (`bench/RESULTS.md`).
+    type Measured = (u64, u64, f64, f64);
+    const FLOAT: [Measured; 11] = [
+        (1024, 1024, 0.119, 0.075),
+        (1500, 1500, 0.283, 0.233),
+        (2000, 2000, 0.359, 0.467),
+        (2048, 2048, 0.357, 0.507),
+        (2049, 2051, 0.695, 0.587),
+        (2000, 2300, 0.744, 0.644),
+        (2600, 2600, 0.702, 0.710),
+        (3000, 3000, 1.565, 1.291),
+        (4000, 4000, 2.705, 3.046),
+        (4096, 4096, 2.759, 3.168),
+        (4101, 4099, 3.682, 3.757),
+    ];
+    const DOUBLE: [Measured; 12] = [
+        (1024, 1024, 0.085, 0.054),
+        (1500, 1500, 0.252, 0.177),
+        (2000, 2000, 0.322, 0.341),
+        (2048, 2048, 0.326, 0.348),
+        (2049, 2051, 0.611, 0.498),
+        (2000, 2300, 0.611, 0.497),
+        (2600, 2600, 0.613, 0.547),
+        (3000, 3000, 1.148, 1.074),
+        (3001, 3003, 1.303, 1.224),
+        (4000, 4000, 2.328, 2.473),
+        (4096, 4096, 2.375, 2.613),
+        (4101, 4099, 3.107, 3.242),
+    ];
+
+    #[test]
+    fn the_faster_shape_is_predicted() {
+        let options = TilingOptions::default();
+        for (shapes, table) in [(&options.narrow, &FLOAT[..]), (&options.products, &DOUBLE[..])] {
+            for (rows, columns, large, small) in table {
+                let time = |s: &TileShape| {
+                    let [y, x] = [0, 1].map(|d| s.threads[d] * s.points[d]);
+                    let blocks = rows.div_ceil(y.into()) * columns.div_ceil(x.into());
+                    let a = Alternative { kernel: 0, weight: s.weight(y * x), residents: s.residents };
+                    a.time(blocks, options.multiprocessors) as f64
+                };
+                let predicted = time(&shapes[0]) / time(&shapes[1]);
+                let measured = large / small;
+                assert!(
+                    (predicted / measured - 1.0).abs() < 0.15,
+                    "{rows} x {columns}: {predicted} {measured}"
+                );
+                assert_eq!(predicted < 1.0, measured < 1.0, "{rows} x {columns}: {predicted} {measured}");
+            }
+        }
+    }
 }
