@@ -215,15 +215,23 @@ fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
     s.accesses.iter().all(windowed) && s.body.iter().all(|i| speculates(i.0 as LLVMValueRef))
 }
 
+/// Whether a point takes long: some statement has a division, or a function that is no instruction of the device.
+pub fn takes_long(scop: &Scop) -> bool {
+    scop.statements.iter().any(|s| !s.body.iter().all(|i| speculates(i.0 as LLVMValueRef)))
+}
+
+/// Whether an instruction of the host can't fail, and is one of the device, without branches.
 fn speculates(i: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     // SAFETY: an instruction of the host; of calls, the name of what is called is read.
     unsafe {
         match LLVMGetInstructionOpcode(i) {
             LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => false,
+            // Exact ones have branches of their own: nothing is won by computing them for nothing.
+            LLVMFDiv | LLVMFRem => false,
             LLVMCall => {
                 let callee = LLVMGetCalledValue(i);
-                let floating = ["sqrt", "fabs", "fma", "fmuladd", "minnum", "maxnum", "copysign"];
+                let floating = ["fabs", "fma", "fmuladd", "minnum", "maxnum", "copysign"];
                 !LLVMIsAFunction(callee).is_null()
                     && floating.iter().any(|f| name_of(callee).starts_with(&format!("llvm.{f}.")))
             }

@@ -12,6 +12,7 @@
 //!   approximated beyond the flags of the host's IR.
 //! - Any function here may fail without harm: the original loop stays.
 
+mod ahead;
 mod arguments;
 mod ast_expr;
 mod barriers;
@@ -50,6 +51,7 @@ mod window;
 pub use descriptor::{Image, ImageKind};
 pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};
 pub use error::{CodegenError, Result};
+pub use groups::takes_long;
 pub use hold::{
     ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, emit_releases, hold_slot, known_table, placeholders,
 };

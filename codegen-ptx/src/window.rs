@@ -12,6 +12,7 @@
 //! Code that uses a window follows, in a block of the AST or one around it, the `_enter` of its stage ([`scoped`] sees to it). The checker proves
 //! that stages run one after the other, so this is also the last one that ran.
 
+use crate::ahead;
 use crate::ast_expr::{ExprEmitter, parameterize_set};
 use crate::error::{Result, internal};
 use crate::groups::{self, Batch};
@@ -259,7 +260,7 @@ fn passing(k: &KernelBuilder<'_>) -> Result<Passing> {
 }
 
 /// Whether the stage `p` is full; `emit` learns its coordinates.
-fn is_full(
+pub(crate) fn is_full(
     kernel: &MappedKernel,
     emit: &mut ExprEmitter<'_>,
     p: &[LLVMValueRef],
@@ -314,12 +315,18 @@ pub(crate) fn branch_to_full<'e>(
     ir.at_end(full);
     k.windows.passing = Some(passing(k)?);
     let (kernel, scop) = (k.kernel, k.scop);
+    let mut asks = true;
     let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[LLVMValueRef]| {
         if name == walk::FIRST {
             forget(k, emit, false);
         }
         if name != pollyrs_schedule::ENTER {
             emit_element(k, emit, name, iterators)?;
+        }
+        if asks && name == pollyrs_schedule::BARRIER {
+            // Behind the copies of this stage.
+            asks = false;
+            ahead::prefetch(k, function, emit, p)?;
         }
         Ok(None)
     };

@@ -320,7 +320,7 @@ fn targets(value: &str) -> Result<Targets, String> {
 }
 
 fn techniques(value: &str) -> Result<Techniques, String> {
-    let mut t = Techniques { windows: false, unroll: false };
+    let mut t = Techniques { windows: false, unroll: false, spread: false };
     for name in value.split(['+', ',']).map(str::trim).filter(|n| !n.is_empty() && *n != "none") {
         match name {
             "windows" => t.windows = true,

@@ -25,6 +25,10 @@ const ROW_2D: i64 = 256;
 /// Fewer threads than these leave a multiprocessor idle: then rows are spread as well.
 const FEW: i64 = 96;
 
+/// The threads of a block, and those along a row, where rows are spread ([`Techniques::spread`]).
+const SPREAD: i64 = 512;
+pub const SPREAD_ROW: i64 = 128;
+
 /// The mapped SCoP.
 pub(super) fn build(
     scop: &Scop,
@@ -111,9 +115,13 @@ fn bounded(values: &isl::Set) -> Result<bool> {
 }
 
 /// Threads along each local coordinate: warps along the last one, then what is left of a block.
-fn threads(extents: &[i64]) -> Vec<i64> {
-    let flat = extents.len() == 2;
-    let (mut left, row) = (THREADS, if flat { ROW_2D } else { WARP });
+fn threads(extents: &[i64], spread: bool) -> Vec<i64> {
+    let flat = extents.len() == 2 && !spread;
+    let (mut left, row) = match extents.len() {
+        2 if spread => (SPREAD, SPREAD_ROW),
+        2 => (THREADS, ROW_2D),
+        _ => (THREADS, WARP),
+    };
     let mut out = vec![1; extents.len()];
     for (i, extent) in extents.iter().enumerate().rev() {
         let most = if i + 1 == extents.len() && extents.len() > 1 { row.min(left) } else { left };
@@ -140,7 +148,7 @@ fn kernel(
     let (b, c, l) = (names("b", phase.blocks), names("c", phase.steps), names("l", local));
     let out = [vec!["T".to_string()], b.clone(), c.clone(), l.clone()].concat().join(", ");
     let (h, bs, ts) = ("_h0".to_string(), names("_b", phase.blocks), names("_t", local));
-    let sizes = threads(&phase.extents);
+    let sizes = threads(&phase.extents, techniques.spread);
     // The points of one launch, of one tile, of one thread.
     let launch = format!("[{h}] -> {{ [{out}] : T = {h} }}");
     let tile: Vec<_> = b.iter().zip(&bs).map(|(b, p)| format!(" and {b} = {p}")).collect();

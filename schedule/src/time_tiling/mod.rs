@@ -37,6 +37,7 @@ mod tests;
 mod windows;
 
 pub use band::{Band, Ratio, Slopes, recognise};
+pub use kernels::SPREAD_ROW;
 pub use shape::Phase;
 
 use crate::{Dependences, MappedScop, Result, budgeted};
@@ -61,11 +62,13 @@ pub struct Techniques {
     pub windows: bool,
     /// Stages with all points have code of their own, in which steps and the points of a thread are unrolled.
     pub unroll: bool,
+    /// In two dimensions, the rows of a step are spread over several times as many threads: where a point takes long, more of them hide it.
+    pub spread: bool,
 }
 
 impl Default for Techniques {
     fn default() -> Self {
-        Techniques { windows: true, unroll: true }
+        Techniques { windows: true, unroll: true, spread: false }
     }
 }
 

@@ -109,7 +109,7 @@ fn no_bands() {
     }
 }
 
-const PLAIN: Techniques = Techniques { windows: false, unroll: false };
+const PLAIN: Techniques = Techniques { windows: false, unroll: false, spread: false };
 
 fn mapped(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
@@ -252,7 +252,7 @@ fn gaps_and_overlaps_are_found() {
 /// With windows.
 fn staged(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
-    let windows = Techniques { windows: true, unroll: true };
+    let windows = Techniques { windows: true, unroll: true, spread: false };
     let m = map(s, &deps, tiling, sizes, windows, 8 * crate::DEFAULT_BUDGET).unwrap().unwrap();
     (deps, m)
 }
