@@ -3,6 +3,7 @@
 use crate::error::{Result, internal, unsupported};
 use crate::kernel::{KernelBuilder, int_width, type_kind};
 use crate::llvm::*;
+use crate::tiled;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -47,7 +48,8 @@ pub(crate) fn cell_type(k: &KernelBuilder<'_>, ty: LLVMTypeRef, bytes: u32) -> R
     }
 }
 
-/// The alignment of a cell. In the program's memory, which statements without a body copy, it is what the host's load of the value claims.
+/// The alignment of a cell. In the program's memory, which statements without a body copy, it is what the host's load of the value claims; where a
+/// stored value is read back, what all accesses do.
 pub(crate) fn cell_align(k: &KernelBuilder<'_>, a: &Access, host: LLVMValueRef) -> u32 {
     let array = k.scop.array(a.array);
     if !array.is_memory() {
@@ -55,6 +57,9 @@ pub(crate) fn cell_align(k: &KernelBuilder<'_>, a: &Access, host: LLVMValueRef) 
     }
     // SAFETY: a live value; asked for its alignment only if it is a load.
     unsafe {
-        if LLVMIsALoadInst(host).is_null() { 1 } else { LLVMGetAlignment(host).min(array.elem.bytes()) }
+        match LLVMIsALoadInst(host).is_null() {
+            true => tiled::alignment(k, a.array),
+            false => LLVMGetAlignment(host).min(array.elem.bytes()),
+        }
     }
 }

@@ -131,7 +131,7 @@ pub(crate) fn emit_statement(
     };
     for (i, a) in statement.accesses.iter().enumerate() {
         if let AccessValue::ScalarRead(v) = a.value {
-            let read = read_cell(k, &mut instance, i, a, v.0)?;
+            let read = read_cell(k, &mut instance, id, i, a, v.0)?;
             instance.values.insert(v.0, read);
         }
     }
@@ -333,6 +333,7 @@ fn in_memory(
 fn read_cell(
     k: &mut KernelBuilder<'_>,
     n: &mut Instance<'_>,
+    id: StmtId,
     at: usize,
     a: &Access,
     v: usize,
@@ -340,6 +341,13 @@ fn read_cell(
     let bytes = k.scop.array(a.array).elem.bytes();
     let ty = type_of(v as LLVMValueRef);
     let wide = cell_type(k, ty, bytes)?;
+    let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
+    if k.scop.array(a.array).is_memory()
+        && wide == ty
+        && let Some(v) = tiled::shared(k, id, at, ty, subscript)?
+    {
+        return Ok(v);
+    }
     let from = address(k, n, at, a)?;
     k.ir.note(&n.what, &k.scop.array(a.array).display);
     let read = k.ir.load_aligned(wide, from, cell_align(k, a, v as LLVMValueRef));
