@@ -104,7 +104,7 @@ impl Products<'_, '_> {
             })?,
             Some(full) => {
                 end = self.ahead(k, emit, target, behind, &addresses, free)?;
-                let start = self.enter(k, emit, value, offset)?;
+                self.enter(k, emit, value, offset)?;
                 let whole = holds(k, emit, full)?;
                 let block = |name: &str| ir.append_block(self.function, name);
                 let (points, some, after) = (block("allpoints"), block("somepoints"), block("endpoints"));
@@ -117,6 +117,8 @@ impl Products<'_, '_> {
                 let from = ir.block();
                 ir.br(after);
                 ir.at_end(some);
+                // The buffers in force are those that the other way ended with.
+                let start = self.enter(k, emit, value, offset)?;
                 guarded(k, self.function, emit, &self.strips.inner, panel.strip, start)?;
                 let other = self.turn(k, emit, next, turned)?;
                 let behind = ir.block();
