@@ -17,7 +17,7 @@ pub const BUGS: [(&str, &str); 24] = [
     ("barrier-before", "promotion: no barrier between the last reads of a buffer and its next contents"),
     ("barrier-after", "promotion: no barrier between a buffer's contents and its reads"),
     ("shared-bytes", "promotion: half the shared memory is asked for"),
-    ("lane-round", "promotion: elements are loaded in one order and stored in another"),
+    ("lane-round", "promotion: lanes leave the elements of their first round out"),
     ("stage-buffer", "stages: a strip is copied to the buffers of the one that is being computed"),
     ("halo", "stencil: the halo is one point narrower"),
     ("lag", "stencil: a step does not wait for the barrier that its neighbours' values need"),

@@ -150,11 +150,7 @@ impl Lanes {
                 ir.byte_offset(at, ir.mul(local, stride))
             })
         };
-        let mut out: Vec<_> = self.rounds.iter().map(one).collect();
-        if planted("lane-round") {
-            out.rotate_left(1);
-        }
-        out
+        self.rounds.iter().map(one).collect()
     }
 
     /// The number of each round's element in the buffer.
@@ -196,7 +192,10 @@ impl Stream {
         for (((l, source), g), start) in lanes.iter().zip(&self.sources).zip(&panel.groups).zip(starts) {
             k.ir.note("a copy to shared memory", &k.scop.array(g.array).display);
             let buffer = copy::buffer(k, offset, start);
-            for (to, v) in l.places(k, g, thread).into_iter().zip(moved.by_ref()) {
+            for (r, (to, v)) in l.places(k, g, thread).into_iter().zip(moved.by_ref()).enumerate() {
+                if r == 0 && planted("lane-round") {
+                    continue;
+                }
                 ir.store_aligned(*v, ir.element(source.ty, buffer, to), source.elem.bytes());
             }
         }
