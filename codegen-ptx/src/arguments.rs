@@ -51,7 +51,8 @@ pub(crate) fn candidates(
         .map(ScalarArg::Param)
         .chain((0..scop.invariants.len()).map(ScalarArg::Invariant))
         .chain((0..kernel.host_params.len()).map(ScalarArg::HostParam))
-        .chain((0..kernel.grid.len()).flat_map(|d| [ScalarArg::TileLower(d), ScalarArg::TileCount(d)]));
+        .chain((0..kernel.grid.len()).flat_map(|d| [ScalarArg::TileLower(d), ScalarArg::TileCount(d)]))
+        .chain([ScalarArg::FirstBlock]);
     arrays.chain(scalars.map(Argument::Scalar)).collect()
 }
 
@@ -148,6 +149,7 @@ pub(crate) fn finish(
         has_barrier: k.has_barrier,
         shared_bytes: k.tiled.as_ref().map_or(k.windows.shared_bytes, |t| t.shared_bytes),
         exchange_bytes: 0,
+        slice_tiles: crate::slice::slice_tiles(k)?,
     };
     if k.tiled.as_ref().is_some_and(|t| t.products) {
         let threads: u32 = k.kernel.block.iter().map(|b| b.size).product();
@@ -225,6 +227,7 @@ pub(crate) fn scalar_name(k: &KernelBuilder, s: ScalarArg) -> String {
         ScalarArg::HostParam(i) => k.kernel.host_params[i].clone(),
         ScalarArg::TileLower(i) => format!("{}.lower", k.kernel.grid[i].param),
         ScalarArg::TileCount(i) => format!("{}.count", k.kernel.grid[i].param),
+        ScalarArg::FirstBlock => "first.block".into(),
         ScalarArg::Stencil(i) => format!("stencil.{i}"),
     }
 }

@@ -10,7 +10,7 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
 use pollyrs_scop::ArrayId;
 
 /// Version of the ABI that the generated code follows.
-const ABI_VERSION: u32 = 6;
+const ABI_VERSION: u32 = 7;
 const KERNEL_HAS_BARRIER: u32 = 1;
 const KERNEL_CHECKED: u32 = 2;
 

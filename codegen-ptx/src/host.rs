@@ -23,7 +23,7 @@ use crate::descriptor::{self, Image};
 use crate::hold::Held;
 use crate::ir::{Ir, erase, module_context, terminator};
 use crate::kernel::KernelInfo;
-use crate::launch::{emit_choice, emit_launch, emit_shapes, emit_work};
+use crate::launch::{Launcher, emit_choice, emit_launch, emit_shapes, emit_work};
 use crate::ranges::*;
 use crate::stencil::{self, FusedKernels};
 use crate::{CodegenError, walk};
@@ -32,7 +32,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim as shim;
-use pollyrs_schedule::{Footprint, MappedScop, Placement, WorkEstimate};
+use pollyrs_schedule::{Footprint, MappedScop, Placement, Slices, WorkEstimate};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,6 +53,8 @@ pub struct HostPlan<'a> {
     pub fused: Option<&'a FusedKernels>,
     /// Arrays that may stay on the device between the function's SCoPs.
     pub held: Option<Held<'a>>,
+    /// By kernel: what slices of its launch touch, where it may be launched in slices.
+    pub slices: &'a [Option<Slices>],
 }
 
 /// The block in front of a region, and the parameters' values there.
@@ -265,8 +267,10 @@ pub unsafe fn emit(
         expr.names.insert(c.param.clone(), fastest);
     }
     let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
+    let ranges: Vec<_> = device_arrays.iter().copied().zip(ranges).collect();
+    let launcher = Launcher { plan, entry, slots: &slots, function, launch, run, ranges: &ranges };
     walk::emit_ast(&ir, function, &mut expr, &ast, &mut |expr, name, args| {
-        emit_launch(&ir, expr, plan, entry, &slots, (launch, run), name, args).map(|()| None)
+        emit_launch(&ir, expr, &launcher, name, args).map(|()| None)
     })?;
 
     let end = ir.declare(module, "pollyrs_rt_end", ir.i32_type(), &[ir.ptr_type()]);
@@ -376,6 +380,8 @@ pub(crate) struct Slots {
     pub arrays: LLVMValueRef,
     /// `[max scalars x i64]`
     pub scalars: LLVMValueRef,
+    /// `[2 x [n x i64]]`, where launches have slices: bytes of each array that are needed, and that are done.
+    pub slices: LLVMValueRef,
     /// 8 bytes for each live-out cell and each fault cell.
     pub live_out: BTreeMap<ArrayId, LLVMValueRef>,
 }
@@ -396,6 +402,10 @@ impl Slots {
         Slots {
             arrays: ir.alloca(i64_array(words), "pollyrs.arrays"),
             scalars: ir.alloca(i64_array(scalars as u64), "pollyrs.scalars"),
+            slices: match plan.slices.iter().any(Option::is_some) {
+                true => ir.alloca(i64_array(2 * arrays.len().max(1) as u64), "pollyrs.slices"),
+                false => ir.null(),
+            },
             live_out: live.into_iter().map(|a| (a, ir.alloca(ir.i64_type(), "pollyrs.live"))).collect(),
         }
     }

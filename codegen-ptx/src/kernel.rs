@@ -64,6 +64,8 @@ pub enum ScalarArg {
     TileLower(usize),
     /// The extent of grid dimension `i`, an `i64`.
     TileCount(usize),
+    /// The grid's block that is the launch's first one, an `i64`: 0 unless the launch is a slice of the grid.
+    FirstBlock,
     /// `FusedKernels::scalars[i]`, an `i64`.
     Stencil(usize),
 }
@@ -82,6 +84,8 @@ pub struct KernelInfo {
     pub shared_bytes: u32,
     /// Shared memory behind it that only the emulated device needs.
     pub exchange_bytes: u32,
+    /// Blocks of so many neighbouring tiles along the first dimension of the grid are neighbours: what slices consist of. 0: it is launched as a whole.
+    pub slice_tiles: u32,
 }
 
 /// The most shared memory that a block has without asking for it at the launch.
@@ -417,6 +421,7 @@ fn entry<'a>(
     let mut arrays = BTreeMap::new();
     let mut invariants = BTreeMap::new();
     let (mut lower, mut count) = (BTreeMap::new(), BTreeMap::new());
+    let mut first_block = None;
     for (i, a) in arguments.iter().enumerate() {
         // SAFETY: the draft has one parameter an argument.
         let v = unsafe { LLVMGetParam(draft, i as u32) };
@@ -444,6 +449,7 @@ fn entry<'a>(
             Argument::Scalar(ScalarArg::TileCount(d)) => {
                 count.insert(d, v);
             }
+            Argument::Scalar(ScalarArg::FirstBlock) => first_block = Some(v),
             Argument::Scalar(ScalarArg::Stencil(_)) => return internal("an argument of fused kernels"),
         }
     }
@@ -482,7 +488,8 @@ fn entry<'a>(
         tiled: None,
         windows: Windows::new(scop, kernel)?,
     };
-    let coordinates = k.at_entry(|| coordinates(&k, &lower, &count))?;
+    let first_block = first_block.filter(|_| crate::slice::slice_tiles(&k).is_ok_and(|tiles| tiles > 0));
+    let coordinates = k.at_entry(|| coordinates(&k, first_block, &lower, &count))?;
     k.emit.names.extend(coordinates);
     Ok(k)
 }
@@ -491,6 +498,7 @@ fn entry<'a>(
 /// order of tiles in a plane ([`tiled::in_plane`]).
 fn coordinates(
     k: &KernelBuilder,
+    first_block: Option<LLVMValueRef>,
     lower: &BTreeMap<usize, LLVMValueRef>,
     count: &BTreeMap<usize, LLVMValueRef>,
 ) -> Result<Vec<(String, LLVMValueRef)>> {
@@ -498,6 +506,11 @@ fn coordinates(
     let mut out = Vec::new();
     if !k.kernel.grid.is_empty() {
         let mut rest = k.abstract_call(BLOCK_ID, ir.i64_type());
+        if let Some(first) = first_block {
+            // A grid has less than 2^31 blocks. In 32 bits, so that the optimizer knows that the sum is not negative.
+            let narrow = |v| ir.trunc(v, ir.int_type(32));
+            rest = ir.zext(ir.add(narrow(rest), narrow(first)), ir.i64_type());
+        }
         let size = |d: usize| -> Result<LLVMValueRef> {
             let f = &k.kernel.grid[d].count;
             match (constant(k, f)?, count.get(&d)) {

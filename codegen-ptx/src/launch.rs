@@ -5,6 +5,8 @@ use crate::ast_expr::ExprEmitter;
 use crate::host::{Entry, HostPlan, Slots};
 use crate::ir::Ir;
 use crate::kernel::ScalarArg;
+use crate::ranges::Range;
+use crate::slice;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
@@ -95,18 +97,28 @@ pub(crate) fn emit_shapes<'i>(
     Ok(())
 }
 
-/// One launch: evaluates the grid and stores the scalar arguments.
-#[allow(clippy::too_many_arguments)]
+/// What all launches of a SCoP share.
+pub(crate) struct Launcher<'a> {
+    pub plan: &'a HostPlan<'a>,
+    pub entry: &'a Entry,
+    pub slots: &'a Slots,
+    pub function: LLVMValueRef,
+    /// `pollyrs_rt_launch`.
+    pub launch: LLVMValueRef,
+    pub run: LLVMValueRef,
+    /// Of the arrays in the order of the descriptor.
+    pub ranges: &'a [(ArrayId, Range)],
+}
+
+/// One launch, or one in slices: evaluates the grid and stores the scalar arguments.
 pub(crate) fn emit_launch(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
-    plan: &HostPlan<'_>,
-    entry: &Entry,
-    slots: &Slots,
-    (launch, run): (LLVMValueRef, LLVMValueRef),
+    launcher: &Launcher<'_>,
     name: &str,
     args: &[LLVMValueRef],
 ) -> Result<(), CodegenError> {
+    let Launcher { plan, entry, slots, launch, run, .. } = *launcher;
     let unknown = || CodegenError::Internal(format!("unknown kernel {name}"));
     let k = plan.mapped.kernels.iter().position(|k| k.name == name).ok_or_else(unknown)?;
     let (kernel, info) = (&plan.mapped.kernels[k], &plan.kernels[k]);
@@ -129,13 +141,21 @@ pub(crate) fn emit_launch(
             ScalarArg::HostParam(d) => args[*d],
             ScalarArg::TileLower(d) => grid[*d].0,
             ScalarArg::TileCount(d) => grid[*d].1,
+            ScalarArg::FirstBlock => ir.int(0),
             ScalarArg::Stencil(_) => {
                 return Err(CodegenError::Internal("a fused kernel in the mapping".into()));
             }
         };
         ir.store(value, ir.byte_offset(slots.scalars, ir.int(8 * i as i64)));
     }
-    ir.call(ir.void_type(), launch, &[run, ir.int32(k as u32), blocks, slots.scalars]);
+    match plan.slices.get(k).and_then(Option::as_ref) {
+        Some(slices) if info.slice_tiles > 0 => {
+            slice::emit(ir, expr, launcher, (k, info), slices, (&grid, blocks))?;
+        }
+        _ => {
+            ir.call(ir.void_type(), launch, &[run, ir.int32(k as u32), blocks, slots.scalars]);
+        }
+    }
     for p in &kernel.host_params {
         expr.names.remove(p);
     }

@@ -37,6 +37,7 @@ mod ptx;
 mod quick;
 mod ranges;
 mod share;
+mod slice;
 mod statement;
 mod stencil;
 mod stores;

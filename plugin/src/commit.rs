@@ -14,7 +14,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::{Analyses, Regions, Session, redirect};
-use pollyrs_schedule::{Footprint, MappedScop, WorkEstimate};
+use pollyrs_schedule::{Footprint, MappedScop, Slices, WorkEstimate};
 use pollyrs_scop::{Scop, ValueHandle};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub struct Compiled {
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: Vec<Option<Footprint>>,
     pub work: WorkEstimate,
+    /// By kernel: what slices of its launch touch, proved.
+    pub slices: Vec<Option<Slices>>,
     /// What was fused of the time steps of a stencil, or why nothing was; `None`: not tried.
     pub fused: Option<Result<Steps, String>>,
     /// What was taken from a file of tuned choices, or why nothing was; `None`: it has no entry.
@@ -207,6 +209,7 @@ fn rewrite_clone(
             footprints: &c.footprints,
             work: &c.work,
             fused: c.kernels.fused(),
+            slices: &c.slices,
             held: holds.zip(slot).map(|(holds, slot)| codegen::Held { slot, masks: &holds.masks[i] }),
         };
         let _budget = c.scop.ctx.budget(budget);

@@ -18,6 +18,7 @@ use crate::options::{Options, RegisterTile, Strategy};
 use crate::prepare;
 use crate::remarks;
 use crate::search::search;
+use crate::slices;
 use crate::stencil::{self, Steps};
 use crate::time_tiles::tile_time;
 use crate::timing::{Phase, Timer};
@@ -407,7 +408,12 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     let (footprints, work) = timer
         .time(Phase::Estimates, || Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?)))
         .map_err(reject_reason)?;
-    Ok(Some(Compiled { scop, mapped, kernels, device, footprints, work, fused, tuned: None, entry: None }))
+    let slices = match kernels.fused() {
+        Some(_) => Vec::new(),
+        None => timer.time(Phase::Estimates, || slices::of(&scop, &mapped))?,
+    };
+    let (tuned, entry) = (None, None);
+    Ok(Some(Compiled { scop, mapped, kernels, device, footprints, work, slices, fused, tuned, entry }))
 }
 
 /// By `ArrayId`; `None` for what is not memory.
@@ -458,7 +464,7 @@ fn is_quota(e: &codegen::CodegenError) -> bool {
     matches!(e, codegen::CodegenError::Isl(pollyrs_isl::Error::Quota))
 }
 
-fn reject_reason(e: schedule::ScheduleError) -> RejectReason {
+pub(crate) fn reject_reason(e: schedule::ScheduleError) -> RejectReason {
     match e {
         schedule::ScheduleError::Budget(stage) => RejectReason::Budget { stage: stage.into() },
         schedule::ScheduleError::NoParallelism => RejectReason::NoParallelism,

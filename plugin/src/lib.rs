@@ -28,6 +28,7 @@ mod prepare;
 mod remarks;
 mod search;
 mod selftest;
+mod slices;
 mod stencil;
 mod sums;
 mod time_tiles;

@@ -1,4 +1,4 @@
-/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 6.
+/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 7.
  *
  * One execution of a versioned SCoP:
  *
@@ -44,8 +44,8 @@ extern "C" {
 #endif
 
 /* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that executions of functions with a
- * hold may fail for what the data are, version 6 windows; the library runs code of all versions. */
-#define POLLYRS_ABI_VERSION 6u
+ * hold may fail for what the data are, version 6 windows, version 7 slices; the library runs code of all versions. */
+#define POLLYRS_ABI_VERSION 7u
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -165,7 +165,7 @@ typedef struct PollyrsArray {
   uint64_t row_stride[3];
 } PollyrsArray;
 
-/* Begins an execution: picks the device, loads the code, allocates, copies in. `work` is an estimate of the number of executed
+/* Begins an execution: picks the device, loads the code, allocates, copies in what the launches do not wait for themselves. `work` is an estimate of the number of executed
  * statement instances. NULL: run the original loop. */
 void *pollyrs_rt_begin(const PollyrsScop *scop, double work, const PollyrsArray *arrays, uint32_t n_arrays);
 
@@ -174,8 +174,17 @@ void *pollyrs_rt_begin(const PollyrsScop *scop, double work, const PollyrsArray 
  * effects of those before it. Errors are kept for pollyrs_rt_end. */
 void pollyrs_rt_launch(void *run, uint32_t kernel, uint64_t blocks, const uint64_t *scalars);
 
-/* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was before and the
- * original loop must run. An error after the first byte came back ends the program with a message. */
+/* Before each launch that could be cut into as many slices as `units`: how many it is worth; 1: it is to be launched as a whole. */
+uint64_t pollyrs_rt_slices(void *run, uint32_t kernel, uint64_t units);
+
+/* pollyrs_rt_launch of some of a launch's blocks, which touch, together with the slices before, of array i no more than the first needed[i] bytes of
+ * its range. Blocks that follow, of this launch or of later ones, touch none of its first done[i] bytes. Both may be larger than the range.
+ * Slices of a launch may run at once. */
+void pollyrs_rt_launch_slice(void *run, uint32_t kernel, uint64_t blocks, const uint64_t *scalars, const uint64_t *needed,
+                             const uint64_t *done);
+
+/* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was before, but for ranges without
+ * POLLYRS_ARRAY_COPY_IN, and the original loop must run. An error after the first byte came back ends the program with a message. */
 int32_t pollyrs_rt_end(void *run);
 
 /* As pollyrs_rt_begin, in a function with a hold. *hold is NULL before the first call in an activation. A run is ended before the

@@ -11,6 +11,7 @@
 //! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none, and arrays get exactly their size, for compute-sanitizer. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
 //! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::ring`]); 0 leaves them to the driver. |
+//! | `POLLYRS_RT_OVERLAP` | `auto` (default), `off`, or a number | Whether large copies run beside kernels, and launches that can be cut go in slices (see [`crate::execution`]); a number, for tests: in so many, however small, on every device. |
 //! | `POLLYRS_RT_GRAPHS` | `1` (default), `0` | Whether launches of an execution that has many of them go to the driver as graphs (see [`crate::chain`]). |
 //! | `POLLYRS_RT_CACHE` | a folder, `off`; by default `pollyrs` in `XDG_CACHE_HOME` or `~/.cache` | Where the figures of the machine are kept (see [`crate::machine`]); `off`: nothing is read, written or measured. |
 //! | `POLLYRS_RT_RESIDENT` | `off` (default), `on` | Keeps large arrays on the device between executions, and copies only what the program wrote meanwhile (see [`crate::resident`]); needs Linux 6.11. Wrong for programs that let other devices write to pinned memory of their own behind the kernel's back (see [`crate::written`]). |
@@ -49,6 +50,16 @@ pub enum Offload {
     Auto,
     Always,
     Never,
+}
+
+/// `POLLYRS_RT_OVERLAP`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlap {
+    #[default]
+    Auto,
+    Off,
+    /// Of launches that can be cut.
+    Slices(u64),
 }
 
 /// `POLLYRS_RT_EMU_ORDER`.
@@ -132,6 +143,7 @@ pub struct Config {
     pub staging_bytes: u64,
     /// 0: no copies of our own.
     pub copy_threads: usize,
+    pub overlap: Overlap,
     /// Launches may go as graphs.
     pub graphs: bool,
     pub resident: bool,
@@ -259,6 +271,16 @@ impl Config {
                 cores.min(COPY_THREADS),
                 |value| value.parse().ok().filter(|&n| n <= 64),
                 "0, 1, ... 64",
+            ),
+            overlap: reader.read(
+                "POLLYRS_RT_OVERLAP",
+                Overlap::Auto,
+                |value| match value {
+                    "auto" => Some(Overlap::Auto),
+                    "off" => Some(Overlap::Off),
+                    number => number.parse().ok().filter(|&n| n > 0).map(Overlap::Slices),
+                },
+                "auto, off, 1, 2, ...",
             ),
             graphs: reader.flag("POLLYRS_RT_GRAPHS", true),
             resident: reader.read(

@@ -7,6 +7,8 @@
 //!   [`ALIGNMENT`], so that whatever code generation knows about the alignment of accesses to the host's memory holds on the device as well;
 //! * dropping a queue waits for its work and gives back all it holds; it can be dropped in any state.
 
+use std::alloc::{Layout, alloc_zeroed};
+
 use crate::abi::{Array, Scop};
 use crate::error::{Error, Result};
 use crate::registry::State;
@@ -133,6 +135,55 @@ pub trait Queue {
     /// The arguments are what the kernel expects.
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()>;
 
+    /// Whether copies can run beside kernels. If not, the functions below, up to [`Queue::follow`], do nothing but launch.
+    fn overlaps(&self) -> bool {
+        false
+    }
+
+    /// From here on copies run beside what is launched, behind what was queued before.
+    fn fork(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Launches that follow wait for the copies so far.
+    fn join(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// [`Queue::join`], and copies that follow wait for what was launched again.
+    fn gather(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Of the next copy: whether others come right before and behind it.
+    fn neighbours(&mut self, _before: bool, _behind: bool) {}
+
+    /// [`Queue::launch`] of a slice, after [`Queue::fork`]: behind the copies so far and the launches before, beside other slices of its launch, of which
+    /// it may be the `first`.
+    ///
+    /// # Safety
+    /// As for [`Queue::launch`].
+    unsafe fn launch_slice(
+        &mut self,
+        kernel: usize,
+        blocks: u64,
+        arguments: &[u64],
+        _first: bool,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch(kernel, blocks, arguments) }
+    }
+
+    /// Whether a slice of this execution is over.
+    fn is_over(&self, _slice: usize) -> bool {
+        true
+    }
+
+    /// Copies that follow, beside what was launched, wait for a slice, and for those before it only if they did.
+    fn follow(&mut self, _slice: usize) -> Result<()> {
+        Ok(())
+    }
+
     /// Nothing that was launched waits for later calls any more.
     fn submit(&mut self) -> Result<()> {
         Ok(())
@@ -238,13 +289,21 @@ impl Queue for NoQueue {
     }
 }
 
-/// Zeroed bytes; a failing allocation is an error, not the end of the program.
+/// Zeroed bytes; a failing allocation is an error, not the end of the program. The system's zeros: large ones are not touched here.
 pub fn buffer(bytes: u64) -> Result<Vec<u8>> {
-    let mut buffer = Vec::new();
-    let size = usize::try_from(bytes).map_err(|_| Error::OutOfMemory { bytes })?;
-    buffer.try_reserve_exact(size).map_err(|_| Error::OutOfMemory { bytes })?;
-    buffer.resize(size, 0);
-    Ok(buffer)
+    let out_of_memory = || Error::OutOfMemory { bytes };
+    let size = usize::try_from(bytes).map_err(|_| out_of_memory())?;
+    if size == 0 {
+        return Ok(Vec::new());
+    }
+    let layout = Layout::array::<u8>(size).map_err(|_| out_of_memory())?;
+    // SAFETY: the size is not zero.
+    let start = unsafe { alloc_zeroed(layout) };
+    if start.is_null() {
+        return Err(out_of_memory());
+    }
+    // SAFETY: allocated with the layout of a vector of this capacity; all bytes are zero.
+    Ok(unsafe { Vec::from_raw_parts(start, size, size) })
 }
 
 /// Bytes to skip from an address aligned to [`ALIGNMENT`] to one congruent to `host`.

@@ -203,6 +203,7 @@ driver_api! {
         copy_on_device = "cuMemcpyDtoDAsync_v2" (to: Address, from: Address, bytes: usize, stream: Handle);
         stream_create = "cuStreamCreate" (stream: *mut Handle, flags: c_uint);
         stream_synchronize = "cuStreamSynchronize" (stream: Handle);
+        stream_wait_event = "cuStreamWaitEvent" (stream: Handle, event: Handle, flags: c_uint);
         launch = "cuLaunchKernel" (
             function: Handle,
             grid_x: c_uint,
@@ -218,6 +219,7 @@ driver_api! {
         );
         event_create = "cuEventCreate" (event: *mut Handle, flags: c_uint);
         event_record = "cuEventRecord" (event: Handle, stream: Handle);
+        event_query = "cuEventQuery" (event: Handle);
         event_synchronize = "cuEventSynchronize" (event: Handle);
         event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
         event_destroy = "cuEventDestroy_v2" (event: Handle);

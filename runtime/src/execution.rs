@@ -2,8 +2,9 @@
 //!
 //! Invariants:
 //!
-//! * host memory is only written in [`Run::end`], after everything on the device has succeeded ([`crate::results`]), and by what an
+//! * host memory is only written in [`Run::end`], by results ([`crate::results`]), and by what an
 //!   execution displaces from a hold ([`crate::hold`]): results of earlier ones, complete since then;
+//! * host memory is written before everything has succeeded only where the original loop would write all of it again ([`overlap`]);
 //! * results of arrays that are held stay on the device; an error of a launch that may have changed what only the device has
 //!   ends the program, since nothing can restore it. Where an execution may turn out not to count for what the data are, a copy can;
 //! * whatever happens, dropping the run waits for the device and frees what it holds, or leaves both to the hold.
@@ -12,6 +13,9 @@
 //! `bytes = 48`, `bias = -32`, `out_offset = 8`, `out_bytes = 40`. The device gets 48 bytes at some `d` with
 //! `d = start (mod 16)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
 
+mod checks;
+mod overlap;
+
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
@@ -19,7 +23,7 @@ use crate::abi::{ARRAY_SCRATCH, Array, FAULT_ERANGE, Scop};
 use crate::choice;
 use crate::config::{Config, DeviceChoice, Operation};
 use crate::cost::Estimate;
-use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue, buffer};
+use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::guarded;
@@ -28,9 +32,10 @@ use crate::nvtx::Range;
 use crate::profile::{self, Line, Progress};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
-use crate::results::{Back, Returning, lost};
+use crate::results::{Back, lost};
 use crate::returned::Shape;
 use crate::rows::Rows;
+use crate::snapshot::Snapshot;
 use crate::{ERANGE, fatal};
 
 /// An array during an execution.
@@ -42,10 +47,12 @@ struct Placed {
     argument: u64,
     /// What of the range is to be copied in, as offset and length; None: all.
     stale: Option<Vec<(u64, u64)>>,
+    /// That is left to the launch that needs it.
+    waits: bool,
     /// What alone is copied in of the range.
     window: Option<Rows>,
     /// What was copied in, where that is needed to know what changed.
-    before: Vec<u8>,
+    before: Snapshot,
     /// Its memory is the hold's.
     held: bool,
     /// Its memory is its own, its contents those of memory of the hold.
@@ -62,8 +69,9 @@ impl Placed {
             device: DUMMY_ADDRESS,
             argument: DUMMY_ADDRESS,
             stale: None,
+            waits: false,
             window: None,
-            before: Vec::new(),
+            before: Snapshot::default(),
             held: false,
             beside: false,
             saved: None,
@@ -76,6 +84,13 @@ fn written_first(arrays: &[Array]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..arrays.len()).collect();
     order.sort_by_key(|&index| arrays[index].out_range().is_none());
     order
+}
+
+/// What of a launch.
+#[derive(Clone, Copy)]
+enum Part {
+    All,
+    Slice { first: bool },
 }
 
 /// Why an execution is on the device, and until when.
@@ -100,6 +115,10 @@ pub struct Run {
     ready: Instant,
     /// Where the settings leave the choice to the estimate.
     chosen: Option<Chosen>,
+    /// Statement instances.
+    work: f64,
+    /// Copies and slices beside others.
+    beside: overlap::Beside,
     /// The first launch may have changed arrays.
     launched: bool,
     /// What launches changed of what only the device has is as it was before them.
@@ -163,6 +182,8 @@ pub unsafe fn begin(
         start,
         ready: start,
         chosen: None,
+        work,
+        beside: overlap::Beside::default(),
         launched: false,
         restored: false,
         launches: 0,
@@ -186,9 +207,12 @@ pub unsafe fn begin(
     let copying = Range::open(|| "to the device".into());
     let setups = run.queue.setups();
     run.chosen = estimate.map(|estimate| Chosen { state, estimate, setups });
+    let may_defer = run.may_defer();
     for index in order {
-        // SAFETY: the caller's promise.
-        unsafe { run.copy_in(index) }?;
+        if !(may_defer && run.defer(index)) {
+            // SAFETY: the caller's promise.
+            unsafe { run.copy_in(index) }?;
+        }
     }
     run.save()?;
     drop(copying);
@@ -286,12 +310,12 @@ impl Run {
             return Ok(());
         }
         if host.is_guarded() {
-            let mut before = buffer(host.bytes)?;
+            let mut before = Snapshot::new(host.bytes)?;
             guarded::copy(&mut before, from)?;
             from = before.as_ptr();
             self.arrays[index].before = before;
         } else if host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. }) {
-            let mut before = buffer(host.bytes)?;
+            let mut before = Snapshot::new(host.bytes)?;
             // SAFETY: the caller's promise; the buffer has the range's size.
             unsafe { self.queue.deliver(before.as_mut_ptr(), from, host.bytes) };
             from = before.as_ptr();
@@ -315,12 +339,16 @@ impl Run {
             return;
         }
         // SAFETY: the caller's promise.
-        if let Err(error) = unsafe { self.try_launch(kernel, blocks, scalars) } {
+        let launched = unsafe {
+            let prepared = self.prepare(kernel as usize, |_| u64::MAX).and_then(|()| self.meet());
+            prepared.and_then(|()| self.try_launch(kernel, blocks, scalars, Part::All))
+        };
+        if let Err(error) = launched {
             self.fail(error);
         }
     }
 
-    unsafe fn try_launch(&mut self, index: u32, blocks: u64, scalars: *const u64) -> Result<()> {
+    unsafe fn try_launch(&mut self, index: u32, blocks: u64, scalars: *const u64, part: Part) -> Result<()> {
         let Some(kernel) = self.scop.kernels().get(index as usize) else {
             return Err(Error::Descriptor(format!("no kernel {index}")));
         };
@@ -335,8 +363,13 @@ impl Run {
             self.slots.push(unsafe { scalars.add(scalar).read() });
         }
         self.launched = true;
-        // SAFETY: the slots are laid out as the header describes.
-        unsafe { self.queue.launch(index as usize, blocks, &self.slots) }?;
+        // SAFETY: the slots are laid out as the header describes; slices of a launch don't depend on each other.
+        unsafe {
+            match part {
+                Part::Slice { first } => self.queue.launch_slice(index as usize, blocks, &self.slots, first),
+                Part::All => self.queue.launch(index as usize, blocks, &self.slots),
+            }
+        }?;
         self.launches += 1;
         if let Some(progress) = &mut self.progress {
             progress.tell(self.scop, self.launches);
@@ -381,20 +414,27 @@ impl Run {
             return Err(error);
         }
         self.config.faults.check(Operation::Sync)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.fetch_all() }?;
         self.queue.submit()?;
         if self.config.check.any() {
             self.queue.synchronize()?;
             self.queue.check();
         }
         if self.config.check.copies {
+            self.check_claims()?;
             // SAFETY: the caller's promise.
             unsafe { self.check_unwritten() }?;
         }
         // SAFETY: the caller's promise.
         let errno = unsafe { self.check_faults() }?;
-        let results = results(&self.arrays);
+        // SAFETY: the caller's promise.
+        let brought = unsafe { self.hurry() }?;
+        self.bytes_out = brought.iter().sum();
+        let results = overlap::results(&self.arrays, &brought);
         let waits = self.hold.is_none_or(|hold| hold.get().measures())
             || !results.is_empty()
+            || self.bytes_out > 0
             || self.config.reports()
             || self.hold.is_some_and(|hold| hold.get().copying)
             || self.chosen.as_ref().is_some_and(|chosen| !chosen.state.learned.measured());
@@ -402,7 +442,7 @@ impl Run {
             let _range = Range::open(|| "to the host".into());
             let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
             // SAFETY: the caller's promise.
-            self.bytes_out = unsafe { back.bring(&results) }?;
+            self.bytes_out += unsafe { back.bring(&results) }?;
             if let Some(hold) = self.hold {
                 hold.get().copying = false;
             }
@@ -508,39 +548,6 @@ impl Run {
         self.arrays.iter().any(|placed| placed.held && hold.get().endangers(&placed.host))
     }
 
-    /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
-    unsafe fn check_unwritten(&mut self) -> Result<()> {
-        for (index, &Placed { host, device, held, beside, window, .. }) in self.arrays.iter().enumerate() {
-            // Of a held array the host may be behind.
-            if held || beside || !host.copied_in() || host.is_guarded() || host.is_fault() {
-                continue;
-            }
-            let mut after = buffer(host.bytes)?;
-            // SAFETY: the buffer is as long as the array's range.
-            let copied = unsafe { self.queue.copy_out(after.as_mut_ptr(), device, host.bytes) };
-            // The copy may be under way even after an error.
-            let waited = self.queue.synchronize();
-            if copied.is_err() || waited.is_err() {
-                std::mem::forget(after);
-                return copied.and(waited);
-            }
-            // SAFETY: the range is readable, and nothing came back yet.
-            let before = unsafe { std::slice::from_raw_parts(host.start.cast::<u8>(), host.bytes as usize) };
-            let (offset, bytes) = host.out_range().unwrap_or((0, 0));
-            let end = offset + bytes;
-            let copied = window.map_or_else(|| vec![true; before.len()], |rows| rows.among(before.len()));
-            let outside = |at: &usize| copied[*at] && !(offset..end).contains(&(*at as u64));
-            if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != after[at]) {
-                fatal(&format!(
-                    "{} changed array {} at byte {at}, outside of the range it is said to write, {offset} to {end}",
-                    self.scop.name(),
-                    self.scop.array_name(index)
-                ));
-            }
-        }
-        Ok(())
-    }
-
     fn report(&mut self) {
         let line = Line {
             device: self.queue.label(),
@@ -556,25 +563,6 @@ impl Run {
     }
 }
 
-/// What comes back at the end of an execution.
-fn results(arrays: &[Placed]) -> Vec<Returning<'_>> {
-    arrays
-        .iter()
-        .filter(|placed| !placed.held)
-        .filter_map(|placed| {
-            let (offset, bytes) = placed.host.out_range()?;
-            let range = offset as usize..(offset + bytes) as usize;
-            Some(Returning {
-                from: placed.device + offset,
-                to: placed.host.start.cast::<u8>().wrapping_add(offset as usize),
-                bytes,
-                shape: placed.host.shape(),
-                before: placed.before.get(range).unwrap_or_default(),
-            })
-        })
-        .collect()
-}
-
 impl Drop for Run {
     fn drop(&mut self) {
         let Some(hold) = self.hold else { return };
@@ -583,6 +571,10 @@ impl Drop for Run {
             fatal(&format!("{}: a failure left arrays half changed on the device", self.scop.name()));
         }
         let mut queue = std::mem::replace(&mut self.queue, Box::new(NoQueue));
+        if self.beside.forked {
+            // After a failure; what fails here, too, is the device.
+            let _ = queue.gather();
+        }
         // Memory of this execution alone; what was copied in from buffers of it is there.
         if self.arrays.iter().any(|placed| !placed.before.is_empty()) && queue.synchronize().is_err() {
             self.arrays.iter_mut().for_each(|placed| std::mem::forget(std::mem::take(&mut placed.before)));

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use crate::abi::{Array, Scop};
 use crate::config::Config;
-use crate::device::{Queue, buffer};
+use crate::device::Queue;
 use crate::error::{Error, Result};
 use crate::frame::Masks;
 use crate::nvtx::Range;
@@ -32,6 +32,7 @@ use crate::profile::{self, Line};
 use crate::results::{Back, Returning, lost};
 use crate::returned::{Shape, obliterate};
 use crate::rows::Rows;
+use crate::snapshot::Snapshot;
 use crate::spans::{holds, overlaps, unite, without};
 use crate::written::Span;
 
@@ -60,7 +61,7 @@ struct Entry {
     windows: Vec<(Span, Rows)>,
     dirty: Vec<Dirty>,
     /// What was copied in, or empty.
-    before: Vec<u8>,
+    before: Snapshot,
     /// What arrays of the execution under way touch of it, and write.
     uses: Vec<(Span, Option<Span>)>,
     /// The last SCoP that wrote it.
@@ -204,7 +205,7 @@ impl Hold {
                 self.entries[i].valid.clear();
                 self.entries[i].windows.clear();
                 let host = self.entries[i].host;
-                self.entries[i].before = buffer(host.1 - host.0)?;
+                self.entries[i].before = Snapshot::new(host.1 - host.0)?;
             }
             // SAFETY: the caller's promise.
             unsafe { self.bring_windows(config, queue, i, array, false) }?;
@@ -237,7 +238,8 @@ impl Hold {
             unsafe { self.drop_entries(config, queue, |i| near.contains(&i)) }?;
             replaced.clear();
         }
-        let before = if needs_snapshot(array) { buffer(hull.1 - hull.0)? } else { Vec::new() };
+        let before =
+            if needs_snapshot(array) { Snapshot::new(hull.1 - hull.0)? } else { Snapshot::default() };
         let device = match queue.allocate(hull.1 - hull.0, hull.0) {
             Err(Error::OutOfMemory { .. }) => {
                 // SAFETY: the caller's promise.
@@ -421,7 +423,7 @@ impl Hold {
             let entry = &mut self.entries[i];
             entry.dirty.clear();
             if !entry.before.is_empty() {
-                entry.before = Vec::new();
+                entry.before = Snapshot::default();
             }
         }
         if config.reports() {

@@ -33,6 +33,7 @@ pub mod execution;
 mod frame;
 mod guarded;
 pub mod hold;
+mod lanes;
 pub mod machine;
 mod nvtx;
 mod pinned;
@@ -46,6 +47,7 @@ pub mod returned;
 pub mod ring;
 mod row_table;
 pub mod rows;
+mod snapshot;
 mod spans;
 pub mod written;
 
@@ -340,6 +342,47 @@ pub unsafe extern "C" fn pollyrs_rt_launch(run: *mut c_void, kernel: u32, blocks
     let launched = guarded(|| {
         // SAFETY: the caller's promise.
         unsafe { run.launch(kernel, blocks, scalars) };
+        Ok(())
+    });
+    if let Err(error) = launched {
+        run.fail(error);
+    }
+}
+
+/// `pollyrs_rt_slices`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_slices(run: *mut c_void, kernel: u32, units: u64) -> u64 {
+    let _inside = Inside::enter();
+    // SAFETY: NULL or a run of this library that one thread uses.
+    unsafe { run.cast::<Run>().as_mut() }.map_or(1, |run| run.slices(kernel, units))
+}
+
+/// `pollyrs_rt_launch_slice`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_launch_slice(
+    run: *mut c_void,
+    kernel: u32,
+    blocks: u64,
+    scalars: *const u64,
+    needed: *const u64,
+    done: *const u64,
+) {
+    // SAFETY: NULL or a run of this library that one thread uses.
+    let Some(run) = (unsafe { run.cast::<Run>().as_mut() }) else { return };
+    let _inside = Inside::enter();
+    let launched = guarded(|| {
+        let n = run.n_arrays();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (needed, done) = (std::slice::from_raw_parts(needed, n), std::slice::from_raw_parts(done, n));
+            run.launch_slice(kernel, blocks, scalars, needed, done);
+        }
         Ok(())
     });
     if let Err(error) = launched {

@@ -18,10 +18,11 @@ use crate::cuda::{Current, Device, Landing, Module};
 use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS, buffer};
 use crate::driver::{Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::error::{Error, Result};
+use crate::lanes::Lanes;
 use crate::pool::Block;
 use crate::registry::State;
 use crate::resident::Kept;
-use crate::ring;
+use crate::ring::{self, Neighbours};
 use crate::rows::{Plane, Rows};
 
 /// Smaller blocks serve any smaller request.
@@ -57,6 +58,9 @@ pub struct CudaQueue {
     collected: Collected,
     /// None until there was something for them.
     chains: Option<Chains>,
+    /// For copies beside kernels; None until there were some.
+    lanes: Option<Lanes>,
+    neighbours: Neighbours,
 }
 
 impl CudaQueue {
@@ -87,6 +91,8 @@ impl CudaQueue {
             progress: Progress::default(),
             collected: Collected::default(),
             chains: None,
+            lanes: None,
+            neighbours: Neighbours::default(),
         };
         if config.reports() {
             queue.events = queue.create_events();
@@ -162,26 +168,28 @@ impl CudaQueue {
 
     fn send_each(&mut self, range: Range<usize>) -> Result<()> {
         for kernel in self.collected.kernels(range) {
-            let KernelNode { function, grid, block, shared_bytes, arguments, extra, .. } = kernel;
-            // SAFETY: as for `send_chain`; the driver copies the arguments before it returns.
-            let launched = unsafe {
-                self.device.api().launch(
-                    function,
-                    grid[0],
-                    grid[1],
-                    grid[2],
-                    block[0],
-                    block[1],
-                    block[2],
-                    shared_bytes,
-                    self.stream,
-                    arguments,
-                    extra,
-                )
-            };
-            self.device.note(launched)?;
+            // SAFETY: as for `send_chain`.
+            unsafe { send(self.device, &kernel, self.stream) }?;
         }
         Ok(())
+    }
+
+    fn described(&self, kernel: usize, blocks: u64) -> Result<Launch> {
+        let (Some(&function), Some(description)) =
+            (self.module.functions.get(kernel), self.scop.kernels().get(kernel))
+        else {
+            return Err(Error::Descriptor(format!("no kernel {kernel}")));
+        };
+        let too_large =
+            || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
+        let blocks = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
+        let (block, shared_bytes) = (description.block, description.dynamic_shared_bytes);
+        Ok(Launch { function, blocks, block, shared_bytes })
+    }
+
+    /// Where copies go.
+    fn copies(&self) -> Handle {
+        self.lanes.as_ref().and_then(Lanes::copies).unwrap_or(self.stream)
     }
 
     /// Two events; None if the driver refuses, since a missing time is no reason not to run.
@@ -206,6 +214,19 @@ impl CudaQueue {
             self.ended = true;
         }
     }
+}
+
+/// Launches a kernel; the driver copies its arguments before it returns.
+///
+/// # Safety
+/// As for `cuLaunchKernel`.
+unsafe fn send(device: &Device, kernel: &KernelNode, stream: Handle) -> Result<()> {
+    let &KernelNode { function, grid, block, shared_bytes, arguments, extra, .. } = kernel;
+    let ([gx, gy, gz], [x, y, z]) = (grid, block);
+    // SAFETY: the caller's promise.
+    device.note(unsafe {
+        device.api().launch(function, gx, gy, gz, x, y, z, shared_bytes, stream, arguments, extra)
+    })
 }
 
 impl Queue for CudaQueue {
@@ -238,11 +259,71 @@ impl Queue for CudaQueue {
         }
     }
 
+    fn overlaps(&self) -> bool {
+        true
+    }
+
+    fn fork(&mut self) -> Result<()> {
+        let _current = self.stream_ready()?;
+        if self.lanes.is_none() {
+            self.lanes = Some(Lanes::open(self.device)?);
+        }
+        self.pending = true;
+        self.lanes.as_mut().map_or(Ok(()), |lanes| lanes.fork(self.device, self.stream))
+    }
+
+    fn join(&mut self) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.lanes.as_ref().map_or(Ok(()), |lanes| lanes.join(self.device, self.stream))
+    }
+
+    fn gather(&mut self) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.lanes.as_mut().map_or(Ok(()), |lanes| lanes.gather(self.device, self.stream))
+    }
+
+    fn neighbours(&mut self, before: bool, behind: bool) {
+        self.neighbours = Neighbours { before, behind };
+    }
+
+    unsafe fn launch_slice(
+        &mut self,
+        kernel: usize,
+        blocks: u64,
+        arguments: &[u64],
+        first: bool,
+    ) -> Result<()> {
+        let launch = self.described(kernel, blocks)?;
+        let _current = self.stream_ready()?;
+        self.pending = true;
+        let (device, stream, times) = (self.device, self.stream, self.config.reports());
+        let lanes = self.lanes.as_mut().ok_or_else(|| Error::Internal("a slice without a fork".into()))?;
+        let mut alone = Collected::default();
+        alone.push(launch, arguments);
+        let mut kernels = alone.kernels(0..1);
+        let Some(kernel) = kernels.next() else { return Ok(()) };
+        // SAFETY: the caller's promise; the driver copies the arguments before it returns.
+        lanes.launch(device, stream, (first, times), |lane| unsafe { send(device, &kernel, lane) })
+    }
+
+    fn is_over(&self, slice: usize) -> bool {
+        let over = |lanes: &Lanes| self.device.current().is_ok_and(|_| lanes.is_over(self.device, slice));
+        self.lanes.as_ref().is_none_or(over)
+    }
+
+    fn follow(&mut self, slice: usize) -> Result<()> {
+        let _current = self.device.current()?;
+        self.lanes.as_ref().map_or(Ok(()), |lanes| lanes.follow(self.device, slice))
+    }
+
     fn aim(&mut self, scop: &'static Scop, state: &'static State) -> Result<()> {
         self.module = self.device.module(scop, &state.module, self.config)?;
         self.scop = scop;
         (self.launched, self.ended, self.kernel_ms) = (false, false, None);
         self.progress = Progress::default();
+        if let Some(lanes) = &mut self.lanes {
+            lanes.reset();
+        }
         Ok(())
     }
 
@@ -291,16 +372,16 @@ impl Queue for CudaQueue {
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         let _current = self.stream_ready()?;
         self.pending = true;
-        let (device, stream) = (self.device, self.stream);
+        let (device, stream) = (self.device, self.copies());
+        let neighbours = std::mem::take(&mut self.neighbours);
         // SAFETY: the caller's promise.
-        let copied =
-            device.with_ring(bytes, |ring| unsafe { ring.to_device(device, stream, to, from, bytes) });
+        let copied = device
+            .with_ring(bytes, |ring| unsafe { ring.to_device(device, stream, to, from, bytes, neighbours) });
         if let Some(copied) = copied {
             return copied;
         }
         // SAFETY: the caller's promise.
-        let copied =
-            unsafe { self.device.api().copy_to_device(to, from.cast(), bytes as usize, self.stream) };
+        let copied = unsafe { self.device.api().copy_to_device(to, from.cast(), bytes as usize, stream) };
         self.device.note(copied)
     }
 
@@ -336,20 +417,7 @@ impl Queue for CudaQueue {
     }
 
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
-        let (Some(&function), Some(description)) =
-            (self.module.functions.get(kernel), self.scop.kernels().get(kernel))
-        else {
-            return Err(Error::Descriptor(format!("no kernel {kernel}")));
-        };
-        let too_large =
-            || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
-        let grid = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
-        let launch = Launch {
-            function,
-            blocks: grid,
-            block: description.block,
-            shared_bytes: description.dynamic_shared_bytes,
-        };
+        let launch = self.described(kernel, blocks)?;
         self.collected.push(launch, arguments);
         if self.collected.len() < self.wanted() {
             return Ok(());
@@ -382,6 +450,9 @@ impl Queue for CudaQueue {
         // SAFETY: live stream and events.
         unsafe {
             self.device.note(api.stream_synchronize(self.stream))?;
+            if let Some(copies) = self.lanes.as_ref().and_then(Lanes::copies) {
+                self.device.note(api.stream_synchronize(copies))?;
+            }
             self.pending = false;
             if let Some((start, end)) = measured {
                 let mut ms = 0.0;
@@ -431,8 +502,8 @@ impl Queue for CudaQueue {
         let pinned = self.landing.as_ref().is_some_and(|landing| {
             (landing.start as u64..landing.start as u64 + landing.bytes).contains(&(to as u64))
         });
+        let (device, stream) = (self.device, self.copies());
         if !pinned {
-            let (device, stream) = (self.device, self.stream);
             // SAFETY: the caller's promise.
             let copied =
                 device.with_ring(bytes, |ring| unsafe { ring.to_host(device, stream, to, from, bytes) });
@@ -441,7 +512,7 @@ impl Queue for CudaQueue {
             }
         }
         // SAFETY: the caller's promise.
-        let copied = unsafe { self.device.api().copy_to_host(to.cast(), from, bytes as usize, self.stream) };
+        let copied = unsafe { self.device.api().copy_to_host(to.cast(), from, bytes as usize, stream) };
         self.device.note(copied)
     }
 
@@ -466,7 +537,9 @@ impl Queue for CudaQueue {
     }
 
     fn kernel_ms(&mut self) -> f64 {
-        self.kernel_ms.unwrap_or(0.0)
+        let current = self.device.current();
+        let slices = |lanes: &Lanes| if current.is_ok() { lanes.kernel_ms(self.device) } else { 0.0 };
+        self.kernel_ms.unwrap_or(0.0) + self.lanes.as_ref().map_or(0.0, slices)
     }
 }
 
@@ -480,7 +553,8 @@ impl Drop for CudaQueue {
         if self.pending {
             // SAFETY: a live stream.
             let waited = unsafe { self.device.api().stream_synchronize(self.stream) };
-            if self.device.note(waited).is_err() {
+            let drained = self.lanes.as_ref().map_or(Ok(()), |lanes| lanes.drain(self.device));
+            if self.device.note(waited).and(drained).is_err() {
                 // The state of the work is unknown: keep its memory out of circulation.
                 self.abandon();
                 return;
@@ -501,6 +575,9 @@ impl Drop for CudaQueue {
         }
         if let Some(chains) = self.chains.take() {
             self.device.give_chains(chains);
+        }
+        if let Some(lanes) = self.lanes.take() {
+            lanes.close(self.device);
         }
         let blocks = self.blocks.drain(..).chain(self.spare.drain(..));
         blocks.for_each(|block| self.device.give_memory(block));

@@ -82,10 +82,17 @@ pub struct Ring {
     broken: bool,
 }
 
+/// Of a copy to the device: whether others come right before it, and behind. Then the link is busy while the host begins, and at its end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Neighbours {
+    pub before: bool,
+    pub behind: bool,
+}
+
 /// A direction with its addresses.
 #[derive(Clone, Copy)]
 enum Way<'a> {
-    ToDevice { to: u64, from: *const u8 },
+    ToDevice { to: u64, from: *const u8, neighbours: Neighbours },
     ToHost { from: u64, store: &'a Store<'a> },
 }
 
@@ -146,8 +153,9 @@ impl Ring {
         to: u64,
         from: *const u8,
         bytes: u64,
+        neighbours: Neighbours,
     ) -> Result<()> {
-        self.copy(device, stream, Way::ToDevice { to, from }, bytes)
+        self.copy(device, stream, Way::ToDevice { to, from, neighbours }, bytes)
     }
 
     /// Waits for the stream's work so far and copies to the host. After an error the first bytes may have been written.
@@ -229,7 +237,7 @@ impl Ring {
             stream,
             way,
             buffers,
-            slots: slots(bytes, matches!(way, Way::ToDevice { .. })),
+            slots: slots(bytes, way.neighbours()),
             next: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             error: OnceLock::new(),
@@ -277,19 +285,33 @@ fn allocate(api: &Api) -> Result<Vec<Buffer>> {
     Ok(buffers)
 }
 
-/// How a copy is cut: sizes halve from [`BUFFER_BYTES`] to [`MIN_SLOT`] towards the end; to the device they double to that first. From the
-/// device the host begins late anyway, and catches up.
-fn slots(bytes: u64, to_device: bool) -> Vec<Slot> {
+impl Way<'_> {
+    /// From the device the host begins late anyway, and catches up.
+    fn neighbours(&self) -> Neighbours {
+        match self {
+            Way::ToDevice { neighbours, .. } => *neighbours,
+            Way::ToHost { .. } => Neighbours { before: true, behind: false },
+        }
+    }
+}
+
+/// How a copy is cut: sizes double from [`MIN_SLOT`] to [`BUFFER_BYTES`] and halve again towards the end, but where it has neighbours.
+fn slots(bytes: u64, neighbours: Neighbours) -> Vec<Slot> {
     let mut slots: Vec<Slot> = Vec::new();
-    let (mut offset, mut first, mut growing) = (0, 0, if to_device { MIN_SLOT } else { BUFFER_BYTES });
+    let growing = if neighbours.before { BUFFER_BYTES } else { MIN_SLOT };
+    let (mut offset, mut first, mut growing) = (0, 0, growing);
     while offset < bytes {
         let left = bytes - offset;
         let mut size = growing;
         // At least as much comes after it, until the end.
-        while size > MIN_SLOT && left < 2 * size {
+        while size > MIN_SLOT && left < 2 * size && !neighbours.behind {
             size /= 2;
         }
-        let taken = if left < 2 * MIN_SLOT { left } else { size };
+        let taken = match neighbours.behind {
+            true => left.min(size),
+            false if left < 2 * MIN_SLOT => left,
+            false => size,
+        };
         let piece = (size / 16).max(MIN_PIECE);
         let pieces = taken.div_ceil(piece);
         slots.push(Slot {
@@ -407,7 +429,8 @@ impl Copy<'_> {
     /// Whether the device reads what is written now before it has left the caches.
     fn is_near_an_end(&self, part: &Slot) -> bool {
         let end = self.slots.last().map_or(0, |last| last.offset + last.bytes);
-        part.offset < STREAMED_BYTES || part.offset + part.bytes + STREAMED_BYTES > end
+        let Neighbours { before, behind } = self.way.neighbours();
+        !before && part.offset < STREAMED_BYTES || !behind && part.offset + part.bytes + STREAMED_BYTES > end
     }
 
     /// Waits until the slot's buffer is free, or full. False: somebody failed. The driver's lock is asked for by who has the `first`
@@ -522,9 +545,9 @@ mod tests {
     #[test]
     fn slots_and_pieces_cover_and_fit() {
         for bytes in [1, MIN_PIECE, MIN_SLOT, MIN_SLOT + 1, 3 * MIB + 17, 14 * MIB, 16 * MIB, 300 * MIB + 5] {
-            for to_device in [true, false] {
+            for (before, behind) in [(false, false), (true, false), (false, true), (true, true)] {
                 let (mut at, mut number) = (0, 0);
-                let slots = slots(bytes, to_device);
+                let slots = slots(bytes, Neighbours { before, behind });
                 for slot in &slots {
                     assert_eq!((slot.offset, slot.first), (at, number), "{bytes}");
                     assert!((1..=BUFFER_BYTES).contains(&slot.bytes));
@@ -539,17 +562,22 @@ mod tests {
                 }
                 assert_eq!(at, bytes);
                 let largest = slots.iter().map(|slot| slot.bytes).max().unwrap();
-                assert!(slots.last().unwrap().bytes < 2 * MIN_SLOT, "{bytes}");
+                assert!(behind || slots.last().unwrap().bytes < 2 * MIN_SLOT, "{bytes}");
                 assert!(bytes < 40 * MIB || largest == BUFFER_BYTES);
             }
         }
-        let sizes = |bytes, to_device| -> Vec<u64> {
-            slots(bytes, to_device).iter().map(|slot| slot.bytes / KIB).collect()
+        let cut = |bytes, before, behind| slots(bytes, Neighbours { before, behind });
+        let sizes = |bytes, before, behind| -> Vec<u64> {
+            cut(bytes, before, behind).iter().map(|slot| slot.bytes / KIB).collect()
         };
-        assert_eq!(sizes(8 * MIB, true), [512, 1024, 2048, 2048, 1024, 512, 512, 512]);
-        assert_eq!(sizes(8 * MIB, false), [4096, 2048, 1024, 512, 512]);
+        assert_eq!(sizes(8 * MIB, false, false), [512, 1024, 2048, 2048, 1024, 512, 512, 512]);
+        assert_eq!(sizes(8 * MIB, true, false), [4096, 2048, 1024, 512, 512]);
+        assert_eq!(sizes(9 * MIB, true, true), [4096, 4096, 1024]);
         // What all threads copy at first, and at last, is cut for all of them.
-        assert_eq!((slots(64 * MIB, true)[0].pieces(), slots(64 * MIB, false)[4].pieces()), (8, 16));
+        assert_eq!(
+            (cut(64 * MIB, false, false)[0].pieces(), cut(64 * MIB, true, false)[4].pieces()),
+            (8, 16)
+        );
     }
 
     #[test]

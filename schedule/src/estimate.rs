@@ -348,6 +348,7 @@ fn covers(
     Ok(range.intersect_params(known.clone())?.is_subset(surely)?)
 }
 
+pub mod slices;
 mod window;
 
 #[cfg(test)]

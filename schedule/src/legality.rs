@@ -56,6 +56,8 @@ pub enum Rule {
     Barrier,
     /// A window of shared memory does not hold what is read from it.
     Window,
+    /// A slice of a launch touches more than it is said to.
+    Slice,
 }
 
 impl fmt::Display for Rule {
@@ -72,6 +74,7 @@ impl fmt::Display for Rule {
             Rule::Shared => "read from a buffer that does not hold it",
             Rule::Barrier => "not separated by a barrier of all threads",
             Rule::Window => "not in the window that it is read from",
+            Rule::Slice => "not among what a slice touches",
         })
     }
 }
@@ -459,6 +462,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
     Ok(map)
 }
 
+pub mod slices;
 mod steps;
 mod tiling;
 mod windows;

@@ -297,6 +297,7 @@ fn build(
             has_barrier: true,
             shared_bytes,
             exchange_bytes: 0,
+            slice_tiles: 0,
         }),
         Err(e) => {
             // SAFETY: a function without uses; its blocks go with it.

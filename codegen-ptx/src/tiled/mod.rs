@@ -158,7 +158,7 @@ pub(crate) mod lower;
 mod order;
 mod pipeline;
 pub(crate) mod predicate;
-pub(crate) use order::{in_groups, in_plane, threads};
+pub(crate) use order::{GROUP_ROWS, in_groups, in_plane, threads};
 pub(crate) mod product;
 mod stages;
 mod walk;

@@ -17,7 +17,8 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::Tiling;
 
 /// Rows of a group: on an H200, 264 tiles of a matrix product run at once.
-const ROWS: i64 = 16;
+pub(crate) const GROUP_ROWS: u32 = 16;
+const ROWS: i64 = GROUP_ROWS as i64;
 
 /// Whether the blocks of a kernel are in groups: its last two dimensions have tiles of several points.
 pub(crate) fn in_groups(k: &KernelBuilder<'_>) -> bool {

@@ -30,7 +30,7 @@ fn line_args(info: &KernelInfo, addresses: &[u64], n: usize) -> Vec<u64> {
     let arrays = info.arrays.iter().map(|a| addresses[a.0]);
     let scalars = info.scalars.iter().map(|s| match s {
         ScalarArg::Param(_) => n as u64,
-        ScalarArg::TileLower(_) | ScalarArg::Stencil(_) => 0,
+        ScalarArg::TileLower(_) | ScalarArg::FirstBlock | ScalarArg::Stencil(_) => 0,
         ScalarArg::TileCount(_) => n.div_ceil(32) as u64,
         other => panic!("{other:?}"),
     });
@@ -309,6 +309,7 @@ fn loops_with_steps_run_the_right_iterations() {
             ScalarArg::Param(p) => [n, lo][*p] as u64,
             ScalarArg::HostParam(_) | ScalarArg::TileLower(_) | ScalarArg::Stencil(_) => h as u64,
             ScalarArg::TileCount(_) => 1,
+            ScalarArg::FirstBlock => 0,
             ScalarArg::Invariant(_) => unreachable!(),
         }));
         launch(&f, &km, 0, 1, &args);

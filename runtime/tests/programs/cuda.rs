@@ -254,8 +254,8 @@ fn large_copies() {
 fn every_failure_of_a_large_copy_in_leaves_the_original_loop() {
     // With two threads of two buffers, 10 copies and records a direction and array.
     for (call, ks) in [
-        ("cuMemcpyHtoDAsync_v2", &[1, 2, 7, 20][..]),
-        ("cuEventSynchronize", &[1, 3, 20]),
+        ("cuMemcpyHtoDAsync_v2", &[1, 2, 7, 14][..]),
+        ("cuEventSynchronize", &[1, 3, 14]),
         ("cuEventRecord", &[2, 3, 12]),
         ("cuCtxPushCurrent_v2", &[6, 7]),
     ] {

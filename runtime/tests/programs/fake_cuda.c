@@ -9,6 +9,7 @@
  *   FAKE_CUDA_LOG   a file: one line a call; at exit what is left over
  *   FAKE_CUDA_FAIL  call:k:code, the k-th call of that name returns the code
  *   FAKE_CUDA_ARCH  90 by default
+ *   FAKE_CUDA_BUSY  if set, no event is over when somebody asks
  *   FAKE_CUDA_BYTES memory of the device
  *   FAKE_CUDA_DEVICES  1 by default
  *   FAKE_CUDA_CURRENT  number of the device whose context the program has made current before
@@ -26,7 +27,7 @@
 
 #define API __attribute__((visibility("default"))) int
 static void nothing(const PollyrsEmuThread *t, void *const *args) { (void)t, (void)args; }
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_PTX = 218, NOT_FOUND = 500 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_PTX = 218, NOT_FOUND = 500, NOT_READY = 600 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static FILE *logfile;
@@ -37,10 +38,11 @@ static struct { char *start; size_t bytes; } allocations[4096];
 static int n_allocations;
 static size_t allocated;
 
-struct Copy { void *to; const void *from; size_t bytes; };
-/* copies[done .. n) are under way. */
-struct Stream { struct Copy copies[65536]; int n, done; };
-struct Event { struct Stream *stream; int position, recorded, untimed; };
+/* Or, without bytes, what another stream has to do first. */
+struct Copy { void *to; const void *from; size_t bytes; struct Stream *other; int position, round; };
+/* copies[done .. n) are under way; positions are those of a round. */
+struct Stream { struct Copy copies[65536]; int n, done, round; };
+struct Event { struct Stream *stream; int position, round, recorded, untimed; };
 static struct { char *start; size_t bytes; } pinned[64];
 static int n_pinned;
 
@@ -48,13 +50,16 @@ static int n_pinned;
 static void carry_out(struct Stream *stream, int position) {
   for (; stream->done < position; stream->done++) {
     struct Copy *copy = &stream->copies[stream->done];
-    memcpy(copy->to, copy->from, copy->bytes);
+    if (copy->other && copy->other->round == copy->round)
+      carry_out(copy->other, copy->position);
+    else if (!copy->other)
+      memcpy(copy->to, copy->from, copy->bytes);
   }
 }
 static int queue_copy(struct Stream *stream, void *to, const void *from, size_t bytes) {
   int ok = stream->n < 65536;
   if (ok)
-    stream->copies[stream->n++] = (struct Copy){to, from, bytes};
+    stream->copies[stream->n++] = (struct Copy){to, from, bytes, 0, 0, 0};
   return ok ? 0 : INVALID_VALUE;
 }
 static int is_pinned(const char *address) {
@@ -312,8 +317,20 @@ API cuStreamSynchronize(struct Stream *stream) {
   pthread_mutex_lock(&mutex);
   carry_out(stream, stream->n);
   stream->n = stream->done = 0;
+  stream->round++;
   pthread_mutex_unlock(&mutex);
   return 0;
+}
+API cuStreamWaitEvent(struct Stream *stream, struct Event *event, unsigned flags) {
+  ENTER_CONTEXT("")
+  if (!stream || flags)
+    return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  int ok = stream->n < 65536;
+  if (ok && event->recorded && event->stream != stream)
+    stream->copies[stream->n++] = (struct Copy){0, 0, 0, event->stream, event->position, event->round};
+  pthread_mutex_unlock(&mutex);
+  return ok ? 0 : INVALID_VALUE;
 }
 API cuFuncSetAttribute(void *function, int attribute, int value) {
   (void)function, (void)attribute, (void)value;
@@ -445,14 +462,19 @@ API cuEventRecord(struct Event *event, struct Stream *stream) {
   event->recorded = 1;
   event->stream = stream;
   event->position = stream->n;
+  event->round = stream->round;
   pthread_mutex_unlock(&mutex);
   return 0;
+}
+API cuEventQuery(struct Event *event) {
+  ENTER_CONTEXT("")
+  return event->recorded && getenv("FAKE_CUDA_BUSY") ? NOT_READY : 0;
 }
 API cuEventSynchronize(struct Event *event) {
   ENTER_CONTEXT("")
   pthread_mutex_lock(&mutex);
-  if (event->recorded)
-    carry_out(event->stream, event->position < event->stream->n ? event->position : event->stream->n);
+  if (event->recorded && event->round == event->stream->round)
+    carry_out(event->stream, event->position);
   pthread_mutex_unlock(&mutex);
   return 0;
 }

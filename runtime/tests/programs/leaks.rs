@@ -35,6 +35,7 @@ fn nothing_is_lost() {
         (&["chains", "1", "90"], &["", "graph:20"]),
         (&["large"], &["", "FAKE cuMemcpyHtoDAsync_v2:9:1"]),
         (&["parts", "1", "70"], &[""]),
+        (&["sliced", "2"], &["", "copy:3", "launch:2", "FAKE cuStreamWaitEvent:3:1"]),
         (&["window", "1", "70"], &[""]),
     ] {
         for fault in faults {
@@ -47,6 +48,9 @@ fn nothing_is_lost() {
             command.arg(program()).args(scenario).env_remove("LD_LIBRARY_PATH");
             command.env("POLLYRS_RT_CUDA_LIBRARY", fake_cuda()).env("POLLYRS_RT_OFFLOAD", "always");
             command.env("POLLYRS_RT_CACHE", "off").env("POLLYRS_RT_PROFILE", fresh("profile.jsonl"));
+            if scenario[0] == "sliced" {
+                command.env("POLLYRS_RT_OVERLAP", "4");
+            }
             match fault.strip_prefix("FAKE ") {
                 Some(fault) => command.env("FAKE_CUDA_FAIL", fault),
                 None => command.env("POLLYRS_RT_FAULT", fault),

@@ -6,6 +6,7 @@ mod emulated;
 mod held;
 mod layout;
 mod leaks;
+mod sliced;
 mod support;
 mod watched;
 mod watching;

@@ -26,6 +26,9 @@ void scale(int n, int m, float A[n][m], float *B) {
 // CHECK:      fmul float
 // CHECK:      call void @pollyrs_rt_host_end(
 
-// The device's side goes on.
-// CHECK:      call void @pollyrs_rt_launch(ptr %{{.*}}, i32 0, i64 %{{.*}}, ptr %pollyrs.scalars)
+// The device's side goes on: a launch as a whole, or in slices.
+// CHECK:      call i64 @pollyrs_rt_slices(ptr %{{.*}}, i32 0, i64 %{{.*}})
 // CHECK:      call i32 @pollyrs_rt_end(
+// CHECK:      whole:
+// CHECK-NEXT: call void @pollyrs_rt_launch(ptr %{{.*}}, i32 0, i64 %{{.*}}, ptr %pollyrs.scalars)
+// CHECK:      call void @pollyrs_rt_launch_slice(ptr %{{.*}}, i32 0, i64 %{{.*}}, ptr %pollyrs.scalars, ptr %pollyrs.slices, ptr %{{.*}})

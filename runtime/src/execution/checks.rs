@@ -1,0 +1,88 @@
+//! `POLLYRS_RT_CHECK=copies`, on every device: what launches say that they leave alone is as it was.
+
+use crate::device::buffer;
+use crate::error::{Error, Result};
+use crate::fatal;
+
+use super::{Placed, Run};
+
+impl Run {
+    /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
+    pub(super) unsafe fn check_unwritten(&mut self) -> Result<()> {
+        for (index, &Placed { host, device, held, beside, window, .. }) in self.arrays.iter().enumerate() {
+            // Of a held array the host may be behind.
+            if held || beside || !host.copied_in() || host.is_guarded() || host.is_fault() {
+                continue;
+            }
+            let mut after = buffer(host.bytes)?;
+            // SAFETY: the buffer is as long as the array's range.
+            let copied = unsafe { self.queue.copy_out(after.as_mut_ptr(), device, host.bytes) };
+            // The copy may be under way even after an error.
+            let waited = self.queue.synchronize();
+            if copied.is_err() || waited.is_err() {
+                std::mem::forget(after);
+                return copied.and(waited);
+            }
+            // SAFETY: the range is readable, and nothing came back yet.
+            let before = unsafe { std::slice::from_raw_parts(host.start.cast::<u8>(), host.bytes as usize) };
+            let (offset, bytes) = host.out_range().unwrap_or((0, 0));
+            let end = offset + bytes;
+            let copied = window.map_or_else(|| vec![true; before.len()], |rows| rows.among(before.len()));
+            let outside = |at: &usize| copied[*at] && !(offset..end).contains(&(*at as u64));
+            if let Some(at) = (0..before.len()).filter(outside).find(|&at| before[at] != after[at]) {
+                fatal(&format!(
+                    "{} changed array {} at byte {at}, outside of the range it is said to write, {offset} to {end}",
+                    self.scop.name(),
+                    self.scop.array_name(index)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// `POLLYRS_RT_CHECK`: keeps what is said to be done.
+    pub(super) fn note_claims(&mut self) -> Result<()> {
+        let slice = self.beside.done.len() - 1;
+        for index in 0..self.arrays.len() {
+            let Some((offset, _)) = self.arrays[index].host.out_range() else { continue };
+            let from = if slice > 0 { self.done(slice - 1, index) } else { 0 }.max(offset);
+            let end = self.done(slice, index);
+            if end > from {
+                let bytes = self.read_back(index, from, end - from)?;
+                self.beside.claims.push((index, from, bytes));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the device has of a part of an array's range.
+    fn read_back(&mut self, index: usize, offset: u64, bytes: u64) -> Result<Vec<u8>> {
+        let mut read = buffer(bytes)?;
+        // SAFETY: the buffer is as long as the part.
+        let copied =
+            unsafe { self.queue.copy_out(read.as_mut_ptr(), self.arrays[index].device + offset, bytes) };
+        let waited = self.queue.synchronize();
+        if copied.is_err() || waited.is_err() {
+            // The copy may be under way even after an error.
+            std::mem::forget(read);
+            return copied.and(waited).and(Err(Error::Internal("a copy failed".into())));
+        }
+        Ok(read)
+    }
+
+    /// `POLLYRS_RT_CHECK`: what was said to be done is as it was then.
+    pub(super) fn check_claims(&mut self) -> Result<()> {
+        for (index, offset, then) in std::mem::take(&mut self.beside.claims) {
+            let now = self.read_back(index, offset, then.len() as u64)?;
+            if let Some(at) = (0..then.len()).find(|&at| then[at] != now[at]) {
+                fatal(&format!(
+                    "{} changed array {} at byte {}, which was said to be done",
+                    self.scop.name(),
+                    self.scop.array_name(index),
+                    offset + at as u64
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! Copies beside kernels: a launch in slices, then one that uses another array. The driver of `fake_cuda.c` copies nothing before somebody waits for it, so
+//! a wait too few gives wrong results.
+
+use crate::support::{Outcome, fake_cuda, run};
+
+const ALWAYS: (&str, &str) = ("POLLYRS_RT_OFFLOAD", "always");
+const EMULATED: (&str, &str) = ("POLLYRS_RT_DEVICE", "emulated");
+
+fn cuda(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    let library = ("POLLYRS_RT_CUDA_LIBRARY", fake_cuda().to_str().unwrap());
+    run(scenario, &[&[library, ALWAYS], variables].concat())
+}
+
+fn slices(n: &str) -> (&str, &str) {
+    ("POLLYRS_RT_OVERLAP", n)
+}
+
+#[test]
+fn results_with_any_number_of_slices() {
+    for (n, launches) in [("off", 2), ("auto", 2), ("1", 2), ("2", 3), ("5", 6), ("100", 9)] {
+        for (busy, staging) in [("FAKE_CUDA_BUSY", "0"), ("FAKE_CUDA_BUSY", "64"), ("UNUSED", "0")] {
+            let variables =
+                [slices(n), (busy, "1"), ("POLLYRS_RT_STAGING", staging), ("POLLYRS_RT_CHECK", "1")];
+            let outcome = cuda(&["sliced", "2"], &variables);
+            outcome.expect(&["device", "device", "right"]);
+            assert!(outcome.profile.iter().all(|line| line["kernels"] == launches), "{n}: {outcome}");
+            // A, C and D to the device; B, C and D back.
+            let bytes =
+                |line: &serde_json::Value| (line["bytes_to_device"].as_u64(), line["bytes_to_host"].as_u64());
+            assert!(
+                outcome.profile.iter().all(|line| bytes(line) == (Some(24008), Some(24000))),
+                "{n}: {outcome}"
+            );
+            assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+        }
+        run(&["sliced", "2"], &[EMULATED, slices(n), ("POLLYRS_RT_CHECK", "1")])
+            .expect(&["device", "device", "right"]);
+    }
+    // Fewer blocks than slices, and none.
+    for elements in ["33", "1", "0"] {
+        cuda(&["sliced", "1", elements], &[slices("4")]).expect(&["device", "right"]);
+    }
+}
+
+/// Large arrays are cut by themselves: 2 x 36 MB to the device for the first launch, and 18 MB for the second; copies go through the ring.
+#[test]
+fn large_arrays() {
+    for threads in ["0", "1", "3"] {
+        for busy in ["FAKE_CUDA_BUSY", "UNUSED"] {
+            let variables = [("POLLYRS_RT_COPY_THREADS", threads), (busy, "1")];
+            let outcome = cuda(&["sliced", "2", "4500003", "0", "0", "64e9"], &variables);
+            outcome.expect(&["device", "device", "right"]);
+            // As many as a kernel of 3.2 ms is worth, at least.
+            assert_eq!(outcome.profile[0]["kernels"], 5, "{outcome}");
+        }
+    }
+    // Too small, and too short.
+    for elements in ["100000", "4500003"] {
+        let outcome = cuda(&["sliced", "1", elements], &[]);
+        assert_eq!(outcome.profile[0]["kernels"], 2, "{outcome}");
+    }
+    let outcome = cuda(&["sliced", "1", "100000"], &[]);
+    assert!(outcome.profile[0]["kernels"] == 2 && outcome.calls("cuStreamWaitEvent") == 0, "{outcome}");
+}
+
+/// The program of the test can tell: a slice that needs one element more than it says finds none.
+#[test]
+fn a_wrong_claim_shows() {
+    let outcome = cuda(&["sliced", "1", "1000", "8"], &[slices("4")]);
+    assert_eq!(outcome.words, ["device", "wrong"], "{outcome}");
+    let outcome = run(&["sliced", "1", "1000", "8"], &[EMULATED, slices("4")]);
+    assert_eq!(outcome.words, ["device", "wrong"], "{outcome}");
+    // What is done must not change any more.
+    let variables = [EMULATED, slices("4"), ("POLLYRS_RT_CHECK", "copies")];
+    run(&["sliced", "1", "1000", "0", "8"], &variables).expect_fatal("which was said to be done");
+}
+
+/// Whatever fails, and when: the original loop runs, on memory as it was but for the array that it overwrites.
+#[test]
+fn every_failure_leaves_the_original_loop() {
+    for (call, count) in [
+        ("cuStreamCreate", 6),
+        ("cuEventCreate", 8),
+        ("cuEventRecord", 14),
+        ("cuStreamWaitEvent", 14),
+        ("cuMemcpyHtoDAsync_v2", 9),
+        ("cuLaunchKernel", 5),
+        ("cuMemcpyDtoHAsync_v2", 5),
+    ] {
+        for code in ["1", "700"] {
+            for k in 1..=count {
+                let fail = format!("{call}:{k}:{code}");
+                let variables = [
+                    slices("4"),
+                    ("FAKE_CUDA_FAIL", &fail),
+                    ("FAKE_CUDA_BUSY", "1"),
+                    ("POLLYRS_RT_STAGING", "64"),
+                ];
+                let outcome = cuda(&["sliced"], &variables);
+                assert_eq!(outcome.words.last().map(String::as_str), Some("right"), "{fail}: {outcome}");
+                // Some calls are for times only.
+                if !call.starts_with("cuEvent") && k < count {
+                    assert_eq!(outcome.words[0], "host", "{fail}: {outcome}");
+                }
+            }
+        }
+    }
+    for fault in [
+        "copy:1",
+        "copy:5",
+        "copy:9",
+        "end-copy:1",
+        "end-copy:3",
+        "launch:1",
+        "launch:3",
+        "launch:5",
+        "sync:1",
+    ] {
+        for device in [("POLLYRS_RT_DEVICE", "cuda"), EMULATED] {
+            let variables = [slices("4"), ("POLLYRS_RT_FAULT", fault), device];
+            cuda(&["sliced"], &variables).expect_host("injected");
+        }
+    }
+}

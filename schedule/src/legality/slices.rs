@@ -1,0 +1,77 @@
+//! Proves what slices of a launch are said to touch ([`crate::estimate::slices`]) from what the threads of its blocks execute.
+//!
+//! Both sides of each claim are looked at element by element: no element that blocks below the border touch is behind the last one that is
+//! claimed, and none that blocks from there on, or later launches, touch is before the first one. Corners and tile maps are not used.
+
+use super::{Rule, Violation, forget, steps};
+use crate::estimate::slices::{SLICE, Slices, later, range};
+use crate::{MappedScop, Result, budgeted, known};
+use pollyrs_isl as isl;
+use pollyrs_scop::{ArrayId, Scop};
+
+/// All wrong claims; empty if the slices are proved.
+pub fn check(scop: &Scop, mapped: &MappedScop, kernel: usize, slices: &Slices) -> Result<Vec<Violation>> {
+    budgeted(&scop.ctx, "checking slices", crate::DEFAULT_BUDGET, || proved(scop, mapped, kernel, slices))
+}
+
+fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, slices: &Slices) -> Result<Vec<Violation>> {
+    let k = &mapped.kernels[kernel];
+    let context = known(scop)?.intersect(range(k)?)?;
+    let (below, from) = (executed(mapped, kernel, "<")?, executed(mapped, kernel, ">=")?);
+    let later = later(mapped, k)?;
+    let mut found = Vec::new();
+    for (id, array) in slices.arrays.iter().enumerate() {
+        let Some(array) = array else { continue };
+        let accesses = scop.accesses(|_, a| a.array == ArrayId(id))?;
+        let touched = |by: &isl::UnionSet| -> Result<Vec<isl::Set>> {
+            let elements = accesses.clone().intersect_domain(by.clone())?.range()?;
+            Ok(elements.intersect_params(context.clone())?.sets()?)
+        };
+        let mut report = |bad: isl::Set| -> Result<()> {
+            if !bad.is_empty()? {
+                let counterexample = bad.sample_point()?.to_string();
+                found.push(Violation { rule: Rule::Slice, at: k.name.clone(), counterexample });
+            }
+            Ok(())
+        };
+        for set in touched(&below)? {
+            let last = isl::Set::from_pw_multi_aff(array.last.clone())?;
+            report(outside(&set, &array.used)?)?;
+            report(set.clone().subtract(set.lex_le_set(last)?.domain()?)?)?;
+        }
+        let Some(rest) = &array.rest else { continue };
+        for set in touched(&from)?.into_iter().chain(touched(&later)?) {
+            let first = isl::Set::from_pw_multi_aff(rest.first.clone())?;
+            report(outside(&set, &rest.left)?)?;
+            report(set.clone().subtract(set.lex_ge_set(first)?.domain()?)?)?;
+        }
+    }
+    Ok(found)
+}
+
+fn outside(set: &isl::Set, params: &isl::Set) -> Result<isl::Set> {
+    Ok(set.clone().subtract(set.clone().intersect_params(params.clone())?)?)
+}
+
+/// `[params, _s] -> { S[i] }`: what blocks whose first coordinate stands in this relation to the border execute.
+fn executed(mapped: &MappedScop, kernel: usize, relation: &str) -> Result<isl::UnionSet> {
+    let k = &mapped.kernels[kernel];
+    let ctx = k.domain.context();
+    let side = format!("[{SLICE}, {0}] -> {{ : {0} {relation} {SLICE} }}", k.grid[0].param);
+    let side = isl::Set::read(ctx, &side)?;
+    let blocks = k.grid.iter().map(|g| g.param.clone());
+    let (all, inner): (isl::UnionSet, Vec<String>) = match &k.tiling {
+        Some(t) => {
+            let all = t.schedule.domain()?.intersect_params(t.context.clone())?;
+            (all.intersect(k.domain.clone())?, t.dims.iter().map(|d| d.param.clone()).collect())
+        }
+        None => {
+            let all = steps::statements(&k.schedule.domain()?)?.intersect_params(k.context.clone())?;
+            (all, k.block.iter().map(|b| b.param.clone()).collect())
+        }
+    };
+    let some = all.intersect_params(side)?;
+    // A relation to itself, since parameters are forgotten in relations.
+    let forgotten = forget(some.identity()?, &blocks.chain(inner).collect::<Vec<_>>())?;
+    Ok(forgotten.domain()?)
+}
