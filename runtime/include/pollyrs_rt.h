@@ -218,6 +218,10 @@ void *pollyrs_rt_host_begin_held(void **hold, const PollyrsScop *scop, uint32_t 
 /* A table of addresses of rows, the first at `first`, the last at `last`, `step` bytes apart: the first address, and how far apart all of them
  * are, in units of `unit` bytes. The address is NULL if they are not, or descend, or the table can't be read.
  * With first == last it tells what is in one word. */
+typedef struct PollyrsRows {
+  void *first;
+  int64_t pitch;
+} PollyrsRows;
 PollyrsRows pollyrs_rt_rows(const void *first, const void *last, int64_t step, int64_t unit);
 
 /* Brackets the original loop, for the profile and for the estimate of the next execution. Returns NULL (cheaply) when neither
