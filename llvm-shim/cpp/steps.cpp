@@ -73,7 +73,8 @@ bool terms(const SCEV *S, Terms &Out) {
     if (!all_of(Product->operands(), Multiply))
       return false;
   } else if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S)) {
-    if (!Rec->isAffine() || !terms(Rec->getStart(), Out) || !Multiply(Rec->getOperand(1)))
+    // A stride that is a sum is that of a dimension with a size like `h - f + 1`, in which `f` would look like a step.
+    if (!Rec->isAffine() || !terms(Rec->getStart(), Out) || !Multiply(Rec->getOperand(1)) || All.size() != 1)
       return false;
     for (Term &T : All) {
       if (T.Counter)

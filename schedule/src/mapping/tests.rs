@@ -66,7 +66,7 @@ fn interchange_and_distribution() {
     let m = mapped(&kernel("atax"));
     assert_eq!(
         code(&m.kernels[2]),
-        "if (m >= 32 * _b0 + _t0 + 1) for (int c0 = 0; c0 < n; c0 += 1) S3(c0, 32 * _b0 + _t0);"
+        "if (m >= 64 * _b0 + _t0 + 1) for (int c0 = 0; c0 < n; c0 += 1) S3(c0, 64 * _b0 + _t0);"
     );
 }
 
