@@ -1,5 +1,6 @@
 /* Loops as they stand in programs of all kinds, none of them made for a GPU: `everyday SIZE [NAME]` runs each three times (or the one of that name)
- * and prints a hash of what it computed. SIZE 0 is small, to be compared with the plain program; 1 is what bench/RESULTS.md has figures of. */
+ * and prints a hash of what it computed. SIZE 0 is small, to be compared with the plain program (bilateral, softmax and options differ in last bits:
+ * functions of the C library); 1 is what bench/RESULTS.md has figures of. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,31 +288,31 @@ int main(int argc, char **argv) {
   long nn = (long)n * n, mm = (long)m * m, bk = (long)b * k * k;
   float *f0 = floats(N), *f1 = floats(N), *f2 = floats(N);
   float *in = floats((long)c * 4 * q * q), *out = floats((long)c * q * q);
-  double *d0 = doubles(nn), *d1 = doubles(nn), *d2 = doubles(mm), *d3 = doubles(mm), *v0 = doubles(n), *v1 = doubles(n);
+  double *d0 = doubles(nn), *d1 = doubles(nn), *d2 = doubles(mm), *d3 = doubles(mm), *d4 = doubles(nn / 4), *v0 = doubles(n), *v1 = doubles(n);
   unsigned char *u0 = bytes(3 * N, 255), *u1 = bytes(nn, 1), *u2 = bytes(nn > N ? nn : N, 255);
 
   RUN(triad, (N, f0, f1, f2), f0, N * 4)
-  RUN(transpose, (n, (void *)d0, (void *)d1), d1, nn * 8)
+  RUN(bilateral, (m, (void *)f1, (void *)f0), f0, mm * 4)
   RUN(softmax, (large ? n : 70, m, (void *)f0), f0, N * 4)
   RUN(normalise, (large ? n : 70, m, f1, f2, f2 + m, f0), f0, N * 4)
+  RUN(filter, (N, 31, f1, f2, f0), f0, N * 4)
+  RUN(correlate, (m, 15, (void *)f1, (void *)f2, (void *)f0), f0, mm * 4)
+  RUN(products, (b, k, (void *)f1, (void *)f2, (void *)f0), f0, bk * 4)
+  RUN(integral, (m, (void *)f0), f0, mm * 4)
+  RUN(copied_back, (large ? 100 : 7, N / 4, f1, f0), f1, N)
+  RUN(move, (N / 7, (void *)f2, 0.01f), f2, N * 4)
+  RUN(pool, (c, q, (void *)in, (void *)out), out, (long)c * q * q * 4)
+  RUN(grey, (N, u0, u2), u2, N)
+  RUN(life, (n, (void *)u1, (void *)u2), u2, nn)
+  RUN(options, (nn / 4, d0, d1, d1 + nn / 4, d4), d4, nn / 4 * 8)
   RUN(rows, (n, d0, v0, v1), v1, n * 8)
   RUN(columns, (n, d0, v0, v1), v1, n * 8)
-  RUN(integral, (m, (void *)f0), f0, mm * 4)
-  RUN(filter, (N, 31, f1, f2, f0), f0, N * 4)
-  RUN(tridiagonal, (m, (void *)d0, (void *)d1, (void *)d2, (void *)d3), d3, mm * 8)
-  RUN(options, (nn / 4, d0, d1, d1 + nn / 4, d1 + nn / 2), d1 + nn / 2, nn / 4 * 8)
-  RUN(pool, (c, q, (void *)in, (void *)out), out, (long)c * q * q * 4)
-  RUN(life, (n, (void *)u1, (void *)u2), u2, nn)
-  RUN(by_columns, (n, (void *)d0, (void *)d1), d0, nn * 8)
-  RUN(bilateral, (m, (void *)f0, (void *)f1), f1, mm * 4)
   RUN(statistics, (n, m, (void *)d0, v0, v1), v1, m * 8)
-  RUN(products, (b, k, (void *)f0, (void *)f1, (void *)f2), f2, bk * 4)
-  RUN(grey, (N, u0, u2), u2, N)
-  RUN(move, (N / 7, (void *)f0, 0.01f), f0, N * 4)
-  RUN(red_black, (large ? 50 : 3, m, (void *)d2, (void *)d3), d2, mm * 8)
-  RUN(correlate, (m, 15, (void *)f0, (void *)f2, (void *)f1), f1, mm * 4)
-  RUN(copied_back, (large ? 100 : 7, N / 4, f0, f1), f0, N)
+  RUN(transpose, (n, (void *)d0, (void *)d1), d1, nn * 8)
+  RUN(by_columns, (n, (void *)d0, (void *)d1), d0, nn * 8)
   RUN(solve, (h, (void *)d0, (void *)d1), d1, (long)h * h * 8)
+  RUN(red_black, (large ? 50 : 3, m, (void *)d2, (void *)d3), d2, mm * 8)
+  RUN(tridiagonal, (m, (void *)d0, (void *)d1, (void *)d2, (void *)d3), d3, mm * 8)
   RUN(step, (nn, 0.5, d0, d1), d0, nn * 8)
   return 0;
 }
