@@ -131,20 +131,10 @@ bool separate(Loop &L, Function &F, Session &S) {
       Apart = B.CreateAnd(Apart, B.CreateOr(Below, Above));
     }
   Apart = B.CreateFreeze(Apart);
-  BasicBlock *Own = SplitBlock(Before, Before->getTerminator(), &DT, &LI);
   ValueToValueMapTy Map;
-  SmallVector<BasicBlock *, 16> Copies;
-  Loop *Copied = cloneLoopWithPreheader(Own, Before, &L, Map, ".one", &LI, &DT, Copies);
-  remapInstructionsInBlocks(Copies, Map);
-  addStringMetadataToLoop(Copied, pollyrs::KeptMark);
-  for (PHINode &PHI : Exit->phis())
-    for (unsigned I = 0, E = PHI.getNumIncomingValues(); I != E; ++I)
-      if (L.contains(PHI.getIncomingBlock(I))) {
-        Value *V = PHI.getIncomingValue(I), *Copy = Map.lookup(V);
-        PHI.addIncoming(Copy ? Copy : V, cast<BasicBlock>(Map[PHI.getIncomingBlock(I)]));
-      }
-  Before->getTerminator()->eraseFromParent();
-  IRBuilder<>(Before).CreateCondBr(Apart, Own, cast<BasicBlock>(Map[Own]));
+  pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".one", Map, LI, DT);
+  addStringMetadataToLoop(Copy.Copied, pollyrs::KeptMark);
+  IRBuilder<>(Copy.Before).CreateCondBr(Apart, Copy.Own, Copy.Other);
 
   MDBuilder MDB(F.getContext());
   MDNode *Domain = MDB.createAnonymousAliasScopeDomain("pollyrs");

@@ -171,20 +171,10 @@ bool divide(Loop &L, Function &F, Session &S) {
     Known.push_back({B.CreateExtractValue(Rows, 0), B.CreateExtractValue(Rows, 1)});
     Good = B.CreateAnd(Good, B.CreateIsNotNull(Known.back().first));
   }
-  BasicBlock *Own = SplitBlock(Before, Before->getTerminator(), &DT, &LI);
   ValueToValueMapTy Map;
-  SmallVector<BasicBlock *, 16> Copies;
-  Loop *Copied = cloneLoopWithPreheader(Own, Before, &L, Map, ".apart", &LI, &DT, Copies);
-  remapInstructionsInBlocks(Copies, Map);
-  addStringMetadataToLoop(Copied, pollyrs::ApartMark);
-  for (PHINode &PHI : Exit->phis())
-    for (unsigned I = 0, E = PHI.getNumIncomingValues(); I != E; ++I)
-      if (L.contains(PHI.getIncomingBlock(I))) {
-        Value *V = PHI.getIncomingValue(I), *Copy = Map.lookup(V);
-        PHI.addIncoming(Copy ? Copy : V, cast<BasicBlock>(Map[PHI.getIncomingBlock(I)]));
-      }
-  Before->getTerminator()->eraseFromParent();
-  IRBuilder<>(Before).CreateCondBr(Good, Own, cast<BasicBlock>(Map[Own]));
+  pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".apart", Map, LI, DT);
+  addStringMetadataToLoop(Copy.Copied, pollyrs::ApartMark);
+  IRBuilder<>(Copy.Before).CreateCondBr(Good, Copy.Own, Copy.Other);
 
   for (auto [T, Row] : zip(Tables, Known))
     for (auto &[Load, Offset] : T.Loads) {

@@ -3,6 +3,7 @@
 #define POLLYRS_SHIM_H
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/Attributes.h"
@@ -13,6 +14,7 @@
 #include "llvm/IR/TrackingMDRef.h"
 #include "llvm/IR/ValueHandle.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 #include "llvm-c/Types.h"
 
 #include <cstddef>
@@ -95,6 +97,12 @@ struct prs_pass_record {
 };
 }
 
+namespace llvm {
+class DominatorTree;
+class Loop;
+class LoopInfo;
+}
+
 namespace pollyrs {
 
 // "No parent", "no loop"; sys::NONE.
@@ -165,6 +173,15 @@ bool isForwarder(const llvm::BasicBlock &BB);
 // Edges from `Pred` can be redirected.
 bool canRedirect(const llvm::BasicBlock &Pred);
 
+// A copy of a loop, `Other` its preheader, beside the loop, whose preheader is `Own`. `Before`, ahead of both, is left without a branch.
+struct LoopCopy {
+  llvm::Loop *Copied;
+  llvm::BasicBlock *Before, *Own, *Other;
+  llvm::SmallPtrSet<llvm::BasicBlock *, 16> Blocks;
+};
+
+// Copies a loop with a preheader and one block behind it, in LCSSA form. `Map` says what became of its values.
+LoopCopy copyLoop(llvm::Loop &L, llvm::StringRef Suffix, llvm::ValueToValueMapTy &Map, llvm::LoopInfo &LI, llvm::DominatorTree &DT);
 } // namespace pollyrs
 
 #endif

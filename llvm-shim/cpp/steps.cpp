@@ -123,28 +123,16 @@ void windowSteps(const SCEV *Address, ScalarEvolution &SE, SmallSetVector<Value 
 
 // The loop for `Step == Number`: a copy in which it is that number.
 void copyFor(Loop &L, Value *Step, uint64_t Number, LoopInfo &LI, DominatorTree &DT) {
-  BasicBlock *Before = L.getLoopPreheader(), *Exit = L.getUniqueExitBlock();
-  IRBuilder<> B(Before->getTerminator());
+  IRBuilder<> B(L.getLoopPreheader()->getTerminator());
   Constant *Known = ConstantInt::get(Step->getType(), Number);
   Value *Same = B.CreateFreeze(B.CreateICmpEQ(Step, Known));
-  BasicBlock *Own = SplitBlock(Before, Before->getTerminator(), &DT, &LI);
   ValueToValueMapTy Map;
-  SmallVector<BasicBlock *, 16> Copies;
-  cloneLoopWithPreheader(Own, Before, &L, Map, ".step", &LI, &DT, Copies);
-  remapInstructionsInBlocks(Copies, Map);
-  for (PHINode &PHI : Exit->phis())
-    for (unsigned I = 0, E = PHI.getNumIncomingValues(); I != E; ++I)
-      if (L.contains(PHI.getIncomingBlock(I))) {
-        Value *V = PHI.getIncomingValue(I), *Copy = Map.lookup(V);
-        PHI.addIncoming(Copy ? Copy : V, cast<BasicBlock>(Map[PHI.getIncomingBlock(I)]));
-      }
-  SmallPtrSet<BasicBlock *, 16> Inside(Copies.begin(), Copies.end());
+  pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".step", Map, LI, DT);
   Step->replaceUsesWithIf(Known, [&](Use &U) {
     auto *User = dyn_cast<Instruction>(U.getUser());
-    return User && Inside.contains(User->getParent()) && !isa<PHINode>(User);
+    return User && Copy.Blocks.contains(User->getParent()) && !isa<PHINode>(User);
   });
-  Before->getTerminator()->eraseFromParent();
-  IRBuilder<>(Before).CreateCondBr(Same, cast<BasicBlock>(Map[Own]), Own);
+  IRBuilder<>(Copy.Before).CreateCondBr(Same, Copy.Other, Copy.Own);
 }
 
 bool divideSteps(Loop &L, Function &F, Session &S) {

@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugProgramInstruction.h"
@@ -11,9 +13,30 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 using pollyrs::send;
+
+pollyrs::LoopCopy pollyrs::copyLoop(Loop &L, StringRef Suffix, ValueToValueMapTy &Map, LoopInfo &LI, DominatorTree &DT) {
+  BasicBlock *Before = L.getLoopPreheader();
+  LoopCopy Copy;
+  Copy.Own = SplitBlock(Before, Before->getTerminator(), &DT, &LI);
+  SmallVector<BasicBlock *, 16> Blocks;
+  Copy.Copied = cloneLoopWithPreheader(Copy.Own, Before, &L, Map, Suffix, &LI, &DT, Blocks);
+  remapInstructionsInBlocks(Blocks, Map);
+  Copy.Blocks.insert_range(Blocks);
+  for (PHINode &PHI : L.getUniqueExitBlock()->phis())
+    for (unsigned I = 0, E = PHI.getNumIncomingValues(); I != E; ++I)
+      if (L.contains(PHI.getIncomingBlock(I))) {
+        Value *V = PHI.getIncomingValue(I), *Copied = Map.lookup(V);
+        PHI.addIncoming(Copied ? Copied : V, cast<BasicBlock>(Map[PHI.getIncomingBlock(I)]));
+      }
+  Before->getTerminator()->eraseFromParent();
+  Copy.Before = Before;
+  Copy.Other = cast<BasicBlock>(Map[Copy.Own]);
+  return Copy;
+}
 
 namespace {
 using BlockSet = SmallPtrSet<BasicBlock *, 32>;

@@ -43,12 +43,7 @@ static float sized(int exponent, int sign) {
   return ldexpf(sign && example_uniform() < 0 ? -mantissa : mantissa, exponent);
 }
 
-int main(int argc, char **argv) {
-  int steps = (int)example_arg(argc, argv, 1, 9), n = (int)example_arg(argc, argv, 2, 67);
-  size_t count = (size_t)n * n;
-  float *U = calloc(2 * count, sizeof(float)), *G = malloc(2 * count * sizeof(float));
-  float *P = malloc(count * sizeof(float)), *Q = malloc(count * sizeof(float)), *R = malloc(count * sizeof(float));
-  float *A = malloc(count * sizeof(float)), *B = calloc(count, sizeof(float));
+__attribute__((noinline)) static void fill(int n, float *P, float *Q, float *R, float *G, float *A) {
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
       size_t at = (size_t)i * n + j;
@@ -60,6 +55,15 @@ int main(int argc, char **argv) {
       G[at] = i >= 48 && at % 301 == 0 ? 1e-30f : sized(0, 1);
       A[at] = at % 3000 > 2000 ? 0.0f : sized(0, 0);
     }
+}
+
+int main(int argc, char **argv) {
+  int steps = (int)example_arg(argc, argv, 1, 9), n = (int)example_arg(argc, argv, 2, 67);
+  size_t count = (size_t)n * n;
+  float *U = calloc(2 * count, sizeof(float)), *G = malloc(2 * count * sizeof(float));
+  float *P = malloc(count * sizeof(float)), *Q = malloc(count * sizeof(float)), *R = malloc(count * sizeof(float));
+  float *A = malloc(count * sizeof(float)), *B = calloc(count, sizeof(float));
+  fill(n, P, Q, R, G, A);
   memcpy(G + count, G, count * sizeof(float));
   quotients(steps, n, (void *)U, (void *)P, (void *)Q, (void *)R);
   normalise(steps, n, (void *)G);
