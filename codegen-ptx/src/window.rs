@@ -39,8 +39,8 @@ pub(crate) struct Windows {
     places: Vec<Place>,
     pub shared_bytes: u32,
     pub batch: Option<Batch>,
-    /// The values that stand for coordinates of the thread, and how many they may have.
-    pub lanes: BTreeMap<usize, i64>,
+    /// Where in shared memory nobody writes: what is loaded for nothing comes from there.
+    spare: u64,
     /// While a full stage is emitted: by array and statement, whether a write is one that needs no store.
     pub passing: Option<Passing>,
 }
@@ -65,10 +65,14 @@ impl Windows {
             let bytes = w.elements() * u64::from(scop.array(w.array).elem.bytes());
             end = (end + bytes).next_multiple_of(ALIGN);
         }
+        let spare = end;
+        if kernel.full.is_some() {
+            end += ALIGN;
+        }
         if end > MAX_BYTES {
             return internal(format!("windows of {end} bytes"));
         }
-        Ok(Windows { places, shared_bytes: end as u32, ..Windows::default() })
+        Ok(Windows { places, shared_bytes: end as u32, spare, ..Windows::default() })
     }
 }
 
@@ -90,12 +94,7 @@ pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, bloc
         let v = k.opaque(v);
         // Still a number of few bits.
         let v = match size {
-            Some(size) => {
-                let most = i64::from(size.next_power_of_two());
-                let v = k.ir.and(v, k.ir.int(most - 1));
-                k.windows.lanes.insert(v as usize, most);
-                v
-            }
+            Some(size) => k.ir.and(v, k.ir.int(i64::from(size.next_power_of_two()) - 1)),
             None => v,
         };
         emit.names.insert(name.into(), v);
@@ -140,17 +139,12 @@ pub(crate) fn address(
     for (s, stride) in subscripts.iter().zip(&place.strides) {
         at = at.plus(&k.emit.sum_of(*s), *stride as i64 * bytes);
     }
-    // What might not happen still loads from shared memory: the thread's coordinates are all that most addresses depend on.
+    // What might not happen still loads, but not what others write in this step.
     if let Some(happens) = groups::happens(k) {
-        let all = i64::from(k.windows.shared_bytes);
-        let lanes = |v: LLVMValueRef| k.windows.lanes.get(&(v as usize)).copied();
-        let inside = at.range(&lanes).is_some_and(|(first, last)| first >= 0 && last + bytes <= all);
-        if !inside {
-            let (sum, number) = at.emit(k.ir);
-            let offset = k.ir.add(sum, k.ir.int(number));
-            let offset = k.ir.select(happens, offset, k.ir.int(place.start as i64));
-            return Ok(Some(k.ir.byte_offset(*shared, offset)));
-        }
+        let (sum, number) = at.emit(k.ir);
+        let offset = k.ir.add(sum, k.ir.int(number));
+        let offset = k.ir.select(happens, offset, k.ir.int(k.windows.spare as i64));
+        return Ok(Some(k.ir.byte_offset(*shared, offset)));
     }
     // The number last: neighbours share the rest.
     let (sum, number) = at.emit(k.ir);

@@ -98,7 +98,8 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     }
     // The largest ones stay in global memory if not all fit.
     found.sort_by_key(|(bytes, id, _)| (*bytes, id.0));
-    let (mut used, mut windows, mut copies) = (0, Vec::new(), Vec::new());
+    // Some bytes more than the windows, for what is loaded for nothing.
+    let (mut used, mut windows, mut copies) = (16, Vec::new(), Vec::new());
     let mut full = inner(site, &box_, &entered)?;
     for (bytes, id, sides) in found {
         if used + bytes + 16 > MAX_BYTES {
