@@ -16,9 +16,8 @@
 //! - The results are those of IEEE 754, bit for bit. For the operands that the test lets pass, of magnitude `2^-60` to `2^60` (doubles:
 //!   `2^-480` to `2^480`), they come from the very instructions that ptxas (12.9, sm_90) takes itself for operands that its own test lets pass,
 //!   seeds included (Markstein's method: an approximate reciprocal, Newton steps, a quotient and its exact remainder). All intermediate values
-//!   are normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never pass. On an H200, 1.6e12
-//!   quotients of floats (each significand of the divisor, random dividends) and the roots of all floats in the range were `div.rn`'s and
-//!   `sqrt.rn`'s.
+//!   are normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never pass. `test/programs/stencil_quotients.c`
+//!   has operands on both sides of the test.
 //! - On the host the abstract functions are the exact operations.
 //! - Operations that the program's flags allow to be approximate stay as they are.
 
