@@ -257,7 +257,8 @@ impl Checker<'_> {
         let mut outside = vec![launches.clone().subtract(launched.clone())?];
         for g in &k.grid {
             let end = g.lower.clone().add(g.count.clone())?;
-            outside.push(launches.clone().subtract(end.clone().domain()?)?);
+            // A grid without a value starts blocks that the context does not know.
+            outside.push(launches.clone().union(launched.clone())?.subtract(end.clone().domain()?)?);
             let at = isl::PwAff::read(ctx, &format!("[{0}] -> {{ [({0})] }}", g.param))?;
             outside.push(at.clone().lt_set(g.lower.clone())?.intersect(points.clone())?);
             outside.push(at.ge_set(end)?.intersect(points.clone())?);

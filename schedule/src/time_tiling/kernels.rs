@@ -49,8 +49,9 @@ pub(super) fn build(
         let reach = points.clone().apply(phase.place.clone())?.remove_divs()?.coalesce()?;
         let out = reach.dim(isl::DimType::Set)?;
         let tiles = reach.clone().project_out(isl::DimType::Set, 1, out - 1)?.remove_divs()?.coalesce()?;
-        host = host.add_set(tiles.set_tuple_name(&name)?.gist_params(known.clone())?)?;
         let kernel = kernel((scop, deps), (band, phase), &name, &known, &coordinates, reach, techniques)?;
+        let tiles = with_grid(tiles, &kernel)?;
+        host = host.add_set(tiles.set_tuple_name(&name)?.gist_params(known.clone())?)?;
         kernels.push(aligned(scop, kernel)?);
         members.push((isl::UnionSet::read(ctx, &format!("{{ {name}[T] }}"))?, Tree::Leaf));
     }
@@ -63,6 +64,24 @@ pub(super) fn build(
     let host = ScheduleTree { domain: host, root: body.under(vec![time]) }.to_isl()?;
     let placement = vec![Placement::Global; scop.arrays.len()];
     Ok(Ok(MappedScop { kernels, host, placement, choices: Vec::new() }))
+}
+
+/// The launches of `tiles` that have a grid. Without integer divisions, `tiles` and the blocks of one launch are each a little larger than what
+/// there is; where there is no block at all, the grid's bounds have no value, and code that trusts the context would run for a block that
+/// it does not know.
+fn with_grid(tiles: isl::Set, kernel: &MappedKernel) -> Result<isl::Set> {
+    let mut all = tiles.clone();
+    for g in &kernel.grid {
+        all = all.intersect_params(g.lower.clone().add(g.count.clone())?.domain()?)?;
+    }
+    let ctx = tiles.context();
+    for p in &kernel.host_params {
+        all = all.intersect(isl::Set::read(ctx, &format!("[{p}] -> {{ [{p}] }}"))?)?;
+        if let Some(pos) = all.space()?.find_dim_by_name(isl::DimType::Param, p)? {
+            all = all.project_out(isl::DimType::Param, pos, 1)?;
+        }
+    }
+    if tiles.is_subset(&all)? { Ok(tiles) } else { Ok(all.coalesce()?) }
 }
 
 /// A box around all points: `[params] -> { [logical time, space] }`; `None` where one interval does not bound a coordinate.

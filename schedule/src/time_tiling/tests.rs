@@ -177,6 +177,19 @@ fn swapped_phases_are_found() {
     }
 }
 
+/// A launch for which the grid has no bounds: its blocks are beyond the context that the code of the kernel trusts.
+#[test]
+fn launches_without_a_grid_are_found() {
+    for tiling in ALL {
+        let (s, deps, mut m) = tiled(tiling);
+        let mut host = crate::ScheduleTree::from_isl(&m.host).unwrap();
+        let more = isl::UnionSet::read(&s.ctx, "{ K0[T] : -3 <= T < 0 }").unwrap();
+        host.domain = host.domain.union(more).unwrap();
+        m.host = host.to_isl().unwrap();
+        assert_eq!(rules(&s, &deps, &m), [Rule::Grid], "{tiling:?}");
+    }
+}
+
 /// The schedule of the first kernel with the part of its domain that `text` describes only.
 fn restricted(m: &mut MappedScop, text: &str) {
     let k = &mut m.kernels[0];
