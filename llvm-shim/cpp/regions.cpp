@@ -1,7 +1,8 @@
-// Region shape: one edge in, one edge out.
+// Region shape: one edge in, one edge out, and no side effects ahead of the branch that a region begins with.
 
 #include "shim.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -9,6 +10,7 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -76,6 +78,53 @@ static void planSplits(const Region &R, const SmallPtrSetImpl<const Region *> &W
     Touched.insert(Target);
     Plan.push_back({Target, std::move(Preds), Inside ? ".region_end" : ".region_begin"});
   }
+}
+
+// What no region may hold: a call that does more than compute, an access that is ordered.
+static bool hasOwnEffect(const Instruction &I) {
+  if (isa<IntrinsicInst>(I))
+    return false;
+  if (auto *Call = dyn_cast<CallInst>(&I))
+    return Call->mayHaveSideEffects() && !(Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with("pollyrs."));
+  return I.isAtomic() || I.isVolatile();
+}
+
+// The first instruction that a region beginning in `BB` should have: behind the last side effect, and behind the arithmetic that
+// follows it, which need not be computed on the device. Null if the block has no side effect.
+static Instruction *beginning(BasicBlock &BB) {
+  auto Last = find_if(reverse(BB), hasOwnEffect);
+  if (Last == BB.rend())
+    return nullptr;
+  Instruction *I = Last->getNextNode();
+  while (!I->isTerminator() && !I->mayReadOrWriteMemory())
+    I = I->getNextNode();
+  return I;
+}
+
+// Blocks that end in a branch around loops are divided: the guard of a loop is often the end of a block with calls.
+extern "C" void prs_split_effects(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  if (F.isDeclaration())
+    return;
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  if (LI.empty())
+    return;
+  DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+  bool Changed = false;
+  for (BasicBlock &BB : make_early_inc_range(F)) {
+    auto *Branch = dyn_cast<BranchInst>(BB.getTerminator());
+    const Loop *Own = LI.getLoopFor(&BB);
+    // In an innermost loop there is no region to begin, and the test of a loop is no guard.
+    if (!Branch || !Branch->isConditional() || (Own && (Own->isInnermost() || Own->isLoopExiting(&BB))))
+      continue;
+    Instruction *At = beginning(BB);
+    if (!At)
+      continue;
+    SplitBlock(&BB, At, &DT, &LI, nullptr, BB.getName() + ".guard");
+    Changed = true;
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
 }
 
 extern "C" void prs_simplify_regions(Session *S, LLVMValueRef FRef) {

@@ -89,6 +89,15 @@ impl Session {
         Ok(unsafe { sys::prs_inline_calls_in_loops(self.raw, f, max_instructions, max_rounds, total) })
     }
 
+    /// Divides blocks that end in a branch around loops behind their last side effect (a call that does more than compute, a volatile or
+    /// atomic access), so that a region can begin with the branch.
+    pub fn split_effects(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        unsafe { sys::prs_split_effects(self.raw, f) };
+        Ok(())
+    }
+
     /// Gives every region with a loop exactly one edge into its exit from inside (from a join block inside the region)
     /// and one entering edge. The join block is a block of PHIs and a branch; the region that ends *at* the join block
     /// still exists in the region tree, as a child of the one that contains it.

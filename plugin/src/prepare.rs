@@ -39,6 +39,7 @@ const MAX_DIVIDED: u32 = 64;
 /// Canonicalises `f`, which means the same afterwards.
 pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     rewrite(session, f)?;
+    session.split_effects(f)?;
     Ok(session.simplify_regions(f)?)
 }
 
@@ -53,6 +54,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
     session.flatten_conditions(clone)?;
+    session.split_effects(clone)?;
     session.simplify_regions(clone)?;
     Ok(assumed)
 }
