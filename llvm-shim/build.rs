@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 24] = [
     "session.cpp",
     "clone.cpp",
     "complex.cpp",
@@ -29,6 +29,7 @@ const SOURCES: [&str; 23] = [
     "analyses.cpp",
     "effects.cpp",
     "source.cpp",
+    "unroll.cpp",
     "unwritten.cpp",
     "version.cpp",
     "plugin.cpp",

@@ -66,6 +66,10 @@
 //! **Windows with a step.** In `x[(i * s + p) * w + j * s + q]` (a convolution with a stride) the strides of the counters are `s * w`, `w`, `s` and 1. Of a matrix each
 //! would be a multiple of the next, and no array of several dimensions has these. With a number for `s` the strides are `w` and 1: there are versions of the
 //! loop for 1 and 2; for other steps it stays on the host.
+//!
+//! **Tables of offsets.** In `for (k < 9) s += f[x - ex[k]][y - ey[k]]` (lattice methods, lists of neighbours) the subscripts come from a constant
+//! table, in `for (r < 3) o = o * extent[r] + index[r]` (views of any number of dimensions) from a variable of the function. Without the loop each is a number
+//! or a value: such loops are unrolled. So are those that keep a pointer to one of several variables, as `std::max({a, b, c})` does.
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
 /// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
@@ -81,6 +85,12 @@ pub const ERRNO: &str = "pollyrs-errno";
 
 /// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model takes it for.
 pub const UNWRITTEN: &str = "pollyrs.unwritten";
+
+/// Loops that index by tables, in one function: how many are unrolled, and how many iterations and instructions each may become. The largest
+/// common lattice has 27 velocities.
+const MAX_TABLES: u32 = 32;
+const MAX_TABLE: u32 = 32;
+const MAX_UNROLLED: u32 = 2000;
 
 /// Loads moved in one function at most: analyses are renewed after each.
 const MAX_LOADS: u32 = 64;
@@ -175,6 +185,14 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_advance_counters(self.raw, f) })
+    }
+
+    /// Unrolls innermost loops of few iterations in which subscripts are computed from a constant table, or from an array on the stack, or which choose
+    /// a pointer to a variable. Returns whether there was one: what is loaded is not simplified yet.
+    pub fn unroll_tables(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_unroll_tables(self.raw, f, MAX_TABLES, MAX_TABLE, MAX_UNROLLED) })
     }
 
     /// A loop whose windows have a step that is known at run time only gets versions for steps of one and two. Returns whether there was one that

@@ -163,6 +163,13 @@ unsafe extern "C" {
     pub fn prs_scev_product(a: *mut RawAnalyses, factors: *const usize, count: usize) -> usize;
     /// False if a store that stands for a conditional one no longer has the shape it was given.
     pub fn prs_restore_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_unroll_tables(
+        s: *mut RawSession,
+        f: LLVMValueRef,
+        loops: u32,
+        iterations: u32,
+        instructions: u32,
+    ) -> bool;
     pub fn prs_split_effects(s: *mut RawSession, f: LLVMValueRef);
     pub fn prs_simplify_regions(s: *mut RawSession, f: LLVMValueRef);
     /// False and the verifier's text where the function is broken.

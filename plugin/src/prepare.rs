@@ -73,6 +73,9 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.describe_math_calls(f)?;
     session.drop_stack_saves(f)?;
     session.run_passes(f, CANONICALISE)?;
+    if session.unroll_tables(f)? {
+        session.run_passes(f, CANONICALISE)?;
+    }
     session.specialise_back_edges(f)?;
     for _ in 0..MAX_SEPARATED {
         if !session.separate_pointers(f)? {
