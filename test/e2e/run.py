@@ -23,6 +23,7 @@ import zlib
 
 import algorithms
 import cases
+import crates
 import delinearizer
 import generate_large
 import libraries
@@ -324,7 +325,7 @@ target_link_libraries(gemver PRIVATE pollyrs::pollyrs)
 
 
 def installed(_full):
-    """An installed tree, moved: the driver, Make with pkg-config, CMake where there is one."""
+    """An installed tree, moved: the driver, Make with pkg-config, CMake and Cargo where there are such."""
     result = Result("installed")
     work = WORK / "installed"
     shutil.rmtree(work, ignore_errors=True)
@@ -364,6 +365,7 @@ def installed(_full):
         got = toolchain.run([work / name, *words], env=toolchain.environment(**settings, POLLYRS_RT_PROFILE=profile))
         result.check((got.code, got.stdout) == (expected.code, expected.stdout), f"{name}: another output")
         result.check(any(line["device"] == "emulated" for line in toolchain.read_profile(profile)), f"{name}: nothing on the device")
+    crates.check(result, work, prefix, report)
     return result
 
 
