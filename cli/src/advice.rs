@@ -12,7 +12,7 @@ pub fn advice(name: &str, text: &str) -> Option<&'static str> {
 }
 
 /// Names of remarks, parts of texts of which one has to be there (none: any text), and the advice.
-const ADVICE: [(&str, &[&str], &str); 36] = [
+const ADVICE: [(&str, &[&str], &str); 38] = [
     (
         "LoopBound",
         &["floating-point data"],
@@ -48,6 +48,11 @@ const ADVICE: [(&str, &[&str], &str); 36] = [
         &[],
         "a condition may depend on data only around stores to elements that the iteration touches anyway; write 'x = c ? a : x' instead of \
          guarding reads of other elements",
+    ),
+    (
+        "Check",
+        &["the length of a row"],
+        "rows that have lengths of their own (a vector of vectors) may end anywhere: keep all elements in one vector, 'a[i*m + j]'",
     ),
     (
         "Check",
@@ -132,6 +137,12 @@ const ADVICE: [(&str, &[&str], &str); 36] = [
         "let the compiler see the function (same file, 'static' or 'inline', small enough to be inlined); move input, output, allocation \
          and locks out of the loop",
     ),
+    (
+        "NestedTables",
+        &[],
+        "allocate all elements as one block and compute the index, 'a[(i*n + j)*m + k]', or use arrays of arrays, 'double (*a)[n][m]'; with a pointer \
+         to pointers, 'double **', rows are found",
+    ),
     ("InlineAssembly", &[], "move inline assembly out of the loop"),
     (
         "OrderedAccess",
@@ -200,6 +211,7 @@ mod tests {
             "BaseChanges",
             "ElementType",
             "Call",
+            "NestedTables",
             "InlineAssembly",
             "OrderedAccess",
             "Instruction",

@@ -302,9 +302,18 @@ impl<'a> Builder<'a> {
                 };
                 format!("{a}/{}", self.describe(b))
             }
-            ScevKind::AddRec { loop_id, .. } => {
-                let phi = self.an.loops().get(loop_id.0).and_then(|l| self.counter_phi(l.header, e.handle));
-                phi.map_or_else(|| "a loop counter".to_string(), |p| self.name_of(p))
+            ScevKind::AddRec { loop_id, operands } => {
+                let Some(l) = self.an.loops().get(loop_id.0) else { return "a loop counter".to_string() };
+                match (self.counter_phi(l.header, e.handle), &operands[..]) {
+                    (Some(phi), _) => self.name_of(phi),
+                    (None, [_, step]) if !matches!(step.kind, ScevKind::Constant(_)) => {
+                        let counter = self.only_counter(l.header);
+                        let counter =
+                            counter.map_or_else(|| "a loop counter".to_string(), |p| self.name_of(p));
+                        format!("{counter}*{}", self.describe(step))
+                    }
+                    _ => "a loop counter".to_string(),
+                }
             }
             ScevKind::ZeroExtend(a)
             | ScevKind::SignExtend(a)
@@ -319,6 +328,14 @@ impl<'a> Builder<'a> {
                 "a value that is not an affine function of loop counters".to_string()
             }
         }
+    }
+
+    /// The integer that a loop counts, if it carries only one.
+    fn only_counter(&self, header: Block) -> Option<Value> {
+        let phis =
+            ir::instructions(header).into_iter().take_while(|i| ir::opcode(*i) == Some(ir::Op::LLVMPHI));
+        let mut counters = phis.filter(|p| ir::int_bits(*p).is_some());
+        counters.next().filter(|_| counters.next().is_none())
     }
 
     fn counter_phi(&self, header: Block, handle: usize) -> Option<Value> {

@@ -22,6 +22,8 @@ use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 
+/// What a check of a subscript against a length depends on that each iteration loads.
+const ROW: &str = "the length of a row (loaded in each iteration)";
 const NOTE: &str = "no check in the loop fails";
 /// Conditions joined by `and` are looked into this deep.
 const MAX_DEPTH: u32 = 8;
@@ -31,10 +33,30 @@ impl Builder<'_> {
     pub fn checks(&mut self, flow: &Flow, b: Block) -> Result<(), Fail> {
         for call in ir::instructions(b).into_iter().filter(|v| is_check(*v)) {
             let place = self.place(flow, b, Some(call))?;
-            self.check(ir::operand(call, 0), &place)
-                .map_err(|s| s.fail(call, |blocker| RejectReason::Check { blocker }))?;
+            self.check(ir::operand(call, 0), &place).map_err(|s| {
+                s.fail(call, |blocker| RejectReason::Check {
+                    blocker: if self.compares_length(ir::operand(call, 0)) {
+                        ROW.to_string()
+                    } else {
+                        blocker
+                    },
+                })
+            })?;
         }
         Ok(())
+    }
+
+    /// Whether a check compares a subscript with what is loaded in each iteration, as the length of one vector among others.
+    fn compares_length(&self, condition: Value) -> bool {
+        let loads = |v: Value| ir::opcode(v) == Some(Op::LLVMLoad);
+        // (Before an inner loop it is loaded under the condition that the loop runs.)
+        let length = |v: Value| {
+            loads(v) || ir::opcode(v) == Some(Op::LLVMPHI) && ir::operands(v).into_iter().any(loads)
+        };
+        ir::opcode(condition) == Some(Op::LLVMICmp)
+            && ir::icmp_predicate(condition) == Pred::LLVMIntULT
+            && length(ir::operand(condition, 1))
+            && !loads(ir::operand(condition, 0))
     }
 
     /// Assumes that `condition` holds wherever it is evaluated.

@@ -164,6 +164,8 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
     }
     let own = |f: Value| !ir::is_declaration(f);
     let callee = match ir::callee(call).map(ir::name) {
+        // What divides loops by the rows of tables has put it there.
+        Some(n) if n == "pollyrs_rt_rows" => return RejectReason::NestedTables,
         Some(n) if is_math_function(&n) && !ir::callee(call).is_some_and(own) => {
             format!("{n} (it may set errno; compile with -fno-math-errno)")
         }

@@ -24,6 +24,8 @@ pub enum RejectReason {
     ElementType { array: String },
     /// A call that may have side effects or that is not known.
     Call { callee: String },
+    /// Rows are found through a table whose own place is in a table.
+    NestedTables,
     /// Inline assembly.
     InlineAssembly,
     /// A volatile or atomic access, or a fence.
@@ -61,6 +63,7 @@ impl RejectReason {
             RejectReason::BaseChanges { .. } => "BaseChanges",
             RejectReason::ElementType { .. } => "ElementType",
             RejectReason::Call { .. } => "Call",
+            RejectReason::NestedTables => "NestedTables",
             RejectReason::InlineAssembly => "InlineAssembly",
             RejectReason::OrderedAccess => "OrderedAccess",
             RejectReason::Instruction { .. } => "Instruction",
@@ -107,6 +110,9 @@ impl fmt::Display for RejectReason {
                 write!(f, "{array} is accessed with element types that do not fit one array")
             }
             RejectReason::Call { callee } => write!(f, "the call of {callee} may have side effects"),
+            RejectReason::NestedTables => {
+                f.write_str("rows are found through a table of tables (a pointer to pointers to pointers)")
+            }
             RejectReason::InlineAssembly => f.write_str("inline assembly"),
             RejectReason::OrderedAccess => f.write_str("a volatile or atomic access"),
             RejectReason::Instruction { opcode } => {
