@@ -1,15 +1,15 @@
 /* A CUDA driver on host memory, to test the use of the driver without a device.
  *
- * "Device" memory is malloc'ed; a kernel is the program's function of that name, called for each thread in turn. Like the
- * real driver it insists on a current context, on initialisation, on live handles and on device addresses inside of live
- * allocations. Copies to the host take effect when somebody waits for them, copies from pinned memory when a kernel or a wait
- * needs them, neither before: who reuses a buffer too early, or reads one, gets wrong data. A node of a graph has a copy of its
- * kernel's arguments, of which there are as many as the program's constant NAME_arguments says.
+ * "Device" memory is malloc'ed; a kernel is the program's function of that name, called for each thread in turn, with as many arguments as the program's
+ * constant NAME_arguments says. Like the real driver it insists on a current context, on initialisation, on live handles and on device addresses inside
+ * of live allocations. Work is done when somebody waits for it, or at some time before (fake_streams.h): who reuses a buffer too early, or reads one, gets
+ * wrong data.
  *
  *   FAKE_CUDA_LOG   a file: one line a call; at exit what is left over
  *   FAKE_CUDA_FAIL  call:k:code, the k-th call of that name returns the code
  *   FAKE_CUDA_ARCH  90 by default
  *   FAKE_CUDA_BUSY  if set, no event is over when somebody asks
+ *   FAKE_CUDA_ORDER, FAKE_CUDA_PINNED  see fake_streams.h
  *   FAKE_CUDA_BYTES memory of the device
  *   FAKE_CUDA_DEVICES  1 by default
  *   FAKE_CUDA_CURRENT  number of the device whose context the program has made current before
@@ -27,9 +27,10 @@
 
 #define API __attribute__((visibility("default"))) int
 static void nothing(const PollyrsEmuThread *t, void *const *args) { (void)t, (void)args; }
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_PTX = 218, NOT_FOUND = 500, NOT_READY = 600 };
+#include "fake_streams.h"
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_PTX = 218, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
+
 static FILE *logfile;
 static int initialised, pushes, pops, live_events;
 static _Thread_local int depth;
@@ -38,32 +39,11 @@ static struct { char *start; size_t bytes; } allocations[4096];
 static int n_allocations;
 static size_t allocated;
 
-/* Or, without bytes, what another stream has to do first. */
-struct Copy { void *to; const void *from; size_t bytes; struct Stream *other; int position, round; };
-/* copies[done .. n) are under way; positions are those of a round. */
-struct Stream { struct Copy copies[65536]; int n, done, round; };
-struct Event { struct Stream *stream; int position, round, recorded, untimed; };
 static struct { char *start; size_t bytes; } pinned[64];
 static int n_pinned;
 
-/* Carries out the stream's copies up to a position; the mutex is held. */
-static void carry_out(struct Stream *stream, int position) {
-  for (; stream->done < position; stream->done++) {
-    struct Copy *copy = &stream->copies[stream->done];
-    if (copy->other && copy->other->round == copy->round)
-      carry_out(copy->other, copy->position);
-    else if (!copy->other)
-      memcpy(copy->to, copy->from, copy->bytes);
-  }
-}
-static int queue_copy(struct Stream *stream, void *to, const void *from, size_t bytes) {
-  int ok = stream->n < 65536;
-  if (ok)
-    stream->copies[stream->n++] = (struct Copy){to, from, bytes, 0, 0, 0};
-  return ok ? 0 : INVALID_VALUE;
-}
 static int is_pinned(const char *address) {
-  int found = 0;
+  int found = getenv("FAKE_CUDA_PINNED") != 0;
   for (int i = 0; i < n_pinned; i++)
     found |= address >= pinned[i].start && address < pinned[i].start + pinned[i].bytes;
   return found;
@@ -109,6 +89,8 @@ static int enter(const char *name, const char *format, ...) {
   if (sscanf(env("FAKE_CUDA_FAIL", ""), "%63[^:]:%d:%d", planned, &k, &code) == 3 && !strcmp(planned, name) &&
       counts[i].count == k)
     fail = code;
+  lost |= fail == 700;
+  meanwhile();
   pthread_mutex_unlock(&mutex);
   return fail;
 }
@@ -250,6 +232,7 @@ API cuMemFree_v2(uint64_t address) {
   int code = INVALID_VALUE;
   for (int i = 0; i < n_allocations; i++)
     if ((uint64_t)allocations[i].start == address) {
+      expect_unused(allocations[i].start, allocations[i].bytes);
       free(allocations[i].start);
       allocated -= allocations[i].bytes;
       allocations[i] = allocations[--n_allocations];
@@ -263,29 +246,27 @@ API cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, struct Str
   if (!stream || !inside((char *)to, bytes))
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
-  int code = queue_copy(stream, (void *)to, from, bytes);
-  if (!is_pinned(from))
-    carry_out(stream, stream->n);
+  queue_copy(stream, (void *)to, from, bytes, !is_pinned(from));
   pthread_mutex_unlock(&mutex);
-  return code;
+  return 0;
 }
 API cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct Stream *stream) {
   ENTER_CONTEXT(" %zu", bytes)
   if (!stream || !inside((char *)to, bytes) || !inside((char *)from, bytes))
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
-  int code = queue_copy(stream, (void *)to, (void *)from, bytes);
+  queue_copy(stream, (void *)to, (void *)from, bytes, 0);
   pthread_mutex_unlock(&mutex);
-  return code;
+  return 0;
 }
 API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct Stream *stream) {
   ENTER_CONTEXT(" %zu", bytes)
   if (!stream || !inside((char *)from, bytes))
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
-  int code = queue_copy(stream, to, (void *)from, bytes);
+  queue_copy(stream, to, (void *)from, bytes, 0);
   pthread_mutex_unlock(&mutex);
-  return code;
+  return 0;
 }
 struct PlaneEnd { size_t x, y; unsigned kind; void *host; uint64_t device; void *array; size_t pitch; };
 API cuMemcpy2DAsync_v2(const struct { struct PlaneEnd from, to; size_t width, height; } *copy, struct Stream *stream) {
@@ -298,63 +279,55 @@ API cuMemcpy2DAsync_v2(const struct { struct PlaneEnd from, to; size_t width, he
       !inside((char *)device->device, (height - 1) * device->pitch + width))
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
-  int code = 0;
   for (size_t row = 0; row < height; row++)
-    code |= queue_copy(stream, (char *)(in ? (void *)to->device : to->host) + row * to->pitch,
-                       (char *)(in ? from->host : (void *)from->device) + row * from->pitch, width);
-  if (in && !is_pinned(from->host))
-    carry_out(stream, stream->n);
+    queue_copy(stream, (char *)(in ? (void *)to->device : to->host) + row * to->pitch,
+               (char *)(in ? from->host : (void *)from->device) + row * from->pitch, width, in && !is_pinned(from->host));
   pthread_mutex_unlock(&mutex);
-  return code;
+  return 0;
 }
 API cuStreamCreate(struct Stream **stream, unsigned flags) {
   ENTER_CONTEXT(" %u", flags)
-  *stream = calloc(1, sizeof **stream);
+  pthread_mutex_lock(&mutex);
+  *stream = new_stream();
+  pthread_mutex_unlock(&mutex);
   return 0;
+}
+/* Waits for a stream's operations up to a position; the error of a lost device. */
+static int wait_for(struct Stream *stream, uint64_t position) {
+  carry_out(stream, position);
+  return stream->done < position ? ILLEGAL_ADDRESS : 0;
 }
 API cuStreamSynchronize(struct Stream *stream) {
   ENTER_CONTEXT("")
   pthread_mutex_lock(&mutex);
-  carry_out(stream, stream->n);
-  stream->n = stream->done = 0;
-  stream->round++;
+  int code = wait_for(stream, stream->n);
   pthread_mutex_unlock(&mutex);
-  return 0;
+  return code;
 }
 API cuStreamWaitEvent(struct Stream *stream, struct Event *event, unsigned flags) {
   ENTER_CONTEXT("")
   if (!stream || flags)
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
-  int ok = stream->n < 65536;
-  if (ok && event->recorded && event->stream != stream)
-    stream->copies[stream->n++] = (struct Copy){0, 0, 0, event->stream, event->position, event->round};
+  if (event->recorded)
+    queue_wait(stream, event->stream, event->position);
   pthread_mutex_unlock(&mutex);
-  return ok ? 0 : INVALID_VALUE;
+  return 0;
 }
 API cuFuncSetAttribute(void *function, int attribute, int value) {
   (void)function, (void)attribute, (void)value;
   return 0;
 }
 
-static void run_kernel(PollyrsEmuKernel kernel, unsigned grid, const unsigned *block, void **arguments) {
-  unsigned x = block[0], y = block[1];
-  for (uint64_t b = 0; b < grid; b++)
-    for (unsigned i = 0; i < x * y * block[2]; i++) {
-      PollyrsEmuThread thread = {b, {i % x, i / x % y, i / x / y}, 0, 0, 0};
-      kernel(&thread, arguments);
-    }
-}
 API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, struct Stream *stream, void **arguments, void **extra) {
   ENTER_CONTEXT(" grid %u %u %u block %u %u %u", gx, gy, gz, bx, by, bz)
   if (!stream || extra || shared || gy != 1 || gz != 1)
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
-  carry_out(stream, stream->n);
+  int ok = queue_kernel(stream, kernel, gx, (unsigned[]){bx, by, bz}, arguments);
   pthread_mutex_unlock(&mutex);
-  run_kernel(kernel, gx, (unsigned[]){bx, by, bz}, arguments);
-  return 0;
+  return ok ? 0 : INVALID_VALUE;
 }
 #ifndef NO_GRAPHS
 
@@ -363,23 +336,21 @@ struct Params {
   unsigned grid[3], block[3], shared;
   void **arguments, **extra, *kernel, *context;
 };
-enum { MAX_NODES = 256, MAX_ARGUMENTS = 8 };
+enum { MAX_NODES = 256 };
 struct Node { struct Graph *graph; struct Params params; uint64_t slots[MAX_ARGUMENTS]; };
 /* A chain: each node depends on the one before. */
-struct Graph { int n, executable; struct Node *nodes[MAX_NODES]; struct Graph *origin; };
+struct Graph { int n, executable; struct Node *nodes[MAX_NODES]; struct Graph *origin; struct Stream *last; uint64_t position; };
 
 static int set_node(struct Node *node, const struct Params *params) {
-  Dl_info info;
-  char name[128];
-  if (!params->function || params->extra || params->kernel || params->context || params->grid[1] != 1 || params->grid[2] != 1 ||
-      params->shared || !dladdr((void *)params->function, &info))
+  if (!params->function || params->extra || params->kernel || params->context || params->grid[1] != 1 || params->grid[2] != 1 || params->shared)
     return INVALID_VALUE;
-  snprintf(name, sizeof name, "%s_arguments", info.dli_sname);
-  const int *n = dlsym(RTLD_DEFAULT, name);
-  if (!n || *n > MAX_ARGUMENTS)
+  pthread_mutex_lock(&mutex);
+  int n = arguments_of(params->function);
+  pthread_mutex_unlock(&mutex);
+  if (n < 0 || n > MAX_ARGUMENTS)
     return INVALID_VALUE;
   node->params = *params;
-  for (int i = 0; i < *n; i++)
+  for (int i = 0; i < n; i++)
     node->slots[i] = *(uint64_t *)params->arguments[i];
   return 0;
 }
@@ -433,15 +404,18 @@ API cuGraphLaunch(struct Graph *executable, struct Stream *stream) {
   if (!stream || !executable->executable)
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
-  carry_out(stream, stream->n);
-  pthread_mutex_unlock(&mutex);
+  /* Launches of one graph don't overlap. */
+  if (executable->last)
+    queue_wait(stream, executable->last, executable->position);
   for (int i = 0; i < executable->n; i++) {
     struct Node *node = executable->nodes[i];
     void *arguments[MAX_ARGUMENTS];
     for (int a = 0; a < MAX_ARGUMENTS; a++)
       arguments[a] = &node->slots[a];
-    run_kernel(node->params.function, node->params.grid[0], node->params.block, arguments);
+    queue_kernel(stream, node->params.function, node->params.grid[0], node->params.block, arguments);
   }
+  executable->last = stream, executable->position = stream->n;
+  pthread_mutex_unlock(&mutex);
   return 0;
 }
 
@@ -462,28 +436,34 @@ API cuEventRecord(struct Event *event, struct Stream *stream) {
   event->recorded = 1;
   event->stream = stream;
   event->position = stream->n;
-  event->round = stream->round;
   pthread_mutex_unlock(&mutex);
   return 0;
 }
 API cuEventQuery(struct Event *event) {
   ENTER_CONTEXT("")
-  return event->recorded && getenv("FAKE_CUDA_BUSY") ? NOT_READY : 0;
+  pthread_mutex_lock(&mutex);
+  if (event->recorded && !getenv("FAKE_CUDA_BUSY") && !getenv("FAKE_CUDA_ORDER"))
+    carry_out(event->stream, event->position);
+  int over = !event->recorded || event->stream->done >= event->position;
+  pthread_mutex_unlock(&mutex);
+  return over ? 0 : NOT_READY;
 }
 API cuEventSynchronize(struct Event *event) {
   ENTER_CONTEXT("")
   pthread_mutex_lock(&mutex);
-  if (event->recorded && event->round == event->stream->round)
-    carry_out(event->stream, event->position);
+  int code = event->recorded ? wait_for(event->stream, event->position) : 0;
   pthread_mutex_unlock(&mutex);
-  return 0;
+  return code;
 }
 API cuEventElapsedTime(float *ms, struct Event *start, struct Event *end) {
   ENTER_CONTEXT("")
   if (!start->recorded || !end->recorded || start->untimed || end->untimed)
     return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  int over = start->stream->done >= start->position && end->stream->done >= end->position;
+  pthread_mutex_unlock(&mutex);
   *ms = 0.25f;
-  return 0;
+  return over ? 0 : NOT_READY;
 }
 API cuEventDestroy_v2(struct Event *event) {
   ENTER_CONTEXT("")
@@ -528,6 +508,7 @@ API cuMemHostUnregister(void *memory) {
   int code = INVALID_VALUE;
   for (int i = 0; i < n_pinned && code; i++)
     if (pinned[i].start == memory) {
+      expect_unused(memory, pinned[i].bytes);
       pinned[i] = pinned[--n_pinned];
       code = 0;
     }
@@ -540,6 +521,7 @@ API cuMemFreeHost(void *memory) {
   int code = INVALID_VALUE;
   for (int i = 0; i < n_pinned; i++)
     if (pinned[i].start == memory) {
+      expect_unused(memory, pinned[i].bytes);
       free(memory);
       pinned[i] = pinned[--n_pinned];
       code = 0;

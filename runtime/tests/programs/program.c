@@ -104,7 +104,7 @@ EXPORT void reflect(const PollyrsEmuThread *t, void *const *args) {
   if (i < n)
     f64(args, 1)[i] = f64(args, 0)[n - 1 - i] + *(double *)args[3] * f64(args, 1)[i];
 }
-EXPORT const int scale_arguments = 4, reflect_arguments = 4, plain_arguments = 5;
+EXPORT const int scale_arguments = 4, reflect_arguments = 4, plain_arguments = 5, first_arguments = 4, second_arguments = 3, both_arguments = 3;
 /* The first columns of rows of 1000. */
 EXPORT void columns(const PollyrsEmuThread *t, void *const *args) {
   int64_t row = (int64_t)t->block * THREADS + t->thread[0];
@@ -125,6 +125,7 @@ EXPORT const int sliced_arguments = 5;
 EXPORT void increment(const PollyrsEmuThread *t, void *const *args) {
   f64(args, 0)[t->block * 256 + t->thread[0]] += 1;
 }
+EXPORT const int increment_arguments = 2;
 
 /* ---- descriptors --------------------------------------------------------------------------------------------------- */
 
