@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::guarded;
 use crate::hold::{Hold, Place};
 use crate::nvtx::Range;
+use crate::planted::unless;
 use crate::profile::{self, Line, Progress};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
@@ -302,6 +303,7 @@ impl Run {
             }
             return Ok(());
         }
+        self.copies_own();
         let mut from = host.start.cast::<u8>().cast_const();
         if let Some(rows) = window {
             // SAFETY: the caller's promise; the allocation has the range's size.
@@ -328,6 +330,14 @@ impl Run {
             self.bytes_in += bytes;
         }
         Ok(())
+    }
+
+    /// An array that is not held is being copied in: the program may write to it as soon as the execution is over, and the driver reads memory that the
+    /// program has pinned later than that.
+    fn copies_own(&self) {
+        if let Some(hold) = self.hold {
+            hold.get().copying = true;
+        }
     }
 
     /// Launches a kernel; errors are kept for [`Run::end`].
@@ -477,7 +487,7 @@ impl Run {
             // SAFETY: the buffer is as long as the cell, which has landed after the wait.
             let landed = unsafe {
                 self.queue.copy_out(landing, from, bytes)?;
-                self.queue.synchronize()?;
+                unless("fault-cell", || self.queue.synchronize())?;
                 std::slice::from_raw_parts(landing, bytes as usize)
             };
             let sets = landed.get(FAULT_ERANGE).is_some_and(|b| *b != 0);
@@ -576,7 +586,8 @@ impl Drop for Run {
             let _ = queue.gather();
         }
         // Memory of this execution alone; what was copied in from buffers of it is there.
-        if self.arrays.iter().any(|placed| !placed.before.is_empty()) && queue.synchronize().is_err() {
+        let mut wait = || unless("drop-snapshot", || queue.synchronize());
+        if self.arrays.iter().any(|placed| !placed.before.is_empty()) && wait().is_err() {
             self.arrays.iter_mut().for_each(|placed| std::mem::forget(std::mem::take(&mut placed.before)));
         }
         for placed in self.arrays.iter().filter(|p| !p.held && p.device != DUMMY_ADDRESS) {

@@ -20,6 +20,7 @@
 use crate::cuda::Device;
 use crate::driver::{self, Handle};
 use crate::error::{Error, Result};
+use crate::planted::unless;
 
 /// Slices that may run at once.
 const LANES: usize = 4;
@@ -101,14 +102,14 @@ impl Lanes {
 
     /// From here on copies go beside the queue's stream, behind what is there now.
     pub fn fork(&mut self, device: &Device, stream: Handle) -> Result<()> {
-        self.meet(device, self.copies, stream)?;
+        unless("fork", || self.meet(device, self.copies, stream))?;
         self.forked = true;
         Ok(())
     }
 
     /// The queue's stream waits for the copies so far.
     pub fn join(&self, device: &Device, stream: Handle) -> Result<()> {
-        if self.forked { self.meet(device, stream, self.copies) } else { Ok(()) }
+        if self.forked { unless("join", || self.meet(device, stream, self.copies)) } else { Ok(()) }
     }
 
     /// Copies go to the queue's stream again.
@@ -130,8 +131,8 @@ impl Lanes {
         if first {
             Lanes::record(device, self.origin, stream)?;
         }
-        Lanes::wait(device, lane, self.origin)?;
-        self.meet(device, lane, self.copies)?;
+        unless("slice-origin", || Lanes::wait(device, lane, self.origin))?;
+        unless("slice-copies", || self.meet(device, lane, self.copies))?;
         let start = if times { Some(self.event(device)?) } else { None };
         let end = self.event(device)?;
         self.slices.push(Slice { start, end });
@@ -140,7 +141,7 @@ impl Lanes {
         }
         launch(lane)?;
         Lanes::record(device, end, lane)?;
-        Lanes::wait(device, stream, end)
+        unless("slice-end", || Lanes::wait(device, stream, end))
     }
 
     fn event(&mut self, device: &Device) -> Result<Handle> {
@@ -162,7 +163,7 @@ impl Lanes {
     /// Copies that follow wait for a slice.
     pub fn follow(&self, device: &Device, slice: usize) -> Result<()> {
         let slice = self.slices.get(slice).ok_or_else(|| Error::Internal("no such slice".into()))?;
-        Lanes::wait(device, self.copies, slice.end)
+        unless("follow", || Lanes::wait(device, self.copies, slice.end))
     }
 
     /// Milliseconds in which a slice ran. All are over.
@@ -195,7 +196,7 @@ impl Lanes {
     pub fn drain(&self, device: &Device) -> Result<()> {
         for &stream in self.lanes.iter().chain([&self.copies]) {
             // SAFETY: a live stream.
-            device.note(unsafe { device.api().stream_synchronize(stream) })?;
+            unless("drain", || device.note(unsafe { device.api().stream_synchronize(stream) }))?;
         }
         Ok(())
     }

@@ -37,6 +37,7 @@ mod lanes;
 pub mod machine;
 mod nvtx;
 mod pinned;
+pub mod planted;
 pub mod pool;
 pub mod profile;
 pub mod queue;

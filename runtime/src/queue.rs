@@ -19,6 +19,7 @@ use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS, buffer};
 use crate::driver::{Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::error::{Error, Result};
 use crate::lanes::Lanes;
+use crate::planted::unless;
 use crate::pool::Block;
 use crate::registry::State;
 use crate::resident::Kept;
@@ -111,7 +112,7 @@ impl CudaQueue {
     /// The context, with all launches so far in the stream.
     fn stream_ready(&mut self) -> Result<Current<'static>> {
         let current = self.device.current()?;
-        self.send_collected()?;
+        unless("collected", || self.send_collected())?;
         Ok(current)
     }
 
@@ -449,9 +450,9 @@ impl Queue for CudaQueue {
         let measured = self.events.filter(|_| self.ended && self.kernel_ms.is_none());
         // SAFETY: live stream and events.
         unsafe {
-            self.device.note(api.stream_synchronize(self.stream))?;
+            unless("wait-stream", || self.device.note(api.stream_synchronize(self.stream)))?;
             if let Some(copies) = self.lanes.as_ref().and_then(Lanes::copies) {
-                self.device.note(api.stream_synchronize(copies))?;
+                unless("wait-copies", || self.device.note(api.stream_synchronize(copies)))?;
             }
             self.pending = false;
             if let Some((start, end)) = measured {
@@ -552,7 +553,7 @@ impl Drop for CudaQueue {
         };
         if self.pending {
             // SAFETY: a live stream.
-            let waited = unsafe { self.device.api().stream_synchronize(self.stream) };
+            let waited = unless("drop", || unsafe { self.device.api().stream_synchronize(self.stream) });
             let drained = self.lanes.as_ref().map_or(Ok(()), |lanes| lanes.drain(self.device));
             if self.device.note(waited).and(drained).is_err() {
                 // The state of the work is unknown: keep its memory out of circulation.

@@ -15,6 +15,7 @@ use crate::config::{Config, Operation};
 use crate::device::Queue;
 use crate::error::{Error, Result};
 use crate::fatal;
+use crate::planted::unless;
 use crate::returned::{Shape, settle, settle_part};
 use crate::rows::{Plane, Rows};
 
@@ -134,7 +135,7 @@ impl Back<'_> {
         let (mut landed, mut at, mut stored): (Vec<(u64, Plane)>, u64, bool) = (Vec::new(), 0, false);
         for plane in rows.planes(room / rows.bytes).map(Some).chain([None]) {
             if plane.is_none_or(|plane| at + plane.rows * rows.bytes > room) {
-                match self.queue.synchronize() {
+                match unless("landed-rows", || self.queue.synchronize()) {
                     Err(error) if stored => lost(self.scop, &error),
                     waited => waited?,
                 }
@@ -191,7 +192,7 @@ impl Back<'_> {
             unsafe { self.queue.copy_out(landing.add(at), r.from, r.bytes) }?;
             at += r.bytes as usize;
         }
-        self.queue.synchronize()?;
+        unless("landed", || self.queue.synchronize())?;
         Ok(landing)
     }
 
@@ -208,7 +209,7 @@ impl Back<'_> {
 
     /// Straight to the program's memory, but for results of which only some bytes come back.
     unsafe fn direct(&mut self, results: &[Returning<'_>]) -> Result<()> {
-        self.queue.synchronize()?;
+        unless("direct-kernels", || self.queue.synchronize())?;
         let (direct, partial): (Vec<_>, Vec<_>) = results.iter().partition(|r| r.shape == Shape::Dense);
         let mut written = false;
         self.queue.returning();
@@ -255,7 +256,7 @@ impl Back<'_> {
                 lost(self.scop, &error);
             }
         }
-        match self.queue.synchronize() {
+        match unless("direct", || self.queue.synchronize()) {
             Err(error) if written => lost(self.scop, &error),
             synchronised => synchronised?,
         }

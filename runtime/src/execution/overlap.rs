@@ -17,6 +17,7 @@
 
 use crate::config::{Operation, Overlap};
 use crate::error::Result;
+use crate::planted::unless;
 use crate::results::Returning;
 use crate::returned::Shape;
 
@@ -122,6 +123,7 @@ impl Run {
                 },
                 // SAFETY: the caller's promise; the allocation has the range's size.
                 _ => unsafe {
+                    self.copies_own();
                     let from = host.start.cast::<u8>().cast_const().add(part.0 as usize);
                     self.queue.copy_in(device + part.0, from, part.1)?;
                 },
@@ -156,7 +158,7 @@ impl Run {
             // SAFETY: the caller's promise.
             unsafe { self.fetch(index, u64::MAX) }?;
         }
-        if self.beside.forked { self.queue.join() } else { Ok(()) }
+        if self.beside.forked { unless("end-join", || self.queue.join()) } else { Ok(()) }
     }
 
     /// Copies that follow run beside what is launched next.
@@ -170,7 +172,7 @@ impl Run {
     /// Behind [`Run::prepare`], ahead of a launch of all blocks.
     pub(super) fn meet(&mut self) -> Result<()> {
         if self.beside.forked {
-            self.queue.join()
+            unless("launch-join", || self.queue.join())
         } else if self.arrays.iter().any(|placed| placed.waits) {
             self.fork()
         } else {
@@ -269,9 +271,10 @@ impl Run {
         let brought = unsafe { self.bring_done() };
         if brought.is_err() {
             // Copies may be under way to memory that the original loop is about to write.
-            let _ = self.queue.synchronize();
+            let _ = unless("hurry-error", || self.queue.synchronize());
         }
-        let gathered = if self.beside.forked { self.queue.gather() } else { Ok(()) };
+        let gathered =
+            if self.beside.forked { unless("hurry-gather", || self.queue.gather()) } else { Ok(()) };
         self.beside.forked = false;
         gathered.and(brought)
     }

@@ -6,6 +6,7 @@ mod emulated;
 mod held;
 mod layout;
 mod leaks;
+mod orders;
 mod sliced;
 mod support;
 mod watched;

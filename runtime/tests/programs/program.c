@@ -122,6 +122,15 @@ EXPORT void sliced(const PollyrsEmuThread *t, void *const *args) {
     f64(args, 1)[i] = A[i] + 2 * A[i + 1], C[i] = A[i] - C[i];
 }
 EXPORT const int sliced_arguments = 5;
+/* faulty(A, F, n, late): A[i] = A[i] / 2, or, with `late`, a fault. */
+EXPORT void faulty(const PollyrsEmuThread *t, void *const *args) {
+  int64_t i = (int64_t)t->block * THREADS + t->thread[0];
+  if (i < i64(args, 2))
+    f64(args, 0)[i] *= 0.5;
+  if (i == 0 && i64(args, 3))
+    **(uint8_t **)args[1] = 1;
+}
+EXPORT const int faulty_arguments = 4;
 EXPORT void increment(const PollyrsEmuThread *t, void *const *args) {
   f64(args, 0)[t->block * 256 + t->thread[0]] += 1;
 }
@@ -148,7 +157,7 @@ static const PollyrsImage mixed_images[] = {{POLLYRS_IMAGE_PTX, 70, PTX},
 static const char *const reasons[] = {"n is negative", "A and B overlap"};
 static const char *const names[] = {"A", "B", "T", "Z"};
 static const uint32_t indices[] = {0, 1, 2, 3};
-static const uint32_t third[] = {3}, first_arrays[] = {0, 2, 3}, second_arrays[] = {2, 1};
+static const uint32_t third[] = {2}, fourth[] = {3}, first_arrays[] = {0, 2, 3}, second_arrays[] = {2, 1};
 
 #define BLOCK(x, y, z) {x, y, z}
 #define SCOP(id, at, kernels, images, n_images, n_arrays)                                                              \
@@ -178,8 +187,12 @@ static const PollyrsKernel chain_kernels[] = {{"scale", scale, 0, 0, BLOCK(THREA
 SCOP(chain, "c.c:1", chain_kernels, images, 1, 2);
 
 static const PollyrsKernel sliced_kernels[] = {{"sliced", sliced, 0, 0, BLOCK(THREADS, 1, 1), 3, indices, 2, 0},
-                                               {"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, third, 3, 0}};
+                                               {"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, third, 3, 0},
+                                               {"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, fourth, 3, 0}};
 SCOP(sliced, "d.c:1", sliced_kernels, images, 1, 4);
+
+static const PollyrsKernel faulty_kernels[] = {{"faulty", faulty, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 2, 0}};
+SCOP(faulty, "", faulty_kernels, images, 1, 2);
 
 static const PollyrsKernel columns_kernels[] = {{"columns", columns, 0, 0, BLOCK(THREADS, 1, 1), 1, indices, 3, 0}};
 SCOP(columns, "", columns_kernels, images, 1, 1);
@@ -308,45 +321,7 @@ static void run_both(int64_t n, int quiet) {
   free(A), free(B), free(expected_A), free(expected_B);
 }
 
-/* A launch in slices and one that uses another array. `less`: slices are said to need so many bytes less of A than they do. `more`: so many bytes of
- * B more are said to be done than are. */
-static void run_sliced(int64_t n, uint64_t less, uint64_t more) {
-  double *A = numbers(n + 1, 1), *B = numbers(n, 2), *C = numbers(n, 3), *D = numbers(n, 4), *B0 = copy_of(B, n), *C0 = copy_of(C, n);
-  double *D0 = copy_of(D, n), *eB = copy_of(B, n), *eC = copy_of(C, n), *eD = copy_of(D, n), k = 0.25;
-  for (int64_t i = 0; i < n; i++)
-    eB[i] = A[i] + 2 * A[i + 1], eC[i] = A[i] - eC[i], eD[i] = eD[i] * 0.5 + k;
-  uint32_t in = POLLYRS_ARRAY_COPY_IN, out = POLLYRS_ARRAY_COPY_OUT;
-  PollyrsArray arrays[] = {{A, n * 8 + 8, 0, 0, 0, in, 8},
-                           {B, n * 8, 0, 0, n * 8, out, 8},
-                           {C, n * 8, 0, 0, n * 8, in | out, 8},
-                           {D, n * 8, 0, 0, n * 8, in | out, 8}};
-  void *run = pollyrs_rt_begin(&sliced_scop, work, arrays, 4);
-  if (run) {
-    uint64_t all = blocks(n), scalars[3] = {n}, slices = pollyrs_rt_slices(run, 0, all);
-    for (uint64_t j = 0, from = 0, to; slices > 1 && j < slices; j++, from = to) {
-      to = all * (j + 1) / slices;
-      uint64_t bytes = to * THREADS * 8, last = to == all;
-      uint64_t needed[] = {bytes + 8 - less, -1, bytes, 0}, done[] = {bytes, bytes + (last ? 0 : more), bytes, 0};
-      scalars[1] = from;
-      pollyrs_rt_launch_slice(run, 0, to - from, scalars, needed, done);
-    }
-    scalars[1] = 0;
-    if (slices <= 1)
-      pollyrs_rt_launch(run, 0, all, scalars);
-    uint64_t scale[] = {0, n, 0};
-    memcpy(&scale[2], &k, 8);
-    pollyrs_rt_launch(run, 1, all, scale);
-  }
-  if (!finish(run, 0)) {
-    /* B may have any values, and gets its own. */
-    compare(C, C0, n), compare(D, D0, n);
-    void *host = pollyrs_rt_host_begin(&sliced_scop, POLLYRS_REASON_RUNTIME);
-    memcpy(B, eB, n * 8), memcpy(C, eC, n * 8), memcpy(D, eD, n * 8);
-    pollyrs_rt_host_end(host);
-  }
-  compare(B, eB, n), compare(C, eC, n), compare(D, eD, n);
-  free(A), free(B), free(C), free(D), free(B0), free(C0), free(D0), free(eB), free(eC), free(eD);
-}
+#include "sliced.h"
 
 /* So many launches one after the other, each with other arguments, in a hold or not. */
 static void run_chain(int64_t n, int launches, void **hold, double *A, double *B, double *eA, double *eB, int quiet) {
@@ -899,6 +874,16 @@ int main(int argc, char **argv) {
       work = argc > 6 ? atof(argv[6]) : work;
       run_sliced(argc > 3 ? atoi(argv[3]) : 1000, argc > 4 ? atoi(argv[4]) : 0, argc > 5 ? atoi(argv[5]) : 0);
     }
+    else if (IS("sliced_steps")) /* elements, held arrays, rounds */
+      run_sliced_steps(argc > 3 ? atoi(argv[3]) : 1000, argc > 4 ? atoi(argv[4]) : -1, argc > 5 ? atoi(argv[5]) : 6, 0);
+    else if (IS("sliced_threads")) {
+      pthread_t threads[4];
+      for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], 0, sliced_thread_main, 0);
+      for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    } else if (IS("faulty"))
+      run_faulty(1000, 6);
     else if (IS("large"))
       run_both((9 << 18) + 3, 0); /* a little more than 18 MiB each */
     else if (IS("parts"))
