@@ -14,18 +14,20 @@
 //! `d = start (mod 16)`, the kernel's argument is `d - 32`, and 40 bytes come back from `d + 8` to `start + 8`.
 
 mod checks;
+mod faults;
 mod overlap;
 
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-use crate::abi::{ARRAY_SCRATCH, Array, FAULT_ERANGE, Scop};
+use crate::abi::{ARRAY_SCRATCH, Array, Scop};
 use crate::choice;
 use crate::config::{Config, DeviceChoice, Operation};
 use crate::cost::Estimate;
 use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue};
 use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
+use crate::fatal;
 use crate::guarded;
 use crate::hold::{Hold, Place};
 use crate::nvtx::Range;
@@ -37,7 +39,6 @@ use crate::results::{Back, lost};
 use crate::returned::Shape;
 use crate::rows::Rows;
 use crate::snapshot::Snapshot;
-use crate::{ERANGE, fatal};
 
 /// An array during an execution.
 struct Placed {
@@ -472,66 +473,6 @@ impl Run {
             self.report();
         }
         Ok(errno)
-    }
-
-    /// Waits for the kernels, if they may report faults, and looks whether one did. The result is `errno`, if it is to be set.
-    ///
-    /// # Safety
-    /// As for [`Run::end`].
-    unsafe fn check_faults(&mut self) -> Result<Option<c_int>> {
-        let mut errno = None;
-        let cells: Vec<_> =
-            self.arrays.iter().filter(|a| a.host.is_fault()).map(|a| (a.device, a.host.bytes)).collect();
-        for (from, bytes) in cells {
-            let landing = self.queue.landing(bytes)?;
-            // SAFETY: the buffer is as long as the cell, which has landed after the wait.
-            let landed = unsafe {
-                self.queue.copy_out(landing, from, bytes)?;
-                unless("fault-cell", || self.queue.synchronize())?;
-                std::slice::from_raw_parts(landing, bytes as usize)
-            };
-            let sets = landed.get(FAULT_ERANGE).is_some_and(|b| *b != 0);
-            let faulty = landed.iter().enumerate().any(|(at, b)| at != FAULT_ERANGE && *b != 0);
-            if faulty {
-                // SAFETY: the caller's promise.
-                unsafe { self.restore() }?;
-                return Err(Error::Fault);
-            }
-            errno = errno.or(sets.then_some(ERANGE));
-        }
-        Ok(errno)
-    }
-
-    /// Copies what only the device has, and the launches may change, where the execution may turn out not to count.
-    fn save(&mut self) -> Result<()> {
-        let Some(hold) = self.hold.filter(|_| self.arrays.iter().any(|a| a.host.is_fault())) else {
-            return Ok(());
-        };
-        for index in 0..self.arrays.len() {
-            let Placed { host, device, held, .. } = self.arrays[index];
-            if held && hold.get().endangers(&host) {
-                self.config.faults.check(Operation::Alloc)?;
-                let to = self.queue.allocate(host.bytes, host.start as u64)?;
-                self.arrays[index].saved = Some(to);
-                // SAFETY: two allocations of the array's size.
-                unsafe { self.queue.copy_within(to, device, host.bytes) }?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Undoes the launches, which are over, where [`Run::save`] made a copy.
-    ///
-    /// # Safety
-    /// As for [`Run::end`].
-    unsafe fn restore(&mut self) -> Result<()> {
-        for &Placed { host, device, saved, .. } in &self.arrays {
-            let Some(saved) = saved else { continue };
-            // SAFETY: as in `save`.
-            unsafe { self.queue.copy_within(device, saved, host.bytes) }?;
-        }
-        self.restored = true;
-        Ok(())
     }
 
     /// The results of held arrays are the hold's.

@@ -250,8 +250,7 @@ impl Ring {
         let result = ran.and(copy.error.into_inner().map_or(Ok(()), Err));
         if result.is_err() {
             // SAFETY: a live stream.
-            let drain = || device.note(unsafe { device.api().stream_synchronize(stream) });
-            self.broken = unless("ring-error", drain).is_err();
+            self.broken = device.note(unsafe { device.api().stream_synchronize(stream) }).is_err();
         }
         result
     }

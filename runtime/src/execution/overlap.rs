@@ -149,7 +149,7 @@ impl Run {
         Ok(())
     }
 
-    /// Before the execution ends: everything is there, also what no launch needed.
+    /// Before the execution ends: everything is on its way, also what no launch needed.
     ///
     /// # Safety
     /// As for [`super::begin`].
@@ -158,7 +158,7 @@ impl Run {
             // SAFETY: the caller's promise.
             unsafe { self.fetch(index, u64::MAX) }?;
         }
-        if self.beside.forked { unless("end-join", || self.queue.join()) } else { Ok(()) }
+        Ok(())
     }
 
     /// Copies that follow run beside what is launched next.
@@ -273,10 +273,12 @@ impl Run {
             // Copies may be under way to memory that the original loop is about to write.
             let _ = unless("hurry-error", || self.queue.synchronize());
         }
-        let gathered =
-            if self.beside.forked { unless("hurry-gather", || self.queue.gather()) } else { Ok(()) };
-        self.beside.forked = false;
-        gathered.and(brought)
+        unless("hurry-gather", || self.gather()).and(brought)
+    }
+
+    /// Copies that follow wait for all that was launched.
+    pub(super) fn gather(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.beside.forked) { self.queue.gather() } else { Ok(()) }
     }
 
     /// # Safety

@@ -292,15 +292,12 @@ API cuStreamCreate(struct Stream **stream, unsigned flags) {
   pthread_mutex_unlock(&mutex);
   return 0;
 }
-/* Waits for a stream's operations up to a position; the error of a lost device. */
-static int wait_for(struct Stream *stream, uint64_t position) {
-  carry_out(stream, position);
-  return stream->done < position ? ILLEGAL_ADDRESS : 0;
-}
 API cuStreamSynchronize(struct Stream *stream) {
   ENTER_CONTEXT("")
   pthread_mutex_lock(&mutex);
-  int code = wait_for(stream, stream->n);
+  uint64_t position = stream->n;
+  wait_for(stream, position);
+  int code = stream->done < position ? ILLEGAL_ADDRESS : 0;
   pthread_mutex_unlock(&mutex);
   return code;
 }
@@ -451,7 +448,11 @@ API cuEventQuery(struct Event *event) {
 API cuEventSynchronize(struct Event *event) {
   ENTER_CONTEXT("")
   pthread_mutex_lock(&mutex);
-  int code = event->recorded ? wait_for(event->stream, event->position) : 0;
+  int code = 0;
+  if (event->recorded) {
+    wait_for(event->stream, event->position);
+    code = event->stream->done < event->position ? ILLEGAL_ADDRESS : 0;
+  }
   pthread_mutex_unlock(&mutex);
   return code;
 }

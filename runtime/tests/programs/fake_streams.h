@@ -95,6 +95,23 @@ static void meanwhile(void) {
       step(stream);
   }
 }
+/* Waits for a stream's operations up to a position. With a seed all streams go on meanwhile, in turns or as much as they can, in an order that is drawn
+ * (as in Burckhardt et al., A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, ASPLOS 2010). */
+static void wait_for(struct Stream *stream, uint64_t position) {
+  int in_turns = state && draw(3) == 0;
+  unsigned salt = state ? draw(1 << 16) : 0;
+  while (state && !lost && stream->done < position) {
+    struct Stream *next = 0;
+    unsigned index = 0, least = UINT32_MAX;
+    for (struct Stream *other = streams; other; other = other->next) {
+      unsigned rank = in_turns ? draw(1 << 16) : (++index * 40503u ^ salt) * 2654435761u >> 8;
+      if (other->done < other->n && is_ready(other) && rank < least)
+        least = rank, next = other;
+    }
+    step(next);
+  }
+  carry_out(stream, position);
+}
 
 static struct Operation *queue(struct Stream *stream, enum Kind kind) {
   size_t at = stream->n - stream->base;

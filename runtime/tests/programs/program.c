@@ -122,6 +122,13 @@ EXPORT void sliced(const PollyrsEmuThread *t, void *const *args) {
     f64(args, 1)[i] = A[i] + 2 * A[i + 1], C[i] = A[i] - C[i];
 }
 EXPORT const int sliced_arguments = 5;
+/* hurried(A, B, n, first): B[i] = A[i] + 2 A[i + 1] */
+EXPORT void hurried(const PollyrsEmuThread *t, void *const *args) {
+  int64_t i = (i64(args, 3) + (int64_t)t->block) * THREADS + t->thread[0];
+  if (i < i64(args, 2))
+    f64(args, 1)[i] = f64(args, 0)[i] + 2 * f64(args, 0)[i + 1];
+}
+EXPORT const int hurried_arguments = 4;
 /* faulty(A, F, n, late): A[i] = A[i] / 2, or, with `late`, a fault. */
 EXPORT void faulty(const PollyrsEmuThread *t, void *const *args) {
   int64_t i = (int64_t)t->block * THREADS + t->thread[0];
@@ -191,8 +198,11 @@ static const PollyrsKernel sliced_kernels[] = {{"sliced", sliced, 0, 0, BLOCK(TH
                                                {"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, fourth, 3, 0}};
 SCOP(sliced, "d.c:1", sliced_kernels, images, 1, 4);
 
-static const PollyrsKernel faulty_kernels[] = {{"faulty", faulty, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 2, 0}};
-SCOP(faulty, "", faulty_kernels, images, 1, 2);
+static const PollyrsKernel faulty_kernels[] = {{"faulty", faulty, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 2, 0},
+                                               {"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, third, 3, 0}};
+SCOP(faulty, "", faulty_kernels, images, 1, 3);
+static const PollyrsKernel hurried_kernels[] = {{"hurried", hurried, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 2, 0}};
+SCOP(hurried, "", hurried_kernels, images, 1, 2);
 
 static const PollyrsKernel columns_kernels[] = {{"columns", columns, 0, 0, BLOCK(THREADS, 1, 1), 1, indices, 3, 0}};
 SCOP(columns, "", columns_kernels, images, 1, 1);
@@ -319,6 +329,11 @@ static void run_both(int64_t n, int quiet) {
   compare(A, expected_A, n);
   compare(B, expected_B, n);
   free(A), free(B), free(expected_A), free(expected_B);
+}
+
+static void nap(double seconds) {
+  struct timespec time = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
+  nanosleep(&time, 0);
 }
 
 #include "sliced.h"
@@ -700,11 +715,6 @@ static void *held_thread_main(void *unused) {
   return unused;
 }
 
-static void nap(double seconds) {
-  struct timespec time = {(time_t)seconds, (long)((seconds - (time_t)seconds) * 1e9)};
-  nanosleep(&time, 0);
-}
-
 /* A[i] += 1 by each of some launches 40 ms apart, or an original loop that takes some nanoseconds. */
 static void run_timed(int launches, double estimate, double host_ns) {
   double *A = numbers(256, 1), *expected = copy_of(A, 256);
@@ -882,7 +892,9 @@ int main(int argc, char **argv) {
         pthread_create(&threads[i], 0, sliced_thread_main, 0);
       for (int i = 0; i < 4; i++)
         pthread_join(threads[i], 0);
-    } else if (IS("faulty"))
+    } else if (IS("hurried"))
+      run_hurried(1000, 6);
+    else if (IS("faulty"))
       run_faulty(1000, 6);
     else if (IS("large"))
       run_both((9 << 18) + 3, 0); /* a little more than 18 MiB each */

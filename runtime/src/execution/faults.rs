@@ -1,0 +1,83 @@
+//! Kernels that meet what the model lacks: the execution does not count.
+//!
+//! Problem: a kernel that would have to set `errno` can't; it sets a byte of a fault cell, an array of the execution. Invariants:
+//!
+//! * the cell is read behind all kernels, also where copies run beside them;
+//! * where it says that the original loop has to run, the program's memory is as it was, and so is what only the device had: of that there is a
+//!   copy from before the first launch.
+
+use std::ffi::c_int;
+
+use crate::ERANGE;
+use crate::abi::FAULT_ERANGE;
+use crate::config::Operation;
+use crate::error::{Error, Result};
+use crate::planted::unless;
+
+use super::{Placed, Run};
+
+impl Run {
+    /// Waits for the kernels, if they may report faults, and looks whether one did. The result is `errno`, if it is to be set.
+    ///
+    /// # Safety
+    /// As for [`Run::end`].
+    pub(super) unsafe fn check_faults(&mut self) -> Result<Option<c_int>> {
+        let mut errno = None;
+        let cells: Vec<_> =
+            self.arrays.iter().filter(|a| a.host.is_fault()).map(|a| (a.device, a.host.bytes)).collect();
+        if !cells.is_empty() {
+            // Copies beside kernels would not wait for these.
+            unless("fault-gather", || self.gather())?;
+        }
+        for (from, bytes) in cells {
+            let landing = self.queue.landing(bytes)?;
+            // SAFETY: the buffer is as long as the cell, which has landed after the wait.
+            let landed = unsafe {
+                self.queue.copy_out(landing, from, bytes)?;
+                unless("fault-cell", || self.queue.synchronize())?;
+                std::slice::from_raw_parts(landing, bytes as usize)
+            };
+            let sets = landed.get(FAULT_ERANGE).is_some_and(|b| *b != 0);
+            let faulty = landed.iter().enumerate().any(|(at, b)| at != FAULT_ERANGE && *b != 0);
+            if faulty {
+                // SAFETY: the caller's promise.
+                unsafe { self.restore() }?;
+                return Err(Error::Fault);
+            }
+            errno = errno.or(sets.then_some(ERANGE));
+        }
+        Ok(errno)
+    }
+
+    /// Copies what only the device has, and the launches may change, where the execution may turn out not to count.
+    pub(super) fn save(&mut self) -> Result<()> {
+        let Some(hold) = self.hold.filter(|_| self.arrays.iter().any(|a| a.host.is_fault())) else {
+            return Ok(());
+        };
+        for index in 0..self.arrays.len() {
+            let Placed { host, device, held, .. } = self.arrays[index];
+            if held && hold.get().endangers(&host) {
+                self.config.faults.check(Operation::Alloc)?;
+                let to = self.queue.allocate(host.bytes, host.start as u64)?;
+                self.arrays[index].saved = Some(to);
+                // SAFETY: two allocations of the array's size.
+                unsafe { self.queue.copy_within(to, device, host.bytes) }?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes the launches, which are over, where [`Run::save`] made a copy.
+    ///
+    /// # Safety
+    /// As for [`Run::end`].
+    unsafe fn restore(&mut self) -> Result<()> {
+        for &Placed { host, device, saved, .. } in &self.arrays {
+            let Some(saved) = saved else { continue };
+            // SAFETY: as in `save`.
+            unsafe { self.queue.copy_within(device, saved, host.bytes) }?;
+        }
+        self.restored = true;
+        Ok(())
+    }
+}
