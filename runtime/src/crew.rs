@@ -16,7 +16,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
@@ -24,6 +24,10 @@ use crate::error::{Error, Result};
 
 /// Looks for a new job before a thread goes to sleep: some 50 µs.
 const LOOKS: u32 = 1000;
+/// The same where a job is expected: some 400 µs, in which 16 MB cross the link.
+const EXPECTING_LOOKS: u32 = 8000;
+/// Looks whether the others are done before the caller goes to sleep: some 200 µs, longer than any piece of a job takes. Being woken takes as long.
+const ENDING_LOOKS: u32 = 4000;
 
 /// What a job does; the argument is the participant's number, 0 for the calling thread.
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
@@ -52,6 +56,8 @@ struct Shared {
     active: AtomicUsize,
     /// As `State::jobs`, for who only looks whether there is a new one.
     announced: AtomicU64,
+    /// Somebody said that the next job comes soon.
+    expected: AtomicBool,
     idle: Condvar,
 }
 
@@ -66,7 +72,7 @@ impl Shared {
             std::hint::spin_loop();
             self.announced.load(Ordering::Acquire) != last
         };
-        (0..LOOKS).any(new)
+        (0..LOOKS).any(new) || self.expected.load(Ordering::Acquire) && (LOOKS..EXPECTING_LOOKS).any(new)
     }
 
     /// The life of a thread. Its number never changes, so that it meets the buffers that its core has in its caches.
@@ -110,8 +116,8 @@ struct Ending<'a>(&'a Shared);
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
         self.0.lock().job = None;
-        // The others are about to be done as well: some 20 µs of looking are cheaper than going to sleep and being woken.
-        for _ in 0..500 {
+        // The others are about to be done as well.
+        for _ in 0..ENDING_LOOKS {
             if self.0.active.load(Ordering::Acquire) == 0 {
                 break;
             }
@@ -129,6 +135,14 @@ impl Crew {
         Crew { shared: Arc::default(), threads: Vec::new() }
     }
 
+    /// A job for as many participants comes soon: who sleeps wakes up and looks for it. If none comes, they sleep again.
+    pub fn expect(&mut self, participants: usize) {
+        let others = participants.saturating_sub(1);
+        self.start(others);
+        self.shared.expected.store(true, Ordering::Release);
+        self.threads.iter().take(others).for_each(Thread::unpark);
+    }
+
     /// Runs `work` on this thread and at most `participants - 1` others.
     pub fn run(&mut self, participants: usize, work: &Work<'_>) -> Result<()> {
         let others = participants.saturating_sub(1);
@@ -143,6 +157,7 @@ impl Crew {
             let mut state = self.shared.lock();
             *state = State { job: Some(job), jobs: state.jobs + 1, limit: participants, panicked: false };
             self.shared.announced.store(state.jobs, Ordering::Release);
+            self.shared.expected.store(false, Ordering::Release);
         }
         let ending = Ending(&self.shared);
         self.threads.iter().take(others).for_each(Thread::unpark);
@@ -287,6 +302,28 @@ mod tests {
         assert!(matches!(result, Err(Error::Internal(_))));
         assert!(catch_unwind(AssertUnwindSafe(|| crew.run(2, &|number| assert!(number != 0)))).is_err());
         crew.run(2, &|_| ()).unwrap();
+    }
+
+    #[test]
+    fn what_is_expected_may_come_or_not() {
+        let mut crew = Crew::new();
+        crew.expect(3);
+        assert_eq!(crew.threads.len(), 2);
+        for _ in 0..3 {
+            crew.expect(3);
+            let joined = AtomicUsize::new(0);
+            // Ends only if the others are awake, or wake.
+            crew.run(3, &|_| {
+                joined.fetch_add(1, Ordering::AcqRel);
+                while joined.load(Ordering::Acquire) < 3 {
+                    std::thread::yield_now();
+                }
+            })
+            .unwrap();
+            assert!(!crew.shared.expected.load(Ordering::Acquire));
+        }
+        crew.expect(1);
+        crew.run(1, &|number| assert_eq!(number, 0)).unwrap();
     }
 
     #[test]

@@ -198,6 +198,9 @@ pub trait Queue {
     /// Memory of the host for results on their way, as fast to reach as the device knows. Lives as long as the queue.
     fn landing(&mut self, bytes: u64) -> Result<*mut u8>;
 
+    /// [`Queue::deliver`] of so many bytes comes soon: the device's helpers wake up meanwhile.
+    fn expect_delivery(&mut self, _bytes: u64) {}
+
     /// Copies between places of the host, as fast as the device's helpers can. Can't fail: some results may be in place.
     ///
     /// # Safety

@@ -481,6 +481,12 @@ impl Queue for CudaQueue {
         Ok(self.pageable.as_mut_ptr())
     }
 
+    fn expect_delivery(&mut self, bytes: u64) {
+        if let Ok(_current) = self.device.current() {
+            self.device.with_ring(bytes, |ring| ring.expect(bytes));
+        }
+    }
+
     unsafe fn deliver(&mut self, to: *mut u8, from: *const u8, bytes: u64) {
         let mut done = false;
         if bytes >= ring::MIN_BYTES

@@ -41,6 +41,9 @@ pub struct Back<'a> {
 /// Rows that land together: as many bytes as a pinned buffer that is there anyway.
 const ROWS_LANDING: u64 = 4 << 20;
 
+/// Results of this size are delivered by several threads, whose waking takes as long as the copy.
+const HELPED_BYTES: u64 = 1 << 20;
+
 /// Some results are in place, others will never be.
 pub fn lost(scop: &Scop, error: &Error) -> ! {
     fatal(&format!("{}: results were lost while they were copied back: {error}", scop.name()))
@@ -185,12 +188,21 @@ impl Back<'_> {
     /// `total` is the sum of the results' bytes.
     unsafe fn land(&mut self, results: &[&Returning<'_>], total: u64) -> Result<*const u8> {
         let landing = self.queue.landing(total)?;
+        let delivered = results.iter().filter(|r| r.shape == Shape::Dense).map(|r| r.bytes).max();
+        let helped = delivered.filter(|bytes| *bytes >= HELPED_BYTES);
+        if helped.is_some() {
+            // Helpers are to wake while the results arrive, not while kernels run.
+            self.queue.synchronize()?;
+        }
         let mut at = 0;
         for r in results {
             self.check_copy_out()?;
             // SAFETY: the buffer is as long as all results together.
             unsafe { self.queue.copy_out(landing.add(at), r.from, r.bytes) }?;
             at += r.bytes as usize;
+        }
+        if let Some(bytes) = helped {
+            self.queue.expect_delivery(bytes);
         }
         unless("landed", || self.queue.synchronize())?;
         Ok(landing)

@@ -271,7 +271,7 @@ impl Run {
         let brought = unsafe { self.bring_done() };
         if brought.is_err() {
             // Copies may be under way to memory that the original loop is about to write.
-            let _ = unless("hurry-error", || self.queue.synchronize());
+            let _ = self.queue.synchronize();
         }
         unless("hurry-gather", || self.gather()).and(brought)
     }

@@ -893,6 +893,18 @@ int main(int argc, char **argv) {
         pthread_create(&threads[i], 0, sliced_thread_main, 0);
       for (int i = 0; i < 4; i++)
         pthread_join(threads[i], 0);
+    } else if (IS("sliced_fork")) {
+      run_sliced_steps(270000, -1, 2, 0);
+      fflush(stdout);
+      pid_t child = fork();
+      if (child == 0) {
+        run_sliced_steps(270000, 12, 2, 0);
+        puts(right ? "right" : "wrong");
+        fflush(stdout);
+        _exit(0);
+      }
+      waitpid(child, 0, 0);
+      run_sliced_steps(270000, -1, 2, 0);
     } else if (IS("hurried"))
       run_hurried(1000, 6);
     else if (IS("faulty"))

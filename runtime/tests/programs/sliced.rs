@@ -122,3 +122,59 @@ fn every_failure_leaves_the_original_loop() {
         }
     }
 }
+
+/// Executions on the same arrays, in a hold and not: each operation fails at each of its first turns. The results are right, or the program ends and says why.
+#[test]
+fn every_injected_fault_among_many_executions() {
+    for held in ["-1", "0", "12", "14", "15"] {
+        let (mut survived, mut ended) = (0, 0);
+        for (operation, count) in
+            [("module", 1), ("alloc", 8), ("copy", 24), ("end-copy", 16), ("launch", 16), ("sync", 6)]
+        {
+            for k in 1..=count {
+                let fault = format!("{operation}:{k}");
+                for order in
+                    [("UNUSED", "1"), ("FAKE_CUDA_ORDER", fault.strip_prefix("sync:").unwrap_or("3"))]
+                {
+                    let variables = [
+                        slices("3"),
+                        ("POLLYRS_RT_FAULT", fault.as_str()),
+                        ("POLLYRS_RT_STAGING", if k % 2 == 0 { "0" } else { "4" }),
+                        order,
+                    ];
+                    let outcome = cuda(&["sliced_steps", "1", "1000", held, "4"], &variables);
+                    if outcome.output.status.success() {
+                        assert_eq!(
+                            outcome.words.last().map(String::as_str),
+                            Some("right"),
+                            "{fault}: {outcome}"
+                        );
+                        survived += u32::from(outcome.words.contains(&"host".to_string()));
+                    } else {
+                        outcome.expect_fatal("");
+                        ended += 1;
+                    }
+                }
+            }
+        }
+        assert!(survived >= 10 && ended >= 4, "{held}: {survived} {ended}");
+    }
+}
+
+#[test]
+fn threads_and_children() {
+    for order in [("UNUSED", "1"), ("FAKE_CUDA_ORDER", "2"), ("FAKE_CUDA_ORDER", "3")] {
+        let outcome = cuda(&["sliced_threads"], &[slices("3"), order]);
+        outcome.expect(&["right"]);
+        assert!(
+            outcome
+                .profile
+                .iter()
+                .filter(|line| line["release"] != true)
+                .all(|line| line["device"] == "cuda")
+        );
+        // The child of a process with streams, events and copying threads leaves the device alone; its parent goes on.
+        let outcome = cuda(&["sliced_fork"], &[slices("3"), order]);
+        outcome.expect(&["device", "device", "host", "host", "right", "device", "device", "right"]);
+    }
+}
