@@ -13,7 +13,7 @@
 
 use crate::accesses::{Raw, Shaped};
 use crate::builder::{Builder, Fail, Stop};
-use crate::ir::Value;
+use crate::ir::{self, Op, Value};
 use isl::PwAff;
 use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
 use pollyrs_isl as isl;
@@ -49,13 +49,53 @@ impl Builder<'_> {
         // Regions that are only tried together can do without each other.
         if shapeless && !self.region.joined {
             let after = self.assumed_so_far();
-            self.restore(before);
+            self.restore(before.clone());
             if let Some(parts) = self.parts(base, raws, whole.is_ok())? {
                 return Ok(parts);
             }
             self.restore(after);
         }
-        Ok(vec![Part { shaped: whole?, shift: None, accesses: (0..raws.len()).collect() }])
+        let whole = whole?;
+        if is_row(base)
+            && let Some(part) = self.behind_first_elements(base, raws, before)?
+        {
+            return Ok(vec![part]);
+        }
+        Ok(vec![Part { shaped: whole, shift: None, accesses: (0..raws.len()).collect() }])
+    }
+
+    /// The accesses to rows of a table without the elements that all of them leave out at the beginning, where that makes the shape right for more
+    /// sizes: matrices that begin at 1 (Numerical Recipes) have pointers to the place in front of each row, and `a[i][m]` is the last
+    /// of `m` elements. `before` is what was assumed before the shape that all is for now.
+    fn behind_first_elements(
+        &mut self,
+        base: Value,
+        raws: &[Raw],
+        before: Assumed,
+    ) -> Result<Option<Part>, Fail> {
+        let number = |r: &Raw| r.offset.terms().find(|(m, _)| m.degree() == 0).map_or(0, |(_, c)| c);
+        let Some(least) = raws.iter().map(number).min().filter(|c| (1..=MAX_COEFFICIENT).contains(c)) else {
+            return Ok(None);
+        };
+        let place = self.before_region(None)?;
+        let shift = match self.constant(least, &place) {
+            Ok(shift) => shift.project_domain_on_params()?,
+            Err(Stop::Isl(e)) => return Err(e.into()),
+            Err(Stop::Blocker(_)) => return Ok(None),
+        };
+        let whole = self.assumed_so_far();
+        self.restore(before);
+        let first = Polynomial::constant(least);
+        let own: Vec<Raw> = raws.iter().map(|r| Raw { offset: &r.offset - &first, ..r.clone() }).collect();
+        if let Ok(shaped) = self.shape(base, &own)
+            && least % i128::from(shaped.elem.bytes()) == 0
+            && whole.0.is_subset(&self.assumed)?
+            && !self.assumed.is_subset(&whole.0)?
+        {
+            return Ok(Some(Part { shaped, shift: Some(shift), accesses: (0..raws.len()).collect() }));
+        }
+        self.restore(whole);
+        Ok(None)
     }
 
     fn assumed_so_far(&self) -> Assumed {
@@ -135,6 +175,12 @@ impl Builder<'_> {
         }
         Ok(Some(sum.project_domain_on_params()?))
     }
+}
+
+/// Whether it is the first row of a table.
+fn is_row(base: Value) -> bool {
+    let call = (ir::opcode(base) == Some(Op::LLVMExtractValue)).then(|| ir::operand(base, 0));
+    call.and_then(ir::callee).is_some_and(|f| ir::name(f) == "pollyrs_rt_rows")
 }
 
 fn same_sizes(a: &Shaped, b: &Shaped) -> isl::Result<bool> {
