@@ -1,5 +1,5 @@
 // Lattices and lists of neighbours: subscripts from small constant tables, forwards and backwards, and from tables that the program changes, whose
-// loops stay.
+// loops stay; subscripts that wrap in a narrow type, tables on the stack that iterations change, and loops over tables that are left early.
 // ARGS: 3 19 23
 // ARGS: 1 3 3
 // ARGS: 0 4 4
@@ -60,6 +60,41 @@ __attribute__((noinline)) static void changed(int n, int m, const double A[n][m]
         B[i][j] += A[i + moved[k]][j];
 }
 
+static const unsigned char wrapping[6] = {0, 255, 1, 255, 0, 3};
+static const int digits[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+
+__attribute__((noinline)) static void narrow(int n, double a[256]) {
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < 6; k++)
+      a[(unsigned char)(i + wrapping[k])] += k * i;
+}
+
+__attribute__((noinline)) static void own(int n, const double *a, double *b) {
+  for (int i = 3; i < n - 4; i++) {
+    int at[3] = {-1, 0, 1};
+    if (i & 1)
+      at[0] = -3;
+    double s = 0;
+    for (int k = 0; k < 3; k++) {
+      s += a[i + at[k]];
+      at[k] += k;
+    }
+    b[i] = s + a[i + at[2]];
+  }
+}
+
+__attribute__((noinline)) static void until(int n, const double *a, double *b) {
+  for (int i = 0; i < n - 10; i++) {
+    double s = 0;
+    for (int k = 0; k < 8; k++) {
+      if (a[i + digits[k]] < -0.5)
+        break;
+      s = s * 0.5 + a[i + digits[k]];
+    }
+    b[i] = s;
+  }
+}
+
 int main(int argc, char **argv) {
   int steps = (int)example_arg(argc, argv, 1, 3), n = (int)example_arg(argc, argv, 2, 19), m = (int)example_arg(argc, argv, 3, 23);
   size_t count = (size_t)n * m;
@@ -75,6 +110,15 @@ int main(int argc, char **argv) {
   changed(n, m, (void *)A, (void *)B);
   moved[argc > 9] = -1;
   changed(n, m, (void *)A, (void *)B);
+  double *u = example_array(256 + count), *v = example_array(256 + count);
+  example_fill(u, 256 + count);
+  example_fill(v, 256 + count);
+  narrow(n * m, u);
+  own((int)count + 200, u, v);
+  own((int)count + 200, v, v);
+  until((int)count + 200, v, u);
+  example_print("u", u, 256 + count);
+  example_print("v", v, 256 + count);
   example_print("f", f, 2 * Q * count);
   example_print("B", B, count);
   return 0;
