@@ -31,7 +31,6 @@ use crate::fatal;
 use crate::guarded;
 use crate::hold::{Hold, Place};
 use crate::nvtx::Range;
-use crate::planted::unless;
 use crate::profile::{self, Line, Progress};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
@@ -527,8 +526,7 @@ impl Drop for Run {
             let _ = queue.gather();
         }
         // Memory of this execution alone; what was copied in from buffers of it is there.
-        let mut wait = || unless("drop-snapshot", || queue.synchronize());
-        if self.arrays.iter().any(|placed| !placed.before.is_empty()) && wait().is_err() {
+        if self.arrays.iter().any(|placed| !placed.before.is_empty()) && queue.synchronize().is_err() {
             self.arrays.iter_mut().for_each(|placed| std::mem::forget(std::mem::take(&mut placed.before)));
         }
         for placed in self.arrays.iter().filter(|p| !p.held && p.device != DUMMY_ADDRESS) {

@@ -28,7 +28,6 @@ use crate::device::Queue;
 use crate::error::{Error, Result};
 use crate::frame::Masks;
 use crate::nvtx::Range;
-use crate::planted::unless;
 use crate::profile::{self, Line};
 use crate::results::{Back, Returning, lost};
 use crate::returned::{Shape, obliterate};
@@ -517,7 +516,7 @@ impl Hold {
         let mut ended = unsafe { self.bring_back(config, &mut *queue, |i| read[i] || written[i]) };
         if ended.is_ok() && self.copying && writes {
             // The driver may still read what the program is about to write.
-            ended = unless("hold-copying", || queue.synchronize());
+            ended = queue.synchronize();
             self.copying = false;
         }
         if let Err(error) = ended {

@@ -2,14 +2,13 @@
 
 use super::Hold;
 use crate::device::Queue;
-use crate::planted::unless;
 
 impl Hold {
     /// The program is about to free the objects of `dead`; their release follows. What lies in no others goes, without a copy.
     pub fn discard(&mut self, dead: u32) {
         let Some(mut queue) = self.queue.take() else { return };
         // The driver may still read a snapshot. If it fails, the release will find out.
-        let idle = !self.copying || unless("discard", || queue.synchronize()).is_ok();
+        let idle = !self.copying || queue.synchronize().is_ok();
         self.copying &= !idle;
         let depth = self.depth;
         self.entries.retain(|entry| {
