@@ -11,7 +11,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_schedule::{Choice, WorkEstimate};
+use pollyrs_schedule::{Alternative, Choice, Cut, WorkEstimate};
 use pollyrs_scop::{ArrayId, Scop};
 
 /// The estimated number of statement instances, as a double.
@@ -36,39 +36,101 @@ pub(crate) fn emit_work(
     Ok(sum)
 }
 
-/// The number of the alternative whose blocks, spread over the multiprocessors, take the least time.
+/// [`Alternative::time`] of `blocks`. A product that wraps makes a bad choice, never a wrong one.
+fn emit_time(ir: &Ir, a: &Alternative, blocks: LLVMValueRef, multiprocessors: u32) -> LLVMValueRef {
+    let multiprocessors = ir.int(i64::from(multiprocessors.max(1)));
+    let busy = ir.udiv(ir.sub(ir.add(blocks, multiprocessors), ir.int(1)), multiprocessors);
+    let (weight, residents) = (i64::from(a.weight), i64::from(a.residents.max(1)));
+    let (waves, left) = (ir.udiv(busy, ir.int(residents)), ir.urem(busy, ir.int(residents)));
+    let part = ir.udiv(ir.mul(left, ir.int(2 * weight)), ir.int(3 * residents));
+    let some = ir.icmp(LLVMIntNE, left, ir.int(0));
+    let last = ir.select(some, ir.add(part, ir.int(weight / 3)), ir.int(0));
+    ir.add(ir.mul(waves, ir.int(weight)), last)
+}
+
+/// The value of least time, the first of equals; of `(time, value)`.
+fn emit_least(
+    ir: &Ir,
+    list: impl IntoIterator<Item = (LLVMValueRef, LLVMValueRef)>,
+) -> Result<LLVMValueRef, CodegenError> {
+    let least = list.into_iter().reduce(|(least, best), (time, value)| {
+        let better = ir.icmp(LLVMIntULT, time, least);
+        (ir.select(better, time, least), ir.select(better, value, best))
+    });
+    least.map(|b| b.1).ok_or_else(|| CodegenError::Internal("a choice among no kernels".into()))
+}
+
+/// The number of the alternative whose blocks, spread over the multiprocessors, take the least time, or where to cut.
 pub(crate) fn emit_choice(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
     plan: &HostPlan<'_>,
     choice: &Choice,
 ) -> Result<LLVMValueRef, CodegenError> {
-    let mut best: Option<(LLVMValueRef, LLVMValueRef)> = None;
+    if let Some(cut) = &choice.cut {
+        return emit_cut(ir, expr, choice, cut);
+    }
+    let mut list = Vec::new();
     for (number, a) in choice.kernels.iter().enumerate() {
         let mut blocks = ir.int(1);
         for g in &plan.mapped.kernels[a.kernel].grid {
             let count = expr.emit_pw_aff(&g.count)?;
             blocks = ir.mul(blocks, ir.smax(count, ir.int(0)));
         }
-        // A product that wraps makes a bad choice, never a wrong one.
-        let multiprocessors = ir.int(i64::from(choice.multiprocessors.max(1)));
-        let busy = ir.udiv(ir.sub(ir.add(blocks, multiprocessors), ir.int(1)), multiprocessors);
-        let (weight, residents) = (i64::from(a.weight), i64::from(a.residents.max(1)));
-        let (waves, left) = (ir.udiv(busy, ir.int(residents)), ir.urem(busy, ir.int(residents)));
-        let part = ir.udiv(ir.mul(left, ir.int(2 * weight)), ir.int(3 * residents));
-        let some = ir.icmp(LLVMIntNE, left, ir.int(0));
-        let last = ir.select(some, ir.add(part, ir.int(weight / 3)), ir.int(0));
-        let time = ir.add(ir.mul(waves, ir.int(weight)), last);
-        let number = ir.int(number as i64);
-        best = Some(match best {
-            None => (time, number),
-            Some((least, other)) => {
-                let better = ir.icmp(LLVMIntULT, time, least);
-                (ir.select(better, time, least), ir.select(better, number, other))
-            }
-        });
+        list.push((emit_time(ir, a, blocks, choice.multiprocessors), ir.int(number as i64)));
     }
-    best.map(|b| b.1).ok_or_else(|| CodegenError::Internal("a choice among no kernels".into()))
+    emit_least(ir, list)
+}
+
+/// [`Choice::best`] as a tile coordinate of the first kernel.
+fn emit_cut(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    choice: &Choice,
+    cut: &Cut,
+) -> Result<LLVMValueRef, CodegenError> {
+    let [large, small] = choice.kernels.as_slice() else {
+        return Err(CodegenError::Internal("a cut between other than two kernels".into()));
+    };
+    // Tiles along the cut dimension and along all others, by kernel.
+    let mut tiles = Vec::new();
+    let mut first = ir.int(0);
+    for (number, grid) in cut.grids.iter().enumerate() {
+        let (mut rows, mut columns) = (ir.int(0), ir.int(1));
+        for (d, (lower, count)) in grid.iter().enumerate() {
+            let count = expr.emit_pw_aff(count)?;
+            let count = ir.smax(count, ir.int(0));
+            match d == cut.dim {
+                true => rows = count,
+                false => columns = ir.mul(columns, count),
+            }
+            if d == cut.dim && number == 0 {
+                first = expr.emit_pw_aff(lower)?;
+            }
+        }
+        tiles.push((rows, columns));
+    }
+    let [(rows, columns), (parts, across)] = tiles[..] else {
+        return Err(CodegenError::Internal("a cut without grids".into()));
+    };
+    let slots = ir.int(i64::from(choice.multiprocessors.max(1)) * i64::from(large.residents.max(1)));
+    let waves = ir.udiv(ir.mul(rows, columns), slots);
+    let full = ir.udiv(ir.mul(waves, slots), ir.smax(columns, ir.int(1)));
+    let (none, all_but_one) = (ir.int(0), ir.smax(ir.sub(rows, ir.int(1)), ir.int(0)));
+    let mut list = Vec::new();
+    for candidate in [rows, none, all_but_one, ir.smin(full, rows)] {
+        let left = ir.sub(parts, ir.mul(candidate, ir.int(i64::from(cut.ratio))));
+        let left = ir.smax(left, ir.int(0));
+        let times = [(large, ir.mul(candidate, columns)), (small, ir.mul(left, across))];
+        let [large, small] = times.map(|(a, blocks)| emit_time(ir, a, blocks, choice.multiprocessors));
+        let both = ir.add(large, small);
+        let dear = ir.add(both, ir.udiv(both, ir.int(32)));
+        let some = ir.and(ir.icmp(LLVMIntSGT, candidate, none), ir.icmp(LLVMIntSLT, candidate, rows));
+        let some = ir.and(some, ir.icmp(LLVMIntSGT, left, none));
+        let larger = ir.select(ir.icmp(LLVMIntULT, large, small), small, large);
+        list.push((ir.select(some, dear, larger), candidate));
+    }
+    Ok(ir.add(first, emit_least(ir, list)?))
 }
 
 /// Tells the checked emulated device the arrays' sizes, in the order of the descriptor, so that reports name subscripts.

@@ -123,7 +123,9 @@ pub(crate) fn slice_tiles(k: &KernelBuilder) -> Result<u32> {
     let Some(first) = k.kernel.grid.first() else { return Ok(0) };
     let count = pw_aff_expr(&first.count, None)?;
     let many = count.expr_type()? != isl::AstExprType::Int || count.int()?.to_i64().is_none_or(|n| n > 1);
-    if !many || !k.kernel.host_params.is_empty() || k.kernel.steps.is_some() {
+    // A tiled kernel may have the place where its launch is cut as a parameter.
+    let once = k.kernel.host_params.is_empty() || k.kernel.tiling.is_some();
+    if !many || !once || k.kernel.steps.is_some() {
         return Ok(0);
     }
     Ok(if k.kernel.grid.len() == 2 && tiled::in_groups(k) { tiled::GROUP_ROWS } else { 1 })

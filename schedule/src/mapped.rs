@@ -282,6 +282,9 @@ impl Alternative {
 
 /// Kernels with the same instances, of which one is launched. The value of `param` may be any integer: whatever it is, exactly one of them
 /// runs, which the checker proves. Generated code takes the one with the smallest time ([`Alternative::time`]).
+///
+/// With a cut, the value is a tile coordinate instead: of two kernels that share the instances, the first runs the tiles below it, the second what is left,
+/// again for any integer.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// A parameter of `MappedScop::host` (`_c0`).
@@ -289,4 +292,59 @@ pub struct Choice {
     /// For the values 0, 1, ... of `param`.
     pub kernels: Vec<Alternative>,
     pub multiprocessors: u32,
+    pub cut: Option<Cut>,
+}
+
+/// Where the instances of two kernels may be parted: at multiples of the first one's tiles along one dimension.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// The dimension of the grids.
+    pub dim: usize,
+    /// By kernel, for each dimension of the grid: the smallest tile coordinate and the number of tiles if the kernel had all
+    /// instances; `[params] -> { [] -> [v] }`.
+    pub grids: [Vec<(isl::PwAff, isl::PwAff)>; 2],
+    /// Tiles of the second kernel in one of the first along the dimension.
+    pub ratio: u32,
+}
+
+/// Blocks that two kernels have by where their instances are parted.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks {
+    /// Tiles of the first kernel along the cut dimension, and along all others, if it had all instances.
+    pub large: [u64; 2],
+    /// The same of the second one.
+    pub small: [u64; 2],
+    /// Tiles of the second one in a tile of the first, along the cut dimension.
+    pub ratio: u64,
+}
+
+impl Choice {
+    /// The number of tiles of the first kernel to run by it, along the cut dimension, of those that may be best: none, all, all but the last, and as
+    /// many as fill the multiprocessors.
+    pub fn candidates(&self, blocks: &Blocks) -> [u64; 4] {
+        let [rows, columns] = blocks.large;
+        let (a, columns) = (self.kernels[0], columns.max(1));
+        let slots = u64::from(self.multiprocessors) * u64::from(a.residents.max(1));
+        let waves = rows.saturating_mul(columns) / slots.max(1);
+        [rows, 0, rows.saturating_sub(1), (waves.saturating_mul(slots) / columns).min(rows)]
+    }
+
+    /// The time of both launches with the first `rows` tiles by the first kernel; a second launch costs a 32nd.
+    pub fn time(&self, blocks: &Blocks, rows: u64) -> u64 {
+        let left = blocks.small[0].saturating_sub(rows * blocks.ratio);
+        let large = self.kernels[0].time(rows.saturating_mul(blocks.large[1]), self.multiprocessors);
+        let small = self.kernels[1].time(left.saturating_mul(blocks.small[1]), self.multiprocessors);
+        let both = large.saturating_add(small);
+        if rows > 0 && left > 0 && rows < blocks.large[0] {
+            both.saturating_add(both / 32)
+        } else {
+            large.max(small)
+        }
+    }
+
+    /// The best of the [candidates](Choice::candidates), the first of equals.
+    pub fn best(&self, blocks: &Blocks) -> u64 {
+        let candidates = self.candidates(blocks);
+        candidates.into_iter().min_by_key(|rows| self.time(blocks, *rows)).unwrap_or(0)
+    }
 }

@@ -95,6 +95,9 @@ impl fmt::Display for MappedScop {
                 let name = &self.kernels[a.kernel].name;
                 write!(f, " {name} weight {} residents {}", a.weight, a.residents)?;
             }
+            if let Some(cut) = &c.cut {
+                write!(f, " cut along {}", cut.dim)?;
+            }
             writeln!(f, " on {}", c.multiprocessors)?;
         }
         Ok(())

@@ -53,7 +53,7 @@ const BUDGET: u64 = 2_000_000;
 /// too costly to tell.
 pub fn slices(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<Slices>> {
     let k = &mapped.kernels[kernel];
-    if !k.host_params.is_empty() || k.grid.is_empty() || k.steps.is_some() {
+    if k.grid.is_empty() || k.steps.is_some() || !once(mapped, k)? {
         return Ok(None);
     }
     let found = budgeted(&scop.ctx, "slices", BUDGET, || {
@@ -158,10 +158,23 @@ pub(crate) fn later(mapped: &MappedScop, k: &MappedKernel) -> Result<isl::UnionS
     Ok(all)
 }
 
-/// The launches after that of a kernel without host loops, or those before it.
+/// Whether a kernel is launched at most once: without host loops, or where only a choice says what part is its.
+fn once(mapped: &MappedScop, k: &MappedKernel) -> Result<bool> {
+    for launches in mapped.host.domain()?.sets()? {
+        if launches.tuple_name()?.as_deref() == Some(&k.name)
+            && !launches.clone().lexmin()?.is_equal(&launches.lexmax()?)?
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The launches after that of a kernel that is launched once, or those before it.
 fn others(mapped: &MappedScop, k: &MappedKernel, after: bool) -> Result<isl::UnionSet> {
     let host = mapped.host.map()?;
-    let own = isl::UnionSet::read(k.domain.context(), &format!("{{ {}[] }}", k.name))?;
+    let dims: Vec<String> = (0..k.host_params.len()).map(|d| format!("x{d}")).collect();
+    let own = isl::UnionSet::read(k.domain.context(), &format!("{{ {}[{}] }}", k.name, dims.join(",")))?;
     let own = host.clone().intersect_domain(own)?;
     Ok(if after { own.lex_lt(host)?.range()? } else { host.lex_lt(own)?.domain()? })
 }

@@ -26,8 +26,9 @@ pub(super) fn host_domain(site: &Site, known: &isl::Set) -> Result<isl::UnionSet
 
 /// `K0[x0] : x0 = _h0`
 fn tuple_bound(site: &Site) -> String {
-    let dims: Vec<_> = (0..site.host.len()).map(|i| format!("x{i}")).collect();
-    let equal: Vec<_> = (0..site.host.len()).map(|i| format!("x{i} = _h{i}")).collect();
+    let n = site.host_params().len();
+    let dims: Vec<_> = (0..n).map(|i| format!("x{i}")).collect();
+    let equal: Vec<_> = (0..n).map(|i| format!("x{i} = _h{i}")).collect();
     let condition = if equal.is_empty() { "true".into() } else { equal.join(" and ") };
     format!("{}[{}] : {condition}", site.name, dims.join(","))
 }
@@ -37,6 +38,9 @@ pub(super) fn launch_domain(site: &Site) -> Result<isl::UnionSet> {
     let mut domain = site.domain.clone();
     for (m, p) in site.host.iter().zip(site.host_params()) {
         domain = bind(domain, m, &format!("[{p}] -> {{ [v] : v = {p} }}"))?;
+    }
+    if let Some((a, cut)) = site.alternative.and_then(|a| Some((a, a.cut?))) {
+        domain = bind(domain, &site.members[cut.dim], &a.side(cut))?;
     }
     Ok(domain.coalesce()?)
 }
@@ -56,6 +60,18 @@ pub(super) fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result
         shadow = shadow.add_set(map.range()?.remove_divs()?)?;
     }
     Ok(isl::Set::from_union_set(shadow)?.coalesce()?)
+}
+
+/// The smallest tile coordinate along a dimension whose members have these values, and the number of tiles.
+pub(super) fn tiles(values: &isl::Set, tile: u32, around: &isl::Set) -> Result<(isl::PwAff, isl::PwAff)> {
+    let size = isl::Val::int(values.context(), tile.into())?;
+    let at = |bound: isl::PwAff| -> Result<isl::PwAff> {
+        let bound = bound.coalesce()?.gist(around.clone())?.coalesce()?;
+        Ok(bound.scale_down(size.clone())?.floor()?.coalesce()?)
+    };
+    let (first, last) = (at(values.clone().dim_min(0)?)?, at(values.clone().dim_max(0)?)?);
+    let one = isl::Val::int(values.context(), 1)?;
+    Ok((first.clone(), last.sub(first)?.add_constant(one)?.coalesce()?))
 }
 
 struct Dim {

@@ -31,7 +31,7 @@ mod tiling;
 pub(crate) use kernel::{aligned, simple};
 pub use tiling::{TileShape, TilingOptions};
 
-use crate::mapped::{Alternative, Choice, MappedKernel, MappedScop, Placement};
+use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
 use crate::strategy::{KERNEL, SERIAL, place};
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, known};
@@ -156,17 +156,27 @@ fn map_marked(
         None => return Err(ScheduleError::NoParallelism),
     };
     let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
-    let choices = choices(&sites, options);
+    let choices = choices(&sites, &known, options)?;
     Ok(MappedScop { kernels, host, placement, choices })
 }
 
-/// One of several sites with the same instances: the parameter of the choice (named after the first site) says which is launched.
+/// One of several sites with the same instances: the parameter of the choice (named after the first site) says which is launched, or where
+/// the instances of the first end and those of the second begin.
 #[derive(Clone, Copy)]
 struct Variant {
     /// Index of the first site.
     choice: usize,
     at: usize,
     of: usize,
+    cut: Option<CutAt>,
+}
+
+/// Of two sites, the first has the instances whose member `dim` is less than `tile` times the choice, the second the others.
+#[derive(Clone, Copy)]
+struct CutAt {
+    dim: usize,
+    /// Points of a tile of the first site along the member.
+    tile: u32,
 }
 
 impl Variant {
@@ -174,9 +184,18 @@ impl Variant {
         format!("_c{}", self.choice)
     }
 
-    /// `[_c0] -> { : ... }`: the conditions of all alternatives are a partition of the integers.
+    /// `[_h0] -> { [v] : ... }`: values of the cut member in the site's launch; the conditions of both sites are a partition of the integers.
+    fn side(self, cut: CutAt) -> String {
+        let relation = if self.at == 0 { "<" } else { ">=" };
+        format!("[_h0] -> {{ [v] : v {relation} {} * _h0 }}", cut.tile)
+    }
+
+    /// `[_c0] -> { : ... }`: the conditions of all alternatives are a partition of the integers. A cut is the launch's host parameter.
     fn condition(self) -> String {
         let p = self.param();
+        if self.cut.is_some() {
+            return format!("[{p}, _h0] -> {{ : _h0 = {p} }}");
+        }
         let condition = match self.at {
             0 => format!("{p} <= 0"),
             at if at + 1 == self.of => format!("{p} >= {at}"),
@@ -187,7 +206,7 @@ impl Variant {
 }
 
 /// The choices among tiled sites.
-fn choices(sites: &[Site], options: &MapOptions) -> Vec<Choice> {
+fn choices(sites: &[Site], known: &isl::Set, options: &MapOptions) -> Result<Vec<Choice>> {
     let multiprocessors = options.tiling.as_ref().map_or(1, |t| t.multiprocessors);
     let mut out: Vec<Choice> = Vec::new();
     for (kernel, site) in sites.iter().enumerate() {
@@ -196,10 +215,27 @@ fn choices(sites: &[Site], options: &MapOptions) -> Vec<Choice> {
         let alternative = Alternative { kernel, weight: tile.weight, residents: tile.residents };
         match out.iter_mut().find(|c| c.param == param) {
             Some(c) => c.kernels.push(alternative),
-            None => out.push(Choice { param, kernels: vec![alternative], multiprocessors }),
+            None => {
+                let cut = a.cut.map(|cut| Cut { dim: cut.dim, grids: [vec![], vec![]], ratio: 1 });
+                out.push(Choice { param, kernels: vec![alternative], multiprocessors, cut });
+            }
+        }
+        let Some(cut) = out.iter_mut().find(|c| c.param == a.param()).and_then(|c| c.cut.as_mut()) else {
+            continue;
+        };
+        if let Some(at) = a.cut {
+            cut.ratio = at.tile / tile.dims[at.dim].tile();
+        }
+        // Without the cut, in the shape of this site.
+        let whole = Site { alternative: None, ..site.clone() };
+        let domain = kernel::launch_domain(&whole)?;
+        let around = domain.clone().params()?.coalesce()?.intersect(known.clone())?.coalesce()?;
+        for (m, d) in whole.members.iter().zip(&tile.dims) {
+            let values = kernel::values(&domain, m)?;
+            cut.grids[a.at].push(kernel::tiles(&values, d.tile(), &around)?);
         }
     }
-    out
+    Ok(out)
 }
 
 /// The host's loops and sequences.
@@ -291,9 +327,10 @@ fn host_tree(ctx: &isl::Context, host: &Host, sites: &[Site], depth: usize) -> R
 }
 
 impl Site {
-    /// `_h0, _h1, ...`
+    /// `_h0, _h1, ...`: the host loops around, or where a launch is cut.
     fn host_params(&self) -> Vec<String> {
-        (0..self.host.len()).map(|i| format!("_h{i}")).collect()
+        let cut = self.alternative.and_then(|a| a.cut).is_some();
+        (0..self.host.len() + usize::from(cut)).map(|i| format!("_h{i}")).collect()
     }
 
     /// `K0[_h0, _h1]`

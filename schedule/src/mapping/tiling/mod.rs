@@ -32,7 +32,7 @@ pub(super) use shape::Tile;
 pub use shape::{TileShape, TilingOptions};
 
 use super::kernel::{launch_domain, thread_schedule, values};
-use super::{Host, MapOptions, Site, Variant};
+use super::{CutAt, Host, MapOptions, Site, Variant};
 use crate::Result;
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::{Tree, member_map};
@@ -40,7 +40,7 @@ use panels::Panels;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
 use region::{Region, registers};
-use shape::{fastest, shapes};
+use shape::{Fastest, fastest, shapes};
 
 /// Tiles along each dimension that a launch of two dimensions needs: some fifty blocks of small tiles do what the plain kernel does with all
 /// multiprocessors (5.7 TFLOP/s on an H200, gemm fp32).
@@ -94,6 +94,10 @@ pub(super) fn choose(
                 launches.push(Host::Launch(sites.len() - 1));
             }
             sites[k].alternative = sites[k].alternative.map(|a| Variant { choice, ..a });
+            if sites[k].alternative.is_some_and(|a| a.cut.is_some()) {
+                // What the larger part is done with is not touched any more.
+                launches.swap(0, 1);
+            }
             if launches.len() == 1 { Host::Launch(k) } else { Host::Sequence(launches) }
         }
     })
@@ -193,25 +197,41 @@ fn split(
     if inside.is_empty()? {
         return Ok(vec![]);
     }
-    // Sizes that change from launch to launch are those of small panels; known ones need no choice at run time.
-    let best = match fastest(&tiles, &bounds, sizes.multiprocessors)? {
-        _ if !site.host.is_empty() => Some(tiles.len() - 1),
-        known => known,
-    };
-    if let Some(best) = best {
-        tiles = vec![tiles.swap_remove(best)];
-    }
     let copy = |site: &Site, domain, tile, alternative| Site { domain, tile, alternative, ..site.clone() };
-    let of = tiles.len();
     let mut out = Vec::new();
+    let cut = if region.uneven.is_none() && site.host.is_empty() { cut_at(&tiles) } else { None };
+    // Sizes that change from launch to launch are those of small panels; known ones need no choice at run time.
+    match fastest(&tiles, cut.map(|c| c.dim), &bounds, sizes.multiprocessors)? {
+        _ if !site.host.is_empty() => tiles = vec![tiles.swap_remove(tiles.len() - 1)],
+        Some(Fastest::One(best)) => tiles = vec![tiles.swap_remove(best)],
+        Some(Fastest::Cut(at)) => {
+            let member = member_map(&site.members[cut.map_or(0, |c| c.dim)])?;
+            for (tile, relation) in tiles.drain(..).rev().zip([">=", "<"]) {
+                let side = isl::UnionSet::read(&scop.ctx, &format!("{{ [v] : v {relation} {at} }}"))?;
+                let part = inside.clone().intersect(member.clone().intersect_range(side)?.domain()?)?;
+                out.push(copy(site, part.coalesce()?, Some(tile), None));
+            }
+        }
+        None => {}
+    }
+    let of = tiles.len();
     for (at, tile) in tiles.into_iter().enumerate() {
-        let alternative = (of > 1).then_some(Variant { choice: 0, at, of });
+        let alternative = (of > 1).then_some(Variant { choice: 0, at, of, cut });
         out.push(copy(site, inside.clone(), Some(tile), alternative));
     }
     if !outside.is_empty()? {
         out.push(copy(plain, outside, None, None));
     }
     Ok(out)
+}
+
+/// Where the instances may be parted between two shapes: along the outermost member that both tile, if tiles of the first are whole numbers of those of the
+/// second.
+fn cut_at(tiles: &[Tile]) -> Option<CutAt> {
+    let [large, small] = tiles else { return None };
+    let dim = large.dims.iter().position(|d| d.points > 1)?;
+    let (tile, part) = (large.dims[dim].tile(), small.dims[dim].tile());
+    (tile > part && tile.is_multiple_of(part)).then_some(CutAt { dim, tile })
 }
 
 /// The instances in whose launch a condition `[params, _h*] -> { : ... }` holds.

@@ -4,7 +4,7 @@ use super::super::{MapOptions, Site};
 use super::affine::{functions, linear};
 use super::region::leaves;
 use crate::Result;
-use crate::mapped::Alternative;
+use crate::mapped::{Alternative, Blocks, Choice};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ElemType, Scop};
 
@@ -287,29 +287,59 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
     Ok(out)
 }
 
-/// Of tiles for boxes of a known size, the one that takes the least time.
+/// What takes the least time.
+pub(super) enum Fastest {
+    /// One of the tiles.
+    One(usize),
+    /// The first of two for points below this value of the member where they may be cut, the second for the others.
+    Cut(i64),
+}
+
+/// The best for boxes of a known size; `cut` is the member along which the points may be parted between two shapes.
 pub(super) fn fastest(
     tiles: &[Tile],
+    cut: Option<usize>,
     bounds: &[(isl::PwAff, isl::PwAff)],
     multiprocessors: u32,
-) -> Result<Option<usize>> {
-    let mut extents = Vec::new();
+) -> Result<Option<Fastest>> {
+    let mut known = Vec::new();
     for (min, max) in bounds {
-        let extent = max.clone().sub(min.clone())?.coalesce()?;
-        if extent.n_piece()? != 1 || !extent.is_cst()? {
-            return Ok(None);
-        }
-        let Some(e) = extent.max_value()?.to_i64().and_then(|e| u64::try_from(e + 1).ok()) else {
-            return Ok(None);
+        let value = |p: &isl::PwAff| -> Result<Option<i64>> {
+            let constant = p.n_piece()? == 1 && p.is_cst()?;
+            Ok(if constant { p.clone().max_value()?.to_i64() } else { None })
         };
-        extents.push(e);
+        let (Some(min), Some(max)) = (value(min)?, value(max)?) else { return Ok(None) };
+        known.push((min, max));
     }
-    let time = |t: &Tile| {
-        let tiles = t.dims.iter().zip(&extents).map(|(d, e)| e.div_ceil(d.tile().into()));
-        let blocks = tiles.fold(1_u64, u64::saturating_mul);
-        Alternative { kernel: 0, weight: t.weight, residents: t.residents }.time(blocks, multiprocessors)
+    let alternative = |t: &Tile| Alternative { kernel: 0, weight: t.weight, residents: t.residents };
+    // Tiles along a member from the one with its first value.
+    let count = |t: &Tile, d: usize| {
+        let tile = i64::from(t.dims[d].tile());
+        let (min, max) = known[d];
+        u64::try_from(max.div_euclid(tile) - min.div_euclid(tile) + 1).unwrap_or(0)
     };
-    Ok((0..tiles.len()).min_by_key(|i| time(&tiles[*i])))
+    let all = |t: &Tile, but: Option<usize>| {
+        let counts = (0..known.len()).filter(|d| Some(*d) != but).map(|d| count(t, d));
+        counts.fold(1_u64, u64::saturating_mul)
+    };
+    if let (Some(dim), [large, small]) = (cut, tiles) {
+        let kernels = vec![alternative(large), alternative(small)];
+        let choice = Choice { param: String::new(), kernels, multiprocessors, cut: None };
+        let blocks = Blocks {
+            large: [count(large, dim), all(large, cut)],
+            small: [count(small, dim), all(small, cut)],
+            ratio: (large.dims[dim].tile() / small.dims[dim].tile()).into(),
+        };
+        let rows = choice.best(&blocks);
+        let tile = i64::from(large.dims[dim].tile());
+        return Ok(Some(match rows {
+            0 => Fastest::One(1),
+            rows if rows == blocks.large[0] => Fastest::One(0),
+            rows => Fastest::Cut((known[dim].0.div_euclid(tile) + rows as i64) * tile),
+        }));
+    }
+    let time = |t: &Tile| alternative(t).time(all(t, None), multiprocessors);
+    Ok((0..tiles.len()).min_by_key(|i| time(&tiles[*i])).map(Fastest::One))
 }
 
 #[cfg(test)]
