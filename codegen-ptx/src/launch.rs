@@ -82,7 +82,7 @@ pub(crate) fn emit_choice(
     emit_least(ir, list)
 }
 
-/// [`Choice::best`] as a tile coordinate of the first kernel.
+/// [`Choice::best`] as a point.
 fn emit_cut(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
@@ -124,13 +124,15 @@ fn emit_cut(
         let times = [(large, ir.mul(candidate, columns)), (small, ir.mul(left, across))];
         let [large, small] = times.map(|(a, blocks)| emit_time(ir, a, blocks, choice.multiprocessors));
         let both = ir.add(large, small);
-        let dear = ir.add(both, ir.udiv(both, ir.int(32)));
+        let dear = ir.add(both, ir.udiv(both, ir.int(20)));
         let some = ir.and(ir.icmp(LLVMIntSGT, candidate, none), ir.icmp(LLVMIntSLT, candidate, rows));
         let some = ir.and(some, ir.icmp(LLVMIntSGT, left, none));
         let larger = ir.select(ir.icmp(LLVMIntULT, large, small), small, large);
         list.push((ir.select(some, dear, larger), candidate));
     }
-    Ok(ir.add(first, emit_least(ir, list)?))
+    let at = ir.mul(ir.add(first, emit_least(ir, list)?), ir.int(i64::from(cut.tile)));
+    let (start, end) = (expr.emit_pw_aff(&cut.first)?, expr.emit_pw_aff(&cut.end)?);
+    Ok(ir.smax(start, ir.smin(at, end)))
 }
 
 /// Tells the checked emulated device the arrays' sizes, in the order of the descriptor, so that reports name subscripts.

@@ -57,6 +57,10 @@ pub fn slices(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<
         return Ok(None);
     }
     let found = budgeted(&scop.ctx, "slices", BUDGET, || {
+        // The first part of a cut launch is the smaller one.
+        if !k.host_params.is_empty() && !others(mapped, k, true)?.is_empty()? {
+            return Ok(None);
+        }
         let at_an_end = others(mapped, k, true)?.is_empty()? || others(mapped, k, false)?.is_empty()?;
         if at_an_end { compute(scop, mapped, kernel) } else { Ok(None) }
     });

@@ -345,3 +345,26 @@ fn broken_guards() {
     let all = |t: &mut crate::Tiling| t.registers[0].full = Some(set("[_b0] -> { : }"));
     assert_eq!(broken(&all), [Rule::Register]);
 }
+
+#[test]
+fn parts_of_a_cut_launch() {
+    let s = kernel("gemm");
+    let (deps, m, at) = tiled(&s);
+    assert!(m.choices[0].cut.is_some());
+    assert!(rules(&s, &deps, &m).is_empty());
+    // A point between the parts is lost, or the first has all.
+    let change = |kernel: usize, text: &str| {
+        let mut m = m.clone();
+        let k = &mut m.kernels[kernel];
+        let name = k.domain.sets().unwrap()[0].tuple_name().unwrap().unwrap();
+        let part = isl::UnionSet::read(&s.ctx, &text.replace("S[", &format!("{name}["))).unwrap();
+        k.domain = k.domain.clone().intersect(part).unwrap();
+        rules(&s, &deps, &m)
+    };
+    assert!(change(at + 1, "[_h0] -> { S[i, j, k] : i > 64 * _h0 }").contains(&Rule::Missing));
+    assert!(change(at, "[_h0] -> { S[i, j, k] : i < _h0 - 1 }").contains(&Rule::Missing));
+    let mut twice = m.clone();
+    let all = twice.kernels[at].domain.clone().universe().unwrap();
+    twice.kernels[at].domain = s.domain().unwrap().intersect(all).unwrap();
+    assert!(rules(&s, &deps, &twice).contains(&Rule::Excess));
+}

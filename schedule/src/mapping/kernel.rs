@@ -15,7 +15,7 @@ pub(super) fn host_domain(site: &Site, known: &isl::Set) -> Result<isl::UnionSet
     let tuple = isl::UnionSet::read(known.context(), &text)?;
     let mut domain = tuple.intersect_params(launch_domain(site)?.params()?)?;
     if let Some(a) = &site.alternative {
-        domain = domain.intersect_params(isl::Set::read(known.context(), &a.condition())?)?;
+        domain = domain.intersect_params(a.condition(known.context())?)?;
     }
     for p in site.host_params() {
         let Some(pos) = domain.space()?.find_dim_by_name(isl::DimType::Param, &p)? else { continue };
@@ -39,8 +39,8 @@ pub(super) fn launch_domain(site: &Site) -> Result<isl::UnionSet> {
     for (m, p) in site.host.iter().zip(site.host_params()) {
         domain = bind(domain, m, &format!("[{p}] -> {{ [v] : v = {p} }}"))?;
     }
-    if let Some((a, cut)) = site.alternative.and_then(|a| Some((a, a.cut?))) {
-        domain = bind(domain, &site.members[cut.dim], &a.side(cut))?;
+    if let Some((a, cut)) = site.alternative.as_ref().and_then(|a| Some((a, a.cut.as_ref()?))) {
+        domain = bind(domain, &site.members[cut.dim], &a.side(cut))?.intersect_params(a.places(cut)?)?;
     }
     Ok(domain.coalesce()?)
 }

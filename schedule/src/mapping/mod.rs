@@ -162,7 +162,7 @@ fn map_marked(
 
 /// One of several sites with the same instances: the parameter of the choice (named after the first site) says which is launched, or where
 /// the instances of the first end and those of the second begin.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Variant {
     /// Index of the first site.
     choice: usize,
@@ -171,37 +171,78 @@ struct Variant {
     cut: Option<CutAt>,
 }
 
-/// Of two sites, the first has the instances whose member `dim` is less than `tile` times the choice, the second the others.
-#[derive(Clone, Copy)]
+/// Of two sites, the first has the instances whose member `dim` is less than the choice, the second the others. The choice is a multiple of the second
+/// one's tiles not below the member's smallest value and below its largest plus one, or the latter; else the second site has all.
+#[derive(Clone)]
 struct CutAt {
     dim: usize,
-    /// Points of a tile of the first site along the member.
+    /// Points of a tile of the first site along the member: the choice should be a multiple.
     tile: u32,
+    /// The same of the second site.
+    part: u32,
+    /// `[params] -> { [v] }`
+    first: isl::PwAff,
+    end: isl::PwAff,
+}
+
+impl CutAt {
+    /// The first tile of the second site that may have points.
+    fn lowest(&self) -> Result<isl::PwAff> {
+        let part = isl::Val::int(self.first.context(), self.part.into())?;
+        Ok(self.first.clone().scale_down(part)?.floor()?)
+    }
+}
+
+/// `[p] -> { [scale p] }`
+fn scaled(ctx: &isl::Context, p: &str, scale: u32) -> Result<isl::PwAff> {
+    Ok(isl::PwAff::read(ctx, &format!("[{p}] -> {{ [({scale} * {p})] }}"))?)
 }
 
 impl Variant {
-    fn param(self) -> String {
+    fn param(&self) -> String {
         format!("_c{}", self.choice)
     }
 
-    /// `[_h0] -> { [v] : ... }`: values of the cut member in the site's launch; the conditions of both sites are a partition of the integers.
-    fn side(self, cut: CutAt) -> String {
-        let relation = if self.at == 0 { "<" } else { ">=" };
-        format!("[_h0] -> {{ [v] : v {relation} {} * _h0 }}", cut.tile)
+    /// `[_h0] -> { [v] : ... }`: values of the cut member in the site's launch. The first site's parameter is the point behind its last one, so that its
+    /// bounds have no cases, the second one's a tile coordinate, so that its first tile begins with a point of its own.
+    fn side(&self, cut: &CutAt) -> String {
+        match self.at {
+            0 => "[_h0] -> { [v] : v < _h0 }".into(),
+            _ => format!("[_h0] -> {{ [v] : v >= {} * _h0 }}", cut.part),
+        }
     }
 
-    /// `[_c0] -> { : ... }`: the conditions of all alternatives are a partition of the integers. A cut is the launch's host parameter.
-    fn condition(self) -> String {
+    /// `[params, _h0] -> { : ... }`: what holds of the host parameter of a site where a launch may be cut.
+    fn places(&self, cut: &CutAt) -> Result<isl::Set> {
+        let ctx = cut.first.context();
+        let (scale, lowest) = if self.at == 0 { (1, cut.first.clone()) } else { (cut.part, cut.lowest()?) };
+        let least = scaled(ctx, "_h0", 1)?.ge_set(lowest)?;
+        Ok(least.intersect(scaled(ctx, "_h0", scale)?.le_set(cut.end.clone())?)?)
+    }
+
+    /// `[params, _c0] -> { : ... }`: the conditions of all alternatives are a partition of the integers. Where a launch is cut is its host parameter.
+    fn condition(&self, ctx: &isl::Context) -> Result<isl::Set> {
         let p = self.param();
-        if self.cut.is_some() {
-            return format!("[{p}, _h0] -> {{ : _h0 = {p} }}");
+        if let Some(cut) = &self.cut {
+            let at = scaled(ctx, &p, 1)?;
+            let end = at.clone().eq_set(cut.end.clone())?;
+            let whole = isl::Set::read(ctx, &format!("[{p}] -> {{ : {p} mod {} = 0 }}", cut.part))?;
+            let inside =
+                at.clone().ge_set(cut.first.clone())?.intersect(at.clone().lt_set(cut.end.clone())?)?;
+            let places = whole.intersect(inside)?;
+            if self.at == 0 {
+                return Ok(at.eq_set(scaled(ctx, "_h0", 1)?)?.intersect(places.union(end)?)?);
+            }
+            let own = at.eq_set(scaled(ctx, "_h0", cut.part)?)?.intersect(places.clone())?;
+            let all = scaled(ctx, "_h0", 1)?.eq_set(cut.lowest()?)?.subtract(places)?.subtract(end)?;
+            return Ok(own.union(all)?);
         }
         let condition = match self.at {
             0 => format!("{p} <= 0"),
             at if at + 1 == self.of => format!("{p} >= {at}"),
             at => format!("{p} = {at}"),
         };
-        format!("[{p}] -> {{ : {condition} }}")
+        Ok(isl::Set::read(ctx, &format!("[{p}] -> {{ : {condition} }}"))?)
     }
 }
 
@@ -210,20 +251,27 @@ fn choices(sites: &[Site], known: &isl::Set, options: &MapOptions) -> Result<Vec
     let multiprocessors = options.tiling.as_ref().map_or(1, |t| t.multiprocessors);
     let mut out: Vec<Choice> = Vec::new();
     for (kernel, site) in sites.iter().enumerate() {
-        let (Some(a), Some(tile)) = (site.alternative, &site.tile) else { continue };
+        let (Some(a), Some(tile)) = (&site.alternative, &site.tile) else { continue };
         let param = a.param();
         let alternative = Alternative { kernel, weight: tile.weight, residents: tile.residents };
         match out.iter_mut().find(|c| c.param == param) {
             Some(c) => c.kernels.push(alternative),
             None => {
-                let cut = a.cut.map(|cut| Cut { dim: cut.dim, grids: [vec![], vec![]], ratio: 1 });
+                let cut = a.cut.as_ref().map(|cut| Cut {
+                    dim: cut.dim,
+                    tile: cut.tile,
+                    ratio: 1,
+                    first: cut.first.clone(),
+                    end: cut.end.clone(),
+                    grids: [vec![], vec![]],
+                });
                 out.push(Choice { param, kernels: vec![alternative], multiprocessors, cut });
             }
         }
         let Some(cut) = out.iter_mut().find(|c| c.param == a.param()).and_then(|c| c.cut.as_mut()) else {
             continue;
         };
-        if let Some(at) = a.cut {
+        if let Some(at) = &a.cut {
             cut.ratio = at.tile / tile.dims[at.dim].tile();
         }
         // Without the cut, in the shape of this site.
@@ -329,7 +377,7 @@ fn host_tree(ctx: &isl::Context, host: &Host, sites: &[Site], depth: usize) -> R
 impl Site {
     /// `_h0, _h1, ...`: the host loops around, or where a launch is cut.
     fn host_params(&self) -> Vec<String> {
-        let cut = self.alternative.and_then(|a| a.cut).is_some();
+        let cut = self.alternative.as_ref().is_some_and(|a| a.cut.is_some());
         (0..self.host.len() + usize::from(cut)).map(|i| format!("_h{i}")).collect()
     }
 

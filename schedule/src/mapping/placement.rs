@@ -56,7 +56,7 @@ fn is_private(scop: &Scop, deps: &Dependences, sites: &[Site], id: ArrayId) -> R
     let (reads, writes) = (of(AccessKind::Read)?, of(AccessKind::MustWrite)?);
     let users = reads.clone().union(writes.clone())?.domain()?;
     // Alternatives have the same instances, launches and threads in another shape: one speaks for all.
-    let speakers = sites.iter().filter(|s| s.alternative.is_none_or(|a| a.at == 0));
+    let speakers = sites.iter().filter(|s| s.alternative.as_ref().is_none_or(|a| a.at == 0));
     let homes = speakers.filter_map(|site| match site.domain.is_disjoint(&users) {
         Ok(true) => None,
         Ok(false) => Some(Ok(site)),

@@ -330,7 +330,9 @@ fn register_tiles_and_panels() {
     assert_eq!(sizes, [(vec![y, 8], vec![1, 0]), (vec![8, x], vec![0, 1])]);
     let c = tiled_code(k);
     assert!(c.contains("_copy0(c0); for (int c1 = c0;") && c.ends_with("S1(_v0, c1, _v1); }"), "{c}");
-    // One of the three is launched, whatever the choice.
+    // The first tiles by the one, what is left by the other; what is done with first is the smaller part.
+    assert!(m.choices[0].cut.is_some());
+    assert_eq!(m.kernels.iter().map(|k| k.host_params.len()).collect::<Vec<_>>(), [0, 1, 1, 0]);
     let code = host_code(&m);
     assert!(code.contains("else") && code.contains("_c"), "{code}");
 }
@@ -436,4 +438,20 @@ fn no_tiles_for_few_points() {
          for i : 0 <= i < n { for j : 0 <= j < 8 { for k : 0 <= k < n { S0 : C[i,j] = C[i,j], A[i,k], B[k,j]; } } }",
     );
     assert!(mapped_with(&s, &MapOptions::default()).kernels.iter().all(|k| k.tiling.is_none()));
+}
+
+#[test]
+fn products_of_known_sizes_are_cut() {
+    for (n, kernels) in [(4096, 1), (4104, 2), (1024, 1)] {
+        let m = mapped_with(
+            &scop(&format!(
+                "array C {n} {n}; array A {n} {n}; array B {n} {n};
+                 for i : 0 <= i < {n} {{ for j : 0 <= j < {n} {{ for k : 0 <= k < {n} {{
+                   S : C[i,j] = C[i,j], A[i,k], B[k,j]; }} }} }}"
+            )),
+            &MapOptions { products: vec![StmtId(0)], ..Default::default() },
+        );
+        assert_eq!((m.kernels.len(), m.choices.len()), (kernels, 0), "{n}");
+        assert!(m.kernels.iter().all(|k| k.tiling.is_some() && k.host_params.is_empty()));
+    }
 }

@@ -3,7 +3,7 @@
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-mapping>' -disable-output %t.ll 2>&1 | FileCheck %s
 
-// CHECK:      kernel K0[]
+// CHECK:      kernel K2[]
 // CHECK:      grid _b0 from {{.*}}[(0)]{{.*}} count {{.*}}/8)
 // CHECK-NEXT: grid _b1 from {{.*}}[(0)]{{.*}} count {{.*}}/32)
 // CHECK-NEXT: block _t0 size 8

@@ -89,12 +89,12 @@ pub(super) fn choose(
             let mut launches = vec![Host::Launch(k)];
             let choice = k;
             for site in new {
-                let alternative = site.alternative.map(|a| Variant { choice, ..a });
+                let alternative = site.alternative.clone().map(|a| Variant { choice, ..a });
                 sites.push(Site { name: format!("K{}", sites.len()), alternative, ..site });
                 launches.push(Host::Launch(sites.len() - 1));
             }
-            sites[k].alternative = sites[k].alternative.map(|a| Variant { choice, ..a });
-            if sites[k].alternative.is_some_and(|a| a.cut.is_some()) {
+            sites[k].alternative = sites[k].alternative.take().map(|a| Variant { choice, ..a });
+            if sites[k].alternative.as_ref().is_some_and(|a| a.cut.is_some()) {
                 // What the larger part is done with is not touched any more.
                 launches.swap(0, 1);
             }
@@ -199,13 +199,16 @@ fn split(
     }
     let copy = |site: &Site, domain, tile, alternative| Site { domain, tile, alternative, ..site.clone() };
     let mut out = Vec::new();
-    let cut = if region.uneven.is_none() && site.host.is_empty() { cut_at(&tiles) } else { None };
+    let cut = match region.uneven {
+        None if site.host.is_empty() => cut_at(&tiles, &bounds)?,
+        _ => None,
+    };
     // Sizes that change from launch to launch are those of small panels; known ones need no choice at run time.
-    match fastest(&tiles, cut.map(|c| c.dim), &bounds, sizes.multiprocessors)? {
+    match fastest(&tiles, cut.as_ref().map(|c| c.dim), &bounds, sizes.multiprocessors)? {
         _ if !site.host.is_empty() => tiles = vec![tiles.swap_remove(tiles.len() - 1)],
         Some(Fastest::One(best)) => tiles = vec![tiles.swap_remove(best)],
         Some(Fastest::Cut(at)) => {
-            let member = member_map(&site.members[cut.map_or(0, |c| c.dim)])?;
+            let member = member_map(&site.members[cut.as_ref().map_or(0, |c| c.dim)])?;
             for (tile, relation) in tiles.drain(..).rev().zip([">=", "<"]) {
                 let side = isl::UnionSet::read(&scop.ctx, &format!("{{ [v] : v {relation} {at} }}"))?;
                 let part = inside.clone().intersect(member.clone().intersect_range(side)?.domain()?)?;
@@ -216,7 +219,7 @@ fn split(
     }
     let of = tiles.len();
     for (at, tile) in tiles.into_iter().enumerate() {
-        let alternative = (of > 1).then_some(Variant { choice: 0, at, of, cut });
+        let alternative = (of > 1).then_some(Variant { choice: 0, at, of, cut: cut.clone() });
         out.push(copy(site, inside.clone(), Some(tile), alternative));
     }
     if !outside.is_empty()? {
@@ -227,11 +230,17 @@ fn split(
 
 /// Where the instances may be parted between two shapes: along the outermost member that both tile, if tiles of the first are whole numbers of those of the
 /// second.
-fn cut_at(tiles: &[Tile]) -> Option<CutAt> {
-    let [large, small] = tiles else { return None };
-    let dim = large.dims.iter().position(|d| d.points > 1)?;
+fn cut_at(tiles: &[Tile], bounds: &[(isl::PwAff, isl::PwAff)]) -> Result<Option<CutAt>> {
+    let [large, small] = tiles else { return Ok(None) };
+    let Some(dim) = large.dims.iter().position(|d| d.points > 1) else { return Ok(None) };
     let (tile, part) = (large.dims[dim].tile(), small.dims[dim].tile());
-    (tile > part && tile.is_multiple_of(part)).then_some(CutAt { dim, tile })
+    let (first, last) = &bounds[dim];
+    // Cases would be told apart in every thread.
+    if tile <= part || !tile.is_multiple_of(part) || first.n_piece()? != 1 || last.n_piece()? != 1 {
+        return Ok(None);
+    }
+    let end = last.clone().add_constant(isl::Val::int(last.context(), 1)?)?;
+    Ok(Some(CutAt { dim, tile, part, first: first.clone(), end }))
 }
 
 /// The instances in whose launch a condition `[params, _h*] -> { : ... }` holds.

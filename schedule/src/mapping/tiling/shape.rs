@@ -376,6 +376,69 @@ mod tests {
         (4101, 4099, 3.107, 3.242),
     ];
 
+    /// Products of matrices on an H200 (`bench/RESULTS.md`): rows, columns, and milliseconds in large tiles, in small ones, and cut behind this number of
+    /// rows of large tiles.
+    type MeasuredCut = (u64, u64, f64, f64, u64, f64);
+    const FLOAT_CUT: [MeasuredCut; 8] = [
+        (4101, 4099, 3.672, 3.715, 32, 3.513),
+        (4104, 4104, 3.434, 3.399, 32, 3.100),
+        (2049, 2051, 0.759, 0.584, 15, 0.602),
+        (2052, 2052, 0.696, 0.507, 15, 0.532),
+        (2000, 2300, 0.706, 0.637, 14, 0.676),
+        (3000, 3000, 1.530, 1.290, 22, 1.286),
+        (2600, 2600, 0.701, 0.719, 12, 0.666),
+        (1500, 1500, 0.271, 0.223, 11, 0.272),
+    ];
+    const DOUBLE_CUT: [MeasuredCut; 8] = [
+        (4104, 4104, 2.692, 2.687, 32, 2.565),
+        (2049, 2051, 0.607, 0.497, 15, 0.558),
+        (2052, 2052, 0.474, 0.394, 15, 0.400),
+        (2000, 2300, 0.606, 0.491, 14, 0.528),
+        (3000, 3000, 1.146, 1.049, 22, 1.057),
+        (2600, 2600, 0.611, 0.533, 18, 0.548),
+        (1500, 1500, 0.249, 0.168, 11, 0.185),
+        (5000, 5000, 1.050, 1.011, 39, 1.052),
+    ];
+
+    #[test]
+    fn the_best_cut_is_predicted() {
+        let options = TilingOptions::default();
+        for (shapes, table) in [(&options.narrow, &FLOAT_CUT), (&options.products, &DOUBLE_CUT)] {
+            let tiles = |s: &TileShape| [0, 1].map(|d| s.threads[d] * s.points[d]);
+            let kernels = shapes.iter().map(|s| Alternative {
+                kernel: 0,
+                weight: s.weight(tiles(s).iter().product()),
+                residents: s.residents,
+            });
+            let choice = Choice {
+                param: String::new(),
+                kernels: kernels.collect(),
+                multiprocessors: options.multiprocessors,
+                cut: None,
+            };
+            for (rows, columns, large, small, cut, both) in table {
+                let count =
+                    |s: &TileShape| [rows.div_ceil(tiles(s)[0].into()), columns.div_ceil(tiles(s)[1].into())];
+                let blocks = Blocks {
+                    large: count(&shapes[0]),
+                    small: count(&shapes[1]),
+                    ratio: (tiles(&shapes[0])[0] / tiles(&shapes[1])[0]).into(),
+                };
+                assert!(choice.candidates(&blocks).contains(cut), "{rows} x {columns}");
+                let taken = match choice.best(&blocks) {
+                    0 => small,
+                    best if best == blocks.large[0] => large,
+                    best => {
+                        assert_eq!(best, *cut, "{rows} x {columns}");
+                        both
+                    }
+                };
+                // What is lost.
+                assert!(taken / large.min(*small).min(*both) < 1.045, "{rows} x {columns}: {taken}");
+            }
+        }
+    }
+
     #[test]
     fn the_faster_shape_is_predicted() {
         let options = TilingOptions::default();
