@@ -1,7 +1,7 @@
 //! Copies beside kernels: a launch in slices, then one that uses another array. The driver of `fake_cuda.c` copies nothing before somebody waits for it, so
 //! a wait too few gives wrong results.
 
-use crate::support::{Outcome, fake_cuda, run};
+use crate::support::{Outcome, SYSTEM, compile, fake_cuda, libraries, run, run_program};
 
 const ALWAYS: (&str, &str) = ("POLLYRS_RT_OFFLOAD", "always");
 const EMULATED: (&str, &str) = ("POLLYRS_RT_DEVICE", "emulated");
@@ -161,6 +161,18 @@ fn every_injected_fault_among_many_executions() {
     }
 }
 
+/// Three of four arrays fit.
+#[test]
+fn a_lack_of_memory_leaves_the_original_loop() {
+    for held in ["-1", "12"] {
+        let outcome =
+            cuda(&["sliced_steps", "1", "1000", held, "2"], &[slices("3"), ("FAKE_CUDA_BYTES", "50000")]);
+        outcome.expect(&["host", "host", "right"]);
+        let reason = outcome.profile[0]["reason"].as_str().unwrap();
+        assert!(reason.starts_with("not enough memory on the device for 80"), "{outcome}");
+    }
+}
+
 #[test]
 fn threads_and_children() {
     for order in [("UNUSED", "1"), ("FAKE_CUDA_ORDER", "2"), ("FAKE_CUDA_ORDER", "3")] {
@@ -176,5 +188,20 @@ fn threads_and_children() {
         // The child of a process with streams, events and copying threads leaves the device alone; its parent goes on.
         let outcome = cuda(&["sliced_fork"], &[slices("3"), order]);
         outcome.expect(&["device", "device", "host", "host", "right", "device", "device", "right"]);
+    }
+}
+
+/// A library with loops comes and goes, with copies beside its kernels, with copying threads (large arrays) and without.
+#[test]
+fn libraries_come_and_go() {
+    let archive = libraries().join("libpollyrs_rt.a");
+    let shared = ["-shared", "-fPIC", archive.to_str().unwrap()];
+    let library = compile("libloaded.so", "program.c", &[&shared, &SYSTEM[..]].concat());
+    let loads = compile("loads", "loads.c", &SYSTEM);
+    let driver = ("POLLYRS_RT_CUDA_LIBRARY", fake_cuda().to_str().unwrap());
+    for elements in ["1000", "270000"] {
+        let scenario = [library.to_str().unwrap(), "sliced_steps", "1", elements, "12", "3"];
+        let outcome = run_program(&loads, &scenario, &[driver, ALWAYS, slices("3")]);
+        outcome.expect(&["device", "device", "device", "right"].repeat(3));
     }
 }
