@@ -13,7 +13,7 @@
 //!
 //! Small problems would waste such tiles: the launch is split by a condition on the sizes, tiles for boxes of at least half a small tile
 //! along each tiled member (eight tiles if no other member is parallel), a plain kernel for the others. Which of several shapes of tiles
-//! runs is decided at the launch, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
+//! runs, or where the launch is cut between two of them, is decided there, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
 //!
 //! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`].
 //!
