@@ -57,11 +57,13 @@ pub fn slices(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<
         return Ok(None);
     }
     let found = budgeted(&scop.ctx, "slices", BUDGET, || {
-        // The first part of a cut launch is the smaller one.
-        if !k.host_params.is_empty() && !others(mapped, k, true)?.is_empty()? {
-            return Ok(None);
-        }
-        let at_an_end = others(mapped, k, true)?.is_empty()? || others(mapped, k, false)?.is_empty()?;
+        let at_an_end = if k.host_params.is_empty() {
+            others(mapped, k, true)?.is_empty()? || others(mapped, k, false)?.is_empty()?
+        } else {
+            // The last part of a cut launch is the larger one; kernels for other sizes are never launched with it.
+            let host = mapped.host.map()?.intersect_domain(mapped.host.domain()?)?;
+            beside(host, k, true)?.is_empty()?
+        };
         if at_an_end { compute(scop, mapped, kernel) } else { Ok(None) }
     });
     match found {
@@ -174,9 +176,12 @@ fn once(mapped: &MappedScop, k: &MappedKernel) -> Result<bool> {
     Ok(true)
 }
 
-/// The launches after that of a kernel that is launched once, or those before it.
+/// The launches after that of a kernel that is launched once, or those before it, whatever the parameters.
 fn others(mapped: &MappedScop, k: &MappedKernel, after: bool) -> Result<isl::UnionSet> {
-    let host = mapped.host.map()?;
+    beside(mapped.host.map()?, k, after)
+}
+
+fn beside(host: isl::UnionMap, k: &MappedKernel, after: bool) -> Result<isl::UnionSet> {
     let dims: Vec<String> = (0..k.host_params.len()).map(|d| format!("x{d}")).collect();
     let own = isl::UnionSet::read(k.domain.context(), &format!("{{ {}[{}] }}", k.name, dims.join(",")))?;
     let own = host.clone().intersect_domain(own)?;
