@@ -54,6 +54,17 @@ impl Sum {
         self
     }
 
+    /// The smallest and the largest value, if each term's value is from 0 to less than what `most` says.
+    pub fn range(&self, most: &dyn Fn(LLVMValueRef) -> Option<i64>) -> Option<(i64, i64)> {
+        let (mut first, mut last) = (self.number, self.number);
+        for (v, n) in &self.terms {
+            let reach = n.checked_mul(most(*v)?.checked_sub(1)?)?;
+            let end = if reach < 0 { &mut first } else { &mut last };
+            *end = end.checked_add(reach)?;
+        }
+        Some((first, last))
+    }
+
     /// The terms added up, and the number.
     pub fn emit(&self, ir: &Ir) -> (LLVMValueRef, i64) {
         let mut sum = ir.int(0);
@@ -105,6 +116,11 @@ mod tests {
         assert_eq!(Sum::number(-3).plus(&b, 12).remainder(4), Some(1));
         assert_eq!(Sum::number(5).plus(&b, 12).plus(&r, 2).remainder(4), None);
         assert_eq!(Sum::number(5).plus(&b, 12).remainder(3), None);
+        let most = |v: LLVMValueRef| (v as usize == 8).then_some(32);
+        assert_eq!(Sum::number(7).plus(&b, -4).range(&most), Some((7 - 4 * 31, 7)));
+        assert_eq!(Sum::number(7).plus(&b, 4).range(&most), Some((7, 7 + 4 * 31)));
+        assert_eq!(Sum::number(7).plus(&r, 4).range(&most), None);
+        assert_eq!(Sum::number(7).plus(&b, 1 << 60).range(&most), None);
         assert_eq!(Sum::default().plus(&b, 1 << 62).plus(&b, 3 << 62), Sum::number(0));
     }
 }

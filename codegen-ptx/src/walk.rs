@@ -12,6 +12,8 @@
 use crate::CodegenError;
 use crate::ast_expr::ExprEmitter;
 use crate::ir::Ir;
+use crate::llvm::is_true;
+use crate::tiled::predicate;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
@@ -32,7 +34,7 @@ pub struct Group {
     /// Nodes; none where no group begins.
     pub len: usize,
     /// The first time, all user nodes are reached, whatever the conditions around them say; each comes behind a call by the name [`WHERE`] with the
-    /// value of these. There is no loop in the group.
+    /// value of these. The second time each has a branch of its own, which may become a predicate ([`predicate`]). There is no loop in the group.
     pub flat: bool,
 }
 
@@ -74,8 +76,9 @@ pub fn emit_in_groups<'e>(
                     for pass in [FIRST, AGAIN] {
                         user(expr, pass, &[])?;
                         for child in group {
-                            match found.flat && pass == FIRST {
-                                true => emit_flat(ir, expr, child, ir.bool(true), user)?,
+                            let stores = (pass == AGAIN).then_some(function);
+                            match found.flat {
+                                true => emit_flat(ir, expr, child, (ir.bool(true), stores), user)?,
                                 false => emit_ast(ir, function, expr, child, user)?,
                             }
                         }
@@ -109,33 +112,52 @@ pub fn emit_in_groups<'e>(
     }
 }
 
-/// All user nodes of a node without loops, one after the other.
+/// All user nodes of a node without loops, one after the other; those that store, in a function, each behind a branch with its conditions.
 fn emit_flat<'e>(
     ir: &Ir,
     expr: &mut ExprEmitter<'e>,
     node: &AstNode,
-    condition: LLVMValueRef,
+    (condition, stores): (LLVMValueRef, Option<LLVMValueRef>),
     user: &mut UserFn<'_, 'e>,
 ) -> Result<(), CodegenError> {
     match node.node_type()? {
         AstNodeType::Block => {
             for child in node.block_children()?.to_vec()? {
-                emit_flat(ir, expr, &child, condition, user)?;
+                emit_flat(ir, expr, &child, (condition, stores), user)?;
             }
         }
-        AstNodeType::Mark => emit_flat(ir, expr, &node.mark_node()?, condition, user)?,
+        AstNodeType::Mark => emit_flat(ir, expr, &node.mark_node()?, (condition, stores), user)?,
         AstNodeType::If => {
             let holds = expr.emit_bool(&node.if_cond()?)?;
-            emit_flat(ir, expr, &node.if_then()?, ir.and(condition, holds), user)?;
+            emit_flat(ir, expr, &node.if_then()?, (ir.and(condition, holds), stores), user)?;
             if node.if_has_else()? {
-                emit_flat(ir, expr, &node.if_else()?, ir.and(condition, ir.not(holds)), user)?;
+                let not = ir.and(condition, ir.not(holds));
+                emit_flat(ir, expr, &node.if_else()?, (not, stores), user)?;
             }
         }
         AstNodeType::For => return Err(CodegenError::Internal("a loop in a group".into())),
         AstNodeType::User => {
-            user(expr, WHERE, &[condition])?;
+            let mut after = None;
+            match stores {
+                None => {
+                    user(expr, WHERE, &[condition])?;
+                }
+                // Where it always happens, its stores may wait for others.
+                Some(_) if is_true(condition) => {}
+                Some(function) => {
+                    let then = ir.append_block(function, "happens");
+                    let join = ir.append_block(function, "happened");
+                    predicate::mark(ir, ir.cond_br(condition, then, join));
+                    ir.at_end(then);
+                    after = Some(join);
+                }
+            }
             if emit_user(expr, node, user)?.is_some() {
                 return Err(CodegenError::Internal("a stage in a group".into()));
+            }
+            if let Some(after) = after {
+                ir.br(after);
+                ir.at_end(after);
             }
         }
     }

@@ -39,6 +39,8 @@ pub(crate) struct Windows {
     places: Vec<Place>,
     pub shared_bytes: u32,
     pub batch: Option<Batch>,
+    /// The values that stand for coordinates of the thread, and how many they may have.
+    lanes: BTreeMap<usize, i64>,
     /// Where in shared memory nobody writes: what is loaded for nothing comes from there.
     spare: u64,
     /// While a full stage is emitted: by array and statement, whether a write is one that needs no store.
@@ -53,6 +55,8 @@ struct Place {
     /// In shared memory, in bytes.
     start: u64,
     strides: Vec<u64>,
+    /// See [`Window::disturbed`].
+    disturbed: bool,
     /// Shared memory, and where in it the element with all subscripts zero would be in the stage that is emitted.
     origin: Option<(LLVMValueRef, Sum)>,
 }
@@ -61,7 +65,8 @@ impl Windows {
     pub fn new(scop: &Scop, kernel: &MappedKernel) -> Result<Windows> {
         let (mut places, mut end) = (Vec::new(), 0);
         for w in &kernel.windows {
-            places.push(Place { array: w.array, start: end, strides: w.strides(), origin: None });
+            let strides = w.strides();
+            places.push(Place { array: w.array, start: end, strides, disturbed: w.disturbed, origin: None });
             let bytes = w.elements() * u64::from(scop.array(w.array).elem.bytes());
             end = (end + bytes).next_multiple_of(ALIGN);
         }
@@ -94,7 +99,12 @@ pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, bloc
         let v = k.opaque(v);
         // Still a number of few bits.
         let v = match size {
-            Some(size) => k.ir.and(v, k.ir.int(i64::from(size.next_power_of_two()) - 1)),
+            Some(size) => {
+                let most = i64::from(size.next_power_of_two());
+                let v = k.ir.and(v, k.ir.int(most - 1));
+                k.windows.lanes.insert(v as usize, most);
+                v
+            }
             None => v,
         };
         emit.names.insert(name.into(), v);
@@ -139,8 +149,12 @@ pub(crate) fn address(
     for (s, stride) in subscripts.iter().zip(&place.strides) {
         at = at.plus(&k.emit.sum_of(*s), *stride as i64 * bytes);
     }
-    // What might not happen still loads, but not what others write in this step.
-    if let Some(happens) = groups::happens(k) {
+    // What might not happen still loads from shared memory: the thread's coordinates are all that most addresses depend on. But not what others
+    // write in this step.
+    let lanes = |v: LLVMValueRef| k.windows.lanes.get(&(v as usize)).copied();
+    let all = i64::from(k.windows.shared_bytes);
+    let inside = || at.range(&lanes).is_some_and(|(first, last)| first >= 0 && last + bytes <= all);
+    if let Some(happens) = groups::happens(k).filter(|_| place.disturbed || !inside()) {
         let (sum, number) = at.emit(k.ir);
         let offset = k.ir.add(sum, k.ir.int(number));
         let offset = k.ir.select(happens, offset, k.ir.int(k.windows.spare as i64));
@@ -309,7 +323,7 @@ pub(crate) fn branch_to_full<'e>(
     ir.at_end(full);
     k.windows.passing = Some(passing(k)?);
     let (kernel, scop) = (k.kernel, k.scop);
-    let mut asks = true;
+    let mut asks = kernel.ahead;
     let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[LLVMValueRef]| {
         if name == walk::FIRST {
             forget(k, emit, false);

@@ -11,6 +11,18 @@ use pollyrs_scop::Scop;
 /// The largest budget that proofs of windows get: beyond it they rarely end, and there is a mapping without.
 const WINDOWS_BUDGET: u64 = 10_000_000;
 
+/// Instructions of the largest statement up to which hexagons are 12 steps high, not 8: the code of a full stage, all of whose steps are unrolled,
+/// has to be fetched for every stage. On an H200 with 5x6x256 and 3x8x256 heat2d (9 loads and 17 operations a point) had 367 and 423 GStencil/s,
+/// gradient2d with 5x6x128 and 3x8x128 190 and 207; laplacian2d (5 and 7) is faster with the first.
+const SHORT: usize = 16;
+
+/// The sizes of hexagons and parallelograms for statements in two dimensions: both shapes are 24 points wide.
+fn hexagons(scop: &Scop, spread: bool) -> Vec<i64> {
+    let long = scop.statements.iter().any(|s| s.body.len() > SHORT);
+    let row = if spread { schedule::time_tiling::SPREAD_ROW } else { schedule::time_tiling::ROW_2D };
+    if long { vec![3, 8, row] } else { vec![5, 6, row] }
+}
+
 /// The SCoP mapped by time tiles and proved, or why it gets the ordinary mapping.
 pub fn tile_time(
     run: &Run<'_>,
@@ -23,11 +35,11 @@ pub fn tile_time(
 ) -> Result<schedule::MappedScop, Failure> {
     let mut sizes: Vec<i64> = options.tile.iter().map(|s| i64::from(*s)).collect();
     // Few threads don't hide the latency of a division: gradient2d on an H200 has 190 GStencil/s with 4x128 threads, 171 with 2x256, 143 with 1x256.
-    let spread = codegen::takes_long(scop);
-    if spread && sizes.is_empty() && tiling == schedule::time_tiling::TimeTiling::Hybrid {
+    let spread = options.techniques.map_or_else(|| codegen::takes_long(scop), |t| t.spread);
+    if sizes.is_empty() && tiling == schedule::time_tiling::TimeTiling::Hybrid {
         let dims = scop.statements.iter().map(|s| s.domain.dim(pollyrs_isl::DimType::Set));
         if dims.collect::<Result<Vec<_>, _>>()?.into_iter().max() == Some(3) {
-            sizes = vec![5, 6, schedule::time_tiling::SPREAD_ROW];
+            sizes = hexagons(scop, spread);
         }
     }
     if options.show_tiles

@@ -67,6 +67,8 @@ pub struct MappedKernel {
     /// `[params, _h*, _b*] -> { _enter[p] }`: stages that get code of their own, for which all that is known of them is used; one polyhedron.
     /// Any set is right.
     pub full: Option<isl::Set>,
+    /// Full stages ask for the cache lines of the next one.
+    pub ahead: bool,
 }
 
 /// The tuple of barriers in [`MappedKernel::schedule`].
@@ -96,6 +98,9 @@ pub struct Window {
     pub size: Vec<u32>,
     /// `[params, _h*, _b*] -> { S[i] -> _enter[p] }`: instances of a stage whose values no one needs in the array: the code may store them, or not.
     pub passing: isl::UnionMap,
+    /// Whether what an instance that there is not would read, were it computed, may be written meanwhile. The value is thrown away: nothing
+    /// but the reports of tools that watch shared memory depends on it.
+    pub disturbed: bool,
 }
 
 impl Window {

@@ -272,6 +272,7 @@ fn build(
         steps: None,
         windows: Vec::new(),
         full: None,
+        ahead: false,
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {

@@ -13,11 +13,12 @@
 //! and the same for a store from a register to memory.
 //!
 //! # Invariants
-//! - A block that has anything else in it than an address computation, a load and a store, stays behind its branch: nothing rests on the mark.
-//! - The elements are aligned to their size, in global memory.
+//! - A block that has anything else in it than address computations and such accesses stays behind its branch: nothing rests on the mark.
+//! - The elements are aligned to their size, in global or shared memory.
 
 use crate::error::Result;
 use crate::ir::Ir;
+use crate::kernel::SHARED as SHARED_MEMORY;
 use crate::llvm::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -26,9 +27,12 @@ use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 /// The kind of metadata of a branch that may become a predicate.
 pub(crate) const KIND: &str = "pollyrs.predicate";
 const GLOBAL: u32 = 1;
+const SHARED: u32 = 3;
+/// Stores that become predicated ones at most: for more a branch is cheaper.
+const MOST: usize = 4;
 
 /// Says that a conditional branch goes around one access.
-pub(super) fn mark(ir: &Ir, branch: LLVMValueRef) {
+pub(crate) fn mark(ir: &Ir, branch: LLVMValueRef) {
     // SAFETY: live context and instruction.
     unsafe {
         let node = LLVMMDNodeInContext2(ir.ctx, std::ptr::null_mut(), 0);
@@ -41,14 +45,19 @@ pub(crate) fn kind(ctx: LLVMContextRef) -> u32 {
     unsafe { LLVMGetMDKindIDInContext(ctx, KIND.as_ptr().cast(), KIND.len() as u32) }
 }
 
-/// A block with one access of memory, between a register and an address.
+/// A block with accesses of memory: between registers and addresses.
 struct Guarded {
-    load: LLVMValueRef,
-    store: LLVMValueRef,
-    /// Whether it is the load that reads memory.
-    loads: bool,
+    /// A load, and the store of its value to a register.
+    load: Option<(LLVMValueRef, LLVMValueRef)>,
+    /// Stores to memory.
+    stores: Vec<LLVMValueRef>,
+}
+
+/// How an element is accessed.
+struct Element {
     suffix: &'static str,
     constraint: &'static str,
+    space: u32,
 }
 
 /// Turns the marked branches of the module's functions into predicates.
@@ -94,28 +103,46 @@ unsafe fn guarded(own: LLVMBasicBlockRef, next: LLVMBasicBlockRef) -> Option<Gua
         if !joins {
             return None;
         }
-        let (mut load, mut store) = (None, None);
+        let (mut loads, mut kept, mut stores) = (Vec::new(), Vec::new(), Vec::new());
         for i in instructions_of(own) {
             match LLVMGetInstructionOpcode(i) {
                 LLVMAdd | LLVMSub | LLVMMul | LLVMGetElementPtr | LLVMICmp | LLVMSelect | LLVMSExt
-                | LLVMZExt | LLVMTrunc => {}
+                | LLVMZExt | LLVMTrunc | LLVMShl | LLVMAnd | LLVMOr => {}
                 LLVMBr if i == last => {}
-                LLVMLoad if load.is_none() && store.is_none() => load = Some(i),
-                LLVMStore if store.is_none() => store = Some(i),
+                LLVMLoad if is_slot(LLVMGetOperand(i, 0)) => {}
+                LLVMLoad => loads.push(i),
+                LLVMStore if is_slot(LLVMGetOperand(i, 1)) => kept.push(i),
+                LLVMStore => stores.push(i),
                 _ => return None,
             }
         }
-        let (load, store) = (load?, store?);
-        let only_use = LLVMGetNextUse(LLVMGetFirstUse(load)).is_null();
-        if LLVMGetOperand(store, 0) != load || !only_use {
+        if stores.len() > MOST || !stores.iter().chain(&loads).all(|i| element(*i).is_some()) {
             return None;
         }
-        let loads = match (is_slot(LLVMGetOperand(load, 0)), is_slot(LLVMGetOperand(store, 1))) {
-            (false, true) => true,
-            (true, false) => false,
-            _ => return None,
+        match (&loads[..], &kept[..], stores.is_empty()) {
+            ([], [], false) => Some(Guarded { load: None, stores }),
+            ([load], [store], true) => {
+                let only_use = LLVMGetNextUse(LLVMGetFirstUse(*load)).is_null();
+                let moved = LLVMGetOperand(*store, 0) == *load && only_use;
+                moved.then_some(Guarded { load: Some((*load, *store)), stores })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How a load or store accesses its element; `None` if no predicated instruction does.
+///
+/// # Safety
+/// A live load or store.
+unsafe fn element(i: LLVMValueRef) -> Option<Element> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let loads = LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMLoad;
+        let (ty, pointer) = match loads {
+            true => (LLVMTypeOf(i), LLVMGetOperand(i, 0)),
+            false => (LLVMTypeOf(LLVMGetOperand(i, 0)), LLVMGetOperand(i, 1)),
         };
-        let ty = LLVMTypeOf(load);
         let (suffix, constraint, bytes) = match LLVMGetTypeKind(ty) {
             LLVMTypeKind::LLVMFloatTypeKind => ("f32", "f", 4),
             LLVMTypeKind::LLVMDoubleTypeKind => ("f64", "d", 8),
@@ -126,13 +153,13 @@ unsafe fn guarded(own: LLVMBasicBlockRef, next: LLVMBasicBlockRef) -> Option<Gua
             },
             _ => return None,
         };
-        let memory = if loads { load } else { store };
-        (LLVMGetAlignment(memory) >= bytes && LLVMGetVolatile(memory) == 0).then_some(Guarded {
-            load,
-            store,
-            loads,
+        let root = root(pointer);
+        let shared = !LLVMIsACallInst(root).is_null() && name_of(LLVMGetCalledValue(root)) == SHARED_MEMORY;
+        let space = if shared { SHARED } else { GLOBAL };
+        (LLVMGetAlignment(i) >= bytes && LLVMGetVolatile(i) == 0).then_some(Element {
             suffix,
             constraint,
+            space,
         })
     }
 }
@@ -141,13 +168,22 @@ unsafe fn guarded(own: LLVMBasicBlockRef, next: LLVMBasicBlockRef) -> Option<Gua
 ///
 /// # Safety
 /// A live pointer.
-unsafe fn is_slot(mut pointer: LLVMValueRef) -> bool {
+unsafe fn is_slot(pointer: LLVMValueRef) -> bool {
+    // SAFETY: as the caller says.
+    unsafe { !LLVMIsAAllocaInst(root(pointer)).is_null() }
+}
+
+/// What the address computations of a pointer begin with.
+///
+/// # Safety
+/// A live pointer.
+unsafe fn root(mut pointer: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: as the caller says.
     unsafe {
         while !LLVMIsAGetElementPtrInst(pointer).is_null() {
             pointer = LLVMGetOperand(pointer, 0);
         }
-        !LLVMIsAAllocaInst(pointer).is_null()
+        pointer
     }
 }
 
@@ -174,29 +210,35 @@ unsafe fn join(
                 LLVMInsertIntoBuilder(ir.raw(), i);
             }
         }
-        let Guarded { load, store, suffix, constraint, .. } = *access;
-        let ty = LLVMTypeOf(load);
-        let address = |p: LLVMValueRef| ir.ptr_to_int(ir.addrspace_cast(p, ir.pointer_in(GLOBAL)));
+        let address = |p: LLVMValueRef, space: u32| ir.ptr_to_int(ir.addrspace_cast(p, ir.pointer_in(space)));
         let (i64, bool) = (ir.i64_type(), ir.int_type(1));
-        if access.loads {
+        let name = |e: &Element| if e.space == SHARED { "shared" } else { "global" };
+        if let Some((load, store)) = access.load
+            && let Some(e) = element(load)
+        {
+            let ty = LLVMTypeOf(load);
             ir.before(load);
             // The store's address may be computed behind the load.
-            let from = address(LLVMGetOperand(load, 0));
+            let from = address(LLVMGetOperand(load, 0), e.space);
             ir.before(store);
             let old = ir.load_aligned(ty, LLVMGetOperand(store, 1), LLVMGetAlignment(store));
-            let text = format!("@$2 ld.global.{suffix} $0, [$1];");
-            let constraints = format!("={constraint},l,b,0");
+            let text = format!("@$2 ld.{}.{} $0, [$1];", name(&e), e.suffix);
+            let constraints = format!("={},l,b,0", e.constraint);
             let signature = function_type(ty, &[i64, bool, ty]);
             let loaded = ir.assembly(signature, &text, &constraints, true, &[from, condition, old]);
             LLVMReplaceAllUsesWith(load, loaded);
             LLVMInstructionEraseFromParent(load);
-        } else {
-            ir.before(store);
-            let to = address(LLVMGetOperand(store, 1));
-            let text = format!("@$2 st.global.{suffix} [$0], $1;");
-            let signature = function_type(ir.void_type(), &[i64, ty, bool]);
-            ir.assembly(signature, &text, &format!("l,{constraint},b"), true, &[to, load, condition]);
-            LLVMInstructionEraseFromParent(store);
+        }
+        for store in &access.stores {
+            let Some(e) = element(*store) else { continue };
+            let value = LLVMGetOperand(*store, 0);
+            ir.before(*store);
+            let to = address(LLVMGetOperand(*store, 1), e.space);
+            let text = format!("@$2 st.{}.{} [$0], $1;", name(&e), e.suffix);
+            let signature = function_type(ir.void_type(), &[i64, LLVMTypeOf(value), bool]);
+            let constraints = format!("l,{},b,~{{memory}}", e.constraint);
+            ir.assembly(signature, &text, &constraints, true, &[to, value, condition]);
+            LLVMInstructionEraseFromParent(*store);
         }
         ir.before(branch);
         ir.br(next);

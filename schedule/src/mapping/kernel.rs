@@ -242,6 +242,7 @@ pub(super) fn build(
         steps: None,
         windows: Vec::new(),
         full: None,
+        ahead: false,
     };
     aligned(scop, kernel)
 }
@@ -271,6 +272,7 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         steps: k.steps.map(|s| s.align_params(launch)).transpose()?,
         windows: k.windows,
         full: k.full,
+        ahead: k.ahead,
     })
 }
 
@@ -303,6 +305,7 @@ fn serial(
         steps: None,
         windows: Vec::new(),
         full: None,
+        ahead: false,
     })
 }
 

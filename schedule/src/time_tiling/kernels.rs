@@ -21,7 +21,7 @@ const WARP: i64 = 32;
 /// In two dimensions a thread has all rows of its columns: the rows of a step have the same bounds for all threads, and a value in the window is
 /// loaded once for the points above and below it. There are about as many hexagons as multiprocessors, so a block has one alone. On an H200 with tiles
 /// of 5x6 laplacian2d had 352 GStencil/s with 4x128 threads, 436 with 1x256, 286 with 2x256, 200 with 1x512, which have 128 registers.
-const ROW_2D: i64 = 256;
+pub const ROW_2D: i64 = 256;
 /// Fewer threads than these leave a multiprocessor idle: then rows are spread as well.
 const FEW: i64 = 96;
 
@@ -240,6 +240,7 @@ fn kernel(
             full: &full,
             barriers: &barriers,
             threads: &sizes,
+            techniques,
         };
         Some(windows::plan(&site)?).filter(|s| !s.windows.is_empty())
     } else {
@@ -273,6 +274,7 @@ fn kernel(
         tiling: None,
         steps: Some(steps),
         full: staging.as_ref().map(|s| s.full.clone()).filter(|_| techniques.unroll),
+        ahead: techniques.ahead,
         windows: staging.map_or_else(Vec::new, |s| s.windows),
     })
 }

@@ -22,6 +22,7 @@
 //! thread    for a { if (…) S(4 T + a, 6 _b0 + _t0); _barrier(a) }
 //! ```
 
+mod absent;
 pub mod band;
 pub mod diamond;
 pub mod hexagon;
@@ -37,7 +38,7 @@ mod tests;
 mod windows;
 
 pub use band::{Band, Ratio, Slopes, recognise};
-pub use kernels::SPREAD_ROW;
+pub use kernels::{ROW_2D, SPREAD_ROW};
 pub use shape::Phase;
 
 use crate::{Dependences, MappedScop, Result, budgeted};
@@ -62,13 +63,17 @@ pub struct Techniques {
     pub windows: bool,
     /// Stages with all points have code of their own, in which steps and the points of a thread are unrolled.
     pub unroll: bool,
+    /// Values that no one needs outside of their stage are not stored to global memory.
+    pub passing: bool,
+    /// The cache lines of the next stage are asked for while one is computed.
+    pub ahead: bool,
     /// In two dimensions, the rows of a step are spread over several times as many threads: where a point takes long, more of them hide it.
     pub spread: bool,
 }
 
 impl Default for Techniques {
     fn default() -> Self {
-        Techniques { windows: true, unroll: true, spread: false }
+        Techniques { windows: true, unroll: true, passing: true, ahead: true, spread: false }
     }
 }
 

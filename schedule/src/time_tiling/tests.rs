@@ -109,7 +109,8 @@ fn no_bands() {
     }
 }
 
-const PLAIN: Techniques = Techniques { windows: false, unroll: false, spread: false };
+const PLAIN: Techniques =
+    Techniques { windows: false, unroll: false, passing: false, ahead: false, spread: false };
 
 fn mapped(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
@@ -265,7 +266,7 @@ fn gaps_and_overlaps_are_found() {
 /// With windows.
 fn staged(s: &Scop, tiling: TimeTiling, sizes: &[i64]) -> (Dependences, MappedScop) {
     let deps = crate::dependences(s).unwrap();
-    let windows = Techniques { windows: true, unroll: true, spread: false };
+    let windows = Techniques::default();
     let m = map(s, &deps, tiling, sizes, windows, 8 * crate::DEFAULT_BUDGET).unwrap().unwrap();
     (deps, m)
 }
@@ -375,6 +376,47 @@ fn broken_windows_are_found() {
         with(k, "0 <= x1 < m and 14 * _b0 + 14 <= x1 < 14 * _b0 + 28 and _h0 >= 1");
     };
     assert_eq!(spoilt(&theirs), [Rule::Window]);
+}
+
+#[test]
+fn absent_instances_meet_writes_where_they_would() {
+    for (text, disturbed) in [
+        // One plane is read and another one written; each point its own element; a point that there is not reads what others write.
+        (STENCILS[0].1, vec![false]),
+        ("param n m; array A m; for t : 0 <= t < n { for i : 0 <= i < m { S : A[i] = A[i]; } }", vec![false]),
+        (
+            "param n; array A 100; for t : 0 <= t < n { for i : 0 <= i < 50 { S : A[i] = A[i], A[i+50]; } }",
+            vec![true],
+        ),
+    ] {
+        let s = scop(text);
+        let (_, m) = staged(&s, TimeTiling::Hybrid, &[3, 2]);
+        for k in &m.kernels {
+            let got: Vec<_> = k.windows.iter().map(|w| w.disturbed).collect();
+            assert_eq!(got, disturbed, "{text}");
+        }
+    }
+}
+
+#[test]
+fn techniques_are_switches() {
+    let s = scop(STENCILS[0].1);
+    let deps = crate::dependences(&s).unwrap();
+    let all = Techniques::default();
+    for (techniques, windows, full, passing, ahead) in [
+        (all, 1, true, true, true),
+        (PLAIN, 0, false, false, false),
+        (Techniques { unroll: false, ..all }, 1, false, true, true),
+        (Techniques { passing: false, ..all }, 1, true, false, true),
+        (Techniques { ahead: false, ..all }, 1, true, true, false),
+    ] {
+        let m = map(&s, &deps, TimeTiling::Hybrid, &[3, 2], techniques, 8 * crate::DEFAULT_BUDGET);
+        for k in &m.unwrap().unwrap().kernels {
+            let passes = k.windows.iter().any(|w| !w.passing.is_empty().unwrap());
+            let got = (k.windows.len(), k.full.is_some(), passes, k.ahead);
+            assert_eq!(got, (windows, full, passing, ahead), "{techniques:?}");
+        }
+    }
 }
 
 /// All writes of a kernel's block in one step, with a condition on the instance, as those that need no store.

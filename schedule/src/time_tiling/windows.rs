@@ -18,6 +18,7 @@
 //! thread    _enter(); for x0, x1 { _in0(x0, x1) }; _barrier(-1); for a { if (…) S(…); _barrier(a) }
 //! ```
 
+use super::Techniques;
 use super::band::{Band, names};
 use super::shape::Phase;
 use crate::mapped::{BARRIER, ENTER, Window};
@@ -60,6 +61,7 @@ pub(super) struct Site<'a> {
     pub barriers: &'a isl::Set,
     /// Threads along each local coordinate.
     pub threads: &'a [i64],
+    pub techniques: Techniques,
 }
 
 /// One dimension of a window: the smallest subscript over `[T, blocks, p]`, and elements.
@@ -113,7 +115,10 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     }
     let full = full.intersect_params(site.known.clone())?.coalesce()?;
     for w in &mut windows {
-        w.passing = super::passing::writes(site, w.array, &full)?;
+        if site.techniques.passing {
+            w.passing = super::passing::writes(site, w.array, &full)?;
+        }
+        w.disturbed = super::absent::meet_writes(scop, site.band, site.known, w.array)?;
     }
     Ok(Staging { windows, copies, entered, full })
 }
@@ -228,7 +233,7 @@ fn window(site: &Site<'_>, number: usize, array: ArrayId, sides: Vec<Side>) -> R
         size.push(n as u32);
     }
     let passing = isl::UnionMap::empty(&site.scop.ctx)?;
-    Ok(Window { array, copy: format!("_in{number}"), lower, size, passing })
+    Ok(Window { array, copy: format!("_in{number}"), lower, size, passing, disturbed: true })
 }
 
 /// The stages of a set of which some coordinate's values from `low` on, as many as the extent, are in a set for parameters: `{ [v] }`.
