@@ -179,6 +179,7 @@ impl<'c> Fixture<'c> {
             steps: None,
             windows: Vec::new(),
             full: None,
+            ahead: false,
         });
     }
 
