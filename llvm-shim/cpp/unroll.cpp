@@ -1,4 +1,5 @@
-// Loops of few iterations whose subscripts come from tables, or which choose among variables, unrolled; src/prepare.rs has the argument.
+// Loops of few iterations whose subscripts come from tables, which choose among variables, or walk through arrays of one iteration, unrolled;
+// src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -13,6 +14,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
 
@@ -71,18 +73,111 @@ static bool choosesElement(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
   });
 }
 
+// Bytes of an array on the stack that may become values, and values that are looked through for its subscripts.
+static constexpr unsigned MaxLocalBytes = 4096, MaxLocalValues = 64, MaxLocalTrips = 32;
+
+// The number of iterations if it is small and known.
+static unsigned fewTrips(const Loop &L, ScalarEvolution &SE) {
+  unsigned Trips = L.getExitingBlock() ? SE.getSmallConstantTripCount(&L) : 0;
+  return Trips <= MaxLocalTrips ? Trips : 0;
+}
+
+// Whether the number of iterations is small and known, or becomes so when such loops around it are unrolled.
+static bool becomesFew(const Loop &L, const Loop &Around, ScalarEvolution &SE) {
+  if (&L == &Around || !Around.contains(&L))
+    return false;
+  if (fewTrips(L, SE))
+    return true;
+  unsigned Most = L.getExitingBlock() ? SE.getSmallConstantMaxTripCount(&L) : 0;
+  const SCEV *Count = SE.getBackedgeTakenCount(&L);
+  return Most && Most <= MaxLocalTrips && !isa<SCEVCouldNotCompute>(Count) && !SCEVExprContains(Count, [&](const SCEV *S) {
+    auto *Rec = dyn_cast<SCEVAddRecExpr>(S);
+    return isa<SCEVUnknown>(S) || (Rec && !becomesFew(*Rec->getLoop(), Around, SE));
+  });
+}
+
+// Whether a value is a number once the loops of few iterations inside of `Around` are unrolled.
+static bool countsOnly(Value *Of, const Loop &Around, LoopInfo &LI, ScalarEvolution &SE) {
+  SmallVector<Value *, 8> Work = {Of};
+  SmallPtrSet<Value *, 16> Seen;
+  while (!Work.empty()) {
+    Value *V = Work.pop_back_val();
+    if (isa<Constant>(V) || isa<AllocaInst>(V) || !Seen.insert(V).second)
+      continue;
+    auto *I = dyn_cast<Instruction>(V);
+    if (!I || Seen.size() > MaxLocalValues)
+      return false;
+    const Loop *Own = LI.getLoopFor(I->getParent());
+    if (auto *PHI = dyn_cast<PHINode>(I)) {
+      if (!Own || (PHI->getParent() == Own->getHeader() && !becomesFew(*Own, Around, SE)))
+        return false;
+    } else if (auto *Load = dyn_cast<LoadInst>(I)) {
+      auto *Table = dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand()));
+      if (!Table || !Table->isConstant() || !Table->hasDefinitiveInitializer())
+        return false;
+    } else if (!isa<BinaryOperator>(I) && !isa<CastInst>(I) && !isa<SelectInst>(I) && !isa<CmpInst>(I) && !isa<GetElementPtrInst>(I)) {
+      return false;
+    }
+    Work.append(I->op_begin(), I->op_end());
+  }
+  return true;
+}
+
+// Whether all subscripts of an array on the stack that is not seen elsewhere are numbers once loops of few iterations are unrolled, each of them
+// inside of `Around`.
+static bool isLocal(AllocaInst &Array, const Loop &Around, LoopInfo &LI, ScalarEvolution &SE) {
+  std::optional<TypeSize> Size = Array.getAllocationSize(Array.getDataLayout());
+  if (!Size || Size->isScalable() || *Size > MaxLocalBytes)
+    return false;
+  SmallVector<Value *, 8> Work = {&Array};
+  while (!Work.empty())
+    for (User *U : Work.pop_back_val()->users()) {
+      auto *I = cast<Instruction>(U);
+      if (auto *Intrinsic = dyn_cast<IntrinsicInst>(I); Intrinsic && Intrinsic->isLifetimeStartOrEnd())
+        continue;
+      if (isa<GetElementPtrInst>(I)) {
+        Work.push_back(I);
+        continue;
+      }
+      auto *Store = dyn_cast<StoreInst>(I);
+      bool Simple = Store ? Store->isSimple() && Store->getValueOperand() != U : isa<LoadInst>(I) && cast<LoadInst>(I)->isSimple();
+      if (!Simple || !Around.contains(I) || !countsOnly(getLoadStorePointerOperand(I), Around, LI, SE))
+        return false;
+    }
+  return true;
+}
+
+// A subscript of an array that becomes values when its loops are unrolled.
+static bool walksLocal(Instruction &I, const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
+  Value *Pointer = getLoadStorePointerOperand(&I);
+  auto *Array = Pointer ? dyn_cast<AllocaInst>(getUnderlyingObject(Pointer)) : nullptr;
+  if (!Array || SE.isLoopInvariant(SE.getSCEV(Pointer), &L))
+    return false;
+  // An iteration of the innermost loop around with many iterations has the array for itself.
+  const Loop *Around = L.getParentLoop();
+  while (Around && fewTrips(*Around, SE))
+    Around = Around->getParentLoop();
+  return Around && isLocal(*Array, *Around, LI, SE);
+}
+
+static bool walksLocals(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
+  return any_of(L.blocks(), [&](BasicBlock *BB) { return any_of(*BB, [&](Instruction &I) { return walksLocal(I, L, LI, SE); }); });
+}
+
 // False if there is none.
 static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t MaxInstructions) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   ScalarEvolution &SE = S.FAM.getResult<ScalarEvolutionAnalysis>(F);
-  for (Loop *L : LI.getLoopsInPreorder()) {
-    if (!L->isInnermost() || !L->isLoopSimplifyForm() || (!indexesByTable(*L) && !choosesElement(*L, LI, SE)))
-      continue;
+  // Inner loops first.
+  auto Loops = LI.getLoopsInPreorder();
+  for (Loop *L : reverse(Loops)) {
     unsigned Count = SE.getSmallConstantTripCount(L);
     uint64_t Size = 0;
     for (BasicBlock *BB : L->blocks())
       Size += BB->size();
-    if (Count < 2 || Count > MaxIterations || Size * Count > MaxInstructions)
+    if (!Count || Count > MaxIterations || Size * Count > MaxInstructions || !L->isLoopSimplifyForm() || !L->isSafeToClone())
+      continue;
+    if (!indexesByTable(*L) && !(L->isInnermost() && choosesElement(*L, LI, SE)) && !walksLocals(*L, LI, SE))
       continue;
     UnrollLoopOptions Options{};
     Options.Count = Count;

@@ -69,7 +69,8 @@
 //!
 //! **Tables of offsets.** In `for (k < 9) s += f[x - ex[k]][y - ey[k]]` (lattice methods, lists of neighbours) the subscripts come from a constant
 //! table, in `for (r < 3) o = o * extent[r] + index[r]` (views of any number of dimensions) from a variable of the function. Without the loop each is a number
-//! or a value: such loops are unrolled. So are those that keep a pointer to one of several variables, as `std::max({a, b, c})` does.
+//! or a value: such loops are unrolled. So are those that keep a pointer to one of several variables, as `std::max({a, b, c})` does, and
+//! those that walk through an array which one iteration of the loop around has for itself (`float v[9]`, sorted for a median): its elements become values.
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
 /// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
@@ -187,8 +188,8 @@ impl Session {
         Ok(unsafe { sys::prs_advance_counters(self.raw, f) })
     }
 
-    /// Unrolls innermost loops of few iterations in which subscripts are computed from a constant table, or from an array on the stack, or which choose
-    /// a pointer to a variable. Returns whether there was one: what is loaded is not simplified yet.
+    /// Unrolls loops of few iterations in which subscripts are computed from a constant table, or from an array on the stack, which choose
+    /// a pointer to a variable, or walk through an array of one iteration. Returns whether there was one: what is loaded is not simplified yet.
     pub fn unroll_tables(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

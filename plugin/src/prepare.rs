@@ -18,6 +18,12 @@ const SIMPLIFY: &str = "early-cse<memssa>,loop(indvars),simplifycfg,loop-simplif
 /// The form that loops need after blocks have changed.
 const LOOPS: &str = "loop-simplify,lcssa";
 
+/// After loops are unrolled: their counters are numbers, and arrays that they walked through become values.
+const UNROLLED: &str = "simplifycfg,early-cse<memssa>,instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa";
+
+/// How often loops are unrolled: those inside of others whose counters bound them come after these.
+const MAX_UNROLLED: u32 = 4;
+
 /// Switches with more cases stay; each case is a piece of a domain.
 const MAX_SWITCH_CASES: u32 = 16;
 
@@ -73,7 +79,12 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.describe_math_calls(f)?;
     session.drop_stack_saves(f)?;
     session.run_passes(f, CANONICALISE)?;
-    if session.unroll_tables(f)? {
+    let mut unrolled = 0;
+    while unrolled < MAX_UNROLLED && session.unroll_tables(f)? {
+        session.run_passes(f, UNROLLED)?;
+        unrolled += 1;
+    }
+    if unrolled > 0 {
         session.run_passes(f, CANONICALISE)?;
     }
     session.specialise_back_edges(f)?;
