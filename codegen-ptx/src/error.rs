@@ -21,6 +21,9 @@ pub enum CodegenError {
     /// another mapping need not have it.
     #[error("a condition that is not the same in all threads of a block or points of a tile")]
     Divergent,
+    /// More instructions than LLVM and ptxas compile in reasonable time; a mapping without tiles has fewer.
+    #[error("kernels of {0} instructions are too long")]
+    TooLong(u64),
     /// LLVM refused: a broken module, a pass pipeline, a missing target.
     #[error("llvm: {0}")]
     Llvm(String),

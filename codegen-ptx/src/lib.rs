@@ -16,6 +16,7 @@ mod ahead;
 mod arguments;
 mod ast_expr;
 mod barriers;
+mod bulk;
 mod cell;
 mod checked;
 mod checks;
@@ -49,6 +50,7 @@ mod tiled;
 mod walk;
 mod window;
 
+pub use bulk::bulk;
 pub use descriptor::{Image, ImageKind};
 pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};
 pub use error::{CodegenError, Result};

@@ -11,6 +11,7 @@
 //! # Example
 //! `%r = load float, ptr %p` from an array that the kernel never writes becomes `ld.global.nc.f32`.
 
+use crate::bulk::check_length;
 use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::ir::{Ir, c_string};
 use crate::kernel::{
@@ -82,7 +83,7 @@ pub fn lower_ptx(km: &KernelModule, options: &PtxOptions) -> Result<String> {
 /// they need. What is left is [`DeviceModule::ptx`], on any thread.
 ///
 /// # Errors
-/// [`CodegenError::Unsupported`] where a mathematical function has no device version.
+/// [`CodegenError::Unsupported`] where a mathematical function has no device version; [`CodegenError::TooLong`].
 pub fn prepare_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModule> {
     let machine = Machine::new(options)?;
     let module = OwnedModule::clone_of(km.module());
@@ -100,6 +101,7 @@ pub fn prepare_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModu
     lower_math(module.0, options)?;
     internalize(module.0, km);
     check_calls(module.0)?;
+    check_length(module.0)?;
     verify(module.0)?;
     Ok(DeviceModule::new(&module, options))
 }

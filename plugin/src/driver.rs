@@ -312,7 +312,7 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
             // SAFETY: detection's handles are live as long as the working copy.
             unsafe {
                 (wish.products, wish.chained) = (codegen::products(&scop), codegen::chained(&scop));
-                wish.divides = codegen::divides_integers(&scop);
+                (wish.divides, wish.bulk) = (codegen::divides_integers(&scop), codegen::bulk(&scop));
             }
             schedule::map(&scop, &dependences, &tree, &wish)
         })
@@ -348,7 +348,9 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     accept(&violations)?;
     let generated = |e: codegen::CodegenError| match e {
         codegen::CodegenError::Unsupported(what) => RejectReason::Device { what },
-        e if is_quota(&e) => RejectReason::Budget { stage: "code generation".into() },
+        e if is_quota(&e) || matches!(e, codegen::CodegenError::TooLong(_)) => {
+            RejectReason::Budget { stage: "code generation".into() }
+        }
         e => RejectReason::Internal { stage: "code generation".into(), message: e.to_string() },
     };
     codegen::check_live_outs(&scop).map_err(generated)?;
@@ -397,7 +399,19 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         eprintln!("{kernels}");
         return Ok(None);
     }
-    let device = commit::device_code(&kernels, options, timer, &run.assembler).map_err(generated)?;
+    let mut device = commit::device_code(&kernels, options, timer, &run.assembler);
+    let several = proved || has_tiles(&mapped) || kernels.fused().is_some();
+    if let (true, Err(e @ codegen::CodegenError::TooLong(_))) = (several, &device) {
+        fused = fused.map(|_| Err(e.to_string()));
+        mapped = ordinary(false).map_err(reject_reason)?;
+        accept(&check(&mapped, 4 * budget).map_err(reject_reason)?)?;
+        kernels = build(&mapped).map_err(generated)?;
+        if !options.targets.checked {
+            kernels.share();
+        }
+        device = commit::device_code(&kernels, options, timer, &run.assembler);
+    }
+    let device = device.map_err(generated)?;
     if stage == Stage::Ptx {
         let images = device.map_or(Ok(Vec::new()), |job| job.wait(timer)).map_err(generated)?;
         for i in images.iter().filter(|i| i.kind == codegen::ImageKind::Ptx) {

@@ -55,6 +55,8 @@ pub struct MapOptions {
     pub chained: Vec<StmtId>,
     /// Whether some statement divides integers, which must not happen at points that do not exist.
     pub divides: bool,
+    /// By statement: instructions of the device that its divisions and functions are. Statements that are not listed have none.
+    pub bulk: Vec<u32>,
     /// isl operations.
     pub budget: u64,
 }
@@ -73,6 +75,7 @@ impl Default for MapOptions {
             products: Vec::new(),
             chained: Vec::new(),
             divides: false,
+            bulk: Vec::new(),
             budget: crate::DEFAULT_BUDGET,
         }
     }

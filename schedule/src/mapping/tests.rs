@@ -338,6 +338,24 @@ fn register_tiles_and_panels() {
 }
 
 #[test]
+fn long_operations_have_smaller_tiles_or_none() {
+    // Instructions of both statements: points of a thread of the largest tile.
+    let table = [
+        (vec![], Some(128)),
+        (vec![0, 8], Some(128)),
+        (vec![0, 14], Some(64)),
+        (vec![0, 50], None),
+        (vec![300, 0], None),
+    ];
+    for (bulk, points) in table {
+        let m = mapped_with(&kernel("gemm"), &MapOptions { bulk: bulk.clone(), ..Default::default() });
+        let of = |t: &crate::Tiling| t.dims.iter().map(|d| d.points).product::<u32>();
+        let most = m.kernels.iter().filter_map(|k| k.tiling.as_ref().map(of)).max();
+        assert_eq!(most, points, "{bulk:?}");
+    }
+}
+
+#[test]
 fn private_accumulators_in_tiles() {
     let s = scop(
         "param n m k; array C n m; array A n k; array B k m; phi acc n m;

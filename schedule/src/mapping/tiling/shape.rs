@@ -180,6 +180,11 @@ pub(in super::super) struct Tile {
 const MAX_INSTANCES: usize = 256;
 /// The same, of instances outside of loops.
 const MAX_SINGLE: usize = 512;
+/// A kernel with more instructions of divisions and functions in a loop's unrolled instances is not tiled: its time is theirs, and registers spill (`s += expf(a - b)` at 64
+/// points: 808 bytes, a quarter of a minute of ptxas; a remainder of integers at 64: 1,348 bytes, 3 s).
+const MAX_BULK: usize = 1024;
+/// The same, of instances outside of loops.
+const MAX_SINGLE_BULK: usize = 4096;
 
 /// The tiles to choose from, largest first; x and the other member with reuse are tiled. None if there is no reuse.
 pub(super) fn shapes(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> {
@@ -202,6 +207,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
     // For each member, the reads that do not depend on it.
     let mut reuse: Vec<Vec<usize>> = vec![Vec::new(); site.members.len()];
     let (mut reads, mut bytes, mut looped, mut single) = (0, 4, 0, 0);
+    let (mut looped_bulk, mut single_bulk) = (0, 0);
     let (mut products, mut chained) = (true, false);
     for leaf in &found {
         for set in leaf.domain.sets()? {
@@ -211,6 +217,8 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
             *(if leaf.path.is_empty() { &mut single } else { &mut looped }) += 1;
             let name = set.tuple_name()?.unwrap_or_default();
             let Some((id, s)) = scop.statement_named(&name) else { return Ok(vec![]) };
+            let bulk = options.bulk.get(id.0).map_or(0, |b| *b as usize);
+            *(if leaf.path.is_empty() { &mut single_bulk } else { &mut looped_bulk }) += bulk;
             // The points of a thread advance together; control flow on data would keep them apart.
             if s.subregion.is_some() {
                 return Ok(vec![]);
@@ -261,6 +269,9 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
     for s in list {
         let points = (s.points[0] * s.points[1]) as usize;
         if points * looped > MAX_INSTANCES || points * single > MAX_SINGLE {
+            continue;
+        }
+        if points * looped_bulk > MAX_BULK || points * single_bulk > MAX_SINGLE_BULK {
             continue;
         }
         let dim = |d: usize| {
