@@ -78,8 +78,12 @@ pub type MapError = ScheduleError;
 pub type Result<T> = std::result::Result<T, ScheduleError>;
 
 impl From<isl::Error> for ScheduleError {
+    /// What a budget around all stages ends is none of their errors.
     fn from(e: isl::Error) -> Self {
-        ScheduleError::Isl(e)
+        match e {
+            isl::Error::Quota => ScheduleError::Budget("scheduling"),
+            e => ScheduleError::Isl(e),
+        }
     }
 }
 
@@ -97,7 +101,7 @@ pub(crate) fn budgeted<T>(
 /// into another one on the way up.
 pub(crate) fn is_quota(e: &ScheduleError) -> bool {
     match e {
-        ScheduleError::Budget(_) | ScheduleError::Isl(isl::Error::Quota) => true,
+        ScheduleError::Budget(_) => true,
         ScheduleError::Isl(isl::Error::Failed(text)) => {
             text.contains("maximal number of operations exceeded")
         }

@@ -473,3 +473,13 @@ fn products_of_known_sizes_are_cut() {
         assert!(m.kernels.iter().all(|k| k.tiling.is_some() && k.host_params.is_empty()));
     }
 }
+
+/// Stages name their own budgets; one around all of them is a budget too, and no internal error.
+#[test]
+fn budgets_around_stages_are_budgets() {
+    let s = scop("param n; array A n; for i : 0 <= i < n { S : A[i] = A[i]; }");
+    let spent = s.ctx.with_budget(1, || -> crate::Result<_> {
+        Ok(s.domain()?.apply(isl::UnionMap::read(&s.ctx, "{ S[i] -> [floor(i / 7)] }")?)?.coalesce()?)
+    });
+    assert!(matches!(spent, Err(crate::ScheduleError::Budget(_))), "{:?}", spent.err());
+}

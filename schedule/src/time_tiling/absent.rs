@@ -7,7 +7,8 @@
 //! that no one writes, which takes two instructions more a load.
 //!
 //! # Example
-//! `for t, for i < 50: S: A[i] = A[i] + A[i + 50]`: the absent `S` at `i = -1` would read `A[49]`, which that at `i = 49` writes.
+//! `for t, for i < 50: S: A[i] = A[i] + A[i + 50]`: the absent `S` at `i = -1` would read `A[49]`, which that at `i = 49` writes. `for t { for i: S: B[i] =
+//! A[i - 1]; for i: R: A[i] = B[i] }`: in a step of `R`, the code computes an absent `S` too, which would read what `R` writes.
 
 use super::band::{Band, names};
 use crate::Result;
@@ -22,7 +23,10 @@ pub(super) fn meet_writes(scop: &Scop, band: &Band, known: &isl::Set, array: Arr
     // For all points, as the code has them; and subscripts likewise.
     let of_all = band.coordinates.clone().gist_domain(scop.domain()?)?.gist_params(known.clone())?;
     let (all, real) = (of_all.apply_range(time.clone())?, band.coordinates.clone().apply_range(time)?);
-    let together = all.apply_range(real.reverse()?)?;
+    // Of several statements an iteration, the code of a step computes all, and keeps that of the step: the others are of the iteration that it is in,
+    // or of the one before.
+    let near = isl::UnionMap::read(ctx, &format!("{{ [a] -> [b] : a - {0} < b < a + {0} }}", band.levels))?;
+    let together = all.apply_range(near)?.apply_range(real.reverse()?)?;
     let writes = scop.accesses(|_, a| a.array == array && a.kind != AccessKind::Read)?;
     let writes = writes.intersect_params(known.clone())?;
     for s in &scop.statements {

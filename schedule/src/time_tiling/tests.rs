@@ -383,6 +383,8 @@ fn absent_instances_meet_writes_where_they_would() {
     for (text, disturbed) in [
         // One plane is read and another one written; each point its own element; a point that there is not reads what others write.
         (STENCILS[0].1, vec![false]),
+        // Statements of one iteration write what the others read.
+        (STENCILS[1].1, vec![true, true]),
         ("param n m; array A m; for t : 0 <= t < n { for i : 0 <= i < m { S : A[i] = A[i]; } }", vec![false]),
         (
             "param n; array A 100; for t : 0 <= t < n { for i : 0 <= i < 50 { S : A[i] = A[i], A[i+50]; } }",
