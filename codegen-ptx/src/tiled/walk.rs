@@ -54,6 +54,33 @@ fn copies(node: &AstNode) -> Result<bool> {
     })
 }
 
+/// The statement or copy of a node, and its arguments.
+fn user(node: &AstNode) -> Result<(String, Vec<AstExpr>)> {
+    let call = node.user_expr()?;
+    let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
+    Ok((call.arg(0)?.id()?.name(), args))
+}
+
+/// The panel that is filled last beneath a node, and the arguments of its copy, if no loop is around it.
+fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize, Vec<AstExpr>)>> {
+    Ok(match node.node_type()? {
+        AstNodeType::Block => {
+            let mut last = None;
+            for child in node.block_children()?.to_vec()? {
+                last = last_fill(k, &child)?.or(last);
+            }
+            last
+        }
+        AstNodeType::Mark => last_fill(k, &node.mark_node()?)?,
+        AstNodeType::If | AstNodeType::For => None,
+        AstNodeType::User => {
+            let (name, args) = user(node)?;
+            let panel = state(k)?.tiling.panels.iter().position(|p| p.name == name);
+            panel.map(|at| (at, args))
+        }
+    })
+}
+
 /// Longer strips (powers of two) run in a loop over so many iterations.
 const MAX_UNROLLED: u32 = 16;
 /// The same for products.
@@ -93,13 +120,19 @@ pub(super) fn walk<'a>(
                 ir.br(after);
             }
             ir.at_end(after);
-            Ok(())
+            // Where the loop behind a copy is empty just when the condition does not hold, isl puts the copy alone under it: the
+            // buffers are in force behind the branch as well.
+            match last_fill(k, &node.if_then()?)? {
+                Some((at, args)) if !node.if_has_else()? || !copies(&node.if_else()?)? => {
+                    let args = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
+                    enter(k, emit, at, &args, ir.int(0), 1)
+                }
+                _ => Ok(()),
+            }
         }
         AstNodeType::For => walk_for(k, function, emit, node, false),
         AstNodeType::User => {
-            let call = node.user_expr()?;
-            let name = call.arg(0)?.id()?.name();
-            let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
+            let (name, args) = user(node)?;
             let tiling = state(k)?.tiling;
             if let Some(at) = tiling.panels.iter().position(|p| p.name == name) {
                 return fill(k, function, emit, at, &args);
@@ -315,12 +348,7 @@ pub(super) fn constant_step(node: &AstNode) -> Result<i64> {
 
 /// The statement that is all of a loop's body, and its arguments.
 pub(super) fn only_statement(node: &AstNode) -> Result<Option<(String, Vec<AstExpr>)>> {
-    if node.node_type()? != AstNodeType::User {
-        return Ok(None);
-    }
-    let call = node.user_expr()?;
-    let args = (1..call.n_arg()?).map(|i| call.arg(i as i32)).collect::<isl::Result<Vec<_>>>()?;
-    Ok(Some((call.arg(0)?.id()?.name(), args)))
+    if node.node_type()? == AstNodeType::User { user(node).map(Some) } else { Ok(None) }
 }
 
 /// Whether only instances of statements are beneath a node.
