@@ -1,12 +1,9 @@
-/* Loops as they stand in programs of all kinds, none of them made for a GPU: `everyday SIZE [NAME]` runs each three times (or the one of that name)
+/* Loops as they stand in programs of all kinds, none of them made for a GPU: `everyday SIZE [NAME]` runs each four times (or the one of that name)
  * and prints a hash of what it computed. SIZE 0 is small, to be compared with the plain program (bilateral, softmax and options differ in last bits:
  * functions of the C library); 1 is what bench/RESULTS.md has figures of. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define KERNEL __attribute__((noinline)) static
+#define LOW 0.5
+#define HIGH 1.5
+#include "loops.h"
 
 KERNEL void triad(long n, float *a, const float *b, const float *c) {
   for (long i = 0; i < n; i++)
@@ -235,51 +232,12 @@ KERNEL double step(long n, double a, double *restrict r, const double *restrict 
   return rr;
 }
 
-static unsigned long long state = 88172645463325252ull;
-
-static unsigned long long next(void) {
-  state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-  return state;
-}
-
-static float *floats(size_t n) {
-  float *p = malloc(n * sizeof *p);
-  for (size_t i = 0; i < n; i++)
-    p[i] = 0.5f + (float)(next() >> 40) * 0x1p-24f;
-  return p;
-}
-
-static double *doubles(size_t n) {
-  double *p = malloc(n * sizeof *p);
-  for (size_t i = 0; i < n; i++)
-    p[i] = 1.5 + (double)(next() >> 11) * 0x1p-53;
-  return p;
-}
-
 static unsigned char *bytes(size_t n, int mask) {
   unsigned char *p = malloc(n);
   for (size_t i = 0; i < n; i++)
     p[i] = (next() >> 33) & mask;
   return p;
 }
-
-static void print(const char *name, const void *data, size_t size) {
-  unsigned long long h = 1469598103934665603ull;
-  for (const unsigned char *p = data; size >= 4; p += 4, size -= 4) {
-    unsigned word;
-    memcpy(&word, p, 4);
-    h = (h ^ word) * 1099511628211ull;
-  }
-  printf("%s %016llx\n", name, h);
-  fflush(stdout);
-}
-
-#define RUN(name, call, out, size)                                                                                               \
-  if (argc < 3 || !strcmp(argv[2], #name)) {                                                                                     \
-    for (int r = 0; r < 3; r++)                                                                                                  \
-      name call;                                                                                                                 \
-    print(#name, out, size);                                                                                                     \
-  }
 
 int main(int argc, char **argv) {
   int large = argc > 1 && atoi(argv[1]);
@@ -291,28 +249,28 @@ int main(int argc, char **argv) {
   double *d0 = doubles(nn), *d1 = doubles(nn), *d2 = doubles(mm), *d3 = doubles(mm), *d4 = doubles(nn / 4), *v0 = doubles(n), *v1 = doubles(n);
   unsigned char *u0 = bytes(3 * N, 255), *u1 = bytes(nn, 1), *u2 = bytes(nn > N ? nn : N, 255);
 
-  RUN(triad, (N, f0, f1, f2), f0, N * 4)
-  RUN(bilateral, (m, (void *)f1, (void *)f0), f0, mm * 4)
-  RUN(softmax, (large ? n : 70, m, (void *)f0), f0, N * 4)
-  RUN(normalise, (large ? n : 70, m, f1, f2, f2 + m, f0), f0, N * 4)
-  RUN(filter, (N, 31, f1, f2, f0), f0, N * 4)
-  RUN(correlate, (m, 15, (void *)f1, (void *)f2, (void *)f0), f0, mm * 4)
-  RUN(products, (b, k, (void *)f1, (void *)f2, (void *)f0), f0, bk * 4)
-  RUN(integral, (m, (void *)f0), f0, mm * 4)
-  RUN(copied_back, (large ? 100 : 7, N / 4, f1, f0), f1, N)
-  RUN(move, (N / 7, (void *)f2, 0.01f), f2, N * 4)
-  RUN(pool, (c, q, (void *)in, (void *)out), out, (long)c * q * q * 4)
-  RUN(grey, (N, u0, u2), u2, N)
-  RUN(life, (n, (void *)u1, (void *)u2), u2, nn)
-  RUN(options, (nn / 4, d0, d1, d1 + nn / 4, d4), d4, nn / 4 * 8)
-  RUN(rows, (n, d0, v0, v1), v1, n * 8)
-  RUN(columns, (n, d0, v0, v1), v1, n * 8)
-  RUN(statistics, (n, m, (void *)d0, v0, v1), v1, m * 8)
-  RUN(transpose, (n, (void *)d0, (void *)d1), d1, nn * 8)
-  RUN(by_columns, (n, (void *)d0, (void *)d1), d0, nn * 8)
-  RUN(solve, (h, (void *)d0, (void *)d1), d1, (long)h * h * 8)
-  RUN(red_black, (large ? 50 : 3, m, (void *)d2, (void *)d3), d2, mm * 8)
-  RUN(tridiagonal, (m, (void *)d0, (void *)d1, (void *)d2, (void *)d3), d3, mm * 8)
-  RUN(step, (nn, 0.5, d0, d1), d0, nn * 8)
+  RUN(triad, , (N, f0, f1, f2), f0, N * 4)
+  RUN(bilateral, , (m, (void *)f1, (void *)f0), f0, mm * 4)
+  RUN(softmax, , (large ? n : 70, m, (void *)f0), f0, N * 4)
+  RUN(normalise, , (large ? n : 70, m, f1, f2, f2 + m, f0), f0, N * 4)
+  RUN(filter, , (N, 31, f1, f2, f0), f0, N * 4)
+  RUN(correlate, , (m, 15, (void *)f1, (void *)f2, (void *)f0), f0, mm * 4)
+  RUN(products, , (b, k, (void *)f1, (void *)f2, (void *)f0), f0, bk * 4)
+  RUN(integral, , (m, (void *)f0), f0, mm * 4)
+  RUN(copied_back, , (large ? 100 : 7, N / 4, f1, f0), f1, N)
+  RUN(move, , (N / 7, (void *)f2, 0.01f), f2, N * 4)
+  RUN(pool, , (c, q, (void *)in, (void *)out), out, (long)c * q * q * 4)
+  RUN(grey, , (N, u0, u2), u2, N)
+  RUN(life, , (n, (void *)u1, (void *)u2), u2, nn)
+  RUN(options, , (nn / 4, d0, d1, d1 + nn / 4, d4), d4, nn / 4 * 8)
+  RUN(rows, , (n, d0, v0, v1), v1, n * 8)
+  RUN(columns, , (n, d0, v0, v1), v1, n * 8)
+  RUN(statistics, , (n, m, (void *)d0, v0, v1), v1, m * 8)
+  RUN(transpose, , (n, (void *)d0, (void *)d1), d1, nn * 8)
+  RUN(by_columns, , (n, (void *)d0, (void *)d1), d0, nn * 8)
+  RUN(solve, , (h, (void *)d0, (void *)d1), d1, (long)h * h * 8)
+  RUN(red_black, , (large ? 50 : 3, m, (void *)d2, (void *)d3), d2, mm * 8)
+  RUN(tridiagonal, , (m, (void *)d0, (void *)d1, (void *)d2, (void *)d3), d3, mm * 8)
+  RUN(step, , (nn, 0.5, d0, d1), d0, nn * 8)
   return 0;
 }

@@ -1,11 +1,8 @@
 /* Ten dense kernels that nobody tuned for: `unseen SIZE [NAME]` runs each four times (or the one of that name) on random data and prints a hash of what it
  * computed. SIZE 0 is small, to be compared with the plain program; 1 is what bench/RESULTS.md has figures of. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define KERNEL __attribute__((noinline)) static
+#define LOW -1.0
+#define HIGH 1.0
+#include "loops.h"
 
 /* LU decompositions of many small matrices, without pivots. */
 KERNEL void small_lu(int b, double A[b][8][8]) {
@@ -121,45 +118,6 @@ KERNEL void trace(int n, int m, double X[n][m][n][m], double T[n][n]) {
       T[a][b] = s;
     }
 }
-
-static unsigned long long state = 1;
-static double uniform(void) {
-  state = state * 6364136223846793005ull + 1442695040888963407ull;
-  return (double)(state >> 11) * 0x1p-53 * 2 - 1;
-}
-
-static float *floats(size_t n) {
-  float *p = malloc(n * sizeof *p);
-  for (size_t i = 0; i < n; i++)
-    p[i] = (float)uniform();
-  return p;
-}
-
-static double *doubles(size_t n) {
-  double *p = malloc(n * sizeof *p);
-  for (size_t i = 0; i < n; i++)
-    p[i] = uniform();
-  return p;
-}
-
-static void print(const char *name, const void *data, size_t size) {
-  unsigned long long h = 1469598103934665603ull;
-  for (const unsigned char *p = data; size >= 4; p += 4, size -= 4) {
-    unsigned word;
-    memcpy(&word, p, 4);
-    h = (h ^ word) * 1099511628211ull;
-  }
-  printf("%s %016llx\n", name, h);
-  fflush(stdout);
-}
-
-#define RUN(name, make, call, out, size)                                                                                         \
-  if (argc < 3 || !strcmp(argv[2], #name)) {                                                                                     \
-    make;                                                                                                                        \
-    for (int r = 0; r < 4; r++)                                                                                                  \
-      name call;                                                                                                                 \
-    print(#name, out, size);                                                                                                     \
-  }
 
 int main(int argc, char **argv) {
   int large = argc > 1 && atoi(argv[1]);

@@ -1,4 +1,4 @@
-"""The cases of the end-to-end tests: the examples with the sizes of bench/sets/examples.json, and test/programs with the sizes
+"""The cases of the end-to-end tests: the examples with the sizes of bench/sets/examples.json, loops of bench, and test/programs with the sizes
 and the expectation in their first lines."""
 
 import dataclasses
@@ -57,6 +57,16 @@ def examples(full):
                 expectation="yes",
                 must_offload=frozenset(a for a in lists if min(a) > 2),
             )
+
+
+def everyday():
+    """The loops that nobody tuned for, at their small size."""
+    for name in ("everyday", "unseen"):
+        source = toolchain.ROOT / "bench" / f"{name}.c"
+        lists = (("0",),)
+        kernels = tuple(re.findall(r"^  RUN\((\w+)", source.read_text(encoding="utf-8"), re.MULTILINE))
+        yield Program(name=f"bench/{name}.c", source=source, element=None, arguments=lists, expectation="yes",
+                      must_offload=frozenset(lists), kernels=kernels)
 
 
 def programs():

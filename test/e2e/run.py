@@ -553,7 +553,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options = parser.parse_args()
 
-    programs = [*cases.examples(options.full), *cases.programs()]
+    programs = [*cases.examples(options.full), *cases.everyday(), *cases.programs()]
     if options.quick:
         programs = [dataclasses.replace(p, arguments=tuple(dict.fromkeys([p.arguments[0], p.arguments[-1]])))
                     for p in programs if p.element != "float"]

@@ -15,19 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
 
-static std::uint64_t state = 1;
-
-[[gnu::noinline]] static double uniform() {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return static_cast<double>(static_cast<std::int64_t>(state * 0x2545f4914f6cdd1du)) * 0x1p-63;
-}
+#include "values.hpp"
 
 template <std::size_t R> struct Right {
   std::array<std::size_t, R> extents;

@@ -5,27 +5,7 @@
 // ARGS: 2 3
 // ARGS: 31 65
 // OFFLOAD: any
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-static std::uint64_t state = 1;
-
-[[gnu::noinline]] static double uniform() {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return static_cast<double>(static_cast<std::int64_t>(state * 0x2545f4914f6cdd1du)) * 0x1p-63;
-}
-
-[[gnu::noinline]] static void mix(std::uint64_t &hash, double value) {
-  union {
-    double value;
-    std::uint64_t bits;
-  } both = {value};
-  hash = (hash ^ both.bits) * 0x100000001b3u;
-}
+#include "values.hpp"
 
 [[gnu::noinline]] static void kernel(int n, int m, std::vector<double> &A, const std::vector<double> &B) {
   for (int i = 0; i < n; ++i)

@@ -757,6 +757,14 @@ static void *thread_main(void *unused) {
   return unused;
 }
 
+static void in_threads(void *(*body)(void *)) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++)
+    pthread_create(&threads[i], 0, body, 0);
+  for (int i = 0; i < 4; i++)
+    pthread_join(threads[i], 0);
+}
+
 /* Pages that the process has in memory. */
 static long resident_pages(void) {
   long size = 0, resident = 0;
@@ -887,13 +895,9 @@ int main(int argc, char **argv) {
     }
     else if (IS("sliced_steps")) /* elements, held arrays, rounds */
       run_sliced_steps(argc > 3 ? atoi(argv[3]) : 1000, argc > 4 ? atoi(argv[4]) : -1, argc > 5 ? atoi(argv[5]) : 6, 0);
-    else if (IS("sliced_threads")) {
-      pthread_t threads[4];
-      for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], 0, sliced_thread_main, 0);
-      for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], 0);
-    } else if (IS("sliced_fork")) {
+    else if (IS("sliced_threads"))
+      in_threads(sliced_thread_main);
+    else if (IS("sliced_fork")) {
       run_sliced_steps(270000, -1, 2, 0);
       fflush(stdout);
       pid_t child = fork();
@@ -925,13 +929,9 @@ int main(int argc, char **argv) {
       run_held_parts(argc > 3 ? atoi(argv[3]) : 100);
     else if (IS("held_overlap"))
       run_held_overlap(1000);
-    else if (IS("held_threads")) {
-      pthread_t threads[4];
-      for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], 0, held_thread_main, 0);
-      for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], 0);
-    } else if (IS("steps"))
+    else if (IS("held_threads"))
+      in_threads(held_thread_main);
+    else if (IS("steps"))
       run_steps(200000, 6, argv[3]);
     else if (IS("timed"))
       run_timed(1, atof(argv[3]), atof(argv[4]));
@@ -979,27 +979,15 @@ int main(int argc, char **argv) {
         right &= A[i] == 1;
     } else if (IS("many_barriers"))
       run_rotate(1 << 14);
-    else if (IS("threads")) {
-      pthread_t threads[4];
-      for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], 0, thread_main, 0);
-      for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], 0);
-    } else if (IS("large_threads")) {
-      pthread_t threads[4];
-      for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], 0, large_thread_main, 0);
-      for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], 0);
-    } else if (IS("chains"))
+    else if (IS("threads"))
+      in_threads(thread_main);
+    else if (IS("large_threads"))
+      in_threads(large_thread_main);
+    else if (IS("chains"))
       run_chains(100, argc > 3 ? atoi(argv[3]) : 300, 0);
-    else if (IS("chain_threads")) {
-      pthread_t threads[4];
-      for (int i = 0; i < 4; i++)
-        pthread_create(&threads[i], 0, chain_thread_main, 0);
-      for (int i = 0; i < 4; i++)
-        pthread_join(threads[i], 0);
-    } else if (IS("steady"))
+    else if (IS("chain_threads"))
+      in_threads(chain_thread_main);
+    else if (IS("steady"))
       run_steady(argc > 3 ? atoi(argv[3]) : 400);
     else if (IS("signals"))
       run_interrupted();
