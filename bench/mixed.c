@@ -59,6 +59,38 @@ __attribute__((noinline)) static void covariance(int n, double *restrict A, doub
     }
 }
 
+/* Whether a loop runs is computed, but not by an affine expression: two SCoPs, between which arrays stay on the device. */
+#define NEXT(x) ((x) * 6364136223846793005u + 1442695040888963407u)
+#define AVERAGE(to, from)                                                                                                          \
+  state = NEXT(state);                                                                                                             \
+  if (state >> 7)                                                                                                                  \
+    for (int i = 1; i < n - 1; i++)                                                                                                \
+      for (int j = 1; j < n - 1; j++)                                                                                              \
+        to[i * n + j] = 0.25 * (from[i * n + j - 1] + from[i * n + j + 1] + from[(i - 1) * n + j] + from[(i + 1) * n + j]);
+__attribute__((noinline)) static void steps(int n, double *restrict A, double *restrict B, double *restrict C) {
+  uint64_t state = 1;
+  double seen = 0;
+  for (int t = 0; t < 20 && seen < 1e300; t++) {
+    AVERAGE(B, A)
+    AVERAGE(A, B)
+    if (t % 10 == 9)
+      seen += A[(t * 37 % n) * n + n / 2];
+  }
+  C[0] = seen;
+}
+/* Of another size each time. */
+__attribute__((noinline)) static void shrinking(int n, double *restrict A, double *restrict B, double *restrict C) {
+  uint64_t state = 1;
+  (void)C;
+  for (int k = 0; k < n; k += n / 16) {
+    state = NEXT(state);
+    if (state >> 7)
+      for (int i = k + 1; i < n; i++)
+        for (int j = k + 1; j < n; j++)
+          A[i * n + j] -= 1e-6 * A[i * n + k] * B[k * n + j];
+  }
+}
+
 /* The host's own accesses, which stay on the host: a call that is not inlined for each element. */
 static void touch(double *a, int n) {
   for (int i = 0; i < n * n; i += n * n / 7 + 1)
@@ -76,6 +108,8 @@ int main(int argc, char **argv) {
       {"gemm", gemm, {8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512}},
       {"jacobi", jacobi, {8, 16, 32, 64, 128, 256, 512, 1024}},
       {"covariance", covariance, {8, 16, 32, 64, 96, 128, 192, 256, 400}},
+      {"steps", steps, {16, 32, 64, 128, 256, 512, 1024}},
+      {"shrinking", shrinking, {16, 64, 256, 512, 1024}},
   };
   /* Not timed: what pays for the driver's start, in a mode that has to be persuaded. */
   for (int r = 0; r < 15; r++) {

@@ -34,6 +34,8 @@ pub struct Config {
     pub budget: Option<u32>,
     /// An operation of the run-time library that fails: name and count. The original loop runs then, or the program says what it lost.
     pub fault: Option<String>,
+    /// Launches go in so many slices, copies beside them.
+    pub slices: Option<u32>,
 }
 
 impl Config {
@@ -62,6 +64,7 @@ impl Config {
                 let operation = rng.pick(&["alloc", "copy", "end-copy", "launch", "sync"]);
                 format!("{operation}:{}", 1 + rng.below(60))
             }),
+            slices: rng.chance(25).then(|| 2 + rng.below(3) as u32),
         }
     }
 
@@ -89,6 +92,7 @@ impl Config {
             ("POLLYRS_RT_EMU_THREADS", self.threads.to_string()),
         ];
         variables.extend(self.fault.clone().map(|fault| ("POLLYRS_RT_FAULT", fault)));
+        variables.extend(self.slices.map(|n| ("POLLYRS_RT_OVERLAP", n.to_string())));
         variables
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload};
-use crate::cost::{self, Estimate, Moves};
+use crate::cost::{self, Advice, Estimate, Moves};
 use crate::cuda::Device;
 use crate::errno_address;
 use crate::error::{Error, Result};
@@ -72,8 +72,13 @@ pub fn choose(
         return Ok(None);
     }
     let (kernels, rates) = (scop.kernels().len(), registry::rates());
+    let mut advice = Advice::Estimate;
     let estimate = match &hold {
-        None => state.learned.estimate(work, arrays.iter().map(Moves::of), kernels, rates),
+        None => {
+            let mut estimate = state.learned.estimate(work, arrays.iter().map(Moves::of), kernels, rates);
+            advice = state.learned.advise(&mut estimate);
+            estimate
+        }
         Some(hold) => {
             let moves = arrays.iter().map(|array| hold.moves(array));
             let mut estimate = state.learned.estimate(work, moves, kernels, rates);
@@ -81,16 +86,21 @@ pub fn choose(
             estimate
         }
     };
-    let host_ms = estimate.host * 1e3;
+    let (host_ms, size) = (estimate.host * 1e3, estimate.size());
+    match advice {
+        Advice::TryHost => return Err(Error::Doubtful { device_ms: estimate.device * 1e3, host_ms, size }),
+        Advice::TryDevice if Device::has(&state.module) => return Ok(Some(estimate)),
+        _ => {}
+    }
     let mut gain = estimate.gain();
     if gain <= 0.0 {
         let resident = estimate.gain_without_transfers();
         if !hold.is_some_and(|hold| hold.worth_moving(resident, arrays, rates)) {
-            return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms, work });
+            return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms, size });
         }
         gain = resident;
     } else if state.learned.is_doubtful(&estimate, hold.is_some()) {
-        return Err(Error::Doubtful { device_ms: estimate.device * 1e3, host_ms, work });
+        return Err(Error::Doubtful { device_ms: estimate.device * 1e3, host_ms, size });
     }
     // Both count the gain.
     let loading = Device::knows(&state.module) || state.learned.worth_loading(gain, scop);
@@ -98,7 +108,7 @@ pub fn choose(
         && let Err(gains) = cost::worth_starting(gain, rates)
     {
         let (gains_ms, price_ms) = (gains * 1e3, rates.startup * 1e3);
-        return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms, work });
+        return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms, size });
     }
-    if loading { Ok(Some(estimate)) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, work }) }
+    if loading { Ok(Some(estimate)) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, size }) }
 }

@@ -33,6 +33,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::abi::{Array, IMAGE_CUBIN, IMAGE_PTX, Scop};
 use crate::machine::{Machine, REFERENCE};
 
+mod history;
+
+use history::History;
+pub use history::{Advice, Size};
+
 /// Seconds from begin to end of an execution that moves nothing (8 µs measured, a wait included).
 const OVERHEAD: f64 = 10e-6;
 /// Seconds for a copy, however small (3 µs measured).
@@ -118,6 +123,8 @@ pub struct Estimate {
     unscaled: f64,
     /// Of the device's, what the transfers take.
     transfers: f64,
+    /// The same before it is scaled.
+    moved: f64,
     /// What has to come back before the original loop may run.
     pub leave: f64,
 }
@@ -137,6 +144,10 @@ impl Moves {
 }
 
 impl Estimate {
+    pub fn size(&self) -> Size {
+        Size { work: self.work, moved: self.moved }
+    }
+
     pub fn gain(&self) -> f64 {
         self.host + self.leave - self.device
     }
@@ -249,6 +260,8 @@ pub struct Learned {
     launches: Figure,
     /// Gains missed while the code was not loaded.
     missed: Figure,
+    /// Sizes that come again.
+    history: History,
 }
 
 /// Gains missed while the driver was not started.
@@ -274,6 +287,7 @@ impl Learned {
             work,
             unscaled,
             transfers: moved * scale,
+            moved,
             device: (unscaled + rates.launching(launches)) * scale,
             host: work * rates.host_instance * self.host_scale.get(work).unwrap_or(1.0),
             leave: 0.0,
@@ -294,6 +308,16 @@ impl Learned {
     fn device_scale(&self, work: f64) -> f64 {
         let scale = self.device_scale.get(work).unwrap_or(1.0);
         if self.device_scale.count(work) == 1 { scale.min(1.0) } else { scale }
+    }
+
+    /// What executions of the same size say, whose times count in place of the estimated ones.
+    pub fn advise(&self, estimate: &mut Estimate) -> Advice {
+        if estimate.host < MEASURED { Advice::Estimate } else { self.history.advise(estimate) }
+    }
+
+    /// An execution whose arrays all moved took `seconds` on the device, with all that belongs to it.
+    pub fn device_took_in_all(&self, seconds: f64, size: Size) {
+        self.history.device_took(seconds, size);
     }
 
     /// Whether an execution on the device was measured.
@@ -321,11 +345,13 @@ impl Learned {
         self.device_scale.note(class);
         self.device_scale.counts[class].fetch_add(2, Ordering::Relaxed);
         self.launches.set(launches as f64);
+        self.history.device_took(seconds, estimate.size());
     }
 
-    /// The original loop took `seconds` for so many statement instances.
-    pub fn host_took(&self, seconds: f64, work: f64, rates: &Rates) {
-        self.host_scale.correct(work, seconds, work * rates.host_instance, 1);
+    /// The original loop took `seconds`.
+    pub fn host_took(&self, seconds: f64, size: Size, rates: &Rates) {
+        self.host_scale.correct(size.work, seconds, size.work * rates.host_instance, 1);
+        self.history.host_took(seconds, size);
     }
 
     /// Counts a gain that is missed if the answer is no: whether the code is worth loading.
@@ -423,7 +449,7 @@ mod tests {
         learned.device_took(40e-3, estimate(), 10_000, &rates());
         assert!(estimate().gain() < 0.0, "{:?}", estimate());
         // The host turns out to be much slower still.
-        learned.host_took(5.0, estimate().work, &rates());
+        learned.host_took(5.0, estimate().size(), &rates());
         assert!(estimate().gain() > 0.0, "{:?}", estimate());
         // Now and then a bad measurement changes nothing for long.
         for _ in 0..20 {
@@ -460,12 +486,12 @@ mod tests {
         for _ in 0..2 {
             learned.device_took(1e-4, estimate(1e5), 1, &rates());
         }
-        learned.host_took(2e-5, 1e5, &rates());
+        learned.host_took(2e-5, estimate(1e5).size(), &rates());
         assert!(estimate(1e5).gain() < 0.0, "{:?}", estimate(1e5));
         for _ in 0..2 {
             learned.device_took(5e-3, estimate(1e9), 1, &rates());
         }
-        learned.host_took(0.5, 1e9, &rates());
+        learned.host_took(0.5, estimate(1e9).size(), &rates());
         assert!(estimate(1e9).gain() > 0.4 && estimate(1e5).gain() < 0.0, "{:?}", estimate(1e9));
         // Between them the nearer one counts; a cold first execution is forgotten.
         assert!(estimate(2e8).gain() > 0.05, "{:?}", estimate(2e8));
@@ -485,12 +511,12 @@ mod tests {
         let device = estimate().device;
         // Two cold executions, then what they really take: a third less than on the device.
         for factor in [1.9, 1.5] {
-            learned.host_took(factor * device, 1e6, &rates());
+            learned.host_took(factor * device, estimate().size(), &rates());
         }
         assert!(estimate().gain() > 0.0 && learned.is_doubtful(&estimate(), false), "{:?}", estimate());
         assert!(!learned.is_doubtful(&estimate(), true), "without its transfers it is clear");
         for _ in 0..2 {
-            learned.host_took(0.7 * device, 1e6, &rates());
+            learned.host_took(0.7 * device, estimate().size(), &rates());
         }
         assert!(!learned.is_doubtful(&estimate(), false) && estimate().gain() < 0.0, "{:?}", estimate());
         // What is clear, or long, is no matter of doubt.

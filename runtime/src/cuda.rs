@@ -36,6 +36,8 @@ pub struct Device {
     name: String,
     /// 90 for sm_90.
     arch: u32,
+    /// Bytes.
+    memory: u64,
     pool: Mutex<Pool>,
     streams: Mutex<Vec<Handle>>,
     /// None: not wanted. One copy at a time: they share the link anyway.
@@ -142,6 +144,7 @@ impl Device {
             context,
             name,
             arch: (major * 10 + minor).max(0) as u32,
+            memory: memory as u64,
             pool: Mutex::new(Pool::new(limit)),
             streams: Mutex::default(),
             ring: Mutex::new((config.copy_threads > 0).then(|| Ring::new(config.copy_threads))),
@@ -157,6 +160,11 @@ impl Device {
         };
         machine::calibrate(config, &device, start.elapsed().as_secs_f64());
         Ok(device)
+    }
+
+    /// Bytes of the device's memory, those that others use among them.
+    pub fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// The driver's functions; most want the context to be current.
@@ -216,6 +224,11 @@ impl Device {
     /// Whether the SCoP's code was loaded or refused already.
     pub fn knows(slot: &ModuleSlot) -> bool {
         lock(slot).is_some()
+    }
+
+    /// Whether it was loaded.
+    pub fn has(slot: &ModuleSlot) -> bool {
+        matches!(*lock(slot), Some(Ok(_)))
     }
 
     /// The SCoP's module, loaded at the first call.

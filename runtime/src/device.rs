@@ -43,6 +43,11 @@ pub trait Queue {
     /// The name in the profile.
     fn label(&self) -> &'static str;
 
+    /// Bytes of the device's memory, where that has an end.
+    fn memory(&self) -> Option<u64> {
+        None
+    }
+
     /// `bytes` (> 0) of device memory at an address congruent to `host` modulo [`WIDEST_ACCESS`], on the emulated device modulo [`ALIGNMENT`].
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64>;
 
@@ -127,6 +132,16 @@ pub trait Queue {
             unsafe { self.copy_out(to, from + plane.offset + row * rows.pitch(), rows.bytes) }?;
         }
         Ok(())
+    }
+
+    /// [`Queue::await_copies`] waits for the copies to the device so far.
+    fn mark_copies(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The copies to the device up to the last mark have read the program's memory. Kernels behind them may still run.
+    fn await_copies(&mut self) -> Result<()> {
+        self.synchronize()
     }
 
     /// Launches a kernel of the SCoP; `arguments` are its argument slots.

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::config::Operation;
+use crate::cost::Size;
 
 /// Why the original loop runs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -16,19 +17,19 @@ pub enum Error {
     #[error("offloading is switched off (POLLYRS_RT_OFFLOAD=never)")]
     Never,
     #[error("not worth a transfer: estimated {device_ms:.3} ms on the device, {host_ms:.3} ms on the host")]
-    NotWorthIt { device_ms: f64, host_ms: f64, work: f64 },
+    NotWorthIt { device_ms: f64, host_ms: f64, size: Size },
     #[error(
         "about the same on both sides, and the original loop is not known well: estimated {device_ms:.3} ms on the device, {host_ms:.3} ms on the host"
     )]
-    Doubtful { device_ms: f64, host_ms: f64, work: f64 },
+    Doubtful { device_ms: f64, host_ms: f64, size: Size },
     #[error(
         "not yet worth starting the driver, some {price_ms:.0} ms: estimated gains so far, this one included, {gains_ms:.3} ms"
     )]
-    NotYetStarted { gains_ms: f64, price_ms: f64, host_ms: f64, work: f64 },
+    NotYetStarted { gains_ms: f64, price_ms: f64, host_ms: f64, size: Size },
     #[error("not yet worth loading the code: estimated gain {gain_ms:.3} ms")]
-    NotYetLoaded { gain_ms: f64, host_ms: f64, work: f64 },
+    NotYetLoaded { gain_ms: f64, host_ms: f64, size: Size },
     #[error("given up on the device after {after_ms:.3} ms: estimated {host_ms:.3} ms on the host")]
-    GivenUp { after_ms: f64, host_ms: f64, work: f64 },
+    GivenUp { after_ms: f64, host_ms: f64, size: Size },
     #[error("{0}")]
     Config(Arc<str>),
     #[error(
@@ -53,6 +54,8 @@ pub enum Error {
     NotEmulated(String),
     #[error("not enough memory on the device for {bytes} bytes")]
     OutOfMemory { bytes: u64 },
+    #[error("the arrays have {bytes} bytes together, the device {memory}")]
+    TooLarge { bytes: u64, memory: u64 },
     #[error("kernel {kernel} can't be launched: {cause}")]
     Launch { kernel: String, cause: &'static str },
     #[error("memory that the loop may not access is not readable")]
@@ -74,21 +77,21 @@ thread_local! {
 }
 
 impl Error {
-    /// What the original loop is estimated to take, and for how many statement instances, where that was the reason.
-    pub fn host_seconds(&self) -> Option<(f64, f64)> {
+    /// What the original loop is estimated to take, and at what size, where that was the reason.
+    pub fn host_seconds(&self) -> Option<(f64, Size)> {
         match self {
-            Error::NotWorthIt { host_ms, work, .. }
-            | Error::Doubtful { host_ms, work, .. }
-            | Error::NotYetStarted { host_ms, work, .. }
-            | Error::NotYetLoaded { host_ms, work, .. }
-            | Error::GivenUp { host_ms, work, .. } => Some((host_ms * 1e-3, *work)),
+            Error::NotWorthIt { host_ms, size, .. }
+            | Error::Doubtful { host_ms, size, .. }
+            | Error::NotYetStarted { host_ms, size, .. }
+            | Error::NotYetLoaded { host_ms, size, .. }
+            | Error::GivenUp { host_ms, size, .. } => Some((host_ms * 1e-3, *size)),
             _ => None,
         }
     }
 }
 
 /// [`Error::host_seconds`] of this thread's last error.
-pub fn last_host_seconds() -> Option<(f64, f64)> {
+pub fn last_host_seconds() -> Option<(f64, Size)> {
     LAST.try_with(|last| last.borrow().as_ref().and_then(Error::host_seconds)).ok().flatten()
 }
 

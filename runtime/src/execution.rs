@@ -16,6 +16,7 @@
 mod checks;
 mod faults;
 mod overlap;
+mod room;
 
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
@@ -31,6 +32,7 @@ use crate::fatal;
 use crate::guarded;
 use crate::hold::{Hold, Place};
 use crate::nvtx::Range;
+use crate::planted::unless;
 use crate::profile::{self, Line, Progress};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
@@ -198,6 +200,7 @@ pub unsafe fn begin(
     if !aimed {
         run.queue.aim(scop, state)?;
     }
+    run.check_room()?;
     // All allocations before the first copy: the likeliest failure comes first.
     let order = written_first(arrays);
     for &index in &order {
@@ -215,6 +218,7 @@ pub unsafe fn begin(
             unsafe { run.copy_in(index) }?;
         }
     }
+    run.mark_copies()?;
     run.save()?;
     drop(copying);
     Ok(run)
@@ -340,6 +344,11 @@ impl Run {
         }
     }
 
+    /// The execution's end waits for the copies so far, but not for what is queued behind them.
+    fn mark_copies(&mut self) -> Result<()> {
+        if self.hold.is_some_and(|hold| hold.get().copying) { self.queue.mark_copies() } else { Ok(()) }
+    }
+
     /// Launches a kernel; errors are kept for [`Run::end`].
     ///
     /// # Safety
@@ -400,8 +409,8 @@ impl Run {
         }
         let seconds = taken.as_secs_f64();
         chosen.state.learned.given_up(seconds, chosen.estimate, self.launches, registry::rates());
-        let Estimate { host, work, .. } = chosen.estimate;
-        Err(Error::GivenUp { after_ms: seconds * 1e3, host_ms: host * 1e3, work })
+        let (host, size) = (chosen.estimate.host, chosen.estimate.size());
+        Err(Error::GivenUp { after_ms: seconds * 1e3, host_ms: host * 1e3, size })
     }
 
     /// The sizes of an array's inner dimensions, for the reports of the checked device.
@@ -446,16 +455,17 @@ impl Run {
             || !results.is_empty()
             || self.bytes_out > 0
             || self.config.reports()
-            || self.hold.is_some_and(|hold| hold.get().copying)
             || self.chosen.as_ref().is_some_and(|chosen| !chosen.state.learned.measured());
         if waits {
             let _range = Range::open(|| "to the host".into());
             let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
             // SAFETY: the caller's promise.
             self.bytes_out += unsafe { back.bring(&results) }?;
-            if let Some(hold) = self.hold {
-                hold.get().copying = false;
-            }
+        } else if self.hold.is_some_and(|hold| hold.get().copying) {
+            unless("copies-read", || self.queue.await_copies())?;
+        }
+        if let Some(hold) = self.hold {
+            hold.get().copying = false;
         }
         self.queue.returned();
         // SAFETY: the caller's promise.
@@ -465,8 +475,12 @@ impl Run {
             && setups == self.queue.setups()
             && waits
         {
-            let seconds = self.ready.elapsed().as_secs_f64();
+            let now = Instant::now();
+            let seconds = (now - self.ready).as_secs_f64();
             state.learned.device_took(seconds, estimate, self.launches, registry::rates());
+            if self.hold.is_none() {
+                state.learned.device_took_in_all((now - self.start).as_secs_f64(), estimate.size());
+            }
         }
         if self.config.reports() {
             self.report();

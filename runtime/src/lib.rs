@@ -438,8 +438,8 @@ struct Host {
     scop: &'static Scop,
     /// For the profile.
     reason: Option<String>,
-    /// The statement instances of a loop whose time is to be learnt from.
-    estimated: Option<f64>,
+    /// The size of a loop whose time is to be learnt from.
+    estimated: Option<cost::Size>,
     start: Instant,
     /// In the tools.
     _range: Option<nvtx::Range>,
@@ -459,7 +459,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         // SAFETY: a descriptor lives as long as the program.
         let Some(scop) = (unsafe { scop.as_ref() }) else { return Ok(None) };
         let estimated = if reason == REASON_RUNTIME { error::last_host_seconds() } else { None };
-        let estimated = estimated.filter(|&(seconds, _)| seconds >= cost::MEASURED).map(|(_, work)| work);
+        let estimated = estimated.filter(|&(seconds, _)| seconds >= cost::MEASURED).map(|(_, size)| size);
         let reports = registry::config().reports();
         if !reports && estimated.is_none() && !nvtx::is_watched() {
             return Ok(None);
@@ -509,10 +509,10 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
         let host = unsafe { Box::from_raw(host.cast::<Host>()) };
         let seconds = host.start.elapsed().as_secs_f64();
         // An estimate comes from a refusal of this version's.
-        if let Some(work) = host.estimated
+        if let Some(size) = host.estimated
             && let Some(state) = registry::state(host.scop)
         {
-            state.learned.host_took(seconds, work, registry::rates());
+            state.learned.host_took(seconds, size, registry::rates());
         }
         if let Some(reason) = host.reason {
             profile::report(registry::config(), &Line::host(host.scop, host.start, reason));

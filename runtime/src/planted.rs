@@ -6,7 +6,7 @@
 use crate::error::Result;
 
 /// Every bug, and what it leaves out.
-pub const BUGS: [(&str, &str); 22] = [
+pub const BUGS: [(&str, &str); 23] = [
     ("fork", "copies beside kernels do not wait for what was queued before"),
     ("join", "the queue's stream does not wait for copies beside it"),
     ("launch-join", "a launch of all blocks does not wait for its arrays' copies beside earlier ones"),
@@ -23,6 +23,7 @@ pub const BUGS: [(&str, &str); 22] = [
     ("ring-turn", "a buffer is filled again while the device reads it"),
     ("ring-former", "a buffer is filled while the device reads an earlier copy from it"),
     ("ring-arrival", "a buffer is read before its contents arrived"),
+    ("copies-read", "the program goes on before copies to the device have read its memory"),
     ("landed", "results are stored that have not landed"),
     ("landed-rows", "rows are stored that have not landed"),
     (

@@ -16,7 +16,7 @@ use crate::chain::{Chains, Collected, Launch, Progress, together};
 use crate::config::Config;
 use crate::cuda::{Current, Device, Landing, Module};
 use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS, buffer};
-use crate::driver::{Handle, KernelNode, PlaneCopy, PlaneEnd};
+use crate::driver::{self, Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::error::{Error, Result};
 use crate::lanes::Lanes;
 use crate::planted::unless;
@@ -62,6 +62,8 @@ pub struct CudaQueue {
     /// For copies beside kernels; None until there were some.
     lanes: Option<Lanes>,
     neighbours: Neighbours,
+    /// Behind the copies to the device that were marked last; None until there were some.
+    copied: Option<Handle>,
 }
 
 impl CudaQueue {
@@ -94,6 +96,7 @@ impl CudaQueue {
             chains: None,
             lanes: None,
             neighbours: Neighbours::default(),
+            copied: None,
         };
         if config.reports() {
             queue.events = queue.create_events();
@@ -233,6 +236,10 @@ unsafe fn send(device: &Device, kernel: &KernelNode, stream: Handle) -> Result<(
 impl Queue for CudaQueue {
     fn label(&self) -> &'static str {
         "cuda"
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(self.device.memory())
     }
 
     fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
@@ -384,6 +391,30 @@ impl Queue for CudaQueue {
         // SAFETY: the caller's promise.
         let copied = unsafe { self.device.api().copy_to_device(to, from.cast(), bytes as usize, stream) };
         self.device.note(copied)
+    }
+
+    fn mark_copies(&mut self) -> Result<()> {
+        let _current = self.device.current()?;
+        let api = self.device.api();
+        let event = match self.copied {
+            Some(event) => event,
+            None => {
+                let mut event = Handle::NULL;
+                // SAFETY: an out-pointer to a local variable.
+                self.device.note(unsafe { api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) })?;
+                *self.copied.insert(event)
+            }
+        };
+        // Copies beside kernels are behind those that went before them.
+        // SAFETY: live event and stream.
+        self.device.note(unsafe { api.event_record(event, self.copies()) })
+    }
+
+    fn await_copies(&mut self) -> Result<()> {
+        let _current = self.device.current()?;
+        let Some(event) = self.copied else { return Ok(()) };
+        // SAFETY: a live event.
+        self.device.note(unsafe { self.device.api().event_synchronize(event) })
     }
 
     unsafe fn copy_rows_in(&mut self, to: u64, from: *const u8, rows: &Rows) -> Result<()> {
@@ -573,12 +604,10 @@ impl Drop for CudaQueue {
         if let Some(landing) = self.landing.take() {
             self.device.give_landing(landing);
         }
-        if let Some((start, end)) = self.events {
-            // SAFETY: live events that nothing refers to.
-            unsafe {
-                let _ = self.device.api().event_destroy(start);
-                let _ = self.device.api().event_destroy(end);
-            }
+        let times = self.events.into_iter().flat_map(|(start, end)| [start, end]);
+        for event in times.chain(self.copied) {
+            // SAFETY: a live event that nothing refers to.
+            let _ = unsafe { self.device.api().event_destroy(event) };
         }
         if let Some(chains) = self.chains.take() {
             self.device.give_chains(chains);

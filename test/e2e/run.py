@@ -64,7 +64,8 @@ def settings_of(full, is_last):
         ways.append(("off", {"POLLYRS_RT_DEVICE": "off"}))
         ways.append(("cuda", {"POLLYRS_RT_DEVICE": "cuda", "POLLYRS_RT_OFFLOAD": "always"}))
     if full:
-        ways.append(("emulated, reverse order", {**ways[0][1], "POLLYRS_RT_EMU_ORDER": "reverse"}))
+        reverse = {**ways[0][1], "POLLYRS_RT_EMU_ORDER": "reverse", "POLLYRS_RT_OVERLAP": "3"}
+        ways.append(("emulated, reverse order, in slices", reverse))
         ways.append(("emulated, unchecked", {**ways[0][1], "POLLYRS_RT_CHECK": "0"}))
     return ways
 

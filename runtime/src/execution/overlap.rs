@@ -130,6 +130,7 @@ impl Run {
             }
             self.bytes_in += part.1;
         }
+        self.mark_copies()?;
         Ok(true)
     }
 

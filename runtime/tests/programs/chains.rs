@@ -271,3 +271,14 @@ fn nothing_grows() {
         run(&["steady", "1", rounds], &[&quiet[..], &[device]].concat()).expect(&["steady", "right"]);
     }
 }
+
+/// A step a second for a day in executions of two on arrays that stay, then all of them in one execution.
+#[test]
+fn a_day_of_steps() {
+    let quiet = [("POLLYRS_RT_PROFILE", ""), ("FAKE_CUDA_LOG", "/dev/null"), ALWAYS];
+    let library = ("POLLYRS_RT_CUDA_LIBRARY", fake_cuda().to_str().unwrap());
+    let emulated = ("POLLYRS_RT_DEVICE", "emulated");
+    for (device, executions) in [(library, "43200"), (emulated, "4320")] {
+        run(&["long", "1", executions], &[&quiet[..], &[device]].concat()).expect(&["steady", "right"]);
+    }
+}

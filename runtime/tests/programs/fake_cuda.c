@@ -11,7 +11,8 @@
  *   FAKE_CUDA_BUSY  if set, no event is over when somebody asks
  *   FAKE_CUDA_ORDER, FAKE_CUDA_PINNED  see fake_streams.h
  *   FAKE_CUDA_BYTES memory of the device
- *   FAKE_CUDA_DEVICES  1 by default
+ *   FAKE_CUDA_DEVICES  1 by default; CUDA_VISIBLE_DEVICES says which of them are to be seen, by numbers or by names: GPU-0, ..., or MIG-0, ..., which are
+ *                   eighths of theirs
  *   FAKE_CUDA_CURRENT  number of the device whose context the program has made current before
  *   FAKE_CUDA_SAME_KERNEL  if set, nodes of executable graphs keep their kernels, as in old drivers
  */
@@ -29,7 +30,7 @@
 static void nothing(const PollyrsEmuThread *t, void *const *args) { (void)t, (void)args; }
 #include "fake_streams.h"
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_PTX = 218, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 100, INVALID_CONTEXT = 201, INVALID_PTX = 218, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
 
 static FILE *logfile;
 static int initialised, pushes, pops, live_events;
@@ -114,8 +115,33 @@ static int inside(const char *address, size_t bytes) {
   return found;
 }
 
+/* The devices that the program sees, as handles, in its order: 10 and more, parts 30 and more. */
+static int seen(int *devices) {
+  const char *list = getenv("CUDA_VISIBLE_DEVICES");
+  int all = atoi(env("FAKE_CUDA_DEVICES", "1")), n = 0;
+  for (int i = 0; !list && i < all; i++)
+    devices[n++] = 10 + i;
+  while (list && *list && n < 16) {
+    int part = !strncmp(list, "MIG-", 4), at = part || !strncmp(list, "GPU-", 4) ? 4 : 0;
+    char *end;
+    long i = strtol(list + at, &end, 10);
+    /* What comes behind one that there is not is not seen either. */
+    if (end == list + at || (*end && *end != ',') || i < 0 || i >= all)
+      break;
+    devices[n++] = (part ? 30 : 10) + i;
+    list = *end ? end + 1 : end;
+  }
+  return n;
+}
+/* Bytes of a device; of what memory is taken from. */
+static size_t bytes_of(int device) { return strtoull(env("FAKE_CUDA_BYTES", "1073741824"), 0, 10) / (device < 30 ? 1 : 8); }
+static int in_use = 10;
+
 API cuInit(unsigned flags) {
   ENTER(" %u", flags)
+  int devices[16];
+  if (getenv("CUDA_VISIBLE_DEVICES") && seen(devices) == 0)
+    return NO_DEVICE;
   initialised = 1;
   return 0;
 }
@@ -127,12 +153,16 @@ API cuDeviceGetCount(int *count) {
   ENTER("")
   if (!initialised)
     return NOT_INITIALIZED;
-  *count = atoi(env("FAKE_CUDA_DEVICES", "1"));
+  int devices[16];
+  *count = seen(devices);
   return 0;
 }
 API cuDeviceGet(int *device, int ordinal) {
   ENTER(" %d", ordinal)
-  *device = 10 + ordinal;
+  int devices[16];
+  if (ordinal < 0 || ordinal >= seen(devices))
+    return INVALID_VALUE;
+  *device = devices[ordinal];
   return 0;
 }
 API cuDeviceGetName(char *name, int bytes, int device) {
@@ -150,12 +180,12 @@ API cuDeviceGetAttribute(int *value, int attribute, int device) {
 }
 API cuDeviceTotalMem_v2(size_t *bytes, int device) {
   ENTER("")
-  (void)device;
-  *bytes = strtoull(env("FAKE_CUDA_BYTES", "1073741824"), 0, 10);
+  *bytes = bytes_of(device);
   return 0;
 }
 API cuDevicePrimaryCtxRetain(void **context, int device) {
   ENTER(" %d", device)
+  in_use = device;
   *context = (void *)0xc0;
   return 0;
 }
@@ -214,7 +244,7 @@ API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   ENTER_CONTEXT(" %zu", bytes)
   pthread_mutex_lock(&mutex);
   int code = OUT_OF_MEMORY;
-  if (allocated + bytes <= strtoull(env("FAKE_CUDA_BYTES", "1073741824"), 0, 10) && n_allocations < 4096) {
+  if (allocated + bytes <= bytes_of(in_use) && n_allocations < 4096) {
     char *start = aligned_alloc(256, (bytes + 255) / 256 * 256);
     memset(start, 0xff, bytes);
     allocations[n_allocations].start = start;

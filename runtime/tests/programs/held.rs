@@ -42,6 +42,19 @@ fn without_a_profile_executions_do_not_wait() {
     assert_eq!(outcome.calls("cuMemAlloc_v2"), 2, "memory stays");
 }
 
+/// What is copied in of arrays that are not held must be read before the program goes on; kernels behind it run on.
+#[test]
+fn copies_are_waited_for_without_their_kernels() {
+    let variables = [("POLLYRS_RT_PROFILE", ""), ("FAKE_CUDA_PINNED", "1"), ("FAKE_CUDA_BUSY", "1")];
+    for held in ["12", "14", "15"] {
+        let outcome = cuda(&["sliced_steps", "12", "1000", held, "6"], &variables);
+        outcome.expect(&[&["device"; 72][..], &["right"]].concat());
+        // Executions wait for B where it is not held, and for what is looked at every third time.
+        let (waits, copies) = (outcome.calls("cuStreamSynchronize"), outcome.calls("cuEventSynchronize"));
+        println!("{held} {waits} {copies}");
+    }
+}
+
 #[test]
 fn every_device_and_size() {
     let emulated = ("POLLYRS_RT_DEVICE", "emulated");

@@ -794,6 +794,33 @@ static void run_steady(int rounds) {
     puts("steady");
 }
 
+/* Time steps as of a long run: as many executions of two steps each on arrays that stay, of which one is looked at now and then, and all steps once
+ * more in one execution. Nothing may grow after the first quarter. */
+static void run_long(int executions) {
+  enum { N = 40 };
+  double *A = numbers(N, 1), *B = numbers(N, 2), *eA = copy_of(A, N), *eB = copy_of(B, N);
+  void *hold = 0;
+  long pages = 0;
+  for (int e = 0; e < executions; e++) {
+    if (e == executions / 4)
+      pages = resident_pages();
+    run_chain(N, 2, &hold, A, B, eA, eB, 1);
+    if (e % 1000 == 999) {
+      pollyrs_rt_release(&hold, 1, 0);
+      compare(A, eA, N);
+    }
+  }
+  pollyrs_rt_leave(&hold);
+  long grown = (resident_pages() - pages) * 4;
+  run_chain(N, 2 * executions, 0, A, B, eA, eB, 1);
+  compare(A, eA, N), compare(B, eB, N);
+  if (grown > 256)
+    printf("grown by %ld KiB\n", grown);
+  else
+    puts("steady");
+  free(A), free(B), free(eA), free(eB);
+}
+
 /* A signal handler with a loop of its own, over memory of its own. The program lets signals in where it is in the library only (the
  * allocator, for one, may not be interrupted by what allocates). */
 static double handled[512];
@@ -989,6 +1016,8 @@ int main(int argc, char **argv) {
       in_threads(chain_thread_main);
     else if (IS("steady"))
       run_steady(argc > 3 ? atoi(argv[3]) : 400);
+    else if (IS("long"))
+      run_long(argc > 3 ? atoi(argv[3]) : 1000);
     else if (IS("signals"))
       run_interrupted();
     else if (IS("fork")) {

@@ -163,7 +163,7 @@ pub fn run_program(program: &Path, scenario: &[&str], variables: &[(&str, &str)]
         }
     }
     // Cargo's points to libraries of other builds.
-    command.env_remove("LD_LIBRARY_PATH");
+    command.env_remove("LD_LIBRARY_PATH").env_remove("CUDA_VISIBLE_DEVICES");
     command.env("POLLYRS_RT_PROFILE", &profile).env("FAKE_CUDA_LOG", &log).env("POLLYRS_RT_CACHE", "off");
     command.envs(variables.iter().copied());
     let output = command.output().unwrap();

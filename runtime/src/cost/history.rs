@@ -1,0 +1,270 @@
+//! What executions of the same size took, on either side.
+//!
+//! Problem: the scales of [`super::Learned`] stand for sizes within a factor of eight, and a side that looks a little worse by them is never tried. Where
+//! both sides take about as long, that is too coarse: a product of 64 x 64 stayed on the device for 54 µs where the host takes 43. Approach: for the
+//! few sizes that a SCoP ran with last the times of both sides are kept as they were measured, and count in place of the estimates. A
+//! side that is not known is tried where that is cheap: where the estimates differ by less than [`CLEAR`] and the loop is short, or where all
+//! trials together cost no more than [`SHARE`] of what executions of this size took so far. Now and then, ever more rarely, the side that
+//! was a little slower gets another chance, since other programs may have disturbed it.
+//!
+//! Only executions whose arrays go there and back each time are compared: what stays in a hold moves once for many executions.
+//!
+//! Example: 50 µs on the device by the estimate, 60 on the host. Three executions on the device take 54 µs, three on the host 43; the
+//! rest stay on the host, but for some (the 32nd, the 64th, ...) that look whether the device is still slower.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{CLEAR, Estimate, Figure, LONG, MEASURED};
+
+/// Sizes that are known at once. More (a loop around the SCoP changes its size) displace each other, and are left to the estimates.
+const SIZES: usize = 8;
+/// A side is known after so many measurements; the first ones are cold.
+const KNOWN: u64 = 3;
+/// What trials of the other side may cost of the time so far.
+const SHARE: f64 = 1.0 / 32.0;
+/// A measurement above the figure raises it by this part of the difference: what disturbs a measurement makes it longer, never shorter.
+const RISE: f64 = 1.0 / 8.0;
+/// The first execution, both sides being known, that may try the slower one again.
+const FIRST_RETRY: u64 = 32;
+/// So much slower it may have been.
+const RETRIED: f64 = 1.5;
+
+/// What tells executions of a SCoP apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Size {
+    /// Statement instances.
+    pub work: f64,
+    /// Estimated seconds of the transfers.
+    pub moved: f64,
+}
+
+impl Size {
+    /// Not 0.
+    fn key(self) -> u64 {
+        (self.work.to_bits() ^ self.moved.to_bits().rotate_left(32)) | 1
+    }
+}
+
+/// What the times say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Advice {
+    /// The better estimate.
+    Estimate,
+    /// This execution is to show what the host takes.
+    TryHost,
+    /// The same of the device.
+    TryDevice,
+}
+
+/// Seconds of executions on one side.
+#[derive(Debug, Default)]
+struct Side {
+    seconds: Figure,
+    count: AtomicU64,
+}
+
+impl Side {
+    fn took(&self, seconds: f64) {
+        let typical = match self.seconds.get() {
+            Some(known) if self.count.load(Ordering::Relaxed) > 1 && seconds > known => {
+                known + (seconds - known) * RISE
+            }
+            _ => seconds,
+        };
+        self.seconds.set(typical);
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The figure, if it is known, and how often it was measured.
+    fn known(&self) -> (Option<f64>, f64) {
+        let count = self.count.load(Ordering::Relaxed);
+        (self.seconds.get().filter(|_| count >= KNOWN), count as f64)
+    }
+
+    fn clear(&self) {
+        self.count.store(0, Ordering::Relaxed);
+        self.seconds.set(0.0);
+    }
+}
+
+/// Executions of one size.
+#[derive(Debug, Default)]
+struct Times {
+    /// 0: not used.
+    key: AtomicU64,
+    host: Side,
+    device: Side,
+    /// Executions since both sides are known.
+    turns: AtomicU64,
+}
+
+/// The sizes that a SCoP ran with last. Threads that measure at once may lose measurements, or count one for another size.
+#[derive(Debug, Default)]
+pub struct History {
+    sizes: [Times; SIZES],
+    /// What is displaced next.
+    next: AtomicU64,
+}
+
+impl History {
+    fn find(&self, size: Size) -> Option<&Times> {
+        let key = size.key();
+        self.sizes.iter().find(|times| times.key.load(Ordering::Relaxed) == key)
+    }
+
+    fn enter(&self, size: Size) -> &Times {
+        self.find(size).unwrap_or_else(|| {
+            let times = &self.sizes[self.next.fetch_add(1, Ordering::Relaxed) as usize % SIZES];
+            times.key.store(0, Ordering::Relaxed);
+            times.host.clear();
+            times.device.clear();
+            times.turns.store(0, Ordering::Relaxed);
+            times.key.store(size.key(), Ordering::Relaxed);
+            times
+        })
+    }
+
+    pub fn host_took(&self, seconds: f64, size: Size) {
+        if seconds > 0.0 {
+            self.enter(size).host.took(seconds);
+        }
+    }
+
+    pub fn device_took(&self, seconds: f64, size: Size) {
+        if seconds > 0.0 {
+            self.enter(size).device.took(seconds);
+        }
+    }
+
+    /// Puts measured times in the place of estimated ones.
+    pub fn advise(&self, estimate: &mut Estimate) -> Advice {
+        let Some(times) = self.find(estimate.size()) else { return Advice::Estimate };
+        let ((host, on_host), (device, on_device)) = (times.host.known(), times.device.known());
+        estimate.host = host.unwrap_or(estimate.host);
+        estimate.device = device.unwrap_or(estimate.device);
+        let Estimate { host: h, device: d, .. } = *estimate;
+        match (host, device) {
+            (Some(_), Some(_)) => {
+                let turn = 1 + times.turns.fetch_add(1, Ordering::Relaxed);
+                let retries = turn >= FIRST_RETRY && turn.is_power_of_two();
+                match retries && h.max(d) < RETRIED * h.min(d) {
+                    false => Advice::Estimate,
+                    true if h < d => Advice::TryDevice,
+                    true => Advice::TryHost,
+                }
+            }
+            (None, Some(_)) if is_cheap(h, d, on_device) => Advice::TryHost,
+            (Some(_), None) if is_cheap(d, h, on_host) => Advice::TryDevice,
+            _ => Advice::Estimate,
+        }
+    }
+}
+
+/// Whether a side, estimated to take `unknown`, may be tried where the other one took `known`, `times` times.
+fn is_cheap(unknown: f64, known: f64, times: f64) -> bool {
+    let short = (MEASURED..LONG).contains(&unknown) && unknown < CLEAR * known;
+    short || KNOWN as f64 * (unknown - known) < SHARE * times * known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(host: f64, device: f64) -> Estimate {
+        Estimate { host, device, work: 1e5, unscaled: device, transfers: 0.0, moved: 1e-5, leave: 0.0 }
+    }
+
+    /// Where executions go that take so long, by an estimate that does not learn: `d` and `h`.
+    fn sides(history: &History, executions: usize, estimated: (f64, f64), real: (f64, f64)) -> String {
+        let mut sides = String::new();
+        for _ in 0..executions {
+            let mut estimate = estimate(estimated.0, estimated.1);
+            let advice = history.advise(&mut estimate);
+            let on_device = match advice {
+                Advice::Estimate => estimate.gain() > 0.0,
+                Advice::TryHost => false,
+                Advice::TryDevice => true,
+            };
+            match on_device {
+                true => history.device_took(real.1, estimate.size()),
+                false => history.host_took(real.0, estimate.size()),
+            }
+            sides.push(if on_device { 'd' } else { 'h' });
+        }
+        sides
+    }
+
+    #[test]
+    fn the_faster_side_is_found() {
+        // (estimated host and device, real host and device, sides)
+        let table = [
+            ((60e-6, 50e-6), (43e-6, 54e-6), "dddhhhhhhhhh"),
+            ((50e-6, 60e-6), (54e-6, 43e-6), "hhhddddddddd"),
+            ((60e-6, 50e-6), (60e-6, 50e-6), "dddhhhdddddd"),
+            // Far apart, or long: not tried at once.
+            ((90e-6, 30e-6), (20e-6, 30e-6), "dddddddddddd"),
+            ((30e-3, 20e-3), (10e-3, 20e-3), "dddddddddddd"),
+            ((10e-6, 30e-6), (10e-6, 8e-6), "hhhhhhhhhhhh"),
+        ];
+        for (estimated, real, expected) in table {
+            assert_eq!(sides(&History::default(), 12, estimated, real), expected, "{estimated:?} {real:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_far_apart_is_tried_when_that_costs_little() {
+        // 3 * 60 µs are a 32nd of 192 * 30 µs.
+        let history = History::default();
+        assert_eq!(sides(&history, 190, (90e-6, 30e-6), (20e-6, 30e-6)), "d".repeat(190));
+        assert!(sides(&history, 10, (90e-6, 30e-6), (20e-6, 30e-6)).ends_with("hhhhhh"));
+    }
+
+    #[test]
+    fn cold_and_disturbed_measurements_do_not_last() {
+        let side = Side::default();
+        side.took(1e-3);
+        side.took(50e-6);
+        assert_eq!(side.known().0, None);
+        side.took(90e-6);
+        assert!((side.known().0.unwrap() - 55e-6).abs() < 1e-9);
+        side.took(51e-6);
+        assert_eq!(side.known(), (Some(51e-6), 4.0));
+    }
+
+    #[test]
+    fn the_slower_side_gets_another_chance() {
+        let history = History::default();
+        // The host was disturbed while it was tried.
+        assert_eq!(sides(&history, 6, (60e-6, 50e-6), (70e-6, 50e-6)), "dddhhh");
+        assert_eq!(sides(&history, 31, (60e-6, 50e-6), (40e-6, 50e-6)), "d".repeat(31));
+        assert_eq!(
+            sides(&history, 40, (60e-6, 50e-6), (40e-6, 50e-6)),
+            format!("h{}d{}", "h".repeat(31), "h".repeat(7))
+        );
+        // Not one that was far slower.
+        let history = History::default();
+        sides(&history, 6, (60e-6, 50e-6), (90e-6, 50e-6));
+        assert_eq!(sides(&history, 200, (60e-6, 50e-6), (90e-6, 50e-6)), "d".repeat(200));
+    }
+
+    #[test]
+    fn sizes_displace_each_other() {
+        let history = History::default();
+        let size = |work: f64| Size { work, moved: 1e-5 };
+        for n in 0..20 {
+            for _ in 0..3 {
+                history.host_took(1e-4 * f64::from(n + 1), size(f64::from(n)));
+            }
+        }
+        let host = |n: f64| {
+            let mut estimate = Estimate { work: n, ..estimate(1.0, 5.0) };
+            history.advise(&mut estimate);
+            estimate.host
+        };
+        assert_eq!((host(11.0), host(12.0), host(19.0)), (1.0, 1e-4 * 13.0, 1e-4 * 20.0));
+        // Arrays of other sizes are another matter.
+        assert!(history.find(Size { work: 19.0, moved: 2e-5 }).is_none());
+        // No key means an unused entry.
+        assert!(Size::default().key() != 0 && History::default().find(Size::default()).is_none());
+    }
+}
