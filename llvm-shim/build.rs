@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 24] = [
+const SOURCES: [&str; 25] = [
     "session.cpp",
     "clone.cpp",
     "complex.cpp",
@@ -25,6 +25,7 @@ const SOURCES: [&str; 24] = [
     "errno.cpp",
     "promote.cpp",
     "rotate.cpp",
+    "recurrences.cpp",
     "regions.cpp",
     "analyses.cpp",
     "effects.cpp",

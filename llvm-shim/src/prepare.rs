@@ -71,6 +71,11 @@
 //! table, in `for (r < 3) o = o * extent[r] + index[r]` (views of any number of dimensions) from a variable of the function. Without the loop each is a number
 //! or a value: such loops are unrolled. So are those that keep a pointer to one of several variables, as `std::max({a, b, c})` does, and
 //! those that walk through an array which one iteration of the loop around has for itself (`float v[9]`, sorted for a median): its elements become values.
+//!
+//! **Recurrences of fixed order.** `left = mid; mid = right; right = a[i + 2]` saves a host two of three loads, and `flux = next` the half of a
+//! computation, but it makes an iteration wait for the one before. Where all that such a value is computed from are loads of what the loop does not write and
+//! counters, each iteration computes it anew: by a load of the element further back if what stands before the loop is a load of it as well, else as in the
+//! first iteration, which is chosen by its number.
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
 /// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
@@ -194,6 +199,13 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_unroll_tables(self.raw, f, MAX_TABLES, MAX_TABLE, MAX_UNROLLED) })
+    }
+
+    /// Values that a loop takes over from one of its last iterations, and that can be computed anew, are. Returns whether there was one.
+    pub fn forward_recurrences(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_forward_recurrences(self.raw, f) })
     }
 
     /// A loop whose windows have a step that is known at run time only gets versions for steps of one and two. Returns whether there was one that

@@ -100,6 +100,9 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.rotate_pointers(f, MAX_ROTATED)?;
     session.expand_memory_intrinsics(f)?;
     session.hoist_loads(f)?;
+    if session.forward_recurrences(f)? {
+        session.run_passes(f, SIMPLIFY)?;
+    }
     for _ in 0..MAX_STEPS {
         if !session.divide_steps(f)? {
             break;
