@@ -41,6 +41,20 @@ impl Gen<'_> {
         if !self.counters.is_empty() && accumulator.is_none() && self.rng.chance(12) {
             nodes.push(self.assign(target));
         }
+        // Values of the iterations before, the last one first.
+        let mut carried = Vec::new();
+        if inner.is_empty() && accumulator.is_none() && self.rng.chance(10) {
+            for _ in 0..1 + self.rng.weighted(&[70, 25, 5]) {
+                let (scalar, mut node) = self.declare_scalar(target);
+                if self.rng.chance(50) {
+                    self.scalars.pop();
+                    node = Node::Scalar(scalar, self.rhs(self.program.scalars[scalar], None));
+                    self.scalars.push(scalar);
+                }
+                nodes.push(node);
+                carried.push(scalar);
+            }
+        }
         let induction = self.rng.chance(self.oddness / 4).then(|| {
             let ty = if self.rng.chance(70) { IntTy::Int } else { self.counter_ty };
             let var = self.variable("k", ty);
@@ -76,6 +90,7 @@ impl Gen<'_> {
             None => self.level(target, inner),
         };
         self.counters.truncate(held);
+        l.body.extend(self.carry(target, &carried));
         if let Some(var) = induction {
             let by = self.rng.range(1, 2);
             l.body.push(Node::Advance(var, by));
@@ -98,6 +113,23 @@ impl Gen<'_> {
             nodes.push(self.assign(target));
         }
         self.scalars.truncate(scalars);
+        nodes
+    }
+
+    /// The use of a carried value, and what the next iteration finds.
+    fn carry(&mut self, target: usize, carried: &[usize]) -> Vec<Node> {
+        let (Some(newest), Some(oldest)) = (carried.first(), carried.last()) else { return Vec::new() };
+        let ty = self.program.scalars[*newest];
+        let (access, value) = (self.written(target), self.rhs(ty, None));
+        let sum = Data::Bin(DataOp::Add, Box::new(Data::Scalar(*oldest)), Box::new(value));
+        let mut nodes = vec![Node::Assign(Target::Array(access), None, sum)];
+        for pair in carried.windows(2).rev() {
+            nodes.push(Node::Assign(Target::Scalar(pair[1]), None, Data::Scalar(pair[0])));
+        }
+        // Mostly not the value itself, which no iteration could compute anew.
+        let held = std::mem::take(&mut self.scalars);
+        nodes.push(Node::Assign(Target::Scalar(*newest), None, self.rhs(ty, None)));
+        self.scalars = held;
         nodes
     }
 
