@@ -54,11 +54,13 @@ pub struct ExprEmitter<'e> {
     pub names: BTreeMap<String, LLVMValueRef>,
     /// What the sums that were emitted consist of.
     sums: Sums,
+    /// Whether all numbers in sums count as such in [`ExprEmitter::emit_apart`], not only those in the expression itself.
+    pub all_apart: bool,
 }
 
 impl<'e> ExprEmitter<'e> {
     pub fn new(ir: &'e Ir, names: BTreeMap<String, LLVMValueRef>) -> ExprEmitter<'e> {
-        ExprEmitter { ir, names, sums: Sums::default() }
+        ExprEmitter { ir, names, sums: Sums::default(), all_apart: false }
     }
 
     /// The value of an integer expression, an `i64`.
@@ -78,6 +80,10 @@ impl<'e> ExprEmitter<'e> {
 
     /// The value of an integer expression as a sum of a value and a number, which is the last term.
     pub fn emit_apart(&self, e: &AstExpr) -> Result<(LLVMValueRef, i64)> {
+        if self.all_apart {
+            let v = self.emit_int(e)?;
+            return Ok(self.sum_of(v).apart().unwrap_or((v, 0)));
+        }
         if e.expr_type()? == AstExprType::Op && matches!(e.op()?, AstOp::Add | AstOp::Sub) {
             let last = e.arg(1)?;
             if last.expr_type()? == AstExprType::Int
@@ -95,6 +101,12 @@ impl<'e> ExprEmitter<'e> {
     /// What a value is the sum of.
     pub fn sum_of(&self, v: LLVMValueRef) -> Sum {
         self.sums.of(v)
+    }
+
+    /// `value + number`, which is remembered as such.
+    pub fn beside(&self, value: LLVMValueRef, number: i64) -> LLVMValueRef {
+        let v = self.ir.add(value, self.ir.int(number));
+        self.remembered(v, &self.sum_of(value), &Sum::number(number), 1)
     }
 
     fn remembered(&self, v: LLVMValueRef, a: &Sum, b: &Sum, factor: i64) -> LLVMValueRef {

@@ -40,6 +40,14 @@ impl Sum {
         known.then_some(self.number & (divisor - 1))
     }
 
+    /// The one term, if it stands once, and the number.
+    pub fn apart(&self) -> Option<(LLVMValueRef, i64)> {
+        match self.terms[..] {
+            [(v, 1)] => Some((v, self.number)),
+            _ => None,
+        }
+    }
+
     /// `self + factor * other`
     pub fn plus(mut self, other: &Sum, factor: i64) -> Sum {
         self.number = self.number.wrapping_add(other.number.wrapping_mul(factor));

@@ -144,6 +144,9 @@ pub struct Tiling {
     /// Threads of a block for each one with points. The others only help to fill the buffers; they are the slowest part of the
     /// linear thread index.
     pub helpers: u32,
+    /// Whether threads all of whose points are in the box run code of their own, in which loops of constant length are unrolled and neighbouring points share
+    /// loads, and those without points none. There are no panels then.
+    pub unrolled: bool,
     /// `[params, _h*] -> { S[i] -> [v] }`: the point of an instance.
     pub member_map: isl::UnionMap,
     /// `[params, _h*, _b*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of a panel.

@@ -88,6 +88,8 @@ pub(crate) struct Tiled<'a> {
     pub keep: Option<LLVMValueRef>,
     /// The arguments of the copy that filled the buffers in force.
     args: Vec<LLVMValueRef>,
+    /// Whether the code is that of threads all of whose points are in the box ([`Tiling::unrolled`]).
+    whole: bool,
 }
 
 /// The AST of the tiling, whose loops and conditions are the same in all threads and points.
@@ -206,6 +208,7 @@ pub(crate) fn emit<'a>(
         unguarded: false,
         keep: None,
         args: Vec::new(),
+        whole: false,
     });
     // Tiles without points leave: all threads of the block do.
     let leave = match &tiling.tiles {
@@ -221,7 +224,37 @@ pub(crate) fn emit<'a>(
         transfer(k, function, r, true)?;
     }
     let mut names = k.emit.clone();
-    walk::walk(k, function, &mut names, tree)?;
+    if tiling.unrolled {
+        if !tiling.panels.is_empty() {
+            return internal("barriers where threads part");
+        }
+        let ir = k.ir;
+        let (mut all, mut some) = (ir.bool(true), ir.bool(true));
+        for c in &state(k)?.coordinates {
+            // The same for all threads of the block.
+            all = if c.plain.len() > 1 { ir.and(all, c.full) } else { all };
+            some = ir.and(some, c.inside.iter().fold(ir.bool(false), |some, inside| ir.or(some, *inside)));
+        }
+        let block = |name: &str| k.ir.append_block(function, name);
+        let (whole, rest, part, done) =
+            (block("allpoints"), block("rest"), block("somepoints"), block("computed"));
+        k.ir.cond_br(all, whole, rest);
+        k.ir.at_end(rest);
+        k.ir.cond_br(some, part, done);
+        k.ir.at_end(whole);
+        state(k)?.whole = true;
+        names.all_apart = true;
+        walk::walk(k, function, &mut names, tree)?;
+        names.all_apart = false;
+        state(k)?.whole = false;
+        k.ir.br(done);
+        k.ir.at_end(part);
+        walk::walk(k, function, &mut names, tree)?;
+        k.ir.br(done);
+        k.ir.at_end(done);
+    } else {
+        walk::walk(k, function, &mut names, tree)?;
+    }
     // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
     let again = self::coordinates(k, tiling, true)?;
     state(k)?.coordinates = again;
@@ -263,7 +296,10 @@ fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<V
         for p in 0..d.points {
             let step = p / d.vector * d.vector * b.size + p % d.vector;
             let local = ir.add(first, ir.int(step.into()));
-            let v = ir.add(start, local);
+            let v = match tiling.unrolled {
+                true => k.emit.beside(ir.add(start, first), step.into()),
+                false => ir.add(start, local),
+            };
             let above = ir.icmp(LLVMIntSLE, min, v);
             let below = ir.icmp(LLVMIntSLE, v, max);
             c.local.push(local);
@@ -305,7 +341,8 @@ fn at_point<'e>(
     t.point = point.to_vec();
     let mut emit = emit.clone();
     for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
-        emit.names.insert(d.param.clone(), c.value[*p]);
+        emit.names
+            .insert(d.param.clone(), if t.whole && c.plain.len() > 1 { c.plain[*p] } else { c.value[*p] });
     }
     Ok(emit)
 }

@@ -7,6 +7,7 @@ use super::{Buffer, COPY, at_point, computes, copy, points, state};
 use crate::ast_expr::{ExprEmitter, iterator_name};
 use crate::error::{Result, internal};
 use crate::kernel::{BARRIER, KernelBuilder};
+use crate::llvm::constant_int;
 use crate::walk::last_value;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
@@ -397,6 +398,14 @@ pub(super) fn walk_for<'a>(
     }
     let step = constant_step(node)?;
     let last = last_value(ir, emit, &node.for_iterator()?, &node.for_cond()?)?;
+    if state(k)?.whole
+        && let (Some(first), Some(last)) = (constant_int(init), constant_int(last))
+    {
+        for value in (first..=last).step_by(step as usize) {
+            run(k, emit, ir.int(value))?;
+        }
+        return Ok(());
+    }
     let after = ir.append_block(function, "endloop");
     // A whole strip is unrolled.
     let t = state(k)?;

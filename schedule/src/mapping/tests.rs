@@ -7,7 +7,8 @@ pub(super) fn mapped(s: &Scop) -> MappedScop {
     mapped_with(s, &MapOptions { tiling: None, ..Default::default() })
 }
 
-fn mapped_with(s: &Scop, options: &MapOptions) -> MappedScop {
+/// Mapped and proved.
+pub(super) fn mapped_with(s: &Scop, options: &MapOptions) -> MappedScop {
     let deps = crate::dependences(s).unwrap();
     let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
     let m = map(s, &deps, &tree, options).unwrap();

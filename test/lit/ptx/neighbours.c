@@ -1,17 +1,45 @@
-// Neighbours along outer dimensions share an address: what lies between them is the same for all threads, so a point costs one row-major sum,
-// not one for each access.
+// Eight points along a column of a filter share 3 x 10 elements and nine weights, in code without loops; threads whose points are not all in the image load for each of
+// them. Windows of a size that is not known are left alone, and so are those along rows, whose neighbours share nothing down the columns.
 //
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-ptx>' -disable-output %t.ll 2>&1 | FileCheck %s
 
-void star(int n, float a[restrict n][n][n], float b[restrict n][n][n]) {
-  for (int i = 1; i < n - 1; ++i)
-    for (int j = 1; j < n - 1; ++j)
-      for (int k = 1; k < n - 1; ++k)
-        b[i][j][k] = a[i][j][k] + a[i - 1][j][k] + a[i + 1][j][k] + a[i][j - 1][k] + a[i][j + 1][k] + a[i][j][k - 1] + a[i][j][k + 1];
+// CHECK-LABEL: .entry constant_K0(
+// CHECK: .reqntid 32, 4, 1
+// CHECK-COUNT-39: ld.global.nc.b32
+// CHECK-NOT: ld.global
+// CHECK: bra.uni
+void constant(int c, int h, int w, float in[c][h][w], float f[3][3], float out[c][h][w]) {
+  for (int k = 0; k < c; k++)
+    for (int y = 0; y < h - 2; y++)
+      for (int x = 0; x < w - 2; x++) {
+        float s = 0;
+        for (int r = 0; r < 3; r++)
+          for (int q = 0; q < 3; q++)
+            s += in[k][y + r][x + q] * f[r][q];
+        out[k][y][x] = s;
+      }
 }
 
-// CHECK:         .visible .entry star_K0
-// CHECK-COUNT-2: mad.lo.s64
-// CHECK-NOT:     mad.lo.s64
-// CHECK:         ret;
+// CHECK-LABEL: .entry unknown_K0(
+// CHECK-NOT: .entry unknown_K1
+void unknown(int c, int h, int w, int n, float in[c][h][w], float f[n][n], float out[c][h][w]) {
+  for (int k = 0; k < c; k++)
+    for (int y = 0; y < h - n; y++)
+      for (int x = 0; x < w - n; x++) {
+        float s = 0;
+        for (int r = 0; r < n; r++)
+          for (int q = 0; q < n; q++)
+            s += in[k][y + r][x + q] * f[r][q];
+        out[k][y][x] = s;
+      }
+}
+
+// CHECK-LABEL: .entry rows_K0(
+// CHECK: .reqntid 32, 8, 1
+// CHECK-NOT: .entry rows_K1
+void rows(int h, int w, float in[h][w], float out[h][w]) {
+  for (int y = 0; y < h; y++)
+    for (int x = 3; x < w - 3; x++)
+      out[y][x] = in[y][x - 3] + in[y][x - 2] + in[y][x - 1] + in[y][x] + in[y][x + 1] + in[y][x + 2] + in[y][x + 3];
+}

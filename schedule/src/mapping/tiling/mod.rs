@@ -15,13 +15,15 @@
 //! along each tiled member (eight tiles if no other member is parallel), a plain kernel for the others. Which of several shapes of tiles
 //! runs, or where the launch is cut between two of them, is decided there, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
 //!
-//! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`].
+//! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`]; and those whose neighbouring points read the same
+//! elements: [`neighbours`].
 //!
 //! # Example
 //! `C[i,j] += A[i,k] * B[k,j]` with 16 × 16 threads of 8 × 16 points and strips of 8: register `C[i,j]`, buffers of 128 × 8 elements of
 //! A, fastest along `i`, and of 8 × 256 elements of B.
 
 mod affine;
+mod neighbours;
 mod normal;
 mod panels;
 mod region;
@@ -144,7 +146,9 @@ fn distributed(
                 }
                 apart &= of.contains(&true);
             }
-            if apart && !split(scop, known, options, private, &tiled)?.is_empty() {
+            let tiles = if apart { split(scop, known, options, private, &tiled)? } else { vec![] };
+            // Where neighbours share what they read, a launch more costs as much.
+            if !tiles.is_empty() && !tiles.iter().any(|s| s.tile.as_ref().is_some_and(|t| t.unrolled)) {
                 return Ok(Some((tiled, (rest, rest_first))));
             }
         }
@@ -161,12 +165,18 @@ fn split(
     site: &Site,
 ) -> Result<Vec<Site>> {
     let Some(sizes) = &options.tiling else { return Ok(vec![]) };
-    if site.members.is_empty() || site.inner.depth() == 0 {
+    if site.members.is_empty() {
         return Ok(vec![]);
     }
     let plain = site;
     let site = &normal::normalised(scop, plain)?;
-    let mut tiles = shapes(scop, options, site)?;
+    let mut tiles = if site.inner.depth() > 0 { shapes(scop, options, site)? } else { vec![] };
+    // In coordinates of their own, windows do not move from point to point.
+    let mut site = site;
+    if tiles.is_empty() {
+        site = plain;
+        tiles.extend(neighbours::shape(scop, options, site)?);
+    }
     let Some(small) = tiles.last() else { return Ok(vec![]) };
     let domain = launch_domain(site)?;
     let around = domain.clone().params()?.intersect(known.clone())?;
@@ -179,11 +189,18 @@ fn split(
     if registers(scop, &domain, &region, private)?.is_none() || (options.divides && region.uneven.is_some()) {
         return Ok(vec![]);
     }
+    if small.unrolled && region.uneven.is_some() {
+        return Ok(vec![]);
+    }
     let mut large = isl::Set::universe(around.space()?)?;
     let alone = small.dims.iter().all(|s| s.points > 1);
     for (s, (min, max)) in small.dims.iter().zip(&bounds) {
-        if s.points > 1 {
-            let least = if alone { ALONE * s.tile() } else { s.tile() / 2 };
+        if s.points > 1 || (small.unrolled && small.dims.len() == 2) {
+            let least = match () {
+                () if small.unrolled && small.dims.len() == 2 => neighbours::ALONE,
+                () if alone => ALONE * s.tile(),
+                () => s.tile() / 2,
+            };
             let least = isl::Val::int(&scop.ctx, (least - 1).into())?;
             large = large.intersect(min.clone().add_constant(least)?.le_set(max.clone())?)?;
         }
@@ -312,6 +329,7 @@ pub(super) fn build(
         stages: tile.stages,
         products: tile.products,
         helpers: tile.helpers,
+        unrolled: tile.unrolled,
         dims,
         member_map: region.member_map.clone(),
         schedule: schedule.align_params(space.clone())?,

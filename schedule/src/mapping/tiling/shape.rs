@@ -174,6 +174,8 @@ pub(in super::super) struct Tile {
     pub repeats: bool,
     /// The loop whose operands stream through shared memory, if that is all the tile is for.
     pub stream: Option<isl::UnionPwAff>,
+    /// Whether threads all of whose points are in the box run code of their own, without loops: [`super::neighbours`].
+    pub unrolled: bool,
 }
 
 /// A kernel with more unrolled instances in a loop is not tiled: compile time.
@@ -182,7 +184,7 @@ const MAX_INSTANCES: usize = 256;
 const MAX_SINGLE: usize = 512;
 /// A kernel with more instructions of divisions and functions in a loop's unrolled instances is not tiled: its time is theirs, and registers spill (`s += expf(a - b)` at 64
 /// points: 808 bytes, a quarter of a minute of ptxas; a remainder of integers at 64: 1,348 bytes, 3 s).
-const MAX_BULK: usize = 1024;
+pub(super) const MAX_BULK: usize = 1024;
 /// The same, of instances outside of loops.
 const MAX_SINGLE_BULK: usize = 4096;
 
@@ -293,6 +295,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
             helpers: 1,
             repeats: options.divides,
             stream: None,
+            unrolled: false,
         });
     }
     Ok(out)

@@ -74,6 +74,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
         helpers: WARPS,
         repeats: true,
         stream: Some(member),
+        unrolled: false,
     }))
 }
 

@@ -1,0 +1,218 @@
+//! Kernels whose neighbouring points read the same elements: filters with windows of constant size, and statements that read around a point.
+//!
+//! A thread computes a few consecutive points along one member, so that what several of them read is loaded once: a window moves by one row from a point to
+//! the next, and what is the same for all points (the weights of a filter) is loaded once as well. Loops of constant length are unrolled in threads all of
+//! whose points exist. There is no shared memory: lanes lie along the last members, as in plain kernels.
+//!
+//! # Example
+//! `out[y][x] += in[y + r][x + q] * w[r][q]`, `0 <= r, q < 5`: a point has 50 loads, eight along `y` have 12 × 5 + 25 in place of 400.
+
+use super::super::kernel::values;
+use super::super::{MapOptions, Site};
+use super::affine::{Row, functions, linear};
+use super::region::leaves;
+use super::shape::{MAX_BULK, Shape, Tile};
+use crate::Result;
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, ArrayId, Scop};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Points of a thread. (On an H200, blocks of four warps with 4 and 8 points a thread, 64 registers: 0.94 and 0.77 ms of `depthwise` in `bench/unseen.c` without
+/// contraction, 1.49 plain; of eight warps with 4 points, 64 registers: 1.03, with 8 points and 80 registers: 0.94.)
+const POINTS: u32 = 8;
+/// Threads of a block, a warp at a time.
+const WARP: u32 = 32;
+const WARPS: u32 = 4;
+/// Registers of a thread: 64.
+const RESIDENTS: u32 = 8;
+/// Instances of a tile's points that are unrolled: compile time.
+const MAX_INSTANCES: usize = 512;
+/// With fewer loads a point waits for memory, not for its loads.
+const LEAST_LOADS: usize = 6;
+/// Loads that remain at most, of those that points have by themselves.
+const MUST_REMAIN: f64 = 0.6;
+/// Points along both members that a launch with two of them needs: a block for each multiprocessor.
+pub(super) const ALONE: u32 = 512;
+
+/// Elements that a point reads, by array and by what they depend on: where they are apart from that.
+type Reads = BTreeMap<(ArrayId, Vec<Vec<i64>>, Vec<Params>), BTreeSet<Vec<i64>>>;
+type Params = Vec<(String, i64)>;
+
+/// The tile, if points along some member share enough.
+pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
+    let n = site.members.len();
+    if n < 2 || !site.host.is_empty() {
+        return Ok(None);
+    }
+    let Some((reads, instances, bulk)) = reads(scop, options, site)? else { return Ok(None) };
+    let (points, alone) = (POINTS as usize, reads.values().map(|r| r.len()).sum::<usize>());
+    if instances * points > MAX_INSTANCES || bulk * points > MAX_BULK || alone < LEAST_LOADS {
+        return Ok(None);
+    }
+    let mut dims = lanes(site)?;
+    let remaining = |m: usize| {
+        let shared = |inputs: &[Vec<i64>], at: &BTreeSet<Vec<i64>>| {
+            let moved =
+                |e: &Vec<i64>, p: i64| e.iter().zip(inputs).map(|(e, c)| e + p * c[m]).collect::<Vec<_>>();
+            let all = (0..i64::from(POINTS)).flat_map(|p| at.iter().map(move |e| moved(e, p)));
+            all.collect::<BTreeSet<_>>().len()
+        };
+        reads.iter().map(|((_, inputs, _), at)| shared(inputs, at)).sum::<usize>()
+    };
+    let free = (0..n).filter(|m| dims[*m].threads == 1);
+    let Some((m, loads)) = free.map(|m| (m, remaining(m))).min_by_key(|(m, loads)| (*loads, n - m)) else {
+        return Ok(None);
+    };
+    if loads as f64 > MUST_REMAIN * (alone * points) as f64 {
+        return Ok(None);
+    }
+    dims[m] = Shape { threads: WARPS, lanes: 1, points: POINTS, vector: POINTS };
+    Ok(Some(Tile {
+        dims,
+        strip: 0,
+        stages: 0,
+        shared: 0,
+        residents: RESIDENTS,
+        products: false,
+        weight: 1,
+        helpers: 1,
+        repeats: options.divides,
+        stream: None,
+        unrolled: true,
+    }))
+}
+
+/// A warp along the last member, or the last two where the last has few values.
+fn lanes(site: &Site) -> Result<Vec<Shape>> {
+    let one = |threads| Shape { threads, lanes: threads, points: 1, vector: 1 };
+    let mut dims = vec![one(1); site.members.len()];
+    let mut left = WARP;
+    for (m, dim) in site.members.iter().zip(&mut dims).rev() {
+        let needed = extent(&values(&site.domain, m)?, 0)?
+            .map_or(left, |(min, max)| u32::try_from(max - min + 1).unwrap_or(left));
+        let threads = needed.clamp(1, left).next_power_of_two();
+        *dim = one(threads);
+        left /= threads;
+        if left == 1 {
+            break;
+        }
+    }
+    Ok(dims)
+}
+
+/// The least and the greatest value of a dimension that parameters allow, where they are constants.
+fn extent(set: &isl::Set, dim: i32) -> Result<Option<(i64, i64)>> {
+    let set = set.clone().project_out_all_params()?;
+    if !set.dim_is_bounded(isl::DimType::Set, dim as u32)? {
+        return Ok(None);
+    }
+    Ok(set.clone().dim_min(dim)?.min_value()?.to_i64().zip(set.dim_max(dim)?.max_value()?.to_i64()))
+}
+
+/// What a point reads, its instances, and the instructions of their divisions and functions; `None` if that is not known, or differs between points.
+fn reads(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(Reads, usize, usize)>> {
+    let n = site.members.len();
+    let mut found = Vec::new();
+    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+    let (mut reads, mut all, mut bulk) = (Reads::new(), 0, 0);
+    for leaf in &found {
+        for set in leaf.domain.sets()? {
+            if set.is_empty()? {
+                continue;
+            }
+            let Some((id, s)) = scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
+                return Ok(None);
+            };
+            if s.subregion.is_some() {
+                return Ok(None);
+            }
+            let Some(point) = functions(&site.members, &set)? else { return Ok(None) };
+            let (iterations, time) = match functions(&leaf.path, &set)? {
+                None => (vec![vec![]], point),
+                Some(at) => {
+                    let run = at.clone().range()?;
+                    let mut iterations = vec![vec![]];
+                    for d in 0..leaf.path.len() {
+                        let Some((min, max)) = extent(&run, d as i32)? else { return Ok(None) };
+                        if (max - min) as usize >= MAX_INSTANCES / iterations.len() {
+                            return Ok(None);
+                        }
+                        iterations = (iterations.iter())
+                            .flat_map(|i: &Vec<i64>| (min..=max).map(move |t| [i.as_slice(), &[t]].concat()))
+                            .collect();
+                    }
+                    (iterations, point.flat_range_product(at)?)
+                }
+            };
+            all += iterations.len();
+            bulk += iterations.len() * options.bulk.get(id.0).map_or(0, |b| *b as usize);
+            for a in s.accesses.iter().filter(|a| a.kind == AccessKind::Read) {
+                let array = scop.array(a.array);
+                if !array.is_memory() || array.dims() == 0 {
+                    continue;
+                }
+                let Some(rows) = linear(&time, &a.relation)? else { return Ok(None) };
+                let place = |t: &Vec<i64>| {
+                    let of =
+                        |r: &Row| r.constant + r.inputs[n..].iter().zip(t).map(|(c, t)| c * t).sum::<i64>();
+                    rows.iter().map(of).collect::<Vec<_>>()
+                };
+                let inputs = rows.iter().map(|r| r.inputs[..n].to_vec()).collect();
+                let params = rows.iter().map(|r| r.params.clone()).collect();
+                let at = reads.entry((a.array, inputs, params)).or_default();
+                at.extend(iterations.iter().map(place));
+            }
+        }
+    }
+    Ok(Some((reads, all, bulk)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mapping::MapOptions;
+    use crate::mapping::tests::mapped_with;
+    use crate::testing::scop;
+
+    /// Threads and points of a thread by dimension, where neighbours share loads.
+    fn shape(text: &str) -> Option<Vec<(u32, u32)>> {
+        let m = mapped_with(&scop(text), &MapOptions::default());
+        let k = &m.kernels[0];
+        let t = k.tiling.as_ref().filter(|t| t.unrolled)?;
+        Some(k.block.iter().zip(&t.dims).map(|(b, d)| (b.size, d.points)).collect())
+    }
+
+    /// A window of `h` by `w` elements around each point of three dimensions, and what else the statement reads.
+    fn window(h: &str, w: &str, more: &str) -> String {
+        format!(
+            "param n; array A n n n; array B n n n; array f n n;
+             for c : 0 <= c < n {{ for i : 0 <= i < n - {h} {{ for j : 0 <= j < n - {w} {{
+               for p : 0 <= p < {h} {{ for q : 0 <= q < {w} {{ S : B[c,i,j] = B[c,i,j], A[c,i+p,j+q]{more}; }} }} }} }} }}"
+        )
+    }
+
+    #[test]
+    fn shapes() {
+        let columns = Some(vec![(1, 1), (4, 8), (32, 1)]);
+        for (text, expected) in [
+            (window("3", "3", ""), columns.clone()),
+            (window("7", "2", ", f[p,q]"), columns.clone()),
+            // Few loads; hardly any shared; weights make up for it.
+            (window("2", "2", ""), None),
+            (window("2", "5", ""), None),
+            (window("2", "5", ", f[p,q]"), columns.clone()),
+            // Windows of a size that is not known, and of one that would take long to compile.
+            (window("n", "3", ""), None),
+            (window("9", "9", ""), None),
+            // Channels: the last member has three values only.
+            (
+                "param n; array A n n 3; array B n n 3;
+                 for i : 0 <= i < n - 8 { for j : 0 <= j < n { for c : 0 <= c < 3 {
+                   for p : 0 <= p < 8 { S : B[i,j,c] = B[i,j,c], A[i+p,j,c]; } } } }"
+                    .into(),
+                Some(vec![(4, 8), (8, 1), (4, 1)]),
+            ),
+        ] {
+            assert_eq!(shape(&text), expected, "{text}");
+        }
+    }
+}
