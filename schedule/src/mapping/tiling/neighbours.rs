@@ -184,7 +184,7 @@ mod tests {
     /// A window of `h` by `w` elements around each point of three dimensions, and what else the statement reads.
     fn window(h: &str, w: &str, more: &str) -> String {
         format!(
-            "param n; array A n n n; array B n n n; array f n n;
+            "param n m; array A n n n; array B n n n; array f n n;
              for c : 0 <= c < n {{ for i : 0 <= i < n - {h} {{ for j : 0 <= j < n - {w} {{
                for p : 0 <= p < {h} {{ for q : 0 <= q < {w} {{ S : B[c,i,j] = B[c,i,j], A[c,i+p,j+q]{more}; }} }} }} }} }}"
         )
@@ -201,11 +201,11 @@ mod tests {
             (window("2", "5", ""), None),
             (window("2", "5", ", f[p,q]"), columns.clone()),
             // Windows of a size that is not known, and of one that would take long to compile.
-            (window("n", "3", ""), None),
+            (window("m", "3", ""), None),
             (window("9", "9", ""), None),
             // Channels: the last member has three values only.
             (
-                "param n; array A n n 3; array B n n 3;
+                "param n; array A n n n; array B n n n;
                  for i : 0 <= i < n - 8 { for j : 0 <= j < n { for c : 0 <= c < 3 {
                    for p : 0 <= p < 8 { S : B[i,j,c] = B[i,j,c], A[i+p,j,c]; } } } }"
                     .into(),
