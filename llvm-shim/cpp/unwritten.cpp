@@ -27,7 +27,7 @@ namespace {
 // What is known before a loop, computed there again where the loop computes it.
 class Before {
 public:
-  Before(Loop &L, Instruction *At) : L(L), At(At) {}
+  Before(Loop &L, Instruction *At, DominatorTree &DT) : L(L), At(At), DT(DT) {}
 
   // Null if it may change in the loop.
   Value *value(Value *V, unsigned Depth = 16) {
@@ -52,6 +52,12 @@ public:
     Instruction *Copy = I->clone();
     for (unsigned N = 0; N != Operands.size(); ++N)
       Copy->setOperand(N, Operands[N]);
+    // Rotated loops have computed it before: their headers know it as that.
+    for (User *U : Operands.front()->users())
+      if (auto *Same = dyn_cast<Instruction>(U); Same && !isa<Constant>(Operands.front()) && Same->isIdenticalTo(Copy) && DT.dominates(Same, At)) {
+        Copy->deleteValue();
+        return Copies[V] = Same;
+      }
     Copy->insertBefore(At->getIterator());
     Copy->dropLocation();
     return Copies[V] = Copy;
@@ -84,6 +90,7 @@ public:
 private:
   Loop &L;
   Instruction *At;
+  DominatorTree &DT;
   DenseMap<Value *, Value *> Copies;
   DenseMap<std::pair<Value *, std::pair<Value *, unsigned>>, Value *> Conjunctions;
 };
@@ -111,10 +118,21 @@ bool onlyStores(Loop &L) {
 // Lets what a loop computes be known by what it was before the loop.
 void mark(Instruction &I, Value &Earlier) {
   auto *Marked = SelectInst::Create(ConstantInt::getTrue(I.getContext()), &Earlier, &I, I.getName());
-  Marked->insertAfter(I.getIterator());
+  Marked->insertBefore(isa<PHINode>(I) ? I.getParent()->getFirstInsertionPt() : std::next(I.getIterator()));
   Marked->setDebugLoc(I.getDebugLoc());
   Marked->setMetadata(UnwrittenMark, MDNode::get(I.getContext(), {}));
   I.replaceUsesWithIf(Marked, [&](Use &U) { return U.getUser() != Marked; });
+}
+
+// So is what a header takes over from iterations in which it is the same.
+void markTaken(Loop &L) {
+  for (PHINode &P : L.getHeader()->phis()) {
+    auto *Next = L.getLoopLatch() ? dyn_cast<SelectInst>(P.getIncomingValueForBlock(L.getLoopLatch())) : nullptr;
+    Value *First = P.getIncomingValueForBlock(L.getLoopPreheader());
+    bool Known = any_of(P.users(), [](User *U) { return cast<Instruction>(U)->hasMetadata(UnwrittenMark); });
+    if (!Known && Next && Next->hasMetadata(UnwrittenMark) && Next->getTrueValue() == First)
+      mark(P, *First);
+  }
 }
 
 // A place in memory before the loop, the condition under which it is read, and what it holds.
@@ -220,7 +238,7 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
   Instruction *At = L.getLoopPreheader()->getTerminator();
-  Before Known(L, At);
+  Before Known(L, At, DT);
   SmallVector<LoadInst *, 16> Loads;
   LoopBlocksRPO Blocks(&L);
   Blocks.perform(&LI);
@@ -284,6 +302,7 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
   }
   if (!Changed)
     return false;
+  markTaken(L);
   // Quotients are no sums: scalar evolution knows them to stay the same only where they are computed before the loop.
   for (BasicBlock *BB : Blocks)
     for (Instruction &I : make_early_inc_range(*BB)) {
@@ -292,6 +311,7 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
       if (Value *V = Quotient ? Known.value(Operation) : nullptr)
         mark(I, *V);
     }
+  markTaken(L);
   return true;
 }
 

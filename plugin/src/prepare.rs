@@ -15,6 +15,9 @@ const CANONICALISE: &str = "lower-expect,sroa,early-cse<memssa>,instcombine<no-v
 /// After loads that steer loops have left them: trip counts and addresses are simplified once more.
 const SIMPLIFY: &str = "early-cse<memssa>,loop(indvars),simplifycfg,loop-simplify,lcssa";
 
+/// After loads have moved before loops: rotated loops have a load of the same place there.
+const MERGE: &str = "early-cse<memssa>,lcssa";
+
 /// The form that loops need after blocks have changed.
 const LOOPS: &str = "loop-simplify,lcssa";
 
@@ -35,6 +38,9 @@ const MAX_STEPS: u32 = 4;
 
 /// Loops of a function that get a version for objects that do not overlap.
 const MAX_SEPARATED: u32 = 8;
+
+/// Loads that load from what others load.
+const MAX_HOISTED: u32 = 4;
 
 /// Instructions that a loop may have when iterations are joined for the sake of pointers that change places.
 const MAX_ROTATED: u32 = 4000;
@@ -73,6 +79,17 @@ pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError
     Ok(session.restore_errors(clone)?)
 }
 
+/// Of `rows[0].size()`, first the table moves before the loop, then the row's ends.
+fn hoist_loads(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    for _ in 0..MAX_HOISTED {
+        if !session.hoist_loads(f)? {
+            break;
+        }
+        session.run_passes(f, MERGE)?;
+    }
+    Ok(())
+}
+
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     sums::split(session.module(), f);
     session.expand_complex_calls(f)?;
@@ -96,10 +113,10 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     }
     session.promote_pointers(f)?;
     // Before bodies are copied: what is loaded in each of them is loaded once.
-    session.hoist_loads(f)?;
+    hoist_loads(session, f)?;
     session.rotate_pointers(f, MAX_ROTATED)?;
     session.expand_memory_intrinsics(f)?;
-    session.hoist_loads(f)?;
+    hoist_loads(session, f)?;
     if session.forward_recurrences(f)? {
         session.run_passes(f, SIMPLIFY)?;
     }
