@@ -2,18 +2,24 @@
 
 #include "shim.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
 using pollyrs::Session;
+
+// In the metadata of a loop whose pointers go to arrays with rows of other lengths.
+static constexpr char UnevenMark[] = "pollyrs.uneven";
 
 namespace {
 constexpr unsigned MaxOrder = 4;
@@ -323,7 +329,118 @@ bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE) {
   Pass->addIncoming(NextPass, Join);
   return true;
 }
+
+// The values that are factors of an expression; false if it has another form.
+bool factors(const SCEV *S, SmallVectorImpl<Value *> &Out) {
+  if (auto *Cast = dyn_cast<SCEVCastExpr>(S))
+    return factors(Cast->getOperand(), Out);
+  if (auto *U = dyn_cast<SCEVUnknown>(S))
+    Out.push_back(U->getValue());
+  else if (auto *Product = dyn_cast<SCEVMulExpr>(S))
+    return all_of(Product->operands(), [&](const SCEV *O) { return factors(O, Out); });
+  else
+    return isa<SCEVConstant>(S);
+  return true;
+}
+
+// For each loop around an access, from the innermost on, the factors of its stride.
+using Strides = SmallMapVector<const Loop *, SmallVector<Value *, 4>, 4>;
+
+Strides stridesOf(PHINode &Base, Loop &L, ScalarEvolution &SE) {
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      Value *Pointer = getLoadStorePointerOperand(&I);
+      auto *Of = Pointer ? dyn_cast<SCEVUnknown>(SE.getPointerBase(SE.getSCEV(Pointer))) : nullptr;
+      if (!Of || Of->getValue() != &Base)
+        continue;
+      Strides Found;
+      bool Known = true;
+      const SCEV *S = SE.getSCEV(Pointer);
+      for (; auto *Rec = dyn_cast<SCEVAddRecExpr>(S); S = Rec->getStart())
+        Known &= Rec->isAffine() && factors(Rec->getOperand(1), Found[Rec->getLoop()]);
+      if (Known && !Found.empty())
+        return Found;
+    }
+  return {};
+}
+
+// Sizes of two arrays in the place of each other, which are different values.
+using Sizes = SmallVector<std::pair<Value *, Value *>, 4>;
+
+// Those that have to be equal for the strides to be; false if that can't be.
+bool differences(const Strides &A, const Strides &B, Loop &L, Sizes &Out) {
+  for (auto &[In, Values] : A) {
+    auto Other = B.find(In);
+    if (Other == B.end())
+      return false;
+    SmallVector<Value *, 4> Left = Values, Right = Other->second;
+    for (Value *&V : Right)
+      for (auto &[Same, Instead] : Out)
+        if (V == Instead)
+          V = Same;
+    for (Value *V : Values)
+      if (auto *At = find(Right, V); At != Right.end()) {
+        Right.erase(At);
+        Left.erase(find(Left, V));
+      }
+    if (Left.empty() && Right.empty())
+      continue;
+    if (Left.size() != 1 || Right.size() != 1)
+      return false;
+    Value *X = Left[0], *Y = Right[0];
+    if (!X->getType()->isIntegerTy() || X->getType() != Y->getType() || isa<Constant>(X) || isa<Constant>(Y) || !L.isLoopInvariant(X) ||
+        !L.isLoopInvariant(Y))
+      return false;
+    Out.push_back({X, Y});
+  }
+  return true;
+}
+
+// Where pointers that change places go to arrays with sizes of their own (`a.columns`, `b.columns`), a copy of the loop for equal ones.
+bool equalise(Loop &L, Function &F, Session &S) {
+  LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
+  DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
+  ScalarEvolution &SE = S.FAM.getResult<ScalarEvolutionAnalysis>(F);
+  Strides First;
+  Sizes Different;
+  for (PHINode *P : rotationOf(L).PHIs) {
+    if (!P->getType()->isPointerTy())
+      continue;
+    Strides Own = stridesOf(*P, L, SE);
+    if (First.empty())
+      First = std::move(Own);
+    else if (!Own.empty() && !differences(First, Own, L, Different))
+      return false;
+  }
+  if (Different.empty())
+    return false;
+  IRBuilder<> B(L.getLoopPreheader()->getTerminator());
+  Value *Same = B.getTrue();
+  for (auto &[X, Y] : Different)
+    Same = B.CreateAnd(B.CreateFreeze(B.CreateICmpEQ(X, Y)), Same);
+  ValueToValueMapTy Map;
+  pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".even", Map, LI, DT);
+  for (auto &[X, Y] : Different)
+    Y->replaceUsesWithIf(X, [&](Use &U) {
+      auto *User = dyn_cast<Instruction>(U.getUser());
+      return User && Copy.Blocks.contains(User->getParent()) && !isa<PHINode>(User);
+    });
+  IRBuilder<>(Copy.Before).CreateCondBr(Same, Copy.Other, Copy.Own);
+  addStringMetadataToLoop(&L, UnevenMark);
+  S.FAM.invalidate(F, PreservedAnalyses::none());
+  return true;
+}
 } // namespace
+
+extern "C" bool prs_equalise_sizes(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+  for (Loop *L : S->FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
+    if (L->isLoopSimplifyForm() && L->getUniqueExitBlock() && L->isSafeToClone() && L->isLCSSAForm(DT) &&
+        !findStringMetadataForLoop(L, UnevenMark) && equalise(*L, F, *S))
+      return true;
+  return false;
+}
 
 extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions) {
   Function &F = *unwrap<Function>(FRef);
@@ -333,7 +450,8 @@ extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxI
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
     for (Loop *L : LI.getLoopsInPreorder()) {
       if (!L->isLoopSimplifyForm() || L->getExitingBlock() != L->getLoopLatch() || !L->getUniqueExitBlock() ||
-          !isa<BranchInst>(L->getLoopLatch()->getTerminator()) || L->isAnnotatedParallel())
+          !isa<BranchInst>(L->getLoopLatch()->getTerminator()) || L->isAnnotatedParallel() ||
+          findStringMetadataForLoop(L, UnevenMark))
         continue;
       Rotation R = rotationOf(*L);
       if (!worthwhile(*L, R, MaxInstructions))

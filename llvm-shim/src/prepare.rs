@@ -201,6 +201,14 @@ impl Session {
         Ok(unsafe { sys::prs_unroll_tables(self.raw, f, MAX_TABLES, MAX_TABLE, MAX_UNROLLED) })
     }
 
+    /// A loop in which pointers to arrays with sizes of their own change places gets a version for equal sizes, in which the arrays have one shape. Returns
+    /// whether there was one that had none: the loops have lost their simple form.
+    pub fn equalise_sizes(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_equalise_sizes(self.raw, f) })
+    }
+
     /// Values that a loop takes over from one of its last iterations, and that can be computed anew, are. Returns whether there was one.
     pub fn forward_recurrences(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;

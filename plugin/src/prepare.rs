@@ -36,7 +36,7 @@ const MAX_ROWS: u32 = 16;
 /// Loops of a function that get versions for steps of windows.
 const MAX_STEPS: u32 = 4;
 
-/// Loops of a function that get a version for objects that do not overlap.
+/// Loops of a function that get a version for objects that do not overlap, or for arrays of one size.
 const MAX_SEPARATED: u32 = 8;
 
 /// Loads that load from what others load.
@@ -114,6 +114,12 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.promote_pointers(f)?;
     // Before bodies are copied: what is loaded in each of them is loaded once.
     hoist_loads(session, f)?;
+    for _ in 0..MAX_SEPARATED {
+        if !session.equalise_sizes(f)? {
+            break;
+        }
+        session.run_passes(f, LOOPS)?;
+    }
     session.rotate_pointers(f, MAX_ROTATED)?;
     session.expand_memory_intrinsics(f)?;
     hoist_loads(session, f)?;

@@ -40,13 +40,16 @@ impl Run {
         Ok(())
     }
 
-    /// `POLLYRS_RT_CHECK`: keeps what is said to be done.
-    pub(super) fn note_claims(&mut self) -> Result<()> {
+    /// `POLLYRS_RT_CHECK`: keeps what is said to be done. Of arrays that are copied in part by part, what is behind the `needed` bytes comes later: between
+    /// the last element that this slice touches and the first one of the next one.
+    pub(super) fn note_claims(&mut self, needed: impl Fn(usize) -> u64) -> Result<()> {
         let slice = self.beside.done.len() - 1;
         for index in 0..self.arrays.len() {
             let Some((offset, _)) = self.arrays[index].host.out_range() else { continue };
-            let from = if slice > 0 { self.done(slice - 1, index) } else { 0 }.max(offset);
-            let end = self.done(slice, index);
+            let earlier = self.beside.claims.iter().filter(|claim| claim.0 == index);
+            let from = earlier.map(|(_, at, bytes)| at + bytes.len() as u64).max().unwrap_or(0).max(offset);
+            let there = if self.arrays[index].waits { needed(index) } else { u64::MAX };
+            let end = self.done(slice, index).min(there);
             if end > from {
                 let bytes = self.read_back(index, from, end - from)?;
                 self.beside.claims.push((index, from, bytes));

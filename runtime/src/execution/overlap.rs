@@ -248,7 +248,7 @@ impl Run {
                 self.try_launch(kernel, blocks, scalars, Part::Slice { first })?;
             }
             self.beside.done.push(done.to_vec());
-            if self.config.check.copies { self.note_claims() } else { Ok(()) }
+            if self.config.check.copies { self.note_claims(of) } else { Ok(()) }
         })();
         if let Err(error) = launched {
             self.fail(error);
