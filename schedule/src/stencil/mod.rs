@@ -55,7 +55,8 @@ pub struct Stencil {
     /// The steps of one period, in order.
     pub steps: Vec<Step>,
     pub buffers: Vec<Buffer>,
-    /// `[params] -> { [] -> [T] }`: the number of time iterations, where `runs` holds.
+    /// `[params] -> { [] -> [T] }`: the number of time iterations in which all statements run, from the first on, where `runs` holds. What is behind
+    /// them runs as the ordinary mapping has it.
     pub time: isl::PwAff,
     /// `[params] -> { : ... }`: where every statement has instances.
     pub runs: isl::Set,

@@ -78,11 +78,11 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
     for d in &domains {
         runs = runs.intersect(d.runs.clone())?;
     }
-    if runs.is_empty()? || !same_time(&domains, &runs)? {
+    let Some(time) = common_time(&domains, &runs)?.filter(|_| !matches!(runs.is_empty(), Ok(true))) else {
         return Ok(Err(NotStencil::Domain));
-    }
+    };
     for period in 1..=MAX_PERIOD {
-        let result = match with_period(scop, n - 1, period, &domains, &runs) {
+        let result = match with_period(scop, n - 1, period, &domains, (&runs, &time)) {
             // A subscript modulo something else than the period has fractions that isl refuses to compare.
             Err(e) if !crate::is_quota(&e) => Err(NotStencil::Access),
             other => other?,
@@ -129,18 +129,25 @@ fn equal(a: &isl::PwAff, b: &isl::PwAff, runs: &isl::Set) -> Result<bool> {
     Ok(runs.is_subset(&same)?)
 }
 
-/// Time starts at 0 and ends with the same value in every statement.
-fn same_time(domains: &[Domain], runs: &isl::Set) -> Result<bool> {
-    let (first, last) = &domains[0].bounds[0];
-    if !runs.is_subset(&params(first.clone().zero_set()?)?)? {
-        return Ok(false);
-    }
+/// How many time iterations have instances of all statements: each statement's begin at 0, and are without gaps, since its domain is a box. Some may have
+/// more, as the first of two bodies that take turns has where the number of turns is odd. `None` if one begins elsewhere.
+fn common_time(domains: &[Domain], runs: &isl::Set) -> Result<Option<isl::PwAff>> {
+    let mut last: Option<isl::PwAff> = None;
     for d in domains {
-        if !equal(&d.bounds[0].0, first, runs)? || !equal(&d.bounds[0].1, last, runs)? {
-            return Ok(false);
+        let (first, own) = &d.bounds[0];
+        if !runs.is_subset(&params(first.clone().zero_set()?)?)? {
+            return Ok(None);
         }
+        last = Some(match last {
+            None => own.clone(),
+            Some(l) if runs.is_subset(&params(l.clone().le_set(own.clone())?)?)? => l,
+            Some(l) if runs.is_subset(&params(own.clone().le_set(l.clone())?)?)? => own.clone(),
+            Some(l) => l.min(own.clone())?.coalesce()?,
+        });
     }
-    Ok(true)
+    let Some(last) = last else { return Ok(None) };
+    let one = isl::Val::int(runs.context(), 1)?;
+    Ok(Some(last.add_constant(one)?.intersect_params(runs.clone())?))
 }
 
 fn params(set: isl::Set) -> Result<isl::Set> {
@@ -333,7 +340,7 @@ fn with_period(
     dims: usize,
     period: i64,
     domains: &[Domain],
-    runs: &isl::Set,
+    (runs, time): (&isl::Set, &isl::PwAff),
 ) -> Result<std::result::Result<Stencil, NotStencil>> {
     let mut buffers: Vec<Buffer> = Vec::new();
     // The writes first: they say which buffers there are.
@@ -426,10 +433,7 @@ fn with_period(
     if !neighbours || !buffers.iter().any(|b| b.live) {
         return Ok(Err(NotStencil::NoReuse));
     }
-    let time = domains[0].bounds[0].1.clone().add_constant(isl::Val::int(&scop.ctx, 1)?)?;
-    let time = time.intersect_params(runs.clone())?;
-    let runs = runs.clone();
-    Ok(Ok(Stencil { dims, period, steps, buffers, time, runs }))
+    Ok(Ok(Stencil { dims, period, steps, buffers, time: time.clone(), runs: runs.clone() }))
 }
 
 /// A buffer is live if a step reads or keeps it before one of the period has written all of it.
