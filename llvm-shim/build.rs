@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 25] = [
+const SOURCES: [&str; 26] = [
     "session.cpp",
     "clone.cpp",
     "complex.cpp",
@@ -16,6 +16,7 @@ const SOURCES: [&str; 25] = [
     "rows.cpp",
     "steps.cpp",
     "lend.cpp",
+    "loops.cpp",
     "inline.cpp",
     "prepare.cpp",
     "conditions.cpp",

@@ -26,6 +26,7 @@
 extern "C" {
 typedef void (*prs_byte_sink)(void *ctx, const uint8_t *bytes, size_t len);
 typedef void (*prs_pointer_sink)(void *ctx, void *pointer);
+typedef void (*prs_loop_sink)(void *ctx, size_t parent, LLVMBasicBlockRef header, const LLVMBasicBlockRef *blocks, size_t count);
 typedef bool (*prs_pass_callback)(LLVMModuleRef module, uint32_t stage, const uint8_t *parameters, size_t len);
 
 struct prs_loop_record {

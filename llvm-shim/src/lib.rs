@@ -24,6 +24,7 @@
 mod analyses;
 mod effects;
 mod error;
+mod loops;
 mod plugin;
 mod prepare;
 mod scev;
@@ -41,6 +42,7 @@ pub use error::ShimError;
 pub use inkwell::llvm_sys::prelude::{
     LLVMBasicBlockRef, LLVMContextRef, LLVMModuleRef, LLVMTypeRef, LLVMValueRef,
 };
+pub use loops::{PlainLoop, wants_remarks};
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
 pub use prepare::{CHECK, CONDITIONAL, ERRNO, UNWRITTEN};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};

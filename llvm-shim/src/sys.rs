@@ -19,6 +19,14 @@ pub struct RawAnalyses {
 pub type ByteSink = extern "C" fn(ctx: *mut c_void, bytes: *const u8, len: usize);
 /// Receives one pointer of a list, in order.
 pub type PointerSink = extern "C" fn(ctx: *mut c_void, pointer: *mut c_void);
+/// Receives a loop: its parent's number, its header and its blocks, valid during the call only.
+pub type LoopSink = extern "C" fn(
+    ctx: *mut c_void,
+    parent: usize,
+    header: LLVMBasicBlockRef,
+    blocks: *const LLVMBasicBlockRef,
+    count: usize,
+);
 
 /// "No parent", "no loop".
 pub const NONE: usize = usize::MAX;
@@ -189,6 +197,13 @@ unsafe extern "C" {
     pub fn prs_weaken_attributes(f: LLVMValueRef);
 
     pub fn prs_has_loops(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    /// Outer loops before inner ones; blocks of no inner loop.
+    pub fn prs_loops(s: *mut RawSession, f: LLVMValueRef, ctx: *mut c_void, sink: LoopSink);
+    pub fn prs_follows_links(s: *mut RawSession, header: LLVMBasicBlockRef) -> bool;
+    /// 0: not known.
+    pub fn prs_most_iterations(s: *mut RawSession, header: LLVMBasicBlockRef) -> u32;
+    pub fn prs_stays_a_call(s: *mut RawSession, call: LLVMValueRef) -> bool;
+    pub fn prs_wants_remarks(f: LLVMValueRef) -> bool;
     pub fn prs_analyses_new(s: *mut RawSession, f: LLVMValueRef) -> *mut RawAnalyses;
     pub fn prs_analyses_free(a: *mut RawAnalyses);
     pub fn prs_loop_count(a: *mut RawAnalyses) -> usize;

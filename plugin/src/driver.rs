@@ -16,6 +16,7 @@ use crate::effects::Summaries;
 use crate::holds;
 use crate::options::{Options, RegisterTile, Strategy};
 use crate::prepare;
+use crate::prospects;
 use crate::remarks;
 use crate::search::search;
 use crate::slices;
@@ -27,7 +28,7 @@ use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_llvm_shim::Session;
+use pollyrs_llvm_shim::{Session, wants_remarks};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
@@ -152,6 +153,15 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         return Ok(Found::NotLookedAt);
     }
     run.budgets.begin_function();
+    timer.time(Phase::Canonicalise, || prepare::values(session, clone))?;
+    let prospects = timer.time(Phase::Canonicalise, || {
+        let lends = |callee: LLVMValueRef| run.borrowers.borrow().contains_key(&(callee as usize));
+        prospects::any(session, clone, options.min_work, lends)
+    })?;
+    let curious = options.verbose || options.show_choices || wants_remarks(f);
+    if !prospects && stage == Stage::Run && !curious {
+        return Ok(Found::Regions { rejections: Vec::new(), compiled: Vec::new(), holds: None, budget: 0 });
+    }
     let assumed = timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
     if options.hold {
         timer.time(Phase::Analyses, || run.summaries.note_captures(clone));
@@ -160,10 +170,13 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         settle_unwritten(run, clone)?;
     }
     let mut holds = None;
-    let (mut compiled, rejections);
+    let (mut compiled, mut rejections);
     {
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
         (compiled, rejections) = search(run, &analyses);
+        if !prospects && stage == Stage::Run {
+            rejections.extend(compiled.drain(..).map(|c| unexpected(&c.scop)));
+        }
         if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
             let request = holds::Request {
@@ -181,6 +194,16 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         run.borrowers.borrow_mut().insert(f as usize, borrower);
     }
     Ok(Found::Regions { rejections, compiled, holds, budget: run.budgets.host() })
+}
+
+/// Something was found in a function that was said to have no prospects, and would be missed if nobody asked for remarks.
+fn unexpected(scop: &Scop) -> Rejection {
+    let reason = RejectReason::Internal {
+        stage: "the look at prospects".into(),
+        message: "a loop was found in a function without any".into(),
+    };
+    let (function, location) = (scop.function.clone(), scop.location.clone());
+    Rejection { reason, function, loop_location: location.clone(), location }
 }
 
 /// Drops the assumption that what loops load is what its place held before them, where that leaves fewer loops that can be modelled: values
@@ -511,7 +534,7 @@ fn module_name(module: LLVMModuleRef) -> String {
     }
 }
 
-fn name_of(f: LLVMValueRef) -> String {
+pub(crate) fn name_of(f: LLVMValueRef) -> String {
     let mut len = 0;
     // SAFETY: a live value; LLVM returns pointer and length of its name.
     unsafe {

@@ -25,6 +25,7 @@ mod holds;
 mod library;
 mod options;
 mod prepare;
+mod prospects;
 mod remarks;
 mod search;
 mod selftest;

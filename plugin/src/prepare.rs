@@ -8,8 +8,11 @@ use crate::{PluginError, sums};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::Session;
 
+/// Local variables become values.
+const VALUES: &str = "lower-expect,sroa,early-cse<memssa>";
+
 /// (A pass manager of text verifies the fixpoint of instcombine unless told otherwise, and ends the compilation.)
-const CANONICALISE: &str = "lower-expect,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,jump-threading,simplifycfg,tailcallelim,simplifycfg,reassociate,\
+const CANONICALISE: &str = "instcombine<no-verify-fixpoint>,jump-threading,simplifycfg,tailcallelim,simplifycfg,reassociate,\
      loop-mssa(loop-rotate),instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
 
 /// After loads that steer loops have left them: trip counts and addresses are simplified once more.
@@ -50,12 +53,13 @@ const MAX_DIVIDED: u32 = 64;
 
 /// Canonicalises `f`, which means the same afterwards.
 pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    values(session, f)?;
     rewrite(session, f)?;
     session.split_effects(f)?;
     Ok(session.simplify_regions(f)?)
 }
 
-/// As [`canonicalise`], and branches on data become straight-line code, branches to error blocks calls, and calls that may set
+/// As [`canonicalise`] behind [`values`], and branches on data become straight-line code, branches to error blocks calls, and calls that may set
 /// `errno` pure. Until [`restore`], `clone` may write memory that the original does not, and its checks do nothing.
 /// Returns whether loads are taken for what their places held before loops ([`Session::assume_unwritten`]).
 pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginError> {
@@ -90,11 +94,16 @@ fn hoist_loads(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     Ok(())
 }
 
-fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+/// The cheap beginning: local variables are values, calls of known functions say what they do.
+pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     sums::split(session.module(), f);
     session.expand_complex_calls(f)?;
     session.describe_math_calls(f)?;
     session.drop_stack_saves(f)?;
+    Ok(session.run_passes(f, VALUES)?)
+}
+
+fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.run_passes(f, CANONICALISE)?;
     let mut unrolled = 0;
     while unrolled < MAX_UNROLLED && session.unroll_tables(f)? {
@@ -102,6 +111,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         unrolled += 1;
     }
     if unrolled > 0 {
+        session.run_passes(f, VALUES)?;
         session.run_passes(f, CANONICALISE)?;
     }
     session.specialise_back_edges(f)?;

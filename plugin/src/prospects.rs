@@ -1,0 +1,96 @@
+//! Whether a function may have a loop for the device: asked before anything expensive is done.
+//!
+//! Problem: most functions of most programs have loops that no device will ever run. They walk along lists, call functions of other files, or
+//! run eight times. To bring such a function into canonical form and to search it costs a quarter of what the rest of the compiler does with it.
+//!
+//! A loop is *blocked* if one of its blocks has a call that stays a call, or if it follows links from record to record: no SCoP has such a
+//! block, so none has a loop around it. A function has no prospects if each of its innermost loops is blocked, or else bounded so that all such
+//! loops together have fewer instructions to execute than a SCoP needs statement instances ([`crate::worth`]).
+//!
+//! **Invariants.** The answer is the same whether or not anybody reads remarks; where somebody does, the search takes place all the same, for the
+//! reasons that it gives, and what it finds in spite of the answer is an internal error. A function that calls others which leave results on the device
+//! has prospects.
+//!
+//! **Example.** `for (n = list; n; n = n->next) for (i = 0; i < 8; ++i) sum += n->marks[i];`: the outer loop is blocked, the inner one runs 8 times.
+
+use crate::PluginError;
+use crate::callgraph::calls;
+use crate::remarks;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_llvm_shim::{PlainLoop, Session, callee};
+
+/// Whether `clone`, whose local variables are values, may have a SCoP of at least `least` statement instances, or works with what a function that
+/// `lends` leaves on the device.
+///
+/// # Errors
+/// Analyses of `clone` live.
+pub fn any(
+    session: &Session,
+    clone: LLVMValueRef,
+    least: u64,
+    lends: impl Fn(LLVMValueRef) -> bool,
+) -> Result<bool, PluginError> {
+    let mut work = 0u64;
+    for call in calls(clone) {
+        match callee(call) {
+            Some(f) if lends(f) => return Ok(true),
+            Some(f) if is_block_of_memory(f) => work = work.saturating_add(length(call)),
+            _ => {}
+        }
+    }
+    let loops = session.loops(clone)?;
+    let blocked = blocked(session, &loops);
+    // Instructions of a loop and of those inside of it, each time that it is entered.
+    let mut inside: Vec<u64> = loops.iter().map(own_instructions).collect();
+    for at in (0..loops.len()).rev().filter(|at| !blocked[*at]) {
+        if work >= least {
+            break;
+        }
+        let all = inside[at].saturating_mul(session.most_iterations(&loops[at]).unwrap_or(u64::MAX));
+        match loops[at].parent {
+            Some(parent) if !blocked[parent] => inside[parent] = inside[parent].saturating_add(all),
+            _ => work = work.saturating_add(all),
+        }
+    }
+    Ok(work >= least)
+}
+
+/// For each loop, whether it is part of no SCoP.
+fn blocked(session: &Session, loops: &[PlainLoop]) -> Vec<bool> {
+    let mut blocked = vec![false; loops.len()];
+    for (at, l) in loops.iter().enumerate().rev() {
+        let calls = || l.blocks.iter().flat_map(|b| remarks::instructions(*b)).filter(|i| is_call(*i));
+        if blocked[at] || session.follows_links(l) || calls().any(|c| session.stays_a_call(c)) {
+            blocked[at] = true;
+            if let Some(parent) = l.parent {
+                blocked[parent] = true;
+            }
+        }
+    }
+    blocked
+}
+
+fn is_call(i: LLVMValueRef) -> bool {
+    // SAFETY: a live instruction.
+    unsafe { !LLVMIsACallInst(i).is_null() || !LLVMIsAInvokeInst(i).is_null() }
+}
+
+fn own_instructions(l: &PlainLoop) -> u64 {
+    l.blocks.iter().map(|b| remarks::instructions(*b).len() as u64).sum()
+}
+
+/// Copies and fillings become loops.
+fn is_block_of_memory(f: LLVMValueRef) -> bool {
+    let name = crate::driver::name_of(f);
+    ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().any(|stem| name.starts_with(stem))
+}
+
+/// Bytes that an intrinsic copies or fills, at most.
+fn length(call: LLVMValueRef) -> u64 {
+    // SAFETY: a live call of an intrinsic whose third argument is the length.
+    unsafe {
+        let length = LLVMIsAConstantInt(LLVMGetOperand(call, 2));
+        if length.is_null() { u64::MAX } else { LLVMConstIntGetZExtValue(length) }
+    }
+}
