@@ -286,6 +286,8 @@ isl_methods! { Set
         fn lexmax_pw_multi_aff() -> PwMultiAff = isl_set_lexmax_pw_multi_aff;
         fn dim_min(pos: i32) -> PwAff = isl_set_dim_min;
         fn dim_max(pos: i32) -> PwAff = isl_set_dim_max;
+        fn dim_min_val(pos: i32) -> Val = isl_set_dim_min_val;
+        fn dim_max_val(pos: i32) -> Val = isl_set_dim_max_val;
         fn min_multi_pw_aff() -> MultiPwAff = isl_set_min_multi_pw_aff;
         fn max_multi_pw_aff() -> MultiPwAff = isl_set_max_multi_pw_aff;
         fn identity() -> Map = isl_set_identity;

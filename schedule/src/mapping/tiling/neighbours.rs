@@ -102,11 +102,9 @@ fn lanes(site: &Site) -> Result<Vec<Shape>> {
 
 /// The least and the greatest value of a dimension that parameters allow, where they are constants.
 fn extent(set: &isl::Set, dim: i32) -> Result<Option<(i64, i64)>> {
+    // (Where there is none, a value is infinite.)
     let set = set.clone().project_out_all_params()?;
-    if !set.dim_is_bounded(isl::DimType::Set, dim as u32)? {
-        return Ok(None);
-    }
-    Ok(set.clone().dim_min(dim)?.min_value()?.to_i64().zip(set.dim_max(dim)?.max_value()?.to_i64()))
+    Ok(set.clone().dim_min_val(dim)?.to_i64().zip(set.dim_max_val(dim)?.to_i64()))
 }
 
 /// What a point reads, its instances, and the instructions of their divisions and functions; `None` if that is not known, or differs between points.
