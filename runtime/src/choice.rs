@@ -6,7 +6,7 @@
 
 use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload};
-use crate::cost::{self, Advice, Estimate, Moves};
+use crate::cost::{self, Advice, Estimate, Moves, Size};
 use crate::cuda::Device;
 use crate::errno_address;
 use crate::error::{Error, Result};
@@ -72,6 +72,12 @@ pub fn choose(
         return Ok(None);
     }
     let (kernels, rates) = (scop.kernels().len(), registry::rates());
+    if hold.as_ref().is_none_or(|hold| hold.is_empty())
+        && let Some(seconds) = state.learned.tiny(work, rates)
+    {
+        let (device_ms, host_ms) = (cost::OVERHEAD * 1e3, seconds * 1e3);
+        return Err(Error::NotWorthIt { device_ms, host_ms, size: Size { work, moved: 0.0 } });
+    }
     let mut advice = Advice::Estimate;
     let estimate = match &hold {
         None => {

@@ -13,8 +13,8 @@
 //! matrix product. So each SCoP keeps what it learnt ([`Learned`]): its launches, and for each side the factor between
 //! measured and estimated time, 1 until the first measurement, then a running geometric mean; one factor for each size of the work
 //! (caches, launches and vector loops make it depend on that), or that of the nearest known size. A wrong side is left after one or
-//! two executions: a first execution on the device that is slower than expected may have been a cold one, and gets a second try. Only executions whose host side is estimated at [`MEASURED`] or more are timed on the host, so that short
-//! loops pay nothing for it.
+//! two executions: a first execution on the device that is slower than expected may have been a cold one, and gets a second try. Of executions whose host side is estimated below [`MEASURED`] few are timed on the
+//! host, so that short loops pay next to nothing for it. Sizes that come again are decided by what they took ([`history`]).
 //!
 //! Starting the driver takes [`Rates::startup`], loading a SCoP's code about [`module_seconds`]. Nobody knows how often a SCoP will
 //! run; so executions that would gain stay on the host until the gains they missed add up to the price, which is then paid:
@@ -39,7 +39,7 @@ use history::History;
 pub use history::{Advice, Size};
 
 /// Seconds from begin to end of an execution that moves nothing (8 µs measured, a wait included).
-const OVERHEAD: f64 = 10e-6;
+pub const OVERHEAD: f64 = 10e-6;
 /// Seconds for a copy, however small (3 µs measured).
 const ARRAY: f64 = 3e-6;
 /// Seconds for a launch that goes as part of a graph ([`crate::chain`]; 1.14 to 1.18 µs measured), where one alone takes what [`REFERENCE`]
@@ -61,8 +61,15 @@ const HOST_INSTANCE: f64 = 1e-9;
 const PTX_BYTE: f64 = 0.5e-6;
 /// Seconds to load assembled code.
 const CUBIN: f64 = 0.5e-3;
-/// Host executions estimated to be shorter than this are not timed.
+/// Of host executions estimated to be shorter than this some are timed.
 pub const MEASURED: f64 = 20e-6;
+/// Of so many one.
+const SHORT_MEASURED_EVERY: u64 = 16;
+/// What is estimated to be shorter stays on the host without further ado: an execution whose arrays are all on the device takes 4 µs.
+const TINY: f64 = 2e-6;
+/// Executions in holds that are measured: the first ones, and of so many one.
+const HELD_MEASURED: u64 = 4;
+const HELD_MEASURED_EVERY: u64 = 32;
 /// The host's time is known after so many measurements: its first ones are cold. Until then it has to be this many times the device's, or long,
 /// for the device to be used.
 const KNOWN: u64 = 4;
@@ -262,6 +269,9 @@ pub struct Learned {
     missed: Figure,
     /// Sizes that come again.
     history: History,
+    /// Short executions on the host, and executions in holds.
+    short: AtomicU64,
+    held: AtomicU64,
 }
 
 /// Gains missed while the driver was not started.
@@ -289,9 +299,29 @@ impl Learned {
             transfers: moved * scale,
             moved,
             device: (unscaled + rates.launching(launches)) * scale,
-            host: work * rates.host_instance * self.host_scale.get(work).unwrap_or(1.0),
+            host: self.host_seconds(work, rates),
             leave: 0.0,
         }
+    }
+
+    fn host_seconds(&self, work: f64, rates: &Rates) -> f64 {
+        work * rates.host_instance * self.host_scale.get(work).unwrap_or(1.0)
+    }
+
+    /// What the host takes, if nothing on the device can be faster.
+    pub fn tiny(&self, work: f64, rates: &Rates) -> Option<f64> {
+        Some(self.host_seconds(work.max(0.0), rates)).filter(|seconds| *seconds < TINY)
+    }
+
+    /// Whether an execution on the host, estimated to take `seconds`, is to be timed.
+    pub fn times(&self, seconds: f64) -> bool {
+        seconds >= MEASURED || self.short.fetch_add(1, Ordering::Relaxed) % SHORT_MEASURED_EVERY == 1
+    }
+
+    /// Whether an execution in a hold is to be measured.
+    pub fn measures_held(&self) -> bool {
+        let n = self.held.fetch_add(1, Ordering::Relaxed);
+        n < HELD_MEASURED || n.is_multiple_of(HELD_MEASURED_EVERY)
     }
 
     /// Whether the device is a little better by figures of which the host's are not known well. `held`: the arrays may stay there, and
@@ -320,11 +350,6 @@ impl Learned {
         self.history.device_took(seconds, size);
     }
 
-    /// Whether an execution on the device was measured.
-    pub fn measured(&self) -> bool {
-        self.launches.get().is_some()
-    }
-
     /// An execution on the device took `seconds` from its first copy to its last.
     pub fn device_took(&self, seconds: f64, estimate: Estimate, launches: u64, rates: &Rates) {
         // The launches are known now: only the rest of the difference is the scale's.
@@ -351,7 +376,9 @@ impl Learned {
     /// The original loop took `seconds`.
     pub fn host_took(&self, seconds: f64, size: Size, rates: &Rates) {
         self.host_scale.correct(size.work, seconds, size.work * rates.host_instance, 1);
-        self.history.host_took(seconds, size);
+        if seconds >= MEASURED {
+            self.history.host_took(seconds, size);
+        }
     }
 
     /// Counts a gain that is missed if the answer is no: whether the code is worth loading.

@@ -118,6 +118,8 @@ pub struct Run {
     ready: Instant,
     /// Where the settings leave the choice to the estimate.
     chosen: Option<Chosen>,
+    /// Its time is learnt from.
+    measured: bool,
     /// Statement instances.
     work: f64,
     /// Copies and slices beside others.
@@ -185,6 +187,7 @@ pub unsafe fn begin(
         start,
         ready: start,
         chosen: None,
+        measured: false,
         work,
         beside: overlap::Beside::default(),
         launched: false,
@@ -201,6 +204,11 @@ pub unsafe fn begin(
         run.queue.aim(scop, state)?;
     }
     run.check_room()?;
+    run.measured = estimate.is_some() && (hold.is_none() || state.learned.measures_held());
+    if run.measured && hold.is_some() {
+        // What earlier ones left to do is not this one's time.
+        run.queue.synchronize()?;
+    }
     // All allocations before the first copy: the likeliest failure comes first.
     let order = written_first(arrays);
     for &index in &order {
@@ -451,11 +459,11 @@ impl Run {
         let brought = unsafe { self.hurry() }?;
         self.bytes_out = brought.iter().sum();
         let results = overlap::results(&self.arrays, &brought);
-        let waits = self.hold.is_none_or(|hold| hold.get().measures())
+        let waits = self.hold.is_none_or(|hold| hold.get().awaits())
             || !results.is_empty()
             || self.bytes_out > 0
             || self.config.reports()
-            || self.chosen.as_ref().is_some_and(|chosen| !chosen.state.learned.measured());
+            || self.measured;
         if waits {
             let _range = Range::open(|| "to the host".into());
             let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
@@ -473,7 +481,7 @@ impl Run {
         self.succeeded = true;
         if let Some(Chosen { state, estimate, setups }) = self.chosen.take()
             && setups == self.queue.setups()
-            && waits
+            && self.measured
         {
             let now = Instant::now();
             let seconds = (now - self.ready).as_secs_f64();

@@ -157,6 +157,11 @@ impl Entry {
 }
 
 impl Hold {
+    /// Nothing is on the device.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Brings memory for an array.
     ///
     /// # Safety

@@ -459,7 +459,8 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         // SAFETY: a descriptor lives as long as the program.
         let Some(scop) = (unsafe { scop.as_ref() }) else { return Ok(None) };
         let estimated = if reason == REASON_RUNTIME { error::last_host_seconds() } else { None };
-        let estimated = estimated.filter(|&(seconds, _)| seconds >= cost::MEASURED).map(|(_, size)| size);
+        let times = |seconds| registry::state(scop).is_some_and(|state| state.learned.times(seconds));
+        let estimated = estimated.filter(|&(seconds, _)| times(seconds)).map(|(_, size)| size);
         let reports = registry::config().reports();
         if !reports && estimated.is_none() && !nvtx::is_watched() {
             return Ok(None);

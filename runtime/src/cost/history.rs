@@ -5,12 +5,13 @@
 //! few sizes that a SCoP ran with last the times of both sides are kept as they were measured, and count in place of the estimates. A
 //! side that is not known is tried where that is cheap: where the estimates differ by less than [`CLEAR`] and the loop is short, or where all
 //! trials together cost no more than [`SHARE`] of what executions of this size took so far. Now and then, ever more rarely, the side that
-//! was a little slower gets another chance, since other programs may have disturbed it.
+//! was a little slower gets another chance, since other programs may have disturbed it: two executions, since after a change of sides the first one is
+//! cold.
 //!
 //! Only executions whose arrays go there and back each time are compared: what stays in a hold moves once for many executions.
 //!
-//! Example: 50 µs on the device by the estimate, 60 on the host. Three executions on the device take 54 µs, three on the host 43; the
-//! rest stay on the host, but for some (the 32nd, the 64th, ...) that look whether the device is still slower.
+//! Example: 50 µs on the device by the estimate, 60 on the host. Four executions on the device take 54 µs, four on the host 43; the
+//! rest stay on the host, but for some (the 32nd and 33rd, the 64th, ...) that look whether the device is still slower.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,14 +20,16 @@ use super::{CLEAR, Estimate, Figure, LONG, MEASURED};
 /// Sizes that are known at once. More (a loop around the SCoP changes its size) displace each other, and are left to the estimates.
 const SIZES: usize = 8;
 /// A side is known after so many measurements; the first ones are cold.
-const KNOWN: u64 = 3;
+const KNOWN: u64 = 4;
 /// What trials of the other side may cost of the time so far.
 const SHARE: f64 = 1.0 / 32.0;
 /// A measurement above the figure raises it by this part of the difference: what disturbs a measurement makes it longer, never shorter.
 const RISE: f64 = 1.0 / 8.0;
-/// The first execution, both sides being known, that may try the slower one again.
+/// The first execution, both sides being known, that may try the slower one again: where that was hardly slower, and where it was a little.
+const CLOSE_RETRY: u64 = 4;
 const FIRST_RETRY: u64 = 32;
 /// So much slower it may have been.
+const CLOSE: f64 = 1.15;
 const RETRIED: f64 = 1.5;
 
 /// What tells executions of a SCoP apart.
@@ -146,8 +149,9 @@ impl History {
         match (host, device) {
             (Some(_), Some(_)) => {
                 let turn = 1 + times.turns.fetch_add(1, Ordering::Relaxed);
-                let retries = turn >= FIRST_RETRY && turn.is_power_of_two();
-                match retries && h.max(d) < RETRIED * h.min(d) {
+                let limit = if turn < FIRST_RETRY { CLOSE } else { RETRIED };
+                let retries = turn >= CLOSE_RETRY && (turn.is_power_of_two() || (turn - 1).is_power_of_two());
+                match retries && h.max(d) < limit * h.min(d) {
                     false => Advice::Estimate,
                     true if h < d => Advice::TryDevice,
                     true => Advice::TryHost,
@@ -198,9 +202,9 @@ mod tests {
     fn the_faster_side_is_found() {
         // (estimated host and device, real host and device, sides)
         let table = [
-            ((60e-6, 50e-6), (43e-6, 54e-6), "dddhhhhhhhhh"),
-            ((50e-6, 60e-6), (54e-6, 43e-6), "hhhddddddddd"),
-            ((60e-6, 50e-6), (60e-6, 50e-6), "dddhhhdddddd"),
+            ((60e-6, 50e-6), (43e-6, 54e-6), "ddddhhhhhhhh"),
+            ((50e-6, 60e-6), (54e-6, 43e-6), "hhhhdddddddd"),
+            ((60e-6, 50e-6), (60e-6, 50e-6), "ddddhhhhdddd"),
             // Far apart, or long: not tried at once.
             ((90e-6, 30e-6), (20e-6, 30e-6), "dddddddddddd"),
             ((30e-3, 20e-3), (10e-3, 20e-3), "dddddddddddd"),
@@ -213,37 +217,40 @@ mod tests {
 
     #[test]
     fn what_is_far_apart_is_tried_when_that_costs_little() {
-        // 3 * 60 µs are a 32nd of 192 * 30 µs.
+        // 4 * 60 µs are a 32nd of 256 * 30 µs.
         let history = History::default();
-        assert_eq!(sides(&history, 190, (90e-6, 30e-6), (20e-6, 30e-6)), "d".repeat(190));
-        assert!(sides(&history, 10, (90e-6, 30e-6), (20e-6, 30e-6)).ends_with("hhhhhh"));
+        assert_eq!(sides(&history, 254, (90e-6, 30e-6), (20e-6, 30e-6)), "d".repeat(254));
+        assert!(sides(&history, 12, (90e-6, 30e-6), (20e-6, 30e-6)).ends_with("hhhhhhhh"));
     }
 
     #[test]
     fn cold_and_disturbed_measurements_do_not_last() {
         let side = Side::default();
-        side.took(1e-3);
-        side.took(50e-6);
+        for seconds in [1e-3, 50e-6, 50e-6] {
+            side.took(seconds);
+        }
         assert_eq!(side.known().0, None);
         side.took(90e-6);
         assert!((side.known().0.unwrap() - 55e-6).abs() < 1e-9);
         side.took(51e-6);
-        assert_eq!(side.known(), (Some(51e-6), 4.0));
+        assert_eq!(side.known(), (Some(51e-6), 5.0));
     }
 
     #[test]
     fn the_slower_side_gets_another_chance() {
         let history = History::default();
         // The host was disturbed while it was tried.
-        assert_eq!(sides(&history, 6, (60e-6, 50e-6), (70e-6, 50e-6)), "dddhhh");
+        assert_eq!(sides(&history, 8, (60e-6, 50e-6), (70e-6, 50e-6)), "ddddhhhh");
         assert_eq!(sides(&history, 31, (60e-6, 50e-6), (40e-6, 50e-6)), "d".repeat(31));
-        assert_eq!(
-            sides(&history, 40, (60e-6, 50e-6), (40e-6, 50e-6)),
-            format!("h{}d{}", "h".repeat(31), "h".repeat(7))
-        );
+        let later = sides(&history, 40, (60e-6, 50e-6), (40e-6, 50e-6));
+        assert_eq!(later, format!("hd{}dd{}", "h".repeat(30), "h".repeat(6)));
+        // What is close is tried again soon.
+        let history = History::default();
+        sides(&history, 8, (60e-6, 50e-6), (54e-6, 50e-6));
+        assert_eq!(sides(&history, 18, (60e-6, 50e-6), (54e-6, 50e-6)), "dddhhddhhddddddhhd");
         // Not one that was far slower.
         let history = History::default();
-        sides(&history, 6, (60e-6, 50e-6), (90e-6, 50e-6));
+        sides(&history, 8, (60e-6, 50e-6), (90e-6, 50e-6));
         assert_eq!(sides(&history, 200, (60e-6, 50e-6), (90e-6, 50e-6)), "d".repeat(200));
     }
 
@@ -252,7 +259,7 @@ mod tests {
         let history = History::default();
         let size = |work: f64| Size { work, moved: 1e-5 };
         for n in 0..20 {
-            for _ in 0..3 {
+            for _ in 0..KNOWN {
                 history.host_took(1e-4 * f64::from(n + 1), size(f64::from(n)));
             }
         }

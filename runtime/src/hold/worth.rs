@@ -6,8 +6,8 @@ use crate::abi::Array;
 use crate::cost::{Moves, Rates};
 use crate::spans::holds;
 
-/// Every so many executions are waited for and measured.
-const MEASURED_EVERY: u64 = 16;
+/// Of so many executions one is waited for.
+const AWAITED_EVERY: u64 = 16;
 
 impl Hold {
     /// What an array will have to move, as far as that can be told before the execution.
@@ -53,9 +53,9 @@ impl Hold {
         gain > 0.0 && self.missed >= there + back
     }
 
-    /// Whether this execution is to be waited for and measured.
-    pub fn measures(&mut self) -> bool {
+    /// Whether this execution is to be waited for: a failure of the first one leaves the original loop, and few are under way.
+    pub fn awaits(&mut self) -> bool {
         self.executions += 1;
-        self.executions % MEASURED_EVERY == 1
+        self.executions % AWAITED_EVERY == 1
     }
 }
