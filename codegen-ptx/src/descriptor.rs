@@ -10,7 +10,7 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
 use pollyrs_scop::ArrayId;
 
 /// Version of the ABI that the generated code follows.
-const ABI_VERSION: u32 = 7;
+const ABI_VERSION: u32 = 8;
 const KERNEL_HAS_BARRIER: u32 = 1;
 const KERNEL_CHECKED: u32 = 2;
 
@@ -30,12 +30,13 @@ pub enum ImageKind {
     Cubin = 2,
 }
 
-/// Adds the descriptor of the plan's SCoP to `module` and returns its address. `array_index` is the position of an array among
+/// Adds the descriptor of the plan's SCoP to `module` and returns its address. `cache` is a [`cache_slot`], `array_index` is the position of an array among
 /// those on the device, `array_names` their names in the same order.
 pub fn build(
     module: LLVMModuleRef,
     ir: &Ir,
     plan: &HostPlan<'_>,
+    cache: LLVMValueRef,
     reasons: &[String],
     array_names: &[String],
     array_index: &dyn Fn(ArrayId) -> Option<u32>,
@@ -98,9 +99,21 @@ pub fn build(
         ir.int32(array_names.len() as u32),
         texts(reasons),
         texts(array_names),
-        g.cache_slot(),
+        cache,
     ]);
     Ok(g.constant(scop, "pollyrs.scop"))
+}
+
+/// 8 zero bytes of a SCoP's that the run-time library may write.
+pub fn cache_slot(module: LLVMModuleRef, ir: &Ir) -> LLVMValueRef {
+    // SAFETY: a live module; LLVM makes the name unique.
+    unsafe {
+        let ty = ir.i64_type();
+        let g = LLVMAddGlobal(module, ty, c"pollyrs.cache".as_ptr());
+        LLVMSetInitializer(g, LLVMConstNull(ty));
+        LLVMSetLinkage(g, LLVMLinkage::LLVMPrivateLinkage);
+        g
+    }
 }
 
 struct Globals<'a> {
@@ -156,17 +169,5 @@ impl Globals<'_> {
 
     fn string(&self, text: &str) -> LLVMValueRef {
         self.bytes(c_string(text).to_bytes())
-    }
-
-    /// 8 zero bytes that the run-time library may write.
-    fn cache_slot(&self) -> LLVMValueRef {
-        // SAFETY: as in `constant`.
-        unsafe {
-            let ty = self.ir.i64_type();
-            let g = LLVMAddGlobal(self.module, ty, c"pollyrs.cache".as_ptr());
-            LLVMSetInitializer(g, LLVMConstNull(ty));
-            LLVMSetLinkage(g, LLVMLinkage::LLVMPrivateLinkage);
-            g
-        }
     }
 }

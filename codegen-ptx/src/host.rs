@@ -1,13 +1,15 @@
 //! The host plan: the code that replaces a SCoP's region in the user's function.
 //!
 //! ```text
+//! small:   less work than a device takes to begin with?                                    yes → host
 //! check:   parameters in range? assumptions hold?                                   no → host_begin(reason)
 //! ranges:  touched ranges small and disjoint?                                       no → host_begin(reason)
 //! offload: describe the arrays; run = pollyrs_rt_begin(...)                         NULL → host_begin
 //!          host loops { pollyrs_rt_launch(run, kernel, blocks, scalars) }
 //!          pollyrs_rt_end(run)                                                  nonzero → host_begin
 //!          read the values that live on → merge
-//! host:    pollyrs_rt_host_begin; the original region; pollyrs_rt_host_end → merge
+//! host_begin: pollyrs_rt_host_begin
+//! host:    the original region; pollyrs_rt_host_end → merge
 //! ```
 //!
 //! # Invariants
@@ -25,6 +27,7 @@ use crate::ir::{Ir, erase, module_context, terminator};
 use crate::kernel::KernelInfo;
 use crate::launch::{Launcher, emit_choice, emit_launch, emit_shapes, emit_work};
 use crate::ranges::*;
+use crate::small;
 use crate::stencil::{self, FusedKernels};
 use crate::{CodegenError, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
@@ -184,7 +187,13 @@ pub unsafe fn emit(
         names.insert(p.name.clone(), *v);
     }
     let mut expr = ExprEmitter::new(&ir, names);
-    let mut gate = Gate { ir: &ir, function, refuse: versioned.host_begin, reasons: vec![], refused: vec![] };
+    let work = emit_work(&ir, &mut expr, plan.work)?;
+    let cache = descriptor::cache_slot(module, &ir);
+    let hold = plan.held.map(|held| held.slot);
+    // SAFETY: live values of the function.
+    let alone = unsafe { small::emit(&ir, function, (cache, work), hold, versioned.host_begin) };
+    let refuse = ir.append_block(function, "pollyrs.host.begin");
+    let mut gate = Gate { ir: &ir, function, refuse, reasons: vec![], refused: vec![] };
     gate.pass_numbers(&expr, scop)?;
     let mut ranges = gate.pass_memory(&mut expr, plan, &device_arrays, &slots)?;
     if let Some(held) = plan.held {
@@ -192,7 +201,6 @@ pub unsafe fn emit(
             range.flags |= held.flags(*id);
         }
     }
-    let work = emit_work(&ir, &mut expr, plan.work)?;
     let Gate { reasons, refused, .. } = gate;
     ir.br(versioned.offload);
 
@@ -207,7 +215,7 @@ pub unsafe fn emit(
         None => device_arrays.iter().position(|d| *d == a).map(|i| i as u32),
         Some(copy) => (copy < copies).then_some((device_arrays.len() + copy) as u32),
     };
-    let descriptor = descriptor::build(module, &ir, plan, &reasons, &names, &index_of)?;
+    let descriptor = descriptor::build(module, &ir, plan, cache, &reasons, &names, &index_of)?;
 
     // offload
     ir.at_end(versioned.offload);
@@ -234,7 +242,7 @@ pub unsafe fn emit(
     let launches = ir.append_block(function, "pollyrs.launches");
     let begun = ir.icmp(LLVMIntNE, run, ir.null());
     let begin_block = ir.block();
-    ir.cond_br(begun, launches, versioned.host_begin);
+    ir.cond_br(begun, launches, refuse);
 
     ir.at_end(launches);
     if plan.checked {
@@ -278,7 +286,7 @@ pub unsafe fn emit(
     let done = ir.append_block(function, "pollyrs.done");
     let end_block = ir.block();
     let good = ir.icmp(LLVMIntEQ, status, ir.int32(0));
-    ir.cond_br(good, done, versioned.host_begin);
+    ir.cond_br(good, done, refuse);
 
     ir.at_end(done);
     for l in &versioned.live_outs {
@@ -295,7 +303,9 @@ pub unsafe fn emit(
     }
     ir.br(versioned.merge);
 
-    bracket_host(&ir, module, plan, descriptor, &refused, &versioned, [begin_block, end_block])?;
+    let runtime = ir.int32(REASON_RUNTIME);
+    let why = refused.into_iter().chain([begin_block, end_block].map(|b| (runtime, b))).collect();
+    bracket_host(&ir, module, plan, descriptor, &versioned, refuse, why, alone)?;
     Ok(versioned.live_outs)
 }
 
@@ -346,27 +356,30 @@ fn from_first_time(scop: &Scop, host: &isl::Schedule) -> Result<isl::Schedule, C
     Ok(host.clone().intersect_domain(rest)?)
 }
 
-/// `pollyrs_rt_host_begin` and `pollyrs_rt_host_end` around the original region. `refused` are the blocks
-/// that come here because a check failed, with its number, `from` those because the run-time library could not go on.
+/// `pollyrs_rt_host_begin`, in the block `refuse`, and `pollyrs_rt_host_end` around the original region. `why` are the blocks that come to the former, with
+/// the number of the check that failed or what says that the run-time library could not go on; `alone` comes to the region itself.
+#[expect(clippy::too_many_arguments)]
 fn bracket_host(
     ir: &Ir,
     module: LLVMModuleRef,
     plan: &HostPlan<'_>,
     descriptor: LLVMValueRef,
-    refused: &[(LLVMValueRef, LLVMBasicBlockRef)],
     versioned: &shim::Versioned,
-    from: [LLVMBasicBlockRef; 2],
+    refuse: LLVMBasicBlockRef,
+    why: Vec<(LLVMValueRef, LLVMBasicBlockRef)>,
+    alone: LLVMBasicBlockRef,
 ) -> Result<(), CodegenError> {
-    let runtime = ir.int32(REASON_RUNTIME);
-    let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
-    ir.before(end);
-    let incoming: Vec<_> = refused.iter().copied().chain(from.map(|b| (runtime, b))).collect();
-    let why = ir.phi(ir.i32_type(), &incoming);
+    ir.at_end(refuse);
+    let why = ir.phi(ir.i32_type(), &why);
     let ptr = ir.ptr_type();
     let (mut types, mut args) = (vec![ptr, ir.i32_type()], vec![descriptor, why]);
     let begin = on_hold(plan, "pollyrs_rt_host_begin", ptr, &mut types, &mut args);
     let begin = ir.declare(module, &begin, ptr, &types);
-    let token = ir.call(ptr, begin, &args);
+    let reported = ir.call(ptr, begin, &args);
+    ir.br(versioned.host_begin);
+    let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
+    ir.before(end);
+    let token = ir.phi(ptr, &[(reported, refuse), (ir.null(), alone)]);
     let end = terminator(versioned.host_end).ok_or(CodegenError::Internal("host_end".into()))?;
     ir.before(end);
     let host_end = ir.declare(module, "pollyrs_rt_host_end", ir.void_type(), &[ir.ptr_type()]);

@@ -39,6 +39,7 @@ mod quick;
 mod ranges;
 mod share;
 mod slice;
+mod small;
 mod statement;
 mod stencil;
 mod stores;

@@ -44,8 +44,9 @@ extern "C" {
 #endif
 
 /* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that executions of functions with a
- * hold may fail for what the data are, version 6 windows, version 7 slices; the library runs code of all versions. */
-#define POLLYRS_ABI_VERSION 7u
+ * hold may fail for what the data are, version 6 windows, version 7 slices, version 8 that small executions do not ask; the library runs code of all
+ * versions. */
+#define POLLYRS_ABI_VERSION 8u
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -116,7 +117,9 @@ typedef struct PollyrsScop {
   uint32_t n_arrays;           /* as many are passed to pollyrs_rt_begin */
   const char *const *reasons;  /* texts for pollyrs_rt_host_begin */
   const char *const *array_names; /* n_arrays texts for messages, or NULL */
-  uint64_t *cache;             /* points to 8 zero bytes, writable, 8-byte aligned, of this SCoP alone */
+  uint64_t *cache;             /* points to 8 zero bytes, writable, 8-byte aligned, of this SCoP alone; later they are the address of a double: the
+                                * original loop may run at once, without any call but pollyrs_rt_host_end(NULL), where `work` is no more than that and
+                                * pollyrs_rt_holds says no; both words change at any time, as a whole */
 } PollyrsScop;
 
 #define POLLYRS_ARRAY_COPY_IN 1u  /* the device may read elements of the range that it has not written */
@@ -196,6 +199,9 @@ void *pollyrs_rt_begin_held(void **hold, const PollyrsScop *scop, double work, c
  * this thread with another's (a lock, say), both are POLLYRS_ALL. A device that fails here ends the program: the only copy of
  * results is lost. */
 void pollyrs_rt_release(void **hold, uint32_t read, uint32_t write);
+
+/* Whether something of an activation, or of those that lent it their hold, may be on the device: 0 or 1. */
+int32_t pollyrs_rt_holds(void **hold);
 
 /* Before this thread frees the objects of the mask `dead`, a release of which follows: what only the device has of them is gone. */
 void pollyrs_rt_discard(void **hold, uint32_t dead);

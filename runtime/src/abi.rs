@@ -17,7 +17,7 @@ use crate::returned::Shape;
 use crate::rows::Rows;
 
 /// The version that this library speaks.
-pub const ABI_VERSION: u32 = 7;
+pub const ABI_VERSION: u32 = 8;
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.

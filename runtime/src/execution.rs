@@ -164,8 +164,8 @@ pub unsafe fn begin(
     work: f64,
     arrays: &[Array],
     hold: Option<&mut Hold>,
-) -> Result<Run> {
-    // A refusal reads no clock.
+) -> Result<Box<Run>> {
+    // A refusal reads no clock, and moves nothing large.
     let start = config.reports().then(Instant::now);
     let hold = hold.map(|hold| HoldPointer(hold));
     choice::check(config, scop, arrays)?;
@@ -177,7 +177,7 @@ pub unsafe fn begin(
         Some(queue) => (queue, false),
         None => (open(config, scop, state)?, true),
     };
-    let mut run = Run {
+    let mut run = Box::new(Run {
         config,
         scop,
         queue,
@@ -199,7 +199,7 @@ pub unsafe fn begin(
         slots: Vec::new(),
         progress: config.verbose.then(|| Progress::since(start)),
         _range: Range::open(|| profile::title(scop)),
-    };
+    });
     if !aimed {
         run.queue.aim(scop, state)?;
     }

@@ -34,6 +34,15 @@ impl Frame {
         Frame { hold: self.hold, depth: self.depth + 1 }
     }
 
+    /// Whether anything may be on the device.
+    ///
+    /// # Safety
+    /// As for [`Frame::hold`].
+    pub unsafe fn holds(&self) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.hold).holds() }
+    }
+
     /// The hold, as this activation sees it.
     ///
     /// # Safety

@@ -157,9 +157,9 @@ impl Entry {
 }
 
 impl Hold {
-    /// Nothing is on the device.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+    /// Something is on the device, or on its way.
+    pub fn holds(&self) -> bool {
+        !self.entries.is_empty() || self.copying
     }
 
     /// Brings memory for an array.

@@ -208,11 +208,26 @@ unsafe fn start(
         unsafe { execution::begin(registry::config(), scop, work, arrays, hold) }
     });
     match begun {
-        Ok(run) => Box::into_raw(Box::new(run)).cast(),
+        Ok(run) => Box::into_raw(run).cast(),
         Err(error) => {
+            // SAFETY: as above.
+            unsafe { note_refusal(scop.as_ref(), &error) };
             error::set_last(error);
             std::ptr::null_mut()
         }
+    }
+}
+
+/// Nobody is to hear of each execution.
+fn is_unwatched() -> bool {
+    !registry::config().reports() && !nvtx::is_watched()
+}
+
+/// After a refusal that will be the answer to all executions no more of them need to ask.
+fn note_refusal(scop: Option<&'static Scop>, error: &Error) {
+    let lasts = matches!(error, Error::DeviceOff | Error::Never | Error::NoCuda(_));
+    if let Some(state) = scop.filter(|_| lasts && is_unwatched()).and_then(registry::state) {
+        state.never_ask();
     }
 }
 
@@ -273,6 +288,19 @@ unsafe fn take_frame(slot: *mut *mut c_void, body: impl FnOnce(Frame)) {
 pub unsafe extern "C" fn pollyrs_rt_release(slot: *mut *mut c_void, read: u32, write: u32) {
     // SAFETY: the caller's promise.
     unsafe { with_frame(slot, |frame| frame.hold().release(registry::config(), read, write)) };
+}
+
+/// `pollyrs_rt_holds`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_holds(slot: *mut *mut c_void) -> i32 {
+    // SAFETY: NULL, or a slot of the caller's that is NULL or made by `frame`, and used by one thread.
+    unsafe {
+        let frame = slot.as_ref().and_then(|frame| frame.cast::<Frame>().as_ref());
+        i32::from(frame.is_some_and(|frame| frame.holds()))
+    }
 }
 
 /// `pollyrs_rt_discard`.
@@ -440,6 +468,8 @@ struct Host {
     reason: Option<String>,
     /// The size of a loop whose time is to be learnt from.
     estimated: Option<cost::Size>,
+    /// In a function with a hold.
+    held: bool,
     start: Instant,
     /// In the tools.
     _range: Option<nvtx::Range>,
@@ -451,6 +481,13 @@ struct Host {
 /// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { begin_on_host(scop, reason, false) }
+}
+
+/// # Safety
+/// As the header says for both ways to begin.
+unsafe fn begin_on_host(scop: *const Scop, reason: u32, held: bool) -> *mut c_void {
     if Inside::interrupted() {
         return std::ptr::null_mut();
     }
@@ -473,7 +510,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
             index => format!("reason {index}"),
         });
         let range = nvtx::Range::open(|| format!("{}: on the host", profile::title(scop)));
-        Ok(Some(Box::new(Host { scop, reason, estimated, start: Instant::now(), _range: range })))
+        Ok(Some(Box::new(Host { scop, reason, estimated, held, start: Instant::now(), _range: range })))
     });
     begun.ok().flatten().map_or(std::ptr::null_mut(), |host| Box::into_raw(host).cast())
 }
@@ -491,7 +528,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin_held(
     // SAFETY: the caller's promise.
     unsafe {
         with_frame(slot, |frame| frame.hold().let_go(registry::config(), abi::ALL, abi::ALL));
-        pollyrs_rt_host_begin(scop, reason)
+        begin_on_host(scop, reason, true)
     }
 }
 
@@ -514,6 +551,9 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
             && let Some(state) = registry::state(host.scop)
         {
             state.learned.host_took(seconds, size, registry::rates());
+            if is_unwatched() {
+                state.host_took(seconds, host.held, size.work);
+            }
         }
         if let Some(reason) = host.reason {
             profile::report(registry::config(), &Line::host(host.scop, host.start, reason));

@@ -7,11 +7,11 @@
 //!   and mappings: it must not touch the device, nor wait for a start that was under way in the parent.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::abi::Scop;
 use crate::config::Config;
-use crate::cost::{Learned, Rates};
+use crate::cost::{self, Learned, Rates};
 use crate::cuda::{Device, ModuleSlot};
 use crate::error::{Error, Result};
 use crate::machine;
@@ -48,11 +48,33 @@ pub fn cuda_started() -> bool {
     CUDA.get().is_some()
 }
 
-/// What is kept for a SCoP.
+/// What is kept for a SCoP. Compiled code reads the first word, a double: executions with no more work than this don't ask, if nothing is held.
 #[derive(Default)]
+#[repr(C)]
 pub struct State {
+    small: AtomicU64,
     pub module: ModuleSlot,
     pub learned: Learned,
+}
+
+impl State {
+    /// No execution needs to ask.
+    pub fn never_ask(&self) {
+        self.small.store(f64::INFINITY.to_bits(), Ordering::Relaxed);
+    }
+
+    /// An execution of the original loop took `seconds`, in a function with a hold or not.
+    pub fn host_took(&self, seconds: f64, held: bool, work: f64) {
+        let small = f64::from_bits(self.small.load(Ordering::Relaxed));
+        let now = match seconds < cost::tiny(held) {
+            true => small.max(work),
+            false if work <= small => work / 2.0,
+            false => small,
+        };
+        if now != small {
+            self.small.store(now.to_bits(), Ordering::Relaxed);
+        }
+    }
 }
 
 /// The SCoP's state, kept through the descriptor's cache; None if the descriptor has no place for it.
@@ -72,4 +94,36 @@ pub fn state(scop: &Scop) -> Option<&'static State> {
     }
     // SAFETY: only this function sets the cache, to a box that is never freed.
     Some(unsafe { &*(known as *const State) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_executions_do_not_ask() {
+        let state = State::default();
+        let small = |state: &State| {
+            // As compiled code reads it.
+            let first = std::ptr::from_ref(state).cast::<f64>();
+            // SAFETY: the first field has this size and any bits.
+            unsafe { first.read() }
+        };
+        assert_eq!(small(&state), 0.0);
+        let table = [
+            (1e-6, true, 400.0, 400.0),
+            (1e-7, true, 40.0, 400.0),
+            (5e-6, false, 500.0, 500.0),
+            (5e-6, true, 800.0, 500.0), // longer, and more
+            (5e-6, true, 450.0, 225.0), // was too much
+            (20e-6, false, 240.0, 225.0),
+            (1e-6, true, f64::NAN, 225.0),
+        ];
+        for (seconds, held, work, expected) in table {
+            state.host_took(seconds, held, work);
+            assert_eq!(small(&state), expected, "{seconds} {held} {work}");
+        }
+        state.never_ask();
+        assert_eq!(small(&state), f64::INFINITY);
+    }
 }

@@ -214,6 +214,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_emu_store",
         "pollyrs_rt_end",
         "pollyrs_rt_enter",
+        "pollyrs_rt_holds",
         "pollyrs_rt_host_begin",
         "pollyrs_rt_host_begin_held",
         "pollyrs_rt_host_end",

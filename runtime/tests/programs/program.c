@@ -804,6 +804,7 @@ static void run_long(int executions) {
   for (int e = 0; e < executions; e++) {
     if (e == executions / 4)
       pages = resident_pages();
+    right &= pollyrs_rt_holds(&hold) == (e > 0);
     run_chain(N, 2, &hold, A, B, eA, eB, 1);
     if (e % 1000 == 999) {
       pollyrs_rt_release(&hold, 1, 0);
@@ -811,6 +812,7 @@ static void run_long(int executions) {
     }
   }
   pollyrs_rt_leave(&hold);
+  right &= !pollyrs_rt_holds(&hold) && !pollyrs_rt_holds(0);
   long grown = (resident_pages() - pages) * 4;
   run_chain(N, 2 * executions, 0, A, B, eA, eB, 1);
   compare(A, eA, N), compare(B, eB, N);

@@ -10,8 +10,8 @@ void scale(int n, int m, int lda, float *A, const float *B) {
       A[i * lda + j] *= B[j];
 }
 
-// The first block: m <= lda, or nothing to do. No product, no choice of a reason.
-// CHECK:      pollyrs.check:
+// The first block of checks: m <= lda, or nothing to do. No product, no choice of a reason.
+// CHECK:      pollyrs.ask:
 // CHECK-NOT:  mul
 // CHECK-NOT:  select
 // CHECK:      icmp sge i64
@@ -20,7 +20,7 @@ void scale(int n, int m, int lda, float *A, const float *B) {
 // CHECK:      br i1 %{{[0-9]+}}, label %[[RANGES:pollyrs.pass[0-9]*]], label %[[FIRST:pollyrs.refused[0-9]*]]
 
 // Both lead to the original, with the number of a check each.
-// CHECK:      pollyrs.host:
+// CHECK:      pollyrs.host.begin:
 // CHECK-NEXT: phi i32 [ 0, %[[FIRST]] ], [ %{{[0-9]+}}, %[[SECOND:pollyrs.refused[0-9]*]] ], [ -1, %{{.*}} ], [ -1, %{{.*}} ]
 
 // CHECK:      [[RANGES]]:
@@ -32,7 +32,7 @@ void scale(int n, int m, int lda, float *A, const float *B) {
 // CHECK-NEXT: br i1 %{{[0-9]+}}, label %pollyrs.pass{{[0-9]*}}, label %[[SECOND]]
 
 // CHECK:      [[FIRST]]:
-// CHECK-NEXT: br label %pollyrs.host
+// CHECK-NEXT: br label %pollyrs.host.begin
 // CHECK:      [[SECOND]]:
 // CHECK-NEXT: select i1 %{{[0-9]+}}, i32 2, i32 1
-// CHECK-NEXT: br label %pollyrs.host
+// CHECK-NEXT: br label %pollyrs.host.begin

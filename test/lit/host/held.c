@@ -38,11 +38,11 @@ float loop(int n, float *restrict A, float *restrict B, float *restrict C) {
 // CHECK: %pollyrs.hold = alloca ptr
 // CHECK: store ptr null, ptr %pollyrs.hold
 // CHECK: call ptr @pollyrs_rt_begin_held(ptr %pollyrs.hold, ptr @pollyrs.scop
-// CHECK: call ptr @pollyrs_rt_host_begin_held(ptr %pollyrs.hold, ptr @pollyrs.scop
 // CHECK: call void @pollyrs_rt_release(ptr %pollyrs.hold, i32 2, i32 4)
 // CHECK-NEXT: load float
 // CHECK: call void @pollyrs_rt_leave(ptr %pollyrs.hold)
 // CHECK-NEXT: call i32 @more()
+// CHECK: call ptr @pollyrs_rt_host_begin_held(ptr %pollyrs.hold, ptr @pollyrs.scop
 
 // OFF-NOT: _held
 // OFF: define {{.*}}@loop(
