@@ -299,12 +299,14 @@ impl Learned {
         let launches = self.launches.get().unwrap_or(kernels as f64);
         let scale = self.device_scale(work);
         let unscaled = OVERHEAD + moved + work * rates.device_instance;
+        // What larger executions take says nothing about the costs of an execution as such.
+        let least = if self.device_scale.count(work) == 0 { OVERHEAD + rates.launching(launches) } else { 0.0 };
         Estimate {
             work,
             unscaled,
             transfers: moved * scale,
             moved,
-            device: (unscaled + rates.launching(launches)) * scale,
+            device: ((unscaled + rates.launching(launches)) * scale).max(least),
             host: self.host_seconds(work, rates),
             leave: 0.0,
         }
@@ -526,6 +528,13 @@ mod tests {
         }
         learned.host_took(0.5, estimate(1e9).size(), &rates());
         assert!(estimate(1e9).gain() > 0.4 && estimate(1e5).gain() < 0.0, "{:?}", estimate(1e9));
+        // What is learnt from large ones is not taken from what each execution costs.
+        let fast = Learned::default();
+        for _ in 0..2 {
+            fast.device_took(1e-3, fast.estimate(1e9, [], 1, &rates()), 1, &rates());
+        }
+        assert!(fast.estimate(1e9, [], 1, &rates()).device < 1.1e-3);
+        assert_eq!(fast.estimate(1e3, [], 1, &rates()).device, OVERHEAD + rates().launching(1.0));
         // Between them the nearer one counts; a cold first execution is forgotten.
         assert!(estimate(2e8).gain() > 0.05, "{:?}", estimate(2e8));
         let cold = Learned::default();

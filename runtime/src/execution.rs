@@ -120,6 +120,8 @@ pub struct Run {
     chosen: Option<Chosen>,
     /// Its time is learnt from.
     measured: bool,
+    /// Before it makes room.
+    begun: Instant,
     /// Statement instances.
     work: f64,
     /// Copies and slices beside others.
@@ -188,6 +190,7 @@ pub unsafe fn begin(
         ready: start,
         chosen: None,
         measured: false,
+        begun: start,
         work,
         beside: overlap::Beside::default(),
         launched: false,
@@ -209,6 +212,7 @@ pub unsafe fn begin(
         // What earlier ones left to do is not this one's time.
         run.queue.synchronize()?;
     }
+    run.begun = Instant::now();
     // All allocations before the first copy: the likeliest failure comes first.
     let order = written_first(arrays);
     for &index in &order {
@@ -484,7 +488,9 @@ impl Run {
             && self.measured
         {
             let now = Instant::now();
-            let seconds = (now - self.ready).as_secs_f64();
+            // In a hold other arrays may have to come back before there is room.
+            let since = if self.hold.is_some() { self.begun } else { self.ready };
+            let seconds = (now - since).as_secs_f64();
             state.learned.device_took(seconds, estimate, self.launches, registry::rates());
             if self.hold.is_none() {
                 state.learned.device_took_in_all((now - self.start).as_secs_f64(), estimate.size());
