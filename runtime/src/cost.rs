@@ -300,7 +300,8 @@ impl Learned {
         let scale = self.device_scale(work);
         let unscaled = OVERHEAD + moved + work * rates.device_instance;
         // What larger executions take says nothing about the costs of an execution as such.
-        let least = if self.device_scale.count(work) == 0 { OVERHEAD + rates.launching(launches) } else { 0.0 };
+        let least =
+            if self.device_scale.count(work) == 0 { OVERHEAD + rates.launching(launches) } else { 0.0 };
         Estimate {
             work,
             unscaled,
