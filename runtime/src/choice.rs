@@ -73,7 +73,7 @@ pub fn choose(
     }
     let (kernels, rates) = (scop.kernels().len(), registry::rates());
     if !hold.as_ref().is_some_and(|hold| hold.holds())
-        && let Some(seconds) = state.learned.tiny(work, hold.is_some(), rates)
+        && let Some(seconds) = state.learned.tiny(work, rates)
     {
         let (device_ms, host_ms) = (cost::OVERHEAD * 1e3, seconds * 1e3);
         return Err(Error::NotWorthIt { device_ms, host_ms, size: Size { work, moved: 0.0 } });

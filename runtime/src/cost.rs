@@ -65,14 +65,9 @@ const CUBIN: f64 = 0.5e-3;
 pub const MEASURED: f64 = 20e-6;
 /// Of so many one.
 const SHORT_MEASURED_EVERY: u64 = 16;
-/// What is shorter stays on the host without further ado: an execution takes longer on the device, 4 µs where its arrays may stay there, 10 where not.
-const TINY_HELD: f64 = 4e-6;
-const TINY: f64 = 9e-6;
-
-/// Seconds that are less than any execution takes on the device, in a hold or not.
-pub fn tiny(held: bool) -> f64 {
-    if held { TINY_HELD } else { TINY }
-}
+/// What is shorter stays on the host without further ado: an execution that moves its arrays takes 10 µs, one whose arrays are there 4, and a call of the
+/// library that says no 0.3.
+pub const TINY: f64 = 9e-6;
 /// Executions in holds that are measured: the first ones, and of so many one.
 const HELD_MEASURED: u64 = 4;
 const HELD_MEASURED_EVERY: u64 = 32;
@@ -318,8 +313,8 @@ impl Learned {
     }
 
     /// What the host takes, if nothing on the device can be faster.
-    pub fn tiny(&self, work: f64, held: bool, rates: &Rates) -> Option<f64> {
-        Some(self.host_seconds(work.max(0.0), rates)).filter(|seconds| *seconds < tiny(held))
+    pub fn tiny(&self, work: f64, rates: &Rates) -> Option<f64> {
+        Some(self.host_seconds(work.max(0.0), rates)).filter(|seconds| *seconds < TINY)
     }
 
     /// Whether an execution on the host, estimated to take `seconds`, is to be timed.

@@ -148,10 +148,19 @@ impl Entry {
         })
     }
 
-    /// Whether all of a result comes back anyway: as it is, or in a range that is the device's as a whole.
+    /// Whether all of a result comes back anyway: as it is, in a range that is the device's as a whole, or among rows.
     fn is_dirty_with(&self, result: &Dirty) -> bool {
         let span = |dirty: &Dirty| (dirty.start, dirty.start + dirty.bytes);
-        let covers = |old: &Dirty| old.shape == Shape::Dense && holds(span(old), span(result));
+        let covers = |old: &Dirty| {
+            let inside = holds(span(old), span(result));
+            match (&old.shape, &result.shape) {
+                (Shape::Dense, _) => inside,
+                (Shape::Rows(old_rows), Shape::Rows(rows)) => {
+                    inside && old_rows.hold(result.start - old.start, rows)
+                }
+                _ => false,
+            }
+        };
         self.dirty.iter().any(|old| old == result || covers(old))
     }
 }

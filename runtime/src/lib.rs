@@ -468,8 +468,6 @@ struct Host {
     reason: Option<String>,
     /// The size of a loop whose time is to be learnt from.
     estimated: Option<cost::Size>,
-    /// In a function with a hold.
-    held: bool,
     start: Instant,
     /// In the tools.
     _range: Option<nvtx::Range>,
@@ -481,13 +479,6 @@ struct Host {
 /// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -> *mut c_void {
-    // SAFETY: the caller's promise.
-    unsafe { begin_on_host(scop, reason, false) }
-}
-
-/// # Safety
-/// As the header says for both ways to begin.
-unsafe fn begin_on_host(scop: *const Scop, reason: u32, held: bool) -> *mut c_void {
     if Inside::interrupted() {
         return std::ptr::null_mut();
     }
@@ -510,7 +501,7 @@ unsafe fn begin_on_host(scop: *const Scop, reason: u32, held: bool) -> *mut c_vo
             index => format!("reason {index}"),
         });
         let range = nvtx::Range::open(|| format!("{}: on the host", profile::title(scop)));
-        Ok(Some(Box::new(Host { scop, reason, estimated, held, start: Instant::now(), _range: range })))
+        Ok(Some(Box::new(Host { scop, reason, estimated, start: Instant::now(), _range: range })))
     });
     begun.ok().flatten().map_or(std::ptr::null_mut(), |host| Box::into_raw(host).cast())
 }
@@ -528,7 +519,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin_held(
     // SAFETY: the caller's promise.
     unsafe {
         with_frame(slot, |frame| frame.hold().let_go(registry::config(), abi::ALL, abi::ALL));
-        begin_on_host(scop, reason, true)
+        pollyrs_rt_host_begin(scop, reason)
     }
 }
 
@@ -552,7 +543,7 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
         {
             state.learned.host_took(seconds, size, registry::rates());
             if is_unwatched() {
-                state.host_took(seconds, host.held, size.work);
+                state.host_took(seconds, size.work);
             }
         }
         if let Some(reason) = host.reason {

@@ -63,10 +63,10 @@ impl State {
         self.small.store(f64::INFINITY.to_bits(), Ordering::Relaxed);
     }
 
-    /// An execution of the original loop took `seconds`, in a function with a hold or not.
-    pub fn host_took(&self, seconds: f64, held: bool, work: f64) {
+    /// An execution of the original loop took `seconds`.
+    pub fn host_took(&self, seconds: f64, work: f64) {
         let small = f64::from_bits(self.small.load(Ordering::Relaxed));
-        let now = match seconds < cost::tiny(held) {
+        let now = match seconds < cost::TINY {
             true => small.max(work),
             false if work <= small => work / 2.0,
             false => small,
@@ -111,17 +111,16 @@ mod tests {
         };
         assert_eq!(small(&state), 0.0);
         let table = [
-            (1e-6, true, 400.0, 400.0),
-            (1e-7, true, 40.0, 400.0),
-            (5e-6, false, 500.0, 500.0),
-            (5e-6, true, 800.0, 500.0), // longer, and more
-            (5e-6, true, 450.0, 225.0), // was too much
-            (20e-6, false, 240.0, 225.0),
-            (1e-6, true, f64::NAN, 225.0),
+            (1e-6, 400.0, 400.0),
+            (1e-7, 40.0, 400.0),
+            (5e-6, 500.0, 500.0),
+            (15e-6, 800.0, 500.0), // longer, and more
+            (15e-6, 450.0, 225.0), // was too much
+            (1e-6, f64::NAN, 225.0),
         ];
-        for (seconds, held, work, expected) in table {
-            state.host_took(seconds, held, work);
-            assert_eq!(small(&state), expected, "{seconds} {held} {work}");
+        for (seconds, work, expected) in table {
+            state.host_took(seconds, work);
+            assert_eq!(small(&state), expected, "{seconds} {work}");
         }
         state.never_ask();
         assert_eq!(small(&state), f64::INFINITY);

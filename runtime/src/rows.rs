@@ -60,6 +60,23 @@ impl Rows {
         extent.is_some()
     }
 
+    /// Whether `other`, which begins so many bytes behind these, lies in them: some of their rows, or parts of rows.
+    pub fn hold(&self, offset: u64, other: &Rows) -> bool {
+        if !self.ascend() {
+            return false;
+        }
+        let mut rest = offset;
+        for d in 0..3 {
+            let first = if self.count[d] > 1 { (rest / self.stride[d]).min(self.count[d] - 1) } else { 0 };
+            rest -= first * self.stride[d];
+            let same = other.count[d] == 1 || other.stride[d] == self.stride[d];
+            if !same || first + other.count[d] > self.count[d] {
+                return false;
+            }
+        }
+        rest.checked_add(other.bytes).is_some_and(|end| end <= self.bytes)
+    }
+
     /// The bytes of one copy that takes as long as these do.
     pub fn equivalent(&self) -> u64 {
         if !self.ascend() || self.pitch() > MAX_STRIDE {
@@ -108,6 +125,29 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_in_rows() {
+        let rows = |bytes, count, stride| Rows { bytes, count, stride };
+        let table = rows(80, [1, 1, 10], [0, 0, 100]);
+        let boxes = rows(16, [3, 4, 5], [10_000, 1000, 100]);
+        for (outer, offset, inner, expected) in [
+            (table, 0, table, true),
+            (table, 108, rows(72, [1, 1, 9], [0, 0, 100]), true),
+            (table, 100, table, false),
+            (table, 108, rows(73, [1, 1, 9], [0, 0, 100]), false),
+            (table, 0, rows(80, [1, 1, 5], [0, 0, 200]), false),
+            (table, 950, rows(30, [1, 1, 1], [0, 0, 0]), true),
+            (table, 1000, rows(8, [1, 1, 1], [0, 0, 0]), false),
+            (table, 85, rows(8, [1, 1, 1], [0, 0, 0]), false),
+            (boxes, 11_104, rows(12, [2, 3, 4], [10_000, 1000, 100]), true),
+            (boxes, 11_104, rows(12, [2, 3, 5], [10_000, 1000, 100]), false),
+            (boxes, 21_104, rows(12, [2, 3, 4], [10_000, 1000, 100]), false),
+            (rows(80, [1, 1, 10], [0, 0, 50]), 0, rows(8, [1, 1, 2], [0, 0, 50]), false), // overlap
+        ] {
+            assert_eq!(outer.hold(offset, &inner), expected, "{outer:?} {offset} {inner:?}");
+        }
+    }
 
     #[test]
     fn planes_and_offsets() {
