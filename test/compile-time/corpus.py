@@ -210,6 +210,60 @@ def many_functions(count):
     return text
 
 
+def products_of(combine, kind):
+    """A product of matrices whose points take long to compute: unrolled tiles of these are too much for every compiler."""
+    body = [f"C[i][j] = {combine};"]
+    parameters = ", ".join(["int n"] + [f"{kind} {a}[n][n]" for a in "ABC"])
+    return function(parameters, nest([(v, 0, "n") for v in "ijk"], body))
+
+
+def lattice(size):
+    """Two lattice-Boltzmann steps (D3Q19, periodic) that are inlined into a time loop, with what comes before and after."""
+    near = [-1, 0, 1]
+    velocities = [(x, y, z) for x in near for y in near for z in near if abs(x) + abs(y) + abs(z) < 3]
+    tables = ", ".join(f"e{a}[Q] = {{{', '.join(str(v[k]) for v in velocities)}}}" for k, a in enumerate("xyz"))
+    grid = f"{at('', ['N'] * 3)}[Q]"
+    place = "".join(f"[({a} - e{a}[k] + N) % N]" for a in "xyz")
+    points = "\n".join(f"  for (int {a} = 0; {a} < N; ++{a})" for a in "xyz")
+    return f"""#define N {size}
+#define Q {len(velocities)}
+static const int {tables};
+static double f{grid}, g{grid}, w[Q];
+static void step(double to{grid}, double from{grid}, double omega)
+{{
+{points} {{
+    double p[Q], rho = 0, ux = 0, uy = 0, uz = 0;
+    for (int k = 0; k < Q; ++k) {{
+      p[k] = from{place}[k];
+      rho += p[k];
+      ux += p[k] * ex[k];
+      uy += p[k] * ey[k];
+      uz += p[k] * ez[k];
+    }}
+    for (int k = 0; k < Q; ++k) {{
+      double eu = (ex[k] * ux + ey[k] * uy + ez[k] * uz) / rho;
+      to[x][y][z][k] = p[k] - omega * (p[k] - w[k] * rho * (1 + 3 * eu + 4.5 * eu * eu));
+    }}
+  }}
+}}
+int main(int argc, char **argv)
+{{
+{points}
+  for (int k = 0; k < Q; ++k)
+    f[x][y][z][k] = w[k] * (1 + 0.01 * ((x * 7 + y * 5 + z * 3) % 11));
+  for (int t = 0; t < argc * 100; ++t) {{
+    step(g, f, 1.2);
+    step(f, g, 1.2);
+  }}
+  double sum = 0;
+{points}
+  for (int k = 0; k < Q; ++k)
+    sum += f[x][y][z][k] * (k + 1);
+  return sum > 1;
+}}
+"""
+
+
 def programs():
     """Name and text, in order."""
     return {
@@ -241,4 +295,9 @@ def programs():
         "extremes-8": extremes(8),
         "unrolled-64": unrolled(64),
         "functions-120": many_functions(120),
+        "product-pow": "#include <math.h>\n" + products_of("C[i][j] + pow(A[i][k], B[k][j]) * exp(A[i][k] - B[k][j])", "double"),
+        "product-powf": "#include <math.h>\n" + products_of("C[i][j] + powf(A[i][k], B[k][j]) * expf(A[i][k] - B[k][j])", "float"),
+        "product-remainder": products_of("(C[i][j] + A[i][k] * B[k][j]) % 1000000007", "long"),
+        "product-division": products_of("C[i][j] + A[i][k] / B[k][j] + B[k][j] / (1 + A[i][k] * A[i][k])", "double"),
+        "lattice-boltzmann": lattice(32),
     }
