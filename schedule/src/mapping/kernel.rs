@@ -132,7 +132,10 @@ pub(super) fn build(
     let mut dims = Vec::new();
     let mut options = options.clone();
     if site.tile.is_none()
-        && let Some(threads) = lanes::threads(scop, site, &options)?
+        && let Some(threads) = match &site.threads {
+            Some(threads) => Some(threads.clone()),
+            None => lanes::threads(scop, site, &options)?,
+        }
     {
         let n = threads.len();
         options.threads[n - 1] = threads;

@@ -106,6 +106,8 @@ struct Site {
     inner: Tree,
     /// How the members are tiled, if several points run side by side in a thread.
     tile: Option<tiling::Tile>,
+    /// Threads along the last members, if not the usual ones.
+    threads: Option<Vec<u32>>,
     /// Set if one of several sites is launched.
     alternative: Option<Variant>,
 }
@@ -317,6 +319,7 @@ fn collect(
             members,
             inner: inner.clone(),
             tile: None,
+            threads: None,
             alternative: None,
         });
         Ok(Some(Host::Launch(sites.len() - 1)))
