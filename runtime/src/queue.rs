@@ -26,6 +26,8 @@ use crate::resident::Kept;
 use crate::ring::{self, Neighbours};
 use crate::rows::{Plane, Rows};
 
+mod ending;
+
 /// Smaller blocks serve any smaller request.
 const MIN_BLOCK: u64 = 4096;
 
@@ -102,14 +104,6 @@ impl CudaQueue {
             queue.events = queue.create_events();
         }
         Ok(queue)
-    }
-
-    /// The device failed, or the state of its work is unknown: nothing of it is used again.
-    fn abandon(&mut self) {
-        std::mem::forget(std::mem::take(&mut self.pageable));
-        if self.has_residents == Some(true) {
-            self.device.with_residents(|residents| residents.forget());
-        }
     }
 
     /// The context, with all launches so far in the stream.
@@ -578,45 +572,5 @@ impl Queue for CudaQueue {
         let current = self.device.current();
         let slices = |lanes: &Lanes| if current.is_ok() { lanes.kernel_ms(self.device) } else { 0.0 };
         self.kernel_ms.unwrap_or(0.0) + self.lanes.as_ref().map_or(0.0, slices)
-    }
-}
-
-impl Drop for CudaQueue {
-    fn drop(&mut self) {
-        // On a lost device everything is lost with it.
-        let Ok(_current) = self.device.current() else {
-            self.abandon();
-            return;
-        };
-        if self.pending {
-            // SAFETY: a live stream.
-            let waited = unless("drop", || unsafe { self.device.api().stream_synchronize(self.stream) });
-            let drained = self.lanes.as_ref().map_or(Ok(()), |lanes| lanes.drain(self.device));
-            if self.device.note(waited).and(drained).is_err() {
-                // The state of the work is unknown: keep its memory out of circulation.
-                self.abandon();
-                return;
-            }
-        }
-        if self.has_residents == Some(true) {
-            self.device.release_residents();
-        }
-        if let Some(landing) = self.landing.take() {
-            self.device.give_landing(landing);
-        }
-        let times = self.events.into_iter().flat_map(|(start, end)| [start, end]);
-        for event in times.chain(self.copied) {
-            // SAFETY: a live event that nothing refers to.
-            let _ = unsafe { self.device.api().event_destroy(event) };
-        }
-        if let Some(chains) = self.chains.take() {
-            self.device.give_chains(chains);
-        }
-        if let Some(lanes) = self.lanes.take() {
-            lanes.close(self.device);
-        }
-        let blocks = self.blocks.drain(..).chain(self.spare.drain(..));
-        blocks.for_each(|block| self.device.give_memory(block));
-        self.device.give_stream(self.stream);
     }
 }

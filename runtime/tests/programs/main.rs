@@ -2,6 +2,7 @@
 
 mod chains;
 mod cuda;
+mod devices;
 mod emulated;
 mod held;
 mod layout;
