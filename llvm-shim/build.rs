@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 26] = [
+const SOURCES: [&str; 27] = [
     "session.cpp",
     "clone.cpp",
     "complex.cpp",
@@ -18,6 +18,7 @@ const SOURCES: [&str; 26] = [
     "lend.cpp",
     "loops.cpp",
     "inline.cpp",
+    "memory.cpp",
     "prepare.cpp",
     "conditions.cpp",
     "counters.cpp",

@@ -77,109 +77,6 @@ static void lowerSwitch(SwitchInst &SI) {
   }
 }
 
-// The bytes of an element for a memory intrinsic: as other accesses of the same object have it, if the length and the alignment
-// allow; else the largest power of two that does.
-static unsigned elementBytes(MemIntrinsic &MI, ScalarEvolution &SE, ArrayRef<const Value *> Pointers) {
-  unsigned Fits = 8;
-  const SCEV *Length = SE.getSCEV(MI.getLength());
-  while (Fits > 1 && SE.getMinTrailingZeros(Length) < Log2_32(Fits))
-    Fits /= 2;
-  for (const Value *P : Pointers) {
-    const Value *Object = getUnderlyingObject(P);
-    for (Instruction &I : instructions(MI.getFunction())) {
-      const Value *Accessed = getLoadStorePointerOperand(&I);
-      if (!Accessed || getUnderlyingObject(Accessed) != Object)
-        continue;
-      TypeSize Size = MI.getDataLayout().getTypeStoreSize(getLoadStoreType(&I));
-      if (Size.isScalable())
-        continue;
-      unsigned Bytes = Size.getFixedValue();
-      return Bytes <= Fits && isPowerOf2_32(Bytes) ? Bytes : 0;
-    }
-  }
-  return Fits;
-}
-
-// Bytes of a copy of constant length that is an array's. Shorter ones count in loops only: a structure, an array of a few cells.
-static constexpr uint64_t MinConstantLength = 2048;
-// So many elements of a short copy are copied one by one.
-static constexpr uint64_t MaxWrittenOut = 32;
-
-// `for (i = 0; i < length / bytes; ++i) dst[i] = value or src[i]`. Forward order is right for memcpy, whose operands are equal or
-// disjoint, and for a memmove that is known to be one.
-static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA, LoopInfo &LI) {
-  if (MI.isVolatile() || MI.getDestAddressSpace() != 0 || !MI.getLength()->getType()->isIntegerTy(64))
-    return false;
-  auto *Length = dyn_cast<ConstantInt>(MI.getLength());
-  bool Short = Length && Length->getValue().ult(MinConstantLength);
-  if (Short && (Length->isZero() || !LI.getLoopFor(MI.getParent())))
-    return false;
-  auto *Set = dyn_cast<MemSetInst>(&MI);
-  auto *Copy = dyn_cast<MemTransferInst>(&MI);
-  SmallVector<const Value *, 2> Pointers = {MI.getRawDest()};
-  ConstantInt *Byte = nullptr;
-  if (Set) {
-    Byte = dyn_cast<ConstantInt>(Set->getValue());
-    if (!Byte)
-      return false;
-  } else if (Copy) {
-    if (Copy->getSourceAddressSpace() != 0)
-      return false;
-    if (isa<MemMoveInst>(Copy) && !AA.isNoAlias(MemoryLocation::getForDest(Copy), MemoryLocation::getForSource(Copy)))
-      return false;
-    Pointers.push_back(Copy->getRawSource());
-  } else {
-    return false;
-  }
-  unsigned Bytes = elementBytes(MI, SE, Pointers);
-  if (!Bytes)
-    return false;
-  // Fields of a structure, as far as they show.
-  if (Short)
-    Bytes = std::min<uint64_t>({Bytes, MI.getDestAlign().valueOrOne().value(),
-                                Copy ? Copy->getSourceAlign().valueOrOne().value() : Bytes});
-  LLVMContext &Context = MI.getContext();
-  IntegerType *Element = IntegerType::get(Context, 8 * Bytes), *Index = Type::getInt64Ty(Context);
-  auto AlignAt = [&](MaybeAlign A) { return commonAlignment(A.valueOrOne(), Bytes); };
-  Constant *Pattern = Set ? ConstantInt::get(Context, APInt::getSplat(8 * Bytes, Byte->getValue())) : nullptr;
-  auto Load = [&](IRBuilder<> &B, Value *I) -> Value * {
-    if (Pattern)
-      return Pattern;
-    return B.CreateAlignedLoad(Element, B.CreateInBoundsGEP(Element, Copy->getRawSource(), I), AlignAt(Copy->getSourceAlign()));
-  };
-  auto Store = [&](IRBuilder<> &B, Value *V, Value *I) {
-    B.CreateAlignedStore(V, B.CreateInBoundsGEP(Element, MI.getRawDest(), I), AlignAt(MI.getDestAlign()));
-  };
-  if (Short && Length->getZExtValue() / Bytes <= MaxWrittenOut) {
-    IRBuilder<> B(&MI);
-    // Nothing is stored before all is loaded: no store can be between a load and its own.
-    SmallVector<Value *, MaxWrittenOut> Values;
-    for (uint64_t I = 0, E = Length->getZExtValue() / Bytes; I != E; ++I)
-      Values.push_back(Load(B, ConstantInt::get(Index, I)));
-    for (auto [I, V] : enumerate(Values))
-      Store(B, V, ConstantInt::get(Index, I));
-    MI.eraseFromParent();
-    return true;
-  }
-  BasicBlock *Before = MI.getParent();
-  BasicBlock *After = SplitBlock(Before, &MI);
-  BasicBlock *Body = BasicBlock::Create(Context, "pollyrs.memory", Before->getParent(), After);
-  Before->getTerminator()->eraseFromParent();
-  IRBuilder<> B(Before);
-  B.SetCurrentDebugLocation(MI.getDebugLoc());
-  Value *Count = B.CreateExactUDiv(MI.getLength(), ConstantInt::get(Index, Bytes));
-  B.CreateCondBr(B.CreateICmpNE(Count, ConstantInt::get(Index, 0)), Body, After);
-  B.SetInsertPoint(Body);
-  PHINode *I = B.CreatePHI(Index, 2);
-  Store(B, Load(B, I), I);
-  Value *Next = B.CreateAdd(I, ConstantInt::get(Index, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
-  B.CreateCondBr(B.CreateICmpNE(Next, Count), Body, After);
-  I->addIncoming(ConstantInt::get(Index, 0), Before);
-  I->addIncoming(Next, Body);
-  MI.eraseFromParent();
-  return true;
-}
-
 // Whether nothing in the loop writes what `Load` reads.
 static bool isUnwritten(LoadInst &Load, const Loop &L, AAResults &AA) {
   MemoryLocation Location = MemoryLocation::get(&Load);
@@ -431,24 +328,6 @@ bool prs_lower_switches(Session *S, LLVMValueRef FRef, uint32_t MaxCases) {
   if (!Found.empty())
     S->FAM.invalidate(F, PreservedAnalyses::none());
   return !Found.empty();
-}
-
-bool prs_expand_memory_intrinsics(Session *S, LLVMValueRef FRef) {
-  Function &F = *unwrap<Function>(FRef);
-  bool Changed = false;
-  SmallVector<MemIntrinsic *, 8> Found;
-  for (Instruction &I : instructions(F))
-    if (auto *MI = dyn_cast<MemIntrinsic>(&I))
-      Found.push_back(MI);
-  for (MemIntrinsic *MI : Found) {
-    // The analyses are of the function before the previous expansion.
-    if (expandIntrinsic(*MI, S->FAM.getResult<ScalarEvolutionAnalysis>(F), S->FAM.getResult<AAManager>(F),
-                        S->FAM.getResult<LoopAnalysis>(F))) {
-      S->FAM.invalidate(F, PreservedAnalyses::none());
-      Changed = true;
-    }
-  }
-  return Changed;
 }
 
 bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads) {

@@ -1,4 +1,4 @@
-// memset and memcpy of rows are loops over elements of the size that other accesses have.
+// memset and memcpy of rows are loops over elements of the type that other accesses have.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-scop>" -disable-output %t.ll 2>&1 | FileCheck %s
@@ -14,8 +14,8 @@ void f(long n, long m, double A[n][m], double B[n][m]) {
 }
 
 // CHECK: scop f
-// CHECK: array i64 A[*]
-// CHECK: array i64 B[*]
+// CHECK: array double A[*]
+// CHECK: array double B[*]
 // CHECK: must-write {{.*}} S0[i0, i1] -> A[i0, i1]
 // CHECK: read {{.*}} S1[i0, i1] -> A[i0, i1]
 // CHECK: must-write {{.*}} S1[i0, i1] -> B[i0, i1]

@@ -1,11 +1,11 @@
-// A copy of constant length is a loop over elements, of an array's length: the time loop around it is part of the model.
+// A copy of constant length is a loop nest over the rows and elements of the array: the time loop around it is part of the model.
 //
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-detect>' -disable-output %t.ll 2>&1 | FileCheck %s
 
 unsigned char grid[64][96], next[64][96];
 
-// CHECK: scop step at {{.*}}: 2 statements, 2 arrays, 4 loops
+// CHECK: scop step at {{.*}}: 2 statements, 2 arrays, 5 loops
 void step(int steps) {
   for (int t = 0; t < steps; t++) {
     for (int y = 1; y < 63; y++)
