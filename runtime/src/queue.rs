@@ -305,7 +305,10 @@ impl Queue for CudaQueue {
         let mut kernels = alone.kernels(0..1);
         let Some(kernel) = kernels.next() else { return Ok(()) };
         // SAFETY: the caller's promise; the driver copies the arguments before it returns.
-        lanes.launch(device, stream, (first, times), |lane| unsafe { send(device, &kernel, lane) })
+        let launched =
+            lanes.launch(device, stream, (first, times), |lane| unsafe { send(device, &kernel, lane) });
+        // What the queue's stream may not wait for is waited for here: memory that it uses may go to others soon.
+        launched.or_else(|error| lanes.drain(device).and(Err(error)))
     }
 
     fn is_over(&self, slice: usize) -> bool {
