@@ -61,7 +61,7 @@ def examples(full):
 
 def everyday():
     """The loops that nobody tuned for, at their small size."""
-    for name in ("everyday", "unseen"):
+    for name in ("everyday", "forms", "unseen"):
         source = toolchain.ROOT / "bench" / f"{name}.c"
         lists = (("0",),)
         kernels = tuple(re.findall(r"^  RUN\((\w+)", source.read_text(encoding="utf-8"), re.MULTILINE))
