@@ -1,8 +1,9 @@
 //! Barriers in the code of a kernel with steps (`MappedKernel::steps`): the checker proves that all threads of a block meet at the same ones; here
-//! it is seen that the loops and conditions which isl makes of the schedule are the same for them, as `bar.sync` needs.
+//! it is seen that the loops and conditions which isl makes of the schedule are the same for them, as `bar.sync` needs, and what lies between two of them.
 
 use crate::Result;
 use pollyrs_isl as isl;
+use std::collections::BTreeSet;
 
 /// Whether no loop and no condition around a barrier mentions a thread: then all threads of a block meet at the same one, as `bar.sync` needs.
 pub(crate) fn same_barriers(node: &isl::AstNode) -> Result<bool> {
@@ -32,6 +33,67 @@ pub(crate) fn same_barriers(node: &isl::AstNode) -> Result<bool> {
             !mentions_thread(&node.for_init()?)?
                 && (node.for_is_degenerate()? || !mentions_thread(&node.for_cond()?)?)
                 && same_barriers(&node.for_body()?)?
+        }
+    })
+}
+
+/// Names of user nodes, `(a, b)` and `(b, a)`, that a thread may reach without a barrier between them, so that other threads may be at the one while it is
+/// at the other.
+pub(crate) type Meetings = BTreeSet<(String, String)>;
+
+/// The meetings of a kernel's code, whatever its conditions say.
+pub(crate) fn meetings(node: &isl::AstNode) -> Result<Meetings> {
+    let mut found = Meetings::new();
+    since_barrier(node, BTreeSet::new(), &mut found)?;
+    Ok(found)
+}
+
+/// The names reached since the last barrier, behind `node`, of those ahead of it.
+fn since_barrier(
+    node: &isl::AstNode,
+    before: BTreeSet<String>,
+    found: &mut Meetings,
+) -> Result<BTreeSet<String>> {
+    Ok(match node.node_type()? {
+        isl::AstNodeType::Block => {
+            let mut names = before;
+            for child in node.block_children()?.to_vec()? {
+                names = since_barrier(&child, names, found)?;
+            }
+            names
+        }
+        isl::AstNodeType::Mark => since_barrier(&node.mark_node()?, before, found)?,
+        // Groups compute both branches, one after the other (`walk::Group::flat`).
+        isl::AstNodeType::If => {
+            let mut names = since_barrier(&node.if_then()?, before.clone(), found)?;
+            names.extend(before);
+            if node.if_has_else()? {
+                let other = since_barrier(&node.if_else()?, names.clone(), found)?;
+                names.extend(other);
+            }
+            names
+        }
+        // From one iteration to the next, or around the loop.
+        isl::AstNodeType::For => {
+            let body = node.for_body()?;
+            let mut names = since_barrier(&body, before.clone(), found)?;
+            names.extend(before);
+            let again = since_barrier(&body, names.clone(), found)?;
+            names.extend(again);
+            names
+        }
+        isl::AstNodeType::User => {
+            let name = node.user_expr()?.arg(0)?.id()?.name();
+            if name.starts_with(pollyrs_schedule::BARRIER) {
+                return Ok(BTreeSet::new());
+            }
+            let mut names = before;
+            names.insert(name.clone());
+            for other in &names {
+                found.insert((name.clone(), other.clone()));
+                found.insert((other.clone(), name.clone()));
+            }
+            names
         }
     })
 }
@@ -71,4 +133,40 @@ fn mentions_thread(e: &isl::AstExpr) -> Result<bool> {
             false
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_meet_unless_a_barrier_is_on_every_path() {
+        for (text, meet) in [
+            ("{ S[] -> [0]; R[] -> [1] }", true),
+            ("{ S[] -> [0]; _barrier[] -> [1]; R[] -> [2] }", false),
+            // Around a loop.
+            (
+                "{ S[i] -> [i, 0] : 0 <= i < 9; _barrier[i] -> [i, 1] : 0 <= i < 9; R[i] -> [i, 2] : 0 <= i < 9 }",
+                true,
+            ),
+            (
+                "{ S[i] -> [i, 0] : 0 <= i < 9; _barrier[i] -> [i, 1] : 0 <= i < 9; R[i] -> [i, 2] : 0 <= i < 9;
+                   _barrier_again[i] -> [i, 3] : 0 <= i < 9 }",
+                false,
+            ),
+            // Not all executions have the barrier: alone under its condition, in a loop that may have no iteration, and with what comes ahead of it.
+            ("[n] -> { S[] -> [0]; _barrier[] -> [1] : n > 5; R[] -> [2] }", true),
+            ("[n] -> { S[] -> [0, 0]; _barrier[i] -> [1, i] : 0 <= i < n; R[] -> [2, 0] }", true),
+            ("[n] -> { S[] -> [0, 0] : n > 5; _barrier[] -> [0, 1] : n > 5; R[] -> [1, 0] }", false),
+        ] {
+            let ctx = isl::Context::new();
+            let context = isl::Set::read(&ctx, "{ : }").unwrap();
+            let map = isl::UnionMap::read(&ctx, text).unwrap();
+            let tree = isl::AstBuild::from_context(context).unwrap().node_from_schedule_map(map).unwrap();
+            let found = meetings(&tree).unwrap();
+            let has = |a: &str, b: &str| found.contains(&(a.to_owned(), b.to_owned()));
+            assert_eq!((has("S", "R"), has("R", "S")), (meet, meet), "{text}\n{tree}");
+            assert!(has("S", "S"), "{text}");
+        }
+    }
 }

@@ -353,6 +353,7 @@ fn build_kernel(
         if !window::scoped(&kernel.windows, &tree)? {
             return Err(CodegenError::Unscoped);
         }
+        k.windows.disturb(scop, kernel, &tree)?;
         let full = window::full_stage(kernel)?;
         let mut emit = k.emit.clone();
         let mut element = |emit: &mut ExprEmitter<'_>, name: &str, iterators: &[LLVMValueRef]| {

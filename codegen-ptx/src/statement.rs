@@ -81,6 +81,7 @@ fn is_private(k: &KernelBuilder<'_>, a: &Access) -> bool {
 pub(crate) struct Instance<'p> {
     /// Name and place of the statement, for reports.
     what: String,
+    id: StmtId,
     plan: Plan,
     emit: ExprEmitter<'p>,
     /// Values read, cloned and computed so far, by host value.
@@ -123,6 +124,7 @@ pub(crate) fn emit_statement(
     }
     let mut instance = Instance {
         what: what(statement),
+        id,
         plan,
         emit,
         values: BTreeMap::new(),
@@ -185,6 +187,7 @@ pub(crate) fn emit_operand(
     }
     let mut instance = Instance {
         what: what(statement),
+        id,
         plan,
         emit,
         values: BTreeMap::new(),
@@ -220,6 +223,7 @@ pub(crate) fn emit_stored(
     }
     let mut instance = Instance {
         what: what(statement),
+        id,
         plan,
         emit,
         values: given,
@@ -284,7 +288,7 @@ fn in_window(
     }
     let subscripts =
         n.plan.subscripts[index].iter().map(|s| n.emit.emit_int(s)).collect::<Result<Vec<_>>>()?;
-    window::address(k, a.array, &subscripts)
+    window::address(k, a.array, &subscripts, Some(n.id))
 }
 
 /// The address in device memory, or in the thread's registers.
@@ -515,12 +519,9 @@ fn emit_access(
     let align = unsafe { LLVMGetAlignment(i) }.min(bytes);
     let display = &k.scop.array(access.array).display;
     if is_load {
-        let Some((id, _)) = k.scop.statement_named(&s.name) else {
-            return internal(format!("unknown statement {}", s.name));
-        };
         k.ir.note(&n.what, display);
         let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
-        if let Some(v) = tiled::shared(k, id, at, ty, subscript)? {
+        if let Some(v) = tiled::shared(k, n.id, at, ty, subscript)? {
             return Ok(Some(v));
         }
         let from = address(k, n, at, access)?;

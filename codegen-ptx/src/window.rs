@@ -14,6 +14,7 @@
 
 use crate::ahead;
 use crate::ast_expr::{ExprEmitter, parameterize_set};
+use crate::barriers::meetings;
 use crate::error::{Result, internal};
 use crate::groups::{self, Batch};
 use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
@@ -26,7 +27,7 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{ENTER, MappedKernel, Window};
 use pollyrs_scop::{ArrayId, Scop, StmtId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Alignment of windows, more than any element needs.
 const ALIGN: u64 = 16;
@@ -55,8 +56,8 @@ struct Place {
     /// In shared memory, in bytes.
     start: u64,
     strides: Vec<u64>,
-    /// See [`Window::disturbed`].
-    disturbed: bool,
+    /// Statements whose loads for nothing may meet stores ([`Window::disturbed`]).
+    disturbed: BTreeSet<StmtId>,
     /// Shared memory, and where in it the element with all subscripts zero would be in the stage that is emitted.
     origin: Option<(LLVMValueRef, Sum)>,
 }
@@ -66,7 +67,13 @@ impl Windows {
         let (mut places, mut end) = (Vec::new(), 0);
         for w in &kernel.windows {
             let strides = w.strides();
-            places.push(Place { array: w.array, start: end, strides, disturbed: w.disturbed, origin: None });
+            places.push(Place {
+                array: w.array,
+                start: end,
+                strides,
+                disturbed: BTreeSet::new(),
+                origin: None,
+            });
             let bytes = w.elements() * u64::from(scop.array(w.array).elem.bytes());
             end = (end + bytes).next_multiple_of(ALIGN);
         }
@@ -78,6 +85,25 @@ impl Windows {
             return internal(format!("windows of {end} bytes"));
         }
         Ok(Windows { places, shared_bytes: end as u32, spare, ..Windows::default() })
+    }
+
+    /// Learns from a kernel's code which loads for nothing may meet stores.
+    pub fn disturb(&mut self, scop: &Scop, kernel: &MappedKernel, tree: &isl::AstNode) -> Result<()> {
+        if kernel.full.is_none() {
+            return Ok(());
+        }
+        let met = meetings(tree)?;
+        let meet = |a: &str, b: &str| met.contains(&(a.to_owned(), b.to_owned()));
+        for (place, w) in self.places.iter_mut().zip(&kernel.windows) {
+            for (i, s) in scop.statements.iter().enumerate() {
+                let writes =
+                    |(r, w): &(StmtId, StmtId)| r.0 == i && meet(&s.name, &scop.statements[w.0].name);
+                if meet(&s.name, &w.copy) || w.disturbed.iter().any(writes) {
+                    place.disturbed.insert(StmtId(i));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -134,11 +160,12 @@ pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, p: &[
     Ok(())
 }
 
-/// The address of an element in its window; `None` if its array has none.
+/// The address of an element in its window, for a statement or a copy; `None` if its array has none.
 pub(crate) fn address(
     k: &KernelBuilder<'_>,
     array: ArrayId,
     subscripts: &[LLVMValueRef],
+    statement: Option<StmtId>,
 ) -> Result<Option<LLVMValueRef>> {
     let Some(place) = k.windows.places.iter().find(|p| p.array == array) else { return Ok(None) };
     let Some((shared, begin)) = &place.origin else {
@@ -154,7 +181,8 @@ pub(crate) fn address(
     let lanes = |v: LLVMValueRef| k.windows.lanes.get(&(v as usize)).copied();
     let all = i64::from(k.windows.shared_bytes);
     let inside = || at.range(&lanes).is_some_and(|(first, last)| first >= 0 && last + bytes <= all);
-    if let Some(happens) = groups::happens(k).filter(|_| place.disturbed || !inside()) {
+    let disturbed = statement.is_some_and(|s| place.disturbed.contains(&s));
+    if let Some(happens) = groups::happens(k).filter(|_| disturbed || !inside()) {
         let (sum, number) = at.emit(k.ir);
         let offset = k.ir.add(sum, k.ir.int(number));
         let offset = k.ir.select(happens, offset, k.ir.int(k.windows.spare as i64));
@@ -415,7 +443,7 @@ pub(crate) fn copy(k: &mut KernelBuilder<'_>, name: &str, args: &[LLVMValueRef])
         let size = k.size(w.array, d)?;
         offset = ir.add(ir.mul(offset, size), *s);
     }
-    let Some(to) = address(k, w.array, subscripts)? else { return internal("a copy without a window") };
+    let Some(to) = address(k, w.array, subscripts, None)? else { return internal("a copy without a window") };
     ir.note("a copy to shared memory", &array.display);
     let from = ir.element(ty, base, offset);
     let Some(v) = groups::batched(k, ty, |ir| Ok(ir.load_aligned(ty, from, align)))? else { return Ok(true) };

@@ -98,9 +98,9 @@ pub struct Window {
     pub size: Vec<u32>,
     /// `[params, _h*, _b*] -> { S[i] -> _enter[p] }`: instances of a stage whose values no one needs in the array: the code may store them, or not.
     pub passing: isl::UnionMap,
-    /// Whether what an instance that there is not would read, were it computed, may be written meanwhile. The value is thrown away: nothing
-    /// but the reports of tools that watch shared memory depends on it.
-    pub disturbed: bool,
+    /// Statements of which an instance that there is not would read, were it computed, what the second statement may write meanwhile, if code has both
+    /// between the same barriers. The value is thrown away: nothing but the reports of tools that watch shared memory depends on it.
+    pub disturbed: Vec<(pollyrs_scop::StmtId, pollyrs_scop::StmtId)>,
 }
 
 impl Window {

@@ -382,19 +382,29 @@ fn broken_windows_are_found() {
 fn absent_instances_meet_writes_where_they_would() {
     for (text, disturbed) in [
         // One plane is read and another one written; each point its own element; a point that there is not reads what others write.
-        (STENCILS[0].1, vec![false]),
-        // Statements of one iteration write what the others read.
-        (STENCILS[1].1, vec![true, true]),
-        ("param n m; array A m; for t : 0 <= t < n { for i : 0 <= i < m { S : A[i] = A[i]; } }", vec![false]),
+        (STENCILS[0].1, vec![vec![]]),
+        // Statements of one iteration write what the others read, each in steps of its own.
+        (STENCILS[1].1, vec![vec![(1, 0)], vec![(0, 1)]]),
+        (
+            "param n m; array A m; for t : 0 <= t < n { for i : 0 <= i < m { S : A[i] = A[i]; } }",
+            vec![vec![]],
+        ),
         (
             "param n; array A 100; for t : 0 <= t < n { for i : 0 <= i < 50 { S : A[i] = A[i], A[i+50]; } }",
-            vec![true],
+            vec![vec![(0, 0)]],
+        ),
+        // Two statements in one step: what one would read at a point that it does not have, the other writes.
+        (
+            "param n; array A 100; array B 100; for t : 0 <= t < n {
+               for i : 0 <= i < 50 { S : A[i] = A[i], B[i]; } for i : 60 <= i < 100 { R : B[i] = B[i]; } }",
+            vec![vec![], vec![(0, 1)]],
         ),
     ] {
         let s = scop(text);
         let (_, m) = staged(&s, TimeTiling::Hybrid, &[3, 2]);
         for k in &m.kernels {
-            let got: Vec<_> = k.windows.iter().map(|w| w.disturbed).collect();
+            let pairs = |w: &crate::Window| w.disturbed.iter().map(|(r, w)| (r.0, w.0)).collect::<Vec<_>>();
+            let got: Vec<_> = k.windows.iter().map(pairs).collect();
             assert_eq!(got, disturbed, "{text}");
         }
     }

@@ -233,7 +233,7 @@ fn window(site: &Site<'_>, number: usize, array: ArrayId, sides: Vec<Side>) -> R
         size.push(n as u32);
     }
     let passing = isl::UnionMap::empty(&site.scop.ctx)?;
-    Ok(Window { array, copy: format!("_in{number}"), lower, size, passing, disturbed: true })
+    Ok(Window { array, copy: format!("_in{number}"), lower, size, passing, disturbed: Vec::new() })
 }
 
 /// The stages of a set of which some coordinate's values from `low` on, as many as the extent, are in a set for parameters: `{ [v] }`.
