@@ -8,7 +8,7 @@
 // RUN: %opt -passes='print<pollyrs-ptx;strategy=hybrid;tile=3x64>' -disable-output %t.halves.ll 2>&1 | FileCheck %s --check-prefix=SPARE
 
 #ifdef HALVES
-// SPARE: selp.b64 {{%rd[0-9]+, %rd[0-9]+, [0-9]+, %p}}
+// SPARE-COUNT-4: selp.b64 {{%rd[0-9]+, %rd[0-9]+, [0-9]+, %p}}
 // SPARE: ld.shared
 void halves(int t, float A[2000]) {
   for (int s = 0; s < t; s++)
