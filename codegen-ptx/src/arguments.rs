@@ -3,7 +3,7 @@
 use crate::errno;
 use crate::error::{Result, internal};
 use crate::ir::{Ir, c_string};
-use crate::kernel::{KernelBuilder, KernelInfo, ScalarArg, axes, identifier};
+use crate::kernel::{KernelBuilder, KernelInfo, ScalarArg, axes};
 use crate::llvm::*;
 use crate::tiled;
 use inkwell::llvm_sys::LLVMTypeKind;
@@ -230,4 +230,16 @@ pub(crate) fn scalar_name(k: &KernelBuilder, s: ScalarArg) -> String {
         ScalarArg::FirstBlock => "first.block".into(),
         ScalarArg::Stencil(i) => format!("stencil.{i}"),
     }
+}
+
+/// `name` with everything that PTX does not allow in an identifier replaced.
+pub(crate) fn identifier(name: &str) -> String {
+    let mut s: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '$' { c } else { '_' })
+        .collect();
+    if !s.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        s.insert_str(0, "k_");
+    }
+    s
 }

@@ -30,7 +30,7 @@
 //!   ...
 //! ```
 
-use crate::arguments::{Argument, argument_types, candidates, finish, used_arrays};
+use crate::arguments::{Argument, argument_types, candidates, finish, identifier, used_arrays};
 pub(crate) use crate::arguments::{host_type, int_width, llvm_elem, slot_type, type_kind};
 use crate::ast_expr::ExprEmitter;
 use crate::error::{CodegenError, Result, internal, unsupported};
@@ -209,18 +209,6 @@ pub(crate) fn verify(module: LLVMModuleRef) -> Result<()> {
         unsafe { LLVMVerifyModule(module, LLVMVerifierFailureAction::LLVMReturnStatusAction, &mut message) };
     let text = take_message(message);
     if broken != 0 { internal(format!("broken kernel module: {text}")) } else { Ok(()) }
-}
-
-/// `name` with everything that PTX does not allow in an identifier replaced.
-pub(crate) fn identifier(name: &str) -> String {
-    let mut s: String = name
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '$' { c } else { '_' })
-        .collect();
-    if !s.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        s.insert_str(0, "k_");
-    }
-    s
 }
 
 /// The state while one kernel is built.

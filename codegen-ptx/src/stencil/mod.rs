@@ -27,6 +27,7 @@ pub use work::work;
 
 pub(crate) use host::{Launcher, count, emit_fused, scratch_ranges};
 
+use crate::arguments::identifier;
 use crate::error::{Result, internal, unsupported};
 use crate::ir::Ir;
 use crate::kernel::*;
