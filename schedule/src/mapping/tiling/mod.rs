@@ -117,8 +117,8 @@ pub(super) fn choose(
 /// the size of 4096 × 4096 pixels of three floats, on an H200: 3.35 ms, with these blocks 0.43.)
 const NARROW: u32 = 4;
 const NARROW_THREADS: [u32; 3] = [4, 32, NARROW];
-/// Kernels with more statements are compiled once: compile time.
-const MAX_STATEMENTS: u32 = 16;
+/// Kernels with more statements are compiled once: the proofs of both take more than their budget (a convolution under conditions of its border).
+const MAX_STATEMENTS: u32 = 4;
 
 /// The launches for many and for few values of the last member, where their number is not known.
 fn narrow(scop: &Scop, known: &isl::Set, options: &MapOptions, site: &Site) -> Result<Option<[Site; 2]>> {
