@@ -34,6 +34,8 @@ if [ "$1" = --one ]; then
     "./$name" >"$name.out" 2>"$name.err"
   status=$?
   device=$(grep -c '"device":"cuda"' "$name.profile" 2>/dev/null)
+  # A program of which nothing reaches the device has nothing to watch, and the sanitizers call that an error.
+  if [ "${device:-0}" = 0 ] && grep -q "before first instrumented API call" "$name.log" 2>/dev/null; then status=0; fi
   if [ $status = 0 ] && cmp -s "$name.out" "$name.expected"; then
     echo "same ${device:-0}"
   else
