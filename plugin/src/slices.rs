@@ -8,23 +8,38 @@ use pollyrs_scop::{RejectReason, Scop};
 pub fn of(scop: &Scop, mapped: &schedule::MappedScop) -> Result<Vec<Option<schedule::Slices>>, RejectReason> {
     let mut all = Vec::new();
     for kernel in 0..mapped.kernels.len() {
-        let found = schedule::slices(scop, mapped, kernel).map_err(reject_reason)?;
-        let Some(slices) = found else {
-            all.push(None);
-            continue;
-        };
-        match schedule::legality::slices::check(scop, mapped, kernel, &slices) {
-            Ok(violations) => match violations.first().filter(|_| !schedule::planted::unproved()) {
-                Some(violation) => {
-                    let message = format!("this was not proved: {violation}");
-                    return Err(RejectReason::Internal { stage: "slices".into(), message });
-                }
-                None => all.push(Some(slices)),
-            },
-            // Without a proof it is launched as a whole.
-            Err(schedule::ScheduleError::Budget(_)) => all.push(None),
-            Err(e) => return Err(reject_reason(e)),
+        let mut found = proved(scop, mapped, kernel, schedule::slices)?;
+        if found.is_err() {
+            found = proved(scop, mapped, kernel, schedule::slices_of_boxes)?;
+        }
+        match found {
+            Ok(slices) => all.push(slices),
+            Err(violation) => {
+                let message = format!("this was not proved: {violation}");
+                return Err(RejectReason::Internal { stage: "slices".into(), message });
+            }
         }
     }
     Ok(all)
+}
+
+type Estimate = fn(&Scop, &schedule::MappedScop, usize) -> schedule::Result<Option<schedule::Slices>>;
+
+/// Slices, if there are any that can be proved in time; or what is wrong with them.
+fn proved(
+    scop: &Scop,
+    mapped: &schedule::MappedScop,
+    kernel: usize,
+    estimate: Estimate,
+) -> Result<Result<Option<schedule::Slices>, String>, RejectReason> {
+    let Some(slices) = estimate(scop, mapped, kernel).map_err(reject_reason)? else { return Ok(Ok(None)) };
+    match schedule::legality::slices::check(scop, mapped, kernel, &slices) {
+        Ok(violations) => Ok(match violations.first().filter(|_| !schedule::planted::unproved()) {
+            Some(violation) => Err(violation.to_string()),
+            None => Ok(Some(slices)),
+        }),
+        // Without a proof it is launched as a whole.
+        Err(schedule::ScheduleError::Budget(_)) => Ok(Ok(None)),
+        Err(e) => Err(reject_reason(e)),
+    }
 }

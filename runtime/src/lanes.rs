@@ -102,7 +102,8 @@ impl Lanes {
 
     /// From here on copies go beside the queue's stream, behind what is there now.
     pub fn fork(&mut self, device: &Device, stream: Handle) -> Result<()> {
-        unless("fork", || self.meet(device, self.copies, stream))?;
+        // (No test tells: what is copied beside kernels is nothing that launches ahead of them touched, and memory goes to others when all is over.)
+        self.meet(device, self.copies, stream)?;
         self.forked = true;
         Ok(())
     }

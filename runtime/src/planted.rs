@@ -6,8 +6,7 @@
 use crate::error::Result;
 
 /// Every bug, and what it leaves out.
-pub const BUGS: [(&str, &str); 23] = [
-    ("fork", "copies beside kernels do not wait for what was queued before"),
+pub const BUGS: [(&str, &str); 22] = [
     ("join", "the queue's stream does not wait for copies beside it"),
     ("launch-join", "a launch of all blocks does not wait for its arrays' copies beside earlier ones"),
     ("slice-origin", "a slice does not wait for the launches before its own"),

@@ -52,6 +52,15 @@ const BUDGET: u64 = 2_000_000;
 /// The slices of a kernel that is launched once, outside of all host loops, ahead of all others or behind them. `None`: nothing is gained, or it is
 /// too costly to tell.
 pub fn slices(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<Slices>> {
+    with_corners(scop, mapped, kernel, Corners::Lexicographic)
+}
+
+/// As [`slices`], by the boxes around what slices touch: isl's first and last elements are not always that.
+pub fn slices_of_boxes(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<Slices>> {
+    with_corners(scop, mapped, kernel, Corners::Box)
+}
+
+fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corners) -> Result<Option<Slices>> {
     let k = &mapped.kernels[kernel];
     if k.grid.is_empty() || k.steps.is_some() || !once(mapped, k)? {
         return Ok(None);
@@ -64,7 +73,7 @@ pub fn slices(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<
             let host = mapped.host.map()?.intersect_domain(mapped.host.domain()?)?;
             beside(host, k, true)?.is_empty()?
         };
-        if at_an_end { compute(scop, mapped, kernel) } else { Ok(None) }
+        if at_an_end { compute(scop, mapped, kernel, corners) } else { Ok(None) }
     });
     match found {
         Err(e) if is_quota(&e) => Ok(None),
@@ -89,7 +98,7 @@ fn instances(k: &MappedKernel, below: bool) -> Result<isl::UnionSet> {
     Ok(k.domain.clone().intersect(k.tile_map.clone().intersect_range(tiles)?.domain()?)?)
 }
 
-fn compute(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<Slices>> {
+fn compute(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corners) -> Result<Option<Slices>> {
     let k = &mapped.kernels[kernel];
     let context = known(scop)?.intersect(range(k)?)?;
     let (before, behind) = (instances(k, true)?, instances(k, false)?);
@@ -112,7 +121,8 @@ fn compute(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<Sli
         let space = space
             .clone()
             .add_named_tuple(isl::Id::new(&scop.ctx, &scop.array(id).name)?, scop.array(id).dims() as u32)?;
-        let mut array = sliced(before.map_or_else(|| isl::Set::empty(space), Ok)?, behind, &context)?;
+        let mut array =
+            sliced(before.map_or_else(|| isl::Set::empty(space), Ok)?, behind, &context, corners)?;
         if let Some(array) = &mut array
             && !accesses.intersect_domain(later.clone())?.is_empty()?
         {
@@ -123,16 +133,21 @@ fn compute(scop: &Scop, mapped: &MappedScop, kernel: usize) -> Result<Option<Sli
     Ok(gains.then_some(Slices { arrays }))
 }
 
-fn sliced(before: isl::Set, behind: Option<isl::Set>, context: &isl::Set) -> Result<Option<SlicedArray>> {
+fn sliced(
+    before: isl::Set,
+    behind: Option<isl::Set>,
+    context: &isl::Set,
+    corners: Corners,
+) -> Result<Option<SlicedArray>> {
     let few = |end: &isl::PwMultiAff| -> Result<bool> { Ok(end.n_piece()? <= MAX_PIECES) };
-    let (_, last, _) = ends(&before, Corners::Lexicographic, context)?;
+    let (_, last, _) = ends(&before, corners, context)?;
     if !few(&last)? {
         return Ok(None);
     }
     let used = before.clone().params()?.gist(context.clone())?.coalesce()?;
     let rest = match behind {
         Some(set) => {
-            let (first, _, _) = ends(&set, Corners::Lexicographic, context)?;
+            let (first, _, _) = ends(&set, corners, context)?;
             let left = set.params()?.gist(context.clone())?.coalesce()?;
             if few(&first)? { Some(Rest { first, left }) } else { None }
         }
