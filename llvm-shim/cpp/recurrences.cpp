@@ -57,6 +57,12 @@ class Recurrences {
 
   bool isHeaderPHI(Value *V) { return isa<PHINode>(V) && cast<PHINode>(V)->getParent() == L.getHeader(); }
 
+  // What alias scopes say of the original holds in its own iteration only.
+  static void forgetScopes(Instruction &Copy) {
+    Copy.setMetadata(LLVMContext::MD_alias_scope, nullptr);
+    Copy.setMetadata(LLVMContext::MD_noalias, nullptr);
+  }
+
   // What is loaded does not change while the loop runs. Facts about one iteration (noalias scopes, pointers that change places) say nothing of two.
   bool stays(LoadInst &Load) {
     auto *Base = dyn_cast<SCEVUnknown>(SE.getPointerBase(SE.getSCEV(Load.getPointerOperand())));
@@ -135,6 +141,7 @@ class Recurrences {
       }
     } else {
       auto *Copy = cast<Instruction>(V)->clone();
+      forgetScopes(*Copy);
       for (Use &Operand : Copy->operands())
         Operand.set(earlier(Operand.get(), Back));
       Result = Builder.Insert(Copy);
@@ -173,6 +180,7 @@ class Recurrences {
     Value *Pointer = Builder.CreatePtrAdd(earlier(Load->getPointerOperand(), 0), By);
     auto *Copy = Builder.CreateAlignedLoad(Load->getType(), Pointer, Load->getAlign());
     Copy->setAAMetadata(Load->getAAMetadata());
+    forgetScopes(*Copy);
     Copy->setDebugLoc(Load->getDebugLoc());
     return Copy;
   }

@@ -53,11 +53,13 @@ public:
     for (unsigned N = 0; N != Operands.size(); ++N)
       Copy->setOperand(N, Operands[N]);
     // Rotated loops have computed it before: their headers know it as that.
-    for (User *U : Operands.front()->users())
-      if (auto *Same = dyn_cast<Instruction>(U); Same && !isa<Constant>(Operands.front()) && Same->isIdenticalTo(Copy) && DT.dominates(Same, At)) {
-        Copy->deleteValue();
-        return Copies[V] = Same;
-      }
+    auto *Known = find_if(Operands, [](Value *O) { return !isa<Constant>(O); });
+    if (Known != Operands.end())
+      for (User *U : (*Known)->users())
+        if (auto *Same = dyn_cast<Instruction>(U); Same && Same->isIdenticalTo(Copy) && DT.dominates(Same, At)) {
+          Copy->deleteValue();
+          return Copies[V] = Same;
+        }
     Copy->insertBefore(At->getIterator());
     Copy->dropLocation();
     return Copies[V] = Copy;
