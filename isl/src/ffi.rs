@@ -189,6 +189,25 @@ macro_rules! isl_methods {
     };
 }
 
+/// Methods that say the same in fewer words. They are never needed, so where isl fails in the middle of one (isl 0.27:
+/// "total dimensionality changed unexpectedly" of `reduce_coefficients`) the result is the value as it was; only a spent budget is
+/// an error.
+macro_rules! isl_simplifications {
+    ($($ty:ident::$name:ident = $sym:ident;)*) => { $(
+        impl $ty {
+            pub fn $name(self) -> $crate::Result<$ty> {
+                unsafe extern "C" { fn $sym(v: *mut std::ffi::c_void) -> *mut std::ffi::c_void; }
+                let kept = self.clone();
+                // SAFETY: the value is handed over; isl leaves what others hold as it is.
+                match <$ty as $crate::ffi::Ret>::from_raw(unsafe { $sym($crate::ffi::Arg::into_raw(self)) }, kept.context()) {
+                    Err($crate::Error::Failed(_)) => Ok(kept),
+                    other => other,
+                }
+            }
+        }
+    )* };
+}
+
 /// `read`, `Display` and `Debug` for types with isl's textual form.
 macro_rules! isl_text {
     ($($ty:ident = $read:ident, $to_str:ident;)*) => { $(

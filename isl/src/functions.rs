@@ -201,7 +201,6 @@ isl_methods! { PwAff
         fn subtract_domain(o: Set) -> PwAff = isl_pw_aff_subtract_domain;
         fn gist(o: Set) -> PwAff = isl_pw_aff_gist;
         fn gist_params(o: Set) -> PwAff = isl_pw_aff_gist_params;
-        fn coalesce() -> PwAff = isl_pw_aff_coalesce;
         fn eq_set(o: PwAff) -> Set = isl_pw_aff_eq_set;
         fn ne_set(o: PwAff) -> Set = isl_pw_aff_ne_set;
         fn lt_set(o: PwAff) -> Set = isl_pw_aff_lt_set;
@@ -257,7 +256,6 @@ isl_methods! { PwMultiAff
     take {
         fn domain() -> Set = isl_pw_multi_aff_domain;
         fn gist(o: Set) -> PwMultiAff = isl_pw_multi_aff_gist;
-        fn coalesce() -> PwMultiAff = isl_pw_multi_aff_coalesce;
         fn intersect_domain(o: Set) -> PwMultiAff = isl_pw_multi_aff_intersect_domain;
         fn pullback_multi_aff(o: MultiAff) -> PwMultiAff = isl_pw_multi_aff_pullback_multi_aff;
         fn pullback_pw_multi_aff(o: PwMultiAff) -> PwMultiAff = isl_pw_multi_aff_pullback_pw_multi_aff;
@@ -301,7 +299,6 @@ isl_methods! { UnionPwAff
         fn neg() -> UnionPwAff = isl_union_pw_aff_neg;
         fn domain() -> UnionSet = isl_union_pw_aff_domain;
         fn intersect_domain(o: UnionSet) -> UnionPwAff = isl_union_pw_aff_intersect_domain_union_set;
-        fn coalesce() -> UnionPwAff = isl_union_pw_aff_coalesce;
         fn zero_set() -> UnionSet = isl_union_pw_aff_zero_union_set;
         fn align_params(s: Space) -> UnionPwAff = isl_union_pw_aff_align_params;
     }
@@ -344,4 +341,10 @@ isl_methods! { MultiUnionPwAff
         fn zero_set() -> UnionSet = isl_multi_union_pw_aff_zero_union_set;
         fn align_params(s: Space) -> MultiUnionPwAff = isl_multi_union_pw_aff_align_params;
     }
+}
+
+isl_simplifications! {
+    PwAff::coalesce = isl_pw_aff_coalesce;
+    PwMultiAff::coalesce = isl_pw_multi_aff_coalesce;
+    UnionPwAff::coalesce = isl_union_pw_aff_coalesce;
 }

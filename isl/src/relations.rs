@@ -268,7 +268,6 @@ isl_methods! { Set
         fn remove_divs() -> Set = isl_set_remove_divs;
         fn remove_redundancies() -> Set = isl_set_remove_redundancies;
         fn remove_unknown_divs() -> Set = isl_set_remove_unknown_divs;
-        fn coalesce() -> Set = isl_set_coalesce;
         fn detect_equalities() -> Set = isl_set_detect_equalities;
         fn compute_divs() -> Set = isl_set_compute_divs;
         fn make_disjoint() -> Set = isl_set_make_disjoint;
@@ -375,7 +374,6 @@ isl_methods! { Map
         fn flatten_domain() -> Map = isl_map_flatten_domain;
         fn project_out(ty: DimType, first: u32, n: u32) -> Map = isl_map_project_out;
         fn eliminate(ty: DimType, first: u32, n: u32) -> Map = isl_map_eliminate;
-        fn coalesce() -> Map = isl_map_coalesce;
         fn detect_equalities() -> Map = isl_map_detect_equalities;
         fn compute_divs() -> Map = isl_map_compute_divs;
         fn gist(o: Map) -> Map = isl_map_gist;
@@ -437,7 +435,6 @@ isl_methods! { UnionSet
         fn apply(o: UnionMap) -> UnionSet = isl_union_set_apply;
         fn params() -> Set = isl_union_set_params;
         fn universe() -> UnionSet = isl_union_set_universe;
-        fn coalesce() -> UnionSet = isl_union_set_coalesce;
         fn detect_equalities() -> UnionSet = isl_union_set_detect_equalities;
         fn compute_divs() -> UnionSet = isl_union_set_compute_divs;
         fn gist(o: UnionSet) -> UnionSet = isl_union_set_gist;
@@ -502,7 +499,6 @@ isl_methods! { UnionMap
         fn range_factor_range() -> UnionMap = isl_union_map_range_factor_range;
         fn domain_factor_domain() -> UnionMap = isl_union_map_domain_factor_domain;
         fn universe() -> UnionMap = isl_union_map_universe;
-        fn coalesce() -> UnionMap = isl_union_map_coalesce;
         fn detect_equalities() -> UnionMap = isl_union_map_detect_equalities;
         fn compute_divs() -> UnionMap = isl_union_map_compute_divs;
         fn gist(o: UnionMap) -> UnionMap = isl_union_map_gist;
@@ -535,4 +531,11 @@ isl_methods! { Point
         fn multi_val() -> MultiVal = isl_point_get_multi_val;
     }
     take {}
+}
+
+isl_simplifications! {
+    Set::coalesce = isl_set_coalesce;
+    Map::coalesce = isl_map_coalesce;
+    UnionSet::coalesce = isl_union_set_coalesce;
+    UnionMap::coalesce = isl_union_map_coalesce;
 }
