@@ -90,8 +90,14 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     }
     let mut found = Vec::new();
     let box_ = stage_box(phase)?;
+    let mut present = Vec::new();
+    for set in site.full.clone().domain()?.sets()? {
+        if !set.is_empty()? {
+            present.extend(set.tuple_name()?);
+        }
+    }
     for id in (0..scop.arrays.len()).map(ArrayId) {
-        if !passes_values(scop, id) {
+        if !passes_values(scop, &present, id) {
             continue;
         }
         let Some(sides) = sides(site, &box_, id)? else { continue };
@@ -123,16 +129,24 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     Ok(Staging { windows, copies, entered, full })
 }
 
-/// Whether an array's cells are written and read, all by loads and stores of statements.
-fn passes_values(scop: &Scop, id: ArrayId) -> bool {
+/// Whether the statements of these names, those of a phase, read and write an array, and all statements by loads and stores.
+fn passes_values(scop: &Scop, present: &[String], id: ArrayId) -> bool {
     let array = scop.array(id);
     if !array.is_memory() || array.dims() == 0 {
         return false;
     }
-    let accesses = || scop.statements.iter().flat_map(|s| &s.accesses).filter(|a| a.array == id);
-    accesses().any(|a| a.kind == AccessKind::Read)
-        && accesses().any(|a| a.kind != AccessKind::Read)
-        && accesses().all(|a| matches!(a.value, AccessValue::Instruction(_)) && a.within.is_none())
+    let (mut read, mut written) = (false, false);
+    for statement in &scop.statements {
+        for a in statement.accesses.iter().filter(|a| a.array == id) {
+            if !matches!(a.value, AccessValue::Instruction(_)) || a.within.is_some() {
+                return false;
+            }
+            let here = present.contains(&statement.name);
+            read |= here && a.kind == AccessKind::Read;
+            written |= here && a.kind != AccessKind::Read;
+        }
+    }
+    read && written
 }
 
 /// For each coordinate of a stage's points, time first: the smallest value over `[T, blocks, p]`, and how many there are.
