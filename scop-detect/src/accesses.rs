@@ -339,12 +339,15 @@ fn is_product(e: &ScevExpr) -> bool {
     }
 }
 
-/// The same function, with the value 0 where it is undefined. The model's assumptions exclude those points; the verifier wants a
-/// total function.
+/// The same function where it is defined, and some value elsewhere: the model's assumptions exclude those points, and the verifier wants a
+/// total function. What all pieces have in common (that parameters are in the ranges of their types) is dropped first, or the points
+/// without it would be pieces of their own in all that follows.
 fn total(p: PwAff) -> isl::Result<PwAff> {
     if p.isa_aff()? {
         return Ok(p);
     }
+    let defined = p.clone().domain()?;
+    let p = p.gist(defined)?.coalesce()?;
     let missing = p.clone().domain()?.complement()?;
     if missing.is_empty()? {
         return Ok(p);
