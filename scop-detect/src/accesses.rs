@@ -346,12 +346,22 @@ fn total(p: PwAff) -> isl::Result<PwAff> {
     if p.isa_aff()? {
         return Ok(p);
     }
-    let defined = p.clone().domain()?;
-    let p = p.gist(defined)?.coalesce()?;
+    let p = simplified(p)?;
     let missing = p.clone().domain()?.complement()?;
     if missing.is_empty()? {
         return Ok(p);
     }
     let zero = PwAff::constant_on(p.domain_space()?, 0)?.intersect_domain(missing)?;
     p.union_add(zero)?.coalesce()
+}
+
+/// Without what all pieces have in common. Each is simplified by itself, so that outside of it pieces may meet: then less is dropped.
+fn simplified(p: PwAff) -> isl::Result<PwAff> {
+    let defined = p.clone().domain()?;
+    for simple in [p.clone().gist(defined.clone())?, p.clone().gist_params(defined.params()?)?] {
+        if Map::from_pw_aff(simple.clone())?.is_single_valued()? {
+            return simple.coalesce();
+        }
+    }
+    Ok(p)
 }

@@ -117,7 +117,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
 
 /// Corners that are the same function become one value, so that tests against them are, too.
 fn share_corners(plan: &StencilPlan, given: &mut BTreeMap<StencilScalar, LLVMValueRef>) -> Result<()> {
-    use StencilScalar::{Lower, OuterLower, OuterUpper, StepLower, StepUpper, Upper};
+    use StencilScalar::{CaseLower, CaseUpper, Lower, OuterLower, OuterUpper, StepLower, StepUpper, Upper};
     let s = &plan.stencil;
     for d in 0..s.dims {
         let mut corners = Vec::new();
@@ -127,6 +127,11 @@ fn share_corners(plan: &StencilPlan, given: &mut BTreeMap<StencilScalar, LLVMVal
         }
         for (k, x) in s.steps.iter().enumerate().filter(|(_, x)| x.partial) {
             corners.extend([(StepLower(k, d), &x.lower[d]), (StepUpper(k, d), &x.upper[d])]);
+        }
+        for (k, x) in s.steps.iter().enumerate() {
+            for (c, x) in x.cases.iter().enumerate() {
+                corners.extend([(CaseLower(k, c, d), &x.lower[d]), (CaseUpper(k, c, d), &x.upper[d])]);
+            }
         }
         for (i, (to, f)) in corners.iter().enumerate() {
             for (from, g) in &corners[..i] {

@@ -262,6 +262,8 @@ fn store_scalars(
                 StencilScalar::OuterUpper(b, d) => expr.emit_pw_aff(&s.buffers[b].outer_upper[d])?,
                 StencilScalar::StepLower(k, d) => expr.emit_pw_aff(&s.steps[k].lower[d])?,
                 StencilScalar::StepUpper(k, d) => expr.emit_pw_aff(&s.steps[k].upper[d])?,
+                StencilScalar::CaseLower(k, c, d) => expr.emit_pw_aff(&s.steps[k].cases[c].lower[d])?,
+                StencilScalar::CaseUpper(k, c, d) => expr.emit_pw_aff(&s.steps[k].cases[c].upper[d])?,
                 StencilScalar::Begin(a) => linear(a, false)?,
                 StencilScalar::End(a) => linear(a, true)?,
             },

@@ -11,7 +11,11 @@ impl Tile<'_> {
         let s = &self.plan.stencil;
         let hulls = (0..s.buffers.len()).map(|b| (Extent::Hull(b), &[][..]));
         let partial = s.steps.iter().enumerate().filter(|(_, s)| s.partial);
-        hulls.chain(partial.map(|(k, s)| (Extent::Step(k), s.thin.as_slice())))
+        let cases = s.steps.iter().enumerate().flat_map(|(k, step)| {
+            let of_step = step.cases.iter().enumerate();
+            of_step.map(move |(c, case)| (Extent::Case(k, c), case.thin.as_slice()))
+        });
+        hulls.chain(partial.map(|(k, s)| (Extent::Step(k), s.thin.as_slice()))).chain(cases)
     }
 
     /// Whether rows `first` to `last` are inside of every box, and away from those that are thin along rows. The same for all threads

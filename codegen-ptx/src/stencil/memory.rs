@@ -28,6 +28,7 @@ impl Tile<'_> {
         self.walks.clear();
         self.sides.clear();
         self.prefetches = None;
+        self.enter_cases();
         if self.version == Version::Border {
             return Ok(());
         }

@@ -63,6 +63,9 @@ pub enum StencilScalar {
     /// Corners of the box of a partial step.
     StepLower(usize, usize),
     StepUpper(usize, usize),
+    /// Corners of the box of a step's case.
+    CaseLower(usize, usize, usize),
+    CaseUpper(usize, usize, usize),
     /// Linear index of the first and last touched element of an array.
     Begin(ArrayId),
     End(ArrayId),
@@ -156,6 +159,11 @@ fn scalars(plan: &StencilPlan, scop: &Scop) -> Vec<StencilScalar> {
     }
     for (k, _) in s.steps.iter().enumerate().filter(|(_, step)| step.partial) {
         out.extend((0..s.dims).flat_map(|d| [StepLower(k, d), StepUpper(k, d)]));
+    }
+    for (k, step) in s.steps.iter().enumerate() {
+        for c in 0..step.cases.len() {
+            out.extend((0..s.dims).flat_map(|d| [CaseLower(k, c, d), CaseUpper(k, c, d)]));
+        }
     }
     let arrays: BTreeSet<usize> = s.buffers.iter().map(|b| b.array.0).collect();
     out.extend(

@@ -14,7 +14,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_schedule::stencil::{StencilPlan, StepAccess, plan};
+use pollyrs_schedule::stencil::{StencilPlan, Step, StepAccess, plan};
 use pollyrs_scop::{AccessValue, ArrayId, StmtId};
 use std::collections::BTreeMap;
 
@@ -40,6 +40,8 @@ pub(super) enum Extent {
     Hull(usize),
     /// The box of a step.
     Step(usize),
+    /// The box of a case of a step.
+    Case(usize, usize),
 }
 
 /// What the code of an iteration can rely on.
@@ -83,6 +85,8 @@ pub(super) struct Tile<'a> {
     pub version: Version,
     /// By buffer, then by step, a mask for each column: whether it is in the box.
     pub(super) inside: Vec<Vec<LLVMValueRef>>,
+    /// By step and case the same, of the version being emitted: the inner one has none.
+    cases: BTreeMap<(usize, usize), Vec<LLVMValueRef>>,
     /// What this iteration has read of other threads' values: node, age, and cell from the thread's first.
     pub(super) fetched: BTreeMap<(usize, i64, [i64; 2]), LLVMValueRef>,
     /// By buffer: linear index of the element `[selectors, 0, 0, 0]`, and elements a row and a line (of the y dimension).
@@ -148,6 +152,7 @@ impl<'a> Tile<'a> {
             end: zero,
             version: Version::Border,
             inside: Vec::new(),
+            cases: BTreeMap::new(),
             fetched: BTreeMap::new(),
             layout: Vec::new(),
             walks: BTreeMap::new(),
@@ -189,6 +194,7 @@ impl<'a> Tile<'a> {
             Extent::Step(k) if steps[k].partial => {
                 [StencilScalar::StepLower(k, d), StencilScalar::StepUpper(k, d)]
             }
+            Extent::Case(k, c) => [StencilScalar::CaseLower(k, c, d), StencilScalar::CaseUpper(k, c, d)],
             Extent::Step(k) => self.ends(Extent::Hull(steps[k].buffer), d),
             Extent::Hull(b) => [StencilScalar::Lower(b, d), StencilScalar::Upper(b, d)],
         }
@@ -351,12 +357,29 @@ impl<'a> Tile<'a> {
         self.fetched.clear();
     }
 
-    /// The masks of [`Tile::inside`]; boxes with the same corners share them.
+    /// The masks of [`Tile::inside`].
     fn masks(&self) -> Vec<Vec<LLVMValueRef>> {
+        let hulls = (0..self.plan.stencil.buffers.len()).map(Extent::Hull);
+        self.masks_of(hulls.chain((0..self.plan.stencil.steps.len()).map(Extent::Step)))
+    }
+
+    /// The masks of the cases, in front of the loop of a version that needs them.
+    pub(super) fn enter_cases(&mut self) {
+        self.cases.clear();
+        if self.version == Version::Inner {
+            return;
+        }
+        let numbers =
+            |(k, step): (usize, &Step)| (0..step.cases.len()).map(move |c| (k, c)).collect::<Vec<_>>();
+        let all: Vec<_> = self.plan.stencil.steps.iter().enumerate().flat_map(numbers).collect();
+        let masks = self.masks_of(all.iter().map(|(k, c)| Extent::Case(*k, *c)));
+        self.cases = all.into_iter().zip(masks).collect();
+    }
+
+    /// For each box a mask of each column; boxes with the same corners share them.
+    fn masks_of(&self, boxes: impl Iterator<Item = Extent>) -> Vec<Vec<LLVMValueRef>> {
         let ir = self.k.ir;
         let mut made: BTreeMap<Vec<usize>, Vec<LLVMValueRef>> = BTreeMap::new();
-        let hulls = (0..self.plan.stencil.buffers.len()).map(Extent::Hull);
-        let steps = (0..self.plan.stencil.steps.len()).map(Extent::Step);
         let mask_of = |e: Extent| {
             let axes: Vec<(usize, usize)> = (1..3).filter_map(|a| Some((a, self.dimension(a)?))).collect();
             let key =
@@ -372,7 +395,7 @@ impl<'a> Tile<'a> {
             };
             made.entry(key).or_insert_with(build).clone()
         };
-        hulls.chain(steps).map(mask_of).collect()
+        boxes.map(mask_of).collect()
     }
 
     /// A mask: whether a row is in a box.
@@ -423,7 +446,24 @@ impl<'a> Tile<'a> {
                 let AccessValue::Instruction(load) = statement.accesses[r.access].value else {
                     return internal("a stencil reads a scalar");
                 };
-                given.insert(load.0, self.operand(node, r, cell, iteration, own)?);
+                let Some(case) = r.case else {
+                    given.insert(load.0, self.operand(node, r, cell, iteration, own)?);
+                    continue;
+                };
+                // Inner rows do not meet a case that is thin along rows; inner columns meet none.
+                let rows_miss = self.dimension(0).is_some_and(|d| step.cases[case].thin.contains(&d));
+                if self.version == Version::Inner || (self.version == Version::Sides && rows_miss) {
+                    continue;
+                }
+                let (Some(usual), Some(masks)) =
+                    (given.get(&load.0).copied(), self.cases.get(&(number, case)))
+                else {
+                    return internal("a case without what it differs from");
+                };
+                let column = masks[cell];
+                let applies = self.holds(self.row_inside(Extent::Case(number, case), row), column);
+                let other = self.operand(node, r, cell, iteration, own)?;
+                given.insert(load.0, ir.select(applies, other, usual));
             }
             let mut coordinates = [row, self.columns[cell].at[0], self.columns[cell].at[1]];
             let plain = step.accesses.contains(&StepAccess::Plain);

@@ -67,8 +67,9 @@ pub(super) fn lift(f: &isl::PwAff, set: &isl::Set) -> Result<isl::PwAff> {
 
 /// Whether every read gets its value from the same instance when time is outermost, the statements of an iteration run one after
 /// the other, and all instances of a statement at one time are simultaneous (and read before they write).
-pub fn same_flow(scop: &Scop, deps: &Dependences) -> Result<bool> {
-    let known = known(scop)?;
+/// Only for parameters in `runs`: elsewhere no steps are fused.
+pub fn same_flow(scop: &Scop, deps: &Dependences, runs: &isl::Set) -> Result<bool> {
+    let known = known(scop)?.intersect(runs.clone())?;
     let of = |kind: AccessKind| -> Result<isl::UnionMap> {
         Ok(scop.accesses(|_, a| a.kind == kind)?.intersect_params(known.clone())?)
     };
@@ -148,11 +149,16 @@ fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
             let mut given = n.reads.iter();
             for (a, access) in step.accesses.iter().enumerate() {
                 if let StepAccess::Buffer { buffer, offset } = access {
-                    let right = given.next().is_some_and(|r| {
-                        r.access == a && Some(r.node) == before[*buffer] && r.offset == axes(s, offset)
-                    });
-                    if !right {
-                        report(Rule::Version, format!("read {a} of node {next}"));
+                    let of_access = step.cases.iter().enumerate().filter(|(_, c)| c.access == a);
+                    let cases = of_access.map(|(i, c)| (&c.offset, Some(i)));
+                    for (offset, case) in [(offset, None)].into_iter().chain(cases) {
+                        let node = before[*buffer];
+                        let right = given.next().is_some_and(|r| {
+                            (r.access, Some(r.node), r.offset, r.case) == (a, node, axes(s, offset), case)
+                        });
+                        if node.is_some() && !right {
+                            report(Rule::Version, format!("read {a} of node {next}"));
+                        }
                     }
                 }
             }
@@ -202,7 +208,7 @@ fn reads(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
             }
         }
         // What is kept outside of the box is a read of the same point.
-        let kept = n.keep.map(|node| NodeRead { access: 0, node, offset: [0; 3] });
+        let kept = n.keep.map(|node| NodeRead { access: 0, node, offset: [0; 3], case: None });
         for r in n.reads.iter().chain(&kept).filter(|_| n.needed) {
             let p = &plan.nodes[r.node];
             let at = format!("node {i} reads node {} at {:?}", r.node, r.offset);

@@ -113,7 +113,8 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
             slots += 6.0 + 2.0 * cells as f64;
             traffic += 4.0 * each;
         }
-        for r in &n.reads {
+        // Tiles amid the grid have no cases.
+        for r in n.reads.iter().filter(|r| r.case.is_none()) {
             let [ny, nx] = p.config.cells.map(i64::from);
             for c in 0..cells as i64 {
                 let (y, x) = (c / nx + r.offset[1], c % nx + r.offset[2]);

@@ -17,7 +17,7 @@
 //! A *buffer* is an array, or the part of an array with fixed leading subscripts that depend on `t` modulo a small period only
 //! (`A[t % 2][i][j]`). Each step writes it on a box; the *hull* of these boxes is what a launch hands on, elements outside of it
 //! never change. A step whose box is smaller than the hull is *partial* and keeps the other elements; one whose box is a single
-//! row, column or point (a boundary) is *thin*. A buffer is *live* if some step of a period reads or keeps its elements before a
+//! row, column or point (a boundary) is *thin*. A read may have a [`Case`] for each such boundary: clamped and mirrored neighbours. A buffer is *live* if some step of a period reads or keeps its elements before a
 //! step of the same period wrote all of it: the only ones that a launch hands to the next.
 //!
 //! # How it runs
@@ -34,6 +34,7 @@
 //! ```
 //! Period 1, buffers A and B with the box `1 .. n-2`, A is live, B is not.
 
+mod cases;
 pub mod check;
 pub mod cost;
 pub mod plan;
@@ -83,11 +84,26 @@ pub struct Step {
     pub iterators: Vec<(usize, i64)>,
     /// One for each access of the statement, in their order.
     pub accesses: Vec<StepAccess>,
+    /// Where reads have another offset.
+    pub cases: Vec<Case>,
+}
+
+/// A box of written elements whose read of a buffer has another offset than elsewhere: at the border of a grid programs read the
+/// element itself in place of a missing neighbour, or the neighbour on the other side. The cases of an access do not meet.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Position in the statement's accesses.
+    pub access: usize,
+    pub lower: Vec<isl::PwAff>,
+    pub upper: Vec<isl::PwAff>,
+    /// Dimensions in which the box is one element wide whatever the sizes are; at least one.
+    pub thin: Vec<usize>,
+    pub offset: Vec<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepAccess {
-    /// Reads the buffer at the written element's coordinates plus `offset`.
+    /// Reads the buffer at the written element's coordinates plus `offset`, outside of the step's [`Case`]s.
     Buffer {
         buffer: usize,
         offset: Vec<i64>,

@@ -62,6 +62,8 @@ pub struct NodeRead {
     pub access: usize,
     pub node: usize,
     pub offset: [i64; 3],
+    /// Among the step's cases; `None`: wherever none of them applies.
+    pub case: Option<usize>,
 }
 
 /// See the module documentation.
@@ -270,11 +272,17 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
                     if let StepAccess::Buffer { buffer, offset } = a
                         && let Some(from) = before[*buffer]
                     {
-                        let mut o = [0; 3];
-                        for (d, v) in offset.iter().enumerate() {
-                            o[axis(stencil.dims, d)] = *v;
+                        let mut read = |offset: &[i64], case| {
+                            let mut o = [0; 3];
+                            for (d, v) in offset.iter().enumerate() {
+                                o[axis(stencil.dims, d)] = *v;
+                            }
+                            n.reads.push(NodeRead { access, node: from, offset: o, case });
+                        };
+                        read(offset, None);
+                        for (c, case) in step.cases.iter().enumerate().filter(|(_, c)| c.access == access) {
+                            read(&case.offset, Some(c));
                         }
-                        n.reads.push(NodeRead { access, node: from, offset: o });
                     }
                 }
                 for r in &n.reads {
@@ -306,7 +314,7 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
         if !nodes[i].needed {
             continue;
         }
-        let kept = nodes[i].keep.map(|node| NodeRead { access: 0, node, offset: [0; 3] });
+        let kept = nodes[i].keep.map(|node| NodeRead { access: 0, node, offset: [0; 3], case: None });
         for r in nodes[i].reads.clone().into_iter().chain(kept) {
             let p = &mut nodes[r.node];
             p.needed = true;

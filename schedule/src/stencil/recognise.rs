@@ -1,5 +1,6 @@
 //! Access relations to steps and buffers.
 
+use super::cases::{self, Read};
 use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances};
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
@@ -18,7 +19,7 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
             Ok(s) => s,
             Err(why) => return Ok(Err(why)),
         };
-        Ok(if check::same_flow(scop, deps)? { Ok(found) } else { Err(NotStencil::Flow) })
+        Ok(if check::same_flow(scop, deps, &found.runs)? { Ok(found) } else { Err(NotStencil::Flow) })
     })
 }
 
@@ -32,10 +33,10 @@ enum Subscript {
 }
 
 /// A statement's domain as a box.
-struct Domain {
+pub(super) struct Domain {
     /// By iterator: first and last value.
-    bounds: Vec<(isl::PwAff, isl::PwAff)>,
-    runs: isl::Set,
+    pub bounds: Vec<(isl::PwAff, isl::PwAff)>,
+    pub runs: isl::Set,
 }
 
 fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
@@ -100,6 +101,11 @@ fn domain_box(s: &Statement, known: &isl::Set) -> Result<Option<Domain>> {
     if domain.is_empty()? {
         return Ok(None);
     }
+    box_of(&domain)
+}
+
+/// A set as a product of intervals, if it is one.
+pub(super) fn box_of(domain: &isl::Set) -> Result<Option<Domain>> {
     let runs = domain.clone().params()?;
     let mut bounds = Vec::new();
     for d in 0..domain.dim(isl::DimType::Set)? as i32 {
@@ -114,16 +120,16 @@ fn domain_box(s: &Statement, known: &isl::Set) -> Result<Option<Domain>> {
     }
     let mut product = isl::Set::universe(domain.space()?)?;
     for (d, (lower, upper)) in bounds.iter().enumerate() {
-        let x = check::coordinate(&domain, d as u32)?;
-        product = product.intersect(x.clone().ge_set(check::lift(lower, &domain)?)?)?;
-        product = product.intersect(x.le_set(check::lift(upper, &domain)?)?)?;
+        let x = check::coordinate(domain, d as u32)?;
+        product = product.intersect(x.clone().ge_set(check::lift(lower, domain)?)?)?;
+        product = product.intersect(x.le_set(check::lift(upper, domain)?)?)?;
     }
-    let is_box = product.intersect_params(runs.clone())?.is_equal(&domain)?;
+    let is_box = product.intersect_params(runs.clone())?.is_equal(domain)?;
     Ok(is_box.then_some(Domain { bounds, runs }))
 }
 
 /// Whether two functions of the parameters agree where `runs` holds.
-fn equal(a: &isl::PwAff, b: &isl::PwAff, runs: &isl::Set) -> Result<bool> {
+pub(super) fn equal(a: &isl::PwAff, b: &isl::PwAff, runs: &isl::Set) -> Result<bool> {
     let same = a.clone().eq_set(b.clone())?;
     let same = if same.is_params()? { same } else { same.params()? };
     Ok(runs.is_subset(&same)?)
@@ -150,8 +156,17 @@ fn common_time(domains: &[Domain], runs: &isl::Set) -> Result<Option<isl::PwAff>
     Ok(Some(last.add_constant(one)?.intersect_params(runs.clone())?))
 }
 
-fn params(set: isl::Set) -> Result<isl::Set> {
+pub(super) fn params(set: isl::Set) -> Result<isl::Set> {
     Ok(if set.is_params()? { set } else { set.params()? })
+}
+
+/// The instances of a statement at times `period * q + phase`, if there are any.
+fn at_phase(s: &Statement, (period, phase): (i64, i64), runs: &isl::Set) -> Result<Option<isl::Set>> {
+    let domain = s.domain.clone().intersect_params(runs.clone())?;
+    let ctx = runs.context();
+    let shifted = check::coordinate(&domain, 0)?.add_constant(isl::Val::int(ctx, -phase)?)?;
+    let domain = domain.intersect(shifted.modulo(isl::Val::int(ctx, period)?)?.zero_set()?)?;
+    Ok(if domain.is_empty()? { None } else { Some(domain) })
 }
 
 /// The subscripts of an access at times `period * q + phase`; `None` where one is neither constant nor an iterator plus a constant.
@@ -162,14 +177,7 @@ fn subscripts(
     (dims, period, phase): (usize, i64, i64),
     runs: &isl::Set,
 ) -> Result<Option<Vec<Subscript>>> {
-    let domain = s.domain.clone().intersect_params(runs.clone())?;
-    let time = check::coordinate(&domain, 0)?;
-    let shifted = time.add_constant(isl::Val::int(&scop.ctx, -phase)?)?;
-    let at_phase = shifted.modulo(isl::Val::int(&scop.ctx, period)?)?.zero_set()?;
-    let domain = domain.intersect(at_phase)?;
-    if domain.is_empty()? {
-        return Ok(None);
-    }
+    let Some(domain) = at_phase(s, (period, phase), runs)? else { return Ok(None) };
     let function = isl::PwMultiAff::from_map(a.relation.clone().intersect_domain(domain.clone())?)?;
     let mut out = Vec::new();
     for d in 0..scop.array(a.array).dims() {
@@ -199,7 +207,7 @@ fn subscripts(
 }
 
 /// The value of a function that has one only.
-fn constant(f: &isl::PwAff) -> Result<Option<i64>> {
+pub(super) fn constant(f: &isl::PwAff) -> Result<Option<i64>> {
     let (min, max) = (f.clone().min_value()?.to_i64(), f.clone().max_value()?.to_i64());
     Ok(if min == max { min } else { None })
 }
@@ -225,7 +233,7 @@ fn number(c: i64, runs: &isl::Set) -> Result<isl::PwAff> {
 
 /// Where a subscript of a space dimension points.
 #[derive(Clone, Debug)]
-enum Place {
+pub(super) enum Place {
     Iterator(usize, i64),
     Fixed(isl::PwAff),
 }
@@ -335,6 +343,41 @@ fn writes_of(
     Ok(Ok(writes))
 }
 
+/// How a read of a written array goes to the element that the statement writes at `space`, in a box; `None` where it has no constant distance, not even by
+/// cases.
+fn read_of(
+    scop: &Scop,
+    (s, number): (&Statement, usize),
+    (dims, period, time): (usize, i64, i64),
+    (runs, whole): (&isl::Set, &Domain),
+    w: &Write,
+) -> Result<Option<Read>> {
+    let a = &s.accesses[number];
+    let found = subscripts(scop, s, a, (dims, period, time), runs)?.and_then(|x| split(&x, dims));
+    if let Some((selectors, space)) = found {
+        // The same iterator along the same dimension.
+        let mut offset: Vec<i64> = Vec::new();
+        for (r, w) in space.iter().zip(&w.space) {
+            let distance = match (r, w) {
+                (Place::Iterator(i, r), Place::Iterator(j, w)) if i == j => Some(r - w),
+                (Place::Fixed(r), Place::Fixed(w)) => {
+                    constant(&r.clone().sub(w.clone())?.intersect_params(runs.clone())?)?
+                }
+                _ => None,
+            };
+            offset.extend(distance);
+        }
+        if offset.len() == dims {
+            let (lower, upper) = (w.lower.clone(), w.upper.clone());
+            return Ok(Some(Read { selectors, offset, lower, upper, cases: Vec::new(), runs: runs.clone() }));
+        }
+    }
+    match at_phase(s, (period, time), runs)? {
+        Some(domain) => cases::read(scop, (a, number), (&domain, whole), &w.space, runs),
+        None => Ok(None),
+    }
+}
+
 fn with_period(
     scop: &Scop,
     dims: usize,
@@ -349,58 +392,53 @@ fn with_period(
         Err(why) => return Ok(Err(why)),
     };
     let written: BTreeSet<_> = buffers.iter().map(|b| b.array).collect();
-    let mut steps: Vec<Step> = Vec::new();
-    let mut neighbours = false;
-    for Write { time, stmt, access, buffer, space, lower, upper } in writes {
-        let s = &scop.statements[stmt];
-        let mut accesses = Vec::new();
-        for a in &s.accesses {
-            if a.kind != AccessKind::Read {
-                accesses.push(StepAccess::Write);
+    // Then the reads: where there are cases, they say how large a grid must be.
+    let mut runs = runs.clone();
+    let mut reads = Vec::new();
+    for w in &writes {
+        let s = &scop.statements[w.stmt];
+        let mut found = Vec::new();
+        for (number, a) in s.accesses.iter().enumerate() {
+            if a.kind != AccessKind::Read || !written.contains(&a.array) {
+                found.push(None);
                 continue;
             }
-            if !written.contains(&a.array) {
-                accesses.push(StepAccess::Plain);
-                continue;
-            }
-            let found = subscripts(scop, s, a, (dims, period, time), runs)?.and_then(|x| split(&x, dims));
-            let Some((selectors, read_space)) = found else {
+            let Some(read) =
+                read_of(scop, (s, number), (dims, period, w.time), (&runs, &domains[w.stmt]), w)?
+            else {
                 return Ok(Err(NotStencil::Access));
             };
-            // The same iterator along the same dimension.
-            let mut offset: Vec<i64> = Vec::new();
-            for (r, w) in read_space.iter().zip(&space) {
-                let distance = match (r, w) {
-                    (Place::Iterator(i, r), Place::Iterator(j, w)) if i == j => Some(r - w),
-                    (Place::Fixed(r), Place::Fixed(w)) => {
-                        constant(&r.clone().sub(w.clone())?.intersect_params(runs.clone())?)?
-                    }
-                    _ => None,
-                };
-                match distance {
-                    Some(d) => offset.push(d),
-                    None => return Ok(Err(NotStencil::Access)),
-                }
-            }
-            let same = |b: &Buffer| b.array == a.array && b.selectors == selectors;
+            runs = runs.intersect(read.runs.clone())?;
+            found.push(Some(read));
+        }
+        reads.push(found);
+    }
+    if runs.is_empty()? {
+        return Ok(Err(NotStencil::Access));
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    let mut neighbours = false;
+    for (Write { time, stmt, access, buffer, space, lower, upper }, reads) in writes.into_iter().zip(reads) {
+        let s = &scop.statements[stmt];
+        let (mut accesses, mut cases) = (Vec::new(), Vec::new());
+        for (a, read) in s.accesses.iter().zip(reads) {
+            let Some(read) = read else {
+                accesses.push(if a.kind == AccessKind::Read { StepAccess::Plain } else { StepAccess::Write });
+                continue;
+            };
+            let same = |b: &Buffer| b.array == a.array && b.selectors == read.selectors;
             let Some(from) = buffers.iter().position(same) else {
                 accesses.push(StepAccess::Plain);
                 continue;
             };
-            neighbours |= offset.iter().any(|o| *o != 0);
-            // What this step reads of the buffer: its own box, shifted.
-            for (d, o) in offset.iter().enumerate() {
-                let shift = isl::Val::int(&scop.ctx, *o)?;
-                let lower = lower[d].clone().add_constant(shift.clone())?;
-                let upper = upper[d].clone().add_constant(shift)?;
-                let b = &mut buffers[from];
-                let inside = params(lower.clone().ge_set(b.lower[d].clone())?)?
-                    .intersect(params(upper.clone().le_set(b.upper[d].clone())?)?)?;
-                b.has_border |= !runs.is_subset(&inside)?;
-                b.outer_lower[d] = b.outer_lower[d].clone().min(lower)?.coalesce()?;
-                b.outer_upper[d] = b.outer_upper[d].clone().max(upper)?.coalesce()?;
+            let usual = (&read.offset, &read.lower, &read.upper);
+            let all = [usual].into_iter().chain(read.cases.iter().map(|c| (&c.offset, &c.lower, &c.upper)));
+            for (offset, lower, upper) in all {
+                neighbours |= offset.iter().any(|o| *o != 0);
+                buffers[from].widen(offset, lower, upper, &runs)?;
             }
-            accesses.push(StepAccess::Buffer { buffer: from, offset });
+            cases.extend(read.cases);
+            accesses.push(StepAccess::Buffer { buffer: from, offset: read.offset });
         }
         let mut iterators = vec![(0, 0); domains[stmt].bounds.len() - 1];
         let (mut partial, mut thin) = (false, Vec::new());
@@ -410,7 +448,7 @@ fn with_period(
                 Place::Fixed(_) => thin.push(d),
             }
             let hull = &buffers[buffer];
-            partial |= !equal(&hull.lower[d], &lower[d], runs)? || !equal(&hull.upper[d], &upper[d], runs)?;
+            partial |= !equal(&hull.lower[d], &lower[d], &runs)? || !equal(&hull.upper[d], &upper[d], &runs)?;
         }
         if !partial {
             thin.clear();
@@ -426,6 +464,7 @@ fn with_period(
             thin,
             iterators,
             accesses,
+            cases,
         });
     }
     mark_live(&steps, &mut buffers);
@@ -433,7 +472,31 @@ fn with_period(
     if !neighbours || !buffers.iter().any(|b| b.live) {
         return Ok(Err(NotStencil::NoReuse));
     }
-    Ok(Ok(Stencil { dims, period, steps, buffers, time: time.clone(), runs: runs.clone() }))
+    let time = time.clone().intersect_params(runs.clone())?;
+    Ok(Ok(Stencil { dims, period, steps, buffers, time, runs }))
+}
+
+impl Buffer {
+    /// Counts what a step reads of the buffer: a box of written elements, shifted.
+    fn widen(
+        &mut self,
+        offset: &[i64],
+        lower: &[isl::PwAff],
+        upper: &[isl::PwAff],
+        runs: &isl::Set,
+    ) -> Result<()> {
+        for (d, o) in offset.iter().enumerate() {
+            let shift = isl::Val::int(runs.context(), *o)?;
+            let lower = lower[d].clone().add_constant(shift.clone())?;
+            let upper = upper[d].clone().add_constant(shift)?;
+            let inside = params(lower.clone().ge_set(self.lower[d].clone())?)?
+                .intersect(params(upper.clone().le_set(self.upper[d].clone())?)?)?;
+            self.has_border |= !runs.is_subset(&inside)?;
+            self.outer_lower[d] = self.outer_lower[d].clone().min(lower)?.coalesce()?;
+            self.outer_upper[d] = self.outer_upper[d].clone().max(upper)?.coalesce()?;
+        }
+        Ok(())
+    }
 }
 
 /// A buffer is live if a step reads or keeps it before one of the period has written all of it.

@@ -167,3 +167,73 @@ fn statements_with_two_writes() {
     let versions = |n: usize| plan.nodes[n].reads.iter().map(|r| r.node).collect::<Vec<_>>();
     assert_eq!((versions(4), versions(5)), (vec![2, 3], vec![2, 3]));
 }
+
+/// Neighbours that are clamped and mirrored at the border.
+const CLAMPED: &str = "param T n m; array A n m; array B n m;
+    for t : 0 <= t < T {
+      for i : 0 <= i < n { for j : 0 <= j < m { S0 : B[i,j] = A[i,j], A[i,max(j - 1,0)], A[i,min(j + 1,m - 1)], A[max(i - 1,1 - i),j]; } }
+      for i : 0 <= i < n { for j : 0 <= j < m { S1 : A[i,j] = B[i,j], B[max(i - 1,0),max(j - 1,0)]; } }
+    }";
+
+#[test]
+fn neighbours_by_cases() {
+    let s = recognised(CLAMPED).unwrap();
+    let cases = |k: usize| s.steps[k].cases.iter().map(|c| (c.access, c.offset.clone(), c.thin.clone()));
+    let accesses = |k: usize| {
+        let offset = |a: &StepAccess| match a {
+            StepAccess::Buffer { offset, .. } => offset.clone(),
+            _ => Vec::new(),
+        };
+        s.steps[k].accesses.iter().map(offset).collect::<Vec<_>>()
+    };
+    let reads = |k: usize| accesses(k).into_iter().filter(|o| !o.is_empty()).collect::<Vec<_>>();
+    assert_eq!(reads(0), [vec![0, 0], vec![0, -1], vec![0, 1], vec![-1, 0]]);
+    assert_eq!(reads(1), [vec![0, 0], vec![-1, -1]]);
+    let first: Vec<_> = cases(0).map(|(_, o, t)| (o, t)).collect();
+    assert_eq!(first, [(vec![0, 0], vec![1]), (vec![0, 0], vec![1]), (vec![1, 0], vec![0])]);
+    let mut corners: Vec<_> = cases(1).map(|(_, o, t)| (o, t)).collect();
+    corners.sort();
+    assert_eq!(corners, [(vec![-1, 0], vec![1]), (vec![0, -1], vec![0]), (vec![0, 0], vec![0, 1])]);
+    // Nothing outside of the grid is read, and small grids are left to the ordinary mapping.
+    assert!(s.buffers.iter().all(|b| !b.has_border));
+    let small = isl::Set::read(s.runs.context(), "[T, n, m] -> { : n <= 3 or m <= 3 }").unwrap();
+    assert!(s.runs.is_disjoint(&small).unwrap());
+
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete: false };
+    let plan = plan::with_config(&s, config);
+    assert!(check(&plan).unwrap().is_empty());
+    let node = plan.nodes.iter().position(|n| n.reads.iter().any(|r| r.case.is_some())).unwrap();
+    let at = plan.nodes[node].reads.iter().position(|r| r.case.is_some()).unwrap();
+    let broken = |change: &dyn Fn(&mut Vec<NodeRead>)| {
+        let mut broken = plan.clone();
+        change(&mut broken.nodes[node].reads);
+        assert!(check(&broken).unwrap().iter().any(|v| v.rule == Rule::Version));
+    };
+    broken(&|r| r.truncate(at));
+    broken(&|r| r[at].offset[2] -= 1);
+    broken(&|r| r[at].case = None);
+    broken(&|r| r[at].node += 1);
+    // The row of the other side is read where the row itself is not yet there.
+    let mirrored = |r: &NodeRead| r.case.is_some() && r.offset[0] == 1;
+    let node = plan.nodes.iter().position(|n| n.reads.iter().any(mirrored)).unwrap();
+    let mut broken = plan.clone();
+    broken.nodes[node].lag -= 1;
+    assert!(check(&broken).unwrap().iter().any(|v| v.rule == Rule::Time));
+}
+
+#[test]
+fn distances_that_are_no_cases() {
+    let at = |subscript: &str| {
+        let text = format!(
+            "param T n; array A n; array B n; for t : 0 <= t < T {{
+            for i : 0 <= i < n {{ S0 : B[i] = A[{subscript}], A[i]; }} for i : 0 <= i < n {{ S1 : A[i] = B[i]; }} }}"
+        );
+        recognised(&text).map(|s| s.steps[0].cases.len())
+    };
+    assert_eq!(at("max(i - 3,0)"), Ok(3));
+    assert_eq!(at("max(min(i + 2,n - 1),0)"), Ok(2));
+    // From the other end, by the parity of the element, far away.
+    assert_eq!(at("n - 1 - i").unwrap_err(), NotStencil::Access);
+    assert_eq!(at("i - (i mod 2)").unwrap_err(), NotStencil::Access);
+    assert_eq!(at("max(i - 12,0)").unwrap_err(), NotStencil::Access);
+}
