@@ -63,6 +63,16 @@ static bool getsVariable(const CallBase &Call) {
   });
 }
 
+// Straight-line code of so many instructions is a container's `begin()` or `size()`.
+static constexpr uint32_t MaxAccessor = 16;
+
+// Whether the call does little but read a value of some object. One that stands in front of a loop gives the same as another of its kind in the
+// loop, which only shows when both are inlined: the pointers of `for (auto &p : all) for (auto &q : all)` belong to one array.
+static bool isAccessor(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  return Callee && (Call.getType()->isPointerTy() || Call.getType()->isIntegerTy()) && Callee->size() == 1 && sizeOf(*Callee) <= MaxAccessor;
+}
+
 // Work of its own, not the filling of a container: it is modelled where it is.
 static bool hasNest(Session &S, Function &F) {
   const LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -86,7 +96,7 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
       bool InLoop = LI.getLoopFor(&BB);
       for (Instruction &I : BB) {
         auto *Call = dyn_cast<CallBase>(&I);
-        if (!Call || (!InLoop && !getsVariable(*Call)))
+        if (!Call || (!InLoop && !getsVariable(*Call) && !isAccessor(*Call)))
           continue;
         if (canInline(*S, *Call, F, Original, InLoop ? MaxInstructions : MaxInstructions / 2) &&
             (InLoop || !hasNest(*S, *Call->getCalledFunction())))

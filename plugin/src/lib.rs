@@ -36,6 +36,7 @@ mod time_tiles;
 mod timing;
 mod tools;
 mod tuned;
+mod vectors;
 mod worth;
 
 pub use error::PluginError;

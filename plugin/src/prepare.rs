@@ -4,7 +4,7 @@
 //! recognition has run, and none of them runs here. What detection cannot model is rewritten instead, see
 //! [`pollyrs_llvm_shim`]'s module `prepare`.
 
-use crate::{PluginError, sums};
+use crate::{PluginError, sums, vectors};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::Session;
 
@@ -100,6 +100,9 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.expand_complex_calls(f)?;
     session.describe_math_calls(f)?;
     session.drop_stack_saves(f)?;
+    if vectors::are_short(f) {
+        session.run_passes(f, vectors::SCALARISE)?;
+    }
     Ok(session.run_passes(f, VALUES)?)
 }
 
