@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 27] = [
+const SOURCES: [&str; 28] = [
     "session.cpp",
     "clone.cpp",
     "complex.cpp",
@@ -25,6 +25,7 @@ const SOURCES: [&str; 27] = [
     "edges.cpp",
     "errors.cpp",
     "errno.cpp",
+    "fields.cpp",
     "promote.cpp",
     "rotate.cpp",
     "recurrences.cpp",

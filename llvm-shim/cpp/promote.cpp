@@ -37,6 +37,9 @@ struct Accesses {
   SmallSetVector<Value *, 8> Pointers;
   SmallPtrSet<Instruction *, 8> Instructions;
   bool Stored = false;
+  // Some access is of an integer.
+  bool Integer = false;
+  uint64_t Bytes = 0;
 };
 
 Place placeOf(Value *Pointer, const DataLayout &DL) {
@@ -52,13 +55,15 @@ struct Extent {
   MDNode *Scope = nullptr;
 };
 
-// The places where the loop stores pointers, with all accesses of these places.
+// The places where the loop stores pointers, with all accesses of these places, and those of integers in the same objects: sizes that
+// change places with the pointers.
 MapVector<Place, Accesses> placesOf(Loop &L, const DataLayout &DL) {
   MapVector<Place, Accesses> Found;
+  SmallPtrSet<Value *, 8> Holders;
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB) {
       Value *Pointer = getLoadStorePointerOperand(&I);
-      if (!Pointer || !getLoadStoreType(&I)->isPointerTy())
+      if (!Pointer || !(getLoadStoreType(&I)->isPointerTy() || getLoadStoreType(&I)->isIntegerTy()))
         continue;
       Place P = placeOf(Pointer, DL);
       if (!L.isLoopInvariant(P.first))
@@ -67,13 +72,17 @@ MapVector<Place, Accesses> placesOf(Loop &L, const DataLayout &DL) {
       A.Pointers.insert(Pointer);
       A.Instructions.insert(&I);
       A.Stored |= isa<StoreInst>(I);
+      A.Integer |= getLoadStoreType(&I)->isIntegerTy();
+      A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue());
+      if (isa<StoreInst>(I) && getLoadStoreType(&I)->isPointerTy())
+        Holders.insert(P.first);
     }
-  Found.remove_if([](auto &Entry) { return !Entry.second.Stored; });
+  Found.remove_if([&](auto &Entry) { return !Entry.second.Stored || !Holders.contains(Entry.first.first); });
   return Found;
 }
 
-MemoryLocation locationOf(const Accesses &A, const DataLayout &DL) {
-  MemoryLocation Location(A.Pointers[0], LocationSize::precise(DL.getPointerSize()));
+MemoryLocation locationOf(const Accesses &A) {
+  MemoryLocation Location(A.Pointers[0], LocationSize::precise(A.Bytes));
   // What holds for all of the accesses, by type and by scope.
   bool First = true;
   for (Instruction *I : A.Instructions) {
@@ -95,25 +104,44 @@ bool separate(Loop &L, Function &F, Session &S) {
   if (L.getParentLoop() || !Before || !Exit || L.getNumBlocks() > MaxSeparated || !L.isSafeToClone())
     return false;
   MapVector<Place, Accesses> Found = placesOf(L, DL);
+  auto IsOther = [&](Value *Base, Instruction &I) {
+    return any_of(Found, [&](auto &E) { return E.first.first != Base && E.second.Instructions.contains(&I); });
+  };
+  // Instructions that may touch a place of `Base`, but for those that only the objects' distance keeps from it.
+  auto IsDisturbed = [&](const Place &P, const Accesses &A) {
+    MemoryLocation Location = locationOf(A);
+    return any_of(L.blocks(), [&](BasicBlock *BB) {
+      return any_of(*BB, [&](Instruction &I) {
+        return I.mayReadOrWriteMemory() && !A.Instructions.contains(&I) && isModOrRefSet(AA.getModRefInfo(&I, Location)) &&
+               !IsOther(P.first, I);
+      });
+    });
+  };
+  // Integers are no reason: those that something else may touch stay in memory.
+  while (true) {
+    auto *It = find_if(Found, [&](auto &E) { return E.second.Integer && IsDisturbed(E.first, E.second); });
+    if (It == Found.end())
+      break;
+    Found.erase(It);
+  }
   SmallVector<Extent, 4> Extents;
   for (auto &[P, A] : Found) {
     auto *E = find_if(Extents, [&, Base = P.first](Extent &E) { return E.Base == Base; });
     if (E == Extents.end())
       E = &Extents.emplace_back(Extent{P.first, P.second, P.second});
     E->Begin = std::min(E->Begin, P.second);
-    E->End = std::max<int64_t>(E->End, P.second + DL.getPointerSize());
+    E->End = std::max<int64_t>(E->End, P.second + A.Bytes);
   }
   if (Extents.size() < 2 || Extents.size() > MaxExtents)
     return false;
   bool Needed = false;
   for (auto &[P, A] : Found) {
-    MemoryLocation Location = locationOf(A, DL);
+    MemoryLocation Location = locationOf(A);
     for (BasicBlock *BB : L.blocks())
       for (Instruction &I : *BB) {
         if (!I.mayReadOrWriteMemory() || A.Instructions.contains(&I) || !isModOrRefSet(AA.getModRefInfo(&I, Location)))
           continue;
-        bool Other = any_of(Found, [&, Base = P.first](auto &E) { return E.first.first != Base && E.second.Instructions.contains(&I); });
-        if (!Other)
+        if (!IsOther(P.first, I))
           return false;
         Needed = true;
       }
@@ -168,7 +196,7 @@ bool promote(Loop &L, Function &F, Session &S) {
   L.getUniqueExitBlocks(Exits);
   bool Changed = false;
   for (auto &[P, A] : placesOf(L, DL)) {
-    MemoryLocation Location = locationOf(A, DL);
+    MemoryLocation Location = locationOf(A);
     bool Disturbed = false;
     for (BasicBlock *BB : L.blocks())
       for (Instruction &I : *BB)

@@ -451,7 +451,7 @@ extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxI
     for (Loop *L : LI.getLoopsInPreorder()) {
       if (!L->isLoopSimplifyForm() || L->getExitingBlock() != L->getLoopLatch() || !L->getUniqueExitBlock() ||
           !isa<BranchInst>(L->getLoopLatch()->getTerminator()) || L->isAnnotatedParallel() ||
-          findStringMetadataForLoop(L, UnevenMark))
+          findStringMetadataForLoop(L, UnevenMark) || findStringMetadataForLoop(L, pollyrs::KeptMark))
         continue;
       Rotation R = rotationOf(*L);
       if (!worthwhile(*L, R, MaxInstructions))

@@ -34,7 +34,9 @@
 //! **Pointers that change places.** In `for (t) { step(a, b); tmp = a; a = b; b = tmp; }` the base of every access changes. Two
 //! iterations of it have one base each: `for (p) { step(A, B); if (2 * p + 1 < n) step(B, A); }`, where `A` and `B` are the
 //! pointers before the loop. What they are behind the loop depends on its number of iterations modulo two. Pointers in memory
-//! (`grid->now`, the members that `std::swap` exchanges) are made values of the loop before that.
+//! (`grid->now`, the members that `std::swap` exchanges) are made values of the loop before that, and so are sizes that change places with them: copies of
+//! structures are taken apart for that. Mostly the sizes are equal: there is a version of the loop for that, in which they do not change; the
+//! loop as it was stays on the host.
 //!
 //! **Values advanced in inner loops.** In `for (i < n) for (j < m) A[k++] = 0;` scalar evolution does not see that `k` grows by `max(m,
 //! 0)` in each iteration of the outer loop, since the inner one is skipped where `m <= 0`. The value that the back edge carries is
@@ -231,6 +233,22 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_separate_pointers(self.raw, f) })
+    }
+
+    /// Copies of structures that hold pointers become copies of their fields, inside loops. Returns whether there were any: local copies are no
+    /// values yet.
+    pub fn split_structures(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_split_structures(self.raw, f) })
+    }
+
+    /// A loop that passes sizes around together with pointers gets a version for equal ones; the other one stays on the host. Returns
+    /// whether there was one that had none: the loops have lost their simple form.
+    pub fn divide_sizes(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_sizes(self.raw, f) })
     }
 
     /// Pointers that a loop around loops loads and stores at one place in memory become values, stored once behind the loop; where

@@ -158,6 +158,8 @@ unsafe extern "C" {
     pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_steps(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_separate_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_split_structures(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_divide_sizes(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_promote_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rotate_pointers(s: *mut RawSession, f: LLVMValueRef, max_instructions: u32) -> bool;
     pub fn prs_divide_rows(s: *mut RawSession, f: LLVMValueRef, limit: u32) -> bool;

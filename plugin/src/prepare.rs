@@ -27,6 +27,9 @@ const LOOPS: &str = "loop-simplify,lcssa";
 /// After loops are unrolled: their counters are numbers, and arrays that they walked through become values.
 const UNROLLED: &str = "simplifycfg,early-cse<memssa>,instcombine<no-verify-fixpoint>,sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa";
 
+/// After copies of structures are taken apart: temporary ones become values.
+const FIELDS: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa";
+
 /// How often loops are unrolled: those inside of others whose counters bound them come after these.
 const MAX_UNROLLED: u32 = 4;
 
@@ -118,6 +121,9 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         session.run_passes(f, CANONICALISE)?;
     }
     session.specialise_back_edges(f)?;
+    if session.split_structures(f)? {
+        session.run_passes(f, FIELDS)?;
+    }
     for _ in 0..MAX_SEPARATED {
         if !session.separate_pointers(f)? {
             break;
@@ -125,6 +131,12 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         session.run_passes(f, LOOPS)?;
     }
     session.promote_pointers(f)?;
+    for _ in 0..MAX_SEPARATED {
+        if !session.divide_sizes(f)? {
+            break;
+        }
+        session.run_passes(f, LOOPS)?;
+    }
     // Before bodies are copied: what is loaded in each of them is loaded once.
     hoist_loads(session, f)?;
     for _ in 0..MAX_SEPARATED {

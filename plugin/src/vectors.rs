@@ -5,7 +5,10 @@
 //! done by element, bit for bit the same. Vectors that programs write for wider units (`_mm256_add_pd`) stay.
 
 use crate::remarks::instructions;
-use inkwell::llvm_sys::LLVMTypeKind::{LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind, LLVMScalableVectorTypeKind, LLVMVectorTypeKind};
+use inkwell::llvm_sys::LLVMTypeKind::{
+    LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind, LLVMScalableVectorTypeKind,
+    LLVMVectorTypeKind,
+};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 

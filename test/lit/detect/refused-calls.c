@@ -184,13 +184,13 @@ void wide(int n, __int128 *A) {
 
 // CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type i128 cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
 
-typedef float four __attribute__((vector_size(16)));
-void vectors(int n, four *A) {
+typedef float eight __attribute__((vector_size(32)));
+void vectors(int n, eight *A) {
   for (int i = 0; i < n; i++)
     A[i] = A[i] * 2;
 }
 
-// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type <4 x float> cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
+// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type <8 x float> cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
 
 void halves(int n, _Float16 *A) {
   for (int i = 0; i < n; i++)

@@ -1,0 +1,231 @@
+// Copies of structures inside loops, field by field: what `std::swap(a, b)` of two grids does to their pointers and sizes. src/prepare.rs has the
+// argument.
+
+#include "shim.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include <map>
+
+using namespace llvm;
+using pollyrs::Session;
+
+namespace {
+// A structure, not an array: descriptors of Fortran's arrays of 7 dimensions have 192 bytes.
+constexpr uint64_t MinStructure = 16, MaxStructure = 256;
+
+struct Field {
+  Type *T = nullptr;
+  // The most that holds for all accesses, by type.
+  MDNode *Tag = nullptr;
+};
+
+// The fields of a structure by their offsets.
+using Fields = std::map<uint64_t, Field>;
+
+bool isField(Type *T, const DataLayout &DL) {
+  if (T->isPointerTy())
+    return T->getPointerAddressSpace() == 0;
+  return (T->isIntegerTy() || T->isFloatTy() || T->isDoubleTy()) && DL.typeSizeEqualsStoreSize(T) && DL.getTypeStoreSize(T) <= 8;
+}
+
+std::pair<Value *, int64_t> placeAt(Value *Pointer, const DataLayout &DL) {
+  APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+  Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+  return {Base, Offset.getSExtValue()};
+}
+
+// The fields that loads and stores of the copied structures show, and integers between them. None if these accesses overlap, or the objects that the structures belong to have no pointers.
+Fields fieldsOf(Function &F, ArrayRef<MemCpyInst *> Copies, uint64_t Size, const DataLayout &DL) {
+  SmallDenseMap<Value *, int64_t> Bases;
+  for (MemCpyInst *Copy : Copies)
+    for (Value *Pointer : {Copy->getRawDest(), Copy->getRawSource()}) {
+      auto [Base, Offset] = placeAt(Pointer, DL);
+      auto [It, New] = Bases.try_emplace(Base, Offset);
+      if (!New && It->second != Offset)
+        return {};
+    }
+  Fields Found;
+  bool Pointers = false, Own = false;
+  for (Instruction &I : instructions(F)) {
+    Value *Pointer = getLoadStorePointerOperand(&I);
+    if (!Pointer)
+      continue;
+    auto [Base, Offset] = placeAt(Pointer, DL);
+    auto It = Bases.find(Base);
+    if (It == Bases.end())
+      continue;
+    Type *T = getLoadStoreType(&I);
+    // (The pointers of a container that is moved are copied one by one, sizes before it together.)
+    Pointers |= T->isPointerTy();
+    if (Offset < It->second || uint64_t(Offset - It->second) >= Size)
+      continue;
+    if (!isField(T, DL))
+      return {};
+    auto [Known, New] = Found.try_emplace(Offset - It->second, Field{T, I.getMetadata(LLVMContext::MD_tbaa)});
+    Field &Of = Known->second;
+    if (DL.getTypeStoreSize(Of.T) != DL.getTypeStoreSize(T))
+      return {};
+    Of.Tag = New ? Of.Tag : MDNode::getMostGenericTBAA(Of.Tag, I.getMetadata(LLVMContext::MD_tbaa));
+    Own |= T->isPointerTy();
+    if (T->isPointerTy())
+      Of.T = T;
+  }
+  if (!Pointers)
+    return {};
+  uint64_t At = 0;
+  Fields All;
+  auto FillTo = [&](uint64_t End) {
+    while (At < End) {
+      uint64_t Bytes = 8;
+      while (At % Bytes || At + Bytes > End)
+        Bytes /= 2;
+      All[At].T = IntegerType::get(F.getContext(), 8 * Bytes);
+      At += Bytes;
+    }
+  };
+  for (auto [Offset, Of] : Found) {
+    uint64_t End = Offset + DL.getTypeStoreSize(Of.T).getFixedValue();
+    if (Offset < At || End > Size)
+      return {};
+    FillTo(Offset);
+    // A copy of a whole structure, with its pointers, says of what types the fields are. That of a part, beside pointers that are copied one by one, is
+    // what a C++ compiler makes of the members in front of a container, by which they are read: they are of the types that the loop reads.
+    All[Offset] = {Of.T, Own ? nullptr : Of.Tag};
+    At = End;
+  }
+  FillTo(Size);
+  return All;
+}
+
+// All fields are loaded before the first is stored: a structure may be copied to itself.
+void split(MemCpyInst &Copy, const Fields &All, const DataLayout &DL) {
+  IRBuilder<> B(&Copy);
+  AAMDNodes Known = Copy.getAAMetadata();
+  SmallVector<Value *, 16> Values;
+  auto Describe = [&](Instruction &I, uint64_t Offset, const Field &Of) {
+    AAMDNodes Metadata = Known.adjustForAccess(Offset, Of.T, DL);
+    if (!Metadata.TBAA)
+      Metadata.TBAA = Of.Tag;
+    I.setAAMetadata(Metadata);
+  };
+  for (auto &[Offset, Of] : All) {
+    Align A = commonAlignment(Copy.getSourceAlign().valueOrOne(), Offset);
+    LoadInst *Load = B.CreateAlignedLoad(Of.T, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Copy.getRawSource(), Offset), A);
+    Describe(*Load, Offset, Of);
+    Values.push_back(Load);
+  }
+  for (auto [Part, V] : zip(All, Values)) {
+    Align A = commonAlignment(Copy.getDestAlign().valueOrOne(), Part.first);
+    StoreInst *Store = B.CreateAlignedStore(V, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Copy.getRawDest(), Part.first), A);
+    Describe(*Store, Part.first, Part.second);
+  }
+  Copy.eraseFromParent();
+}
+
+// Loops that are larger are not copied, and no more values are compared.
+constexpr unsigned MaxCopied = 200, MaxCycle = 4;
+
+using Cycle = SmallSetVector<PHINode *, 4>;
+
+// The PHIs of the header that `PHI` passes its place on to, if all of them are such; empty if not.
+Cycle cycleOf(PHINode &PHI, const Loop &L) {
+  Cycle Found;
+  for (PHINode *At = &PHI; Found.insert(At);) {
+    At = dyn_cast<PHINode>(At->getIncomingValueForBlock(L.getLoopLatch()));
+    if (!At || At->getParent() != L.getHeader() || Found.size() > MaxCycle)
+      return {};
+  }
+  return Found.size() > 1 && PHI.getIncomingValueForBlock(L.getLoopLatch()) != &PHI ? Found : Cycle();
+}
+
+// `if (sizes that change places are equal) L, in which they are one value; else a copy of L, which stays on the host;`
+bool divideBySizes(Loop &L, Function &F, Session &S) {
+  auto &LI = S.FAM.getResult<LoopAnalysis>(F);
+  auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
+  BasicBlock *Before = L.getLoopPreheader(), *Exit = L.getUniqueExitBlock();
+  if (!Before || !Exit || !L.getLoopLatch() || L.getNumBlocks() > MaxCopied || !L.isSafeToClone())
+    return false;
+  bool Pointers = false;
+  SmallVector<Cycle, 4> Sizes;
+  IRBuilder<> B(Before->getTerminator());
+  Value *Equal = nullptr;
+  for (PHINode &PHI : L.getHeader()->phis()) {
+    Cycle Own = cycleOf(PHI, L);
+    Pointers |= !Own.empty() && PHI.getType()->isPointerTy();
+    // What promotion has made of places in memory.
+    if (Own.empty() || !PHI.getType()->isIntegerTy() || any_of(Sizes, [&](Cycle &C) { return C.contains(&PHI); }) ||
+        !all_of(Own, [&](PHINode *P) { return isa<LoadInst>(P->getIncomingValueForBlock(Before)); }))
+      continue;
+    Sizes.push_back(Own);
+  }
+  if (!Pointers || Sizes.empty())
+    return false;
+  for (Cycle &C : Sizes)
+    for (PHINode *PHI : drop_begin(C)) {
+      Value *Same = B.CreateICmpEQ(C[0]->getIncomingValueForBlock(Before), PHI->getIncomingValueForBlock(Before));
+      Equal = Equal ? B.CreateAnd(Equal, Same) : Same;
+    }
+  Equal = B.CreateFreeze(Equal);
+  ValueToValueMapTy Map;
+  pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".sizes", Map, LI, DT);
+  addStringMetadataToLoop(Copy.Copied, pollyrs::KeptMark);
+  IRBuilder<>(Copy.Before).CreateCondBr(Equal, Copy.Own, Copy.Other);
+  // One value for all: what has equal sizes has one shape.
+  for (Cycle &C : Sizes) {
+    Value *Size = C[0]->getIncomingValueForBlock(Copy.Own);
+    for (PHINode *PHI : C)
+      PHI->replaceAllUsesWith(Size);
+    for (PHINode *PHI : C)
+      PHI->eraseFromParent();
+  }
+  S.FAM.invalidate(F, PreservedAnalyses::none());
+  return true;
+}
+} // namespace
+
+// At most one, as it changes all analyses; its exit is no longer the loop's own.
+extern "C" bool prs_divide_sizes(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  return any_of(S->FAM.getResult<LoopAnalysis>(F), [&](Loop *L) {
+    return !L->isInnermost() && !findStringMetadataForLoop(L, pollyrs::KeptMark) && L->isLoopSimplifyForm() &&
+           L->isLCSSAForm(S->FAM.getResult<DominatorTreeAnalysis>(F)) && divideBySizes(*L, F, *S);
+  });
+}
+
+extern "C" bool prs_split_structures(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  const DataLayout &DL = F.getDataLayout();
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  // Copies of one loop and size that go around are of one type.
+  MapVector<std::pair<Loop *, uint64_t>, SmallVector<MemCpyInst *, 4>> Groups;
+  for (Instruction &I : instructions(F)) {
+    auto *Copy = dyn_cast<MemCpyInst>(&I);
+    Loop *L = LI.getLoopFor(I.getParent());
+    auto *Length = Copy ? dyn_cast<ConstantInt>(Copy->getLength()) : nullptr;
+    if (!L || !Length || Copy->isVolatile() || Copy->getDestAddressSpace() || Copy->getSourceAddressSpace() ||
+        Length->getZExtValue() < MinStructure || Length->getZExtValue() > MaxStructure)
+      continue;
+    Groups[{L, Length->getZExtValue()}].push_back(Copy);
+  }
+  bool Changed = false;
+  for (auto &[Key, Copies] : Groups) {
+    Fields All = fieldsOf(F, Copies, Key.second, DL);
+    if (All.empty())
+      continue;
+    for (MemCpyInst *Copy : Copies)
+      split(*Copy, All, DL);
+    Changed = true;
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}
