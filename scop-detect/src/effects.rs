@@ -45,6 +45,8 @@ pub(crate) struct Effect {
     pub domain: Set,
     /// Runs in every execution of the block; only such effects can be kept together.
     pub whole: bool,
+    /// Runs behind all loops.
+    pub behind: bool,
     /// Instructions to execute, by position.
     pub tree: BTreeMap<(usize, usize), Value>,
     /// Cells read: SSA value and cell.
@@ -184,9 +186,48 @@ impl Builder<'_> {
             && flow.loops.get(&block).is_some_and(Vec::is_empty)
             && self.affine_value(flow, v, block, &flow.domains[&block].clone())?.is_none();
         let kind = if join { CellKind::Phi } else { CellKind::Scalar };
+        if let Some(phi) = self.handed_to(flow, v, 0).filter(|phi| *phi != v) {
+            return self.copied_out(flow, fx, v, phi);
+        }
         let cell = self.cell(flow, fx, kind, v, 0)?;
         fx.cells[cell].live_out = true;
         Ok(())
+    }
+
+    /// A value that a loop hands to its header's PHI stays in that one's cell: behind the loop it is copied from there. Else the last iteration would be
+    /// a statement of its own that looks at the cell before the last update, which then could not be regrouped.
+    fn copied_out(&mut self, flow: &Flow, fx: &mut Effects, v: Value, phi: Value) -> Result<(), Fail> {
+        let block = ir::parent(v).unwrap_or(self.region.entry);
+        let from = self.cell(flow, fx, CellKind::Phi, phi, 0)?;
+        fx.cells.push(Cell { live_out: true, ..self.new_cell(flow, CellKind::Scalar, v, 0)? });
+        let to = fx.cells.len() - 1;
+        fx.index.insert((v, false, 0), to);
+        let place = self.before_region(None)?;
+        let runs = flow.domains[&block].clone().params()?;
+        let place = Place { domain: place.domain.intersect_params(runs)?, ..place };
+        let mut e = new_effect(block, 0, Out::Cell(v, to), &place, false);
+        e.behind = true;
+        e.done.insert(v);
+        e.reads.push((v, from));
+        fx.effects.push(e);
+        Ok(())
+    }
+
+    /// The PHI at the head of the loop number `depth` around `v`, counted from the outside, to which its latch hands `v` last: what stays in the PHI's cell
+    /// behind the loop.
+    fn handed_to(&self, flow: &Flow, v: Value, depth: usize) -> Option<Value> {
+        let own = flow.loops.get(&ir::parent(v)?)?;
+        let data = &self.an.loops()[own.get(depth)?.0];
+        // If the test comes before the latch, the last iteration writes nothing.
+        if data.latch.is_none_or(|b| data.exiting != [b]) {
+            return None;
+        }
+        let phis =
+            ir::instructions(data.header).into_iter().take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
+        phis.filter(|p| ir::elem_type(ir::type_of(*p)).is_some()).find(|p| {
+            let last = ir::incoming(*p).into_iter().find(|(_, b)| Some(*b) == data.latch);
+            v != *p && last.is_some_and(|(x, _)| self.origin(flow, x) == v)
+        })
     }
 
     fn cell(
@@ -366,20 +407,8 @@ impl Builder<'_> {
         let source = ir::parent(origin).and_then(|b| flow.loops.get(&b)).cloned();
         let depth = |l: &[LoopId]| common(l, &e.loops);
         if let Some(own) = source.filter(|l| depth(l) < l.len()) {
-            // What the latch hands to a header PHI last stays in the PHI's cell behind the loop.
-            if let Some(l) = own.get(depth(&own)) {
-                let data = &self.an.loops()[l.0];
-                // If the test comes before the latch, the last iteration writes nothing.
-                let rotated = data.latch.is_some_and(|b| data.exiting == [b]);
-                let phis = ir::instructions(data.header)
-                    .into_iter()
-                    .take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
-                for p in phis.filter(|p| ir::elem_type(ir::type_of(*p)).is_some()) {
-                    let last = ir::incoming(p).into_iter().find(|(_, b)| Some(*b) == data.latch);
-                    if rotated && origin != p && last.is_some_and(|(x, _)| self.origin(flow, x) == origin) {
-                        return self.cell(flow, fx, CellKind::Phi, p, depth(&own));
-                    }
-                }
+            if let Some(p) = self.handed_to(flow, origin, depth(&own)) {
+                return self.cell(flow, fx, CellKind::Phi, p, depth(&own));
             }
             let headed =
                 ir::opcode(origin) == Some(Op::LLVMPHI) && self.phi_depth(flow, origin, &e.loops).is_some();
@@ -535,6 +564,7 @@ fn new_effect(block: Block, at: usize, out: Out, place: &Place, whole: bool) -> 
         loops: place.loops.clone(),
         domain: place.domain.clone(),
         whole,
+        behind: false,
         tree: BTreeMap::new(),
         reads: Vec::new(),
         stored: Vec::new(),

@@ -110,14 +110,14 @@ impl Builder<'_> {
 
     fn groups(&self, flow: &Flow, effects: Vec<Effect>) -> Result<Vec<Group>, Fail> {
         let order: BTreeMap<_, _> = flow.order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
-        let is_init = |e: &Effect| e.loops.len() < flow.loops[&e.block].len();
+        let is_init = |e: &Effect| e.behind || e.loops.len() < flow.loops[&e.block].len();
         let mut sorted = Vec::new();
         for e in effects {
             if !e.domain.clone().intersect_params(self.context.clone())?.is_empty()? {
                 sorted.push(e);
             }
         }
-        sorted.sort_by_key(|e| (!is_init(e), order.get(&e.block).copied(), e.at));
+        sorted.sort_by_key(|e| (e.behind, !is_init(e), order.get(&e.block).copied(), e.at));
         let mut groups: Vec<Group> = Vec::new();
         let mut rest = sorted.into_iter().peekable();
         while let Some(first) = rest.next() {

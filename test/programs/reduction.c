@@ -20,6 +20,24 @@ __attribute__((noinline)) static void kernel(int n, int m, double A[n][m], doubl
   B[0][0] = sum;
 }
 
+// Sums of integers behind running pointers, in nested loops, and the value of the update before the last.
+__attribute__((noinline)) static void pointers(int n, int m, const double *A) {
+  const unsigned *x = (const unsigned *)A, *end = x + 2 * (size_t)n * m;
+  unsigned sum = 7, bits = 0, product = 1, before = 0;
+  do
+    sum += *x * 3u, bits ^= *x >> 3;
+  while (++x != end);
+  x -= m;
+  for (unsigned s = 1; x != end; ++x) {
+    before = s;
+    s = s * 5u + *x;
+  }
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j)
+      product *= 2u * ((const unsigned *)A)[2 * ((size_t)i * m + j)] + 1u;
+  printf("%u %u %u %u\n", sum, bits, product, before);
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
   size_t count = (size_t)n * m;
@@ -27,7 +45,7 @@ int main(int argc, char **argv) {
   example_fill(A, count);
   example_fill(B, count);
   if (count)
-    kernel(n, m, (double(*)[m])A, (double(*)[m])B);
+    kernel(n, m, (double(*)[m])A, (double(*)[m])B), pointers(n, m, A);
   example_print("A", A, count);
   example_print("B", B, count);
   free(A);

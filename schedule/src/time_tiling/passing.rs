@@ -31,12 +31,16 @@ pub(super) fn writes(site: &Site<'_>, array: ArrayId, full: &isl::Set) -> Result
     let moved = format!("{{ [[{}] -> [{}]] -> [{}] }}", y.join(", "), z.join(", "), moved.join(", "));
     let moved = isl::Map::read(ctx, &moved)?;
     let at = isl::UnionMap::from_map(isl::Map::read(ctx, &at_block(phase))?.intersect_range(full.clone())?)?;
+    // What may or may not be written again stays.
+    let all = scop.accesses(|_, a| a.array == array && a.kind != AccessKind::Read)?;
+    let surely = scop.accesses(|_, a| a.array == array && a.kind == AccessKind::MustWrite)?;
+    let replaced = all.apply_range(surely.reverse()?)?.intersect(deps.output.clone())?;
     for s in &scop.statements {
         if !s.accesses.iter().any(|a| a.array == array && a.kind != AccessKind::Read) {
             continue;
         }
         let own = isl::UnionSet::from_set(s.domain.clone())?;
-        let again = deps.output.clone().intersect_domain(own.clone())?;
+        let again = replaced.clone().intersect_domain(own.clone())?;
         let goes = deps.flow.clone().union(deps.output.clone())?.intersect_domain(own.clone())?;
         let goes = goes.intersect_params((*known).clone())?;
         let goes = goes.apply_domain(band.coordinates.clone())?.apply_range(band.coordinates.clone())?;

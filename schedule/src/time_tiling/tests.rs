@@ -477,3 +477,15 @@ fn most_values_of_a_full_stage_pass() {
         assert_eq!(of(k.windows[0].passing.clone()), [3, 5, 7, 7, 5, 3, 0, 0], "{}", k.name);
     }
 }
+
+#[test]
+fn what_may_be_written_again_is_stored() {
+    let s = scop(
+        "param n; array A n n; array B n n; for t : 0 <= t < n { for i : 0 <= i < t {
+        S0 : B[t,i] = A[t,i]; S1 : B[t,i] ?= B[t,i], A[t,i]; S2 : A[t,i] ?= A[t,i]; } }",
+    );
+    let (deps, m) = staged(&s, TimeTiling::Hybrid, &[16, 96]);
+    assert!(m.kernels.iter().any(|k| k.windows.iter().any(|w| w.array.0 == 1)));
+    let violations = check(&s, &deps, &m).unwrap();
+    assert!(violations.is_empty(), "{}\n{m}", violations[0]);
+}
