@@ -424,6 +424,19 @@ static void hoistDivision(Instruction &I, Instruction *Before) {
   I.eraseFromParent();
 }
 
+// PHIs that handed `I` out of a loop that it is not in any more.
+static void forgetClosing(Instruction &I, LoopInfo &LI) {
+  Loop *Own = LI.getLoopFor(I.getParent());
+  SmallSetVector<PHINode *, 4> Closing;
+  for (User *U : I.users())
+    if (auto *PHI = dyn_cast<PHINode>(U); PHI && PHI->hasConstantValue() == &I && (!Own || Own->contains(PHI)))
+      Closing.insert(PHI);
+  for (PHINode *PHI : Closing) {
+    PHI->replaceAllUsesWith(&I);
+    PHI->eraseFromParent();
+  }
+}
+
 bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
@@ -438,7 +451,9 @@ bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
       for (Instruction &I : make_early_inc_range(*BB)) {
         // (A complex argument may come as a vector.)
         bool Integer = isa<BinaryOperator, CastInst>(I) && I.getType()->isIntegerTy();
-        if (!(Integer || isa<ExtractElementInst>(I)) || !L->hasLoopInvariantOperands(&I))
+        // A test that later loops repeat: copies of one loop share those that do not depend on the counter.
+        bool Shared = isa<ICmpInst>(I) && any_of(I.users(), [&](User *U) { return !L->contains(cast<Instruction>(U)); });
+        if (!(Integer || Shared || isa<ExtractElementInst>(I)) || !L->hasLoopInvariantOperands(&I))
           continue;
         if (!isSafeToSpeculativelyExecute(&I)) {
           if (I.getOpcode() == Instruction::SDiv || I.getOpcode() == Instruction::UDiv) {
@@ -449,6 +464,8 @@ bool prs_hoist_arithmetic(Session *S, LLVMValueRef FRef) {
         }
         I.moveBefore(Before->getTerminator()->getIterator());
         I.dropLocation();
+        if (Shared)
+          forgetClosing(I, LI);
         Changed = true;
       }
   }

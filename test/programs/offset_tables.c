@@ -8,6 +8,7 @@
 // KERNELS: lattice
 // KERNELS: neighbours
 // KERNELS: backwards
+// KERNELS: stream
 #include "example.h"
 
 #define Q 9
@@ -44,6 +45,16 @@ __attribute__((noinline)) static void neighbours(int n, int m, const double A[n]
     for (int j = 1; j < m; j++)
       for (int k = 0; k < 3; k++)
         B[i][j] += A[i + offset[k][0]][j + offset[k][1]];
+}
+
+// The table's loop is the outermost one: a nest for each entry, whose guards are one test, around the grid.
+__attribute__((noinline)) static void stream(int n, int m, const double *restrict g, double *restrict f) {
+  for (int k = 0; k < Q; k++)
+    for (int x = 0; x < n; x++)
+      for (int y = 0; y < m; y++) {
+        int u = (x - ex[k] + n) % n, v = (y - ey[k] + m) % m;
+        f[(k * n + x) * m + y] = g[(k * n + u) * m + v];
+      }
 }
 
 __attribute__((noinline)) static void backwards(int n, int m, const double A[n][m], double B[n][m]) {
@@ -105,6 +116,7 @@ int main(int argc, char **argv) {
   example_fill(A, count);
   example_fill(B, count);
   lattice(steps, n, m, 0.7, (void *)f);
+  stream(n, m, f, f + Q * count);
   neighbours(n, m, (void *)A, (void *)B);
   backwards(n, m, (void *)A, (void *)B);
   changed(n, m, (void *)A, (void *)B);
