@@ -24,6 +24,10 @@ const FUNCTION: u64 = 7;
 /// 500 operations; so no file takes much longer than a few times as long as without the plugin, or the time of one function.
 const MODULE: u64 = 8;
 const INSTRUCTION: u64 = 1_000;
+/// What is kept back for each of the functions that follow, in parts of a stage (a nest as users write it takes a tenth), and what part of what is left may be kept
+/// back in all: a function that is searched in vain does not cost the others their turn.
+const KEPT: u64 = 4;
+const MOST_KEPT: u64 = 2;
 
 /// What is left.
 pub struct Budgets {
@@ -48,9 +52,11 @@ impl Budgets {
         }
     }
 
-    /// What was spent on functions before counts for the module alone from here on.
-    pub fn begin_function(&self) {
-        self.function.set(FUNCTION * self.stage);
+    /// What was spent on functions before counts for the module alone from here on. So many functions follow.
+    pub fn begin_function(&self, later: usize) {
+        let left = self.module.get();
+        let kept = (self.stage / KEPT).saturating_mul(later as u64).min(left / MOST_KEPT);
+        self.function.set((FUNCTION * self.stage).min(left - kept));
     }
 
     pub fn module_is_spent(&self) -> bool {

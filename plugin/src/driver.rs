@@ -109,7 +109,8 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         extended: RefCell::default(),
     };
     let mut searched = VecDeque::new();
-    for (f, clone) in callees_first(&copies) {
+    for (n, (f, clone)) in callees_first(&copies).into_iter().enumerate() {
+        run.budgets.begin_function(copies.len() - n - 1);
         searched.push_back(Searched { f, clone, result: search_function(&run, f, clone) });
         if searched.len() > AHEAD {
             changed |= searched.pop_front().map_or(Ok(false), |first| commit_function(&run, first))?;
@@ -152,7 +153,6 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     if run.budgets.module_is_spent() {
         return Ok(Found::NotLookedAt);
     }
-    run.budgets.begin_function();
     timer.time(Phase::Canonicalise, || prepare::values(session, clone))?;
     let prospects = timer.time(Phase::Canonicalise, || {
         let lends = |callee: LLVMValueRef| run.borrowers.borrow().contains_key(&(callee as usize));
