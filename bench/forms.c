@@ -79,6 +79,50 @@ KERNEL void levels(int steps, int n, float *a, float *b, float *c) {
   }
 }
 
+/* Neighbours outside of the grid are the nearest ones in it. */
+KERNEL void clamped(int steps, int n, float *a, float *b) {
+  for (int t = 0; t < steps; t++) {
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) {
+        int up = i > 0 ? i - 1 : 0, down = i < n - 1 ? i + 1 : n - 1, left = j > 0 ? j - 1 : 0, right = j < n - 1 ? j + 1 : n - 1;
+        b[i * n + j] = 0.2f * (a[i * n + j] + a[up * n + j] + a[down * n + j] + a[i * n + left] + a[i * n + right]);
+      }
+    float *c = a;
+    a = b;
+    b = c;
+  }
+}
+
+/* Or those on the other side: no flow through the border. */
+KERNEL void mirrored(int steps, int n, float A[restrict n][n], float B[restrict n][n]) {
+  for (int t = 0; t < steps; t++) {
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++) {
+        int up = i == 0 ? 1 : i - 1, down = i == n - 1 ? n - 2 : i + 1, left = j == 0 ? 1 : j - 1, right = j == n - 1 ? n - 2 : j + 1;
+        B[i][j] = 0.2f * (A[i][j] + A[up][j] + A[down][j] + A[i][left] + A[i][right]);
+      }
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < n; j++)
+        A[i][j] = B[i][j];
+  }
+}
+
+/* The same in space, a cube of 512. */
+KERNEL void clamped_space(int steps, int n, float *a, float *b) {
+  for (int t = 0; t < steps; t++) {
+    for (int z = 0; z < n; z++)
+      for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++) {
+          int c = (z * n + y) * n + x, w = x == 0 ? c : c - 1, e = x == n - 1 ? c : c + 1, s = y == 0 ? c : c - n, o = y == n - 1 ? c : c + n;
+          int d = z == 0 ? c : c - n * n, u = z == n - 1 ? c : c + n * n;
+          b[c] = 0.14f * (a[c] + a[w] + a[e] + a[s] + a[o] + a[d] + a[u]);
+        }
+    float *c = a;
+    a = b;
+    b = c;
+  }
+}
+
 int main(int argc, char **argv) {
   int large = argc > 1 && atoi(argv[1]), n = large ? ROWS : 67, steps = large ? 200 : 9;
   long nn = (long)n * n;
@@ -93,5 +137,9 @@ int main(int argc, char **argv) {
   RUN(swapped, , (steps, n, f, f + nn), f, nn * 4)
   RUN(rolled, , (steps, n, (void *)f, (void *)(f + nn)), f, nn * 4)
   RUN(levels, , (steps, n, f, f + nn, f + 2 * nn), f, nn * 4)
+  RUN(clamped, , (steps, n, f, f + nn), f, nn * 4)
+  RUN(mirrored, , (steps, n, (void *)f, (void *)(f + nn)), f, nn * 4)
+  int edge = large ? 512 : 15;
+  RUN(clamped_space, , (steps, edge, f, f + nn), f, (long)edge * edge * edge * 4)
   return 0;
 }
