@@ -3,7 +3,7 @@
 // ARGS: 3 3
 // ARGS: 33 130
 // OFFLOAD: yes
-// KERNELS: jacobi greatest least largest counted planes
+// KERNELS: jacobi poisson greatest least largest counted planes
 #include "example.h"
 #include <math.h>
 
@@ -28,6 +28,17 @@ KERNEL int jacobi(int n, int m, double *u, double *w, double tolerance) {
     steps++;
   } while (most > tolerance && steps < 12);
   return steps;
+}
+
+// One step of floats: the buffers of the greatest of each row have fewer vectors than blocks have threads.
+KERNEL float poisson(int n, int m, float x[n][m], float y[n][m], float f[n][m]) {
+  float change = 0;
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < m - 1; j++) {
+      y[i][j] = 0.25f * (x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1] - f[i][j]);
+      change = fmaxf(change, fabsf(y[i][j] - x[i][j]));
+    }
+  return change;
 }
 
 // fmax and fmin pass NaNs over, and give one if there is nothing else.
@@ -107,6 +118,12 @@ int main(int argc, char **argv) {
   example_fill(w, all);
   printf("jacobi %d\n", jacobi(n, m, u, w, 0.05));
   example_print("u", u, all);
+  float *x = malloc(3 * all * sizeof *x);
+  for (size_t i = 0; i < 3 * all; ++i)
+    x[i] = (float)u[i % all] * (float)(i / all + 1);
+  printf("poisson %.9g\n", poisson(n, m, (void *)x, (void *)(x + all), (void *)(x + 2 * all)));
+  printf("x %016llx\n", (unsigned long long)example_hash(x, 3 * all * sizeof *x));
+  free(x);
   free(u);
   free(w);
   free(rows);

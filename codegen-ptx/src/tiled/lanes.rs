@@ -45,13 +45,12 @@ pub(super) struct Lanes {
     rounds: Vec<Vec<u32>>,
 }
 
-/// Whether digits do not carry.
+/// Whether digits do not carry, and a thread moves as many elements as its vectors have: the registers of both forms are the same.
 fn regular(share: &Share, g: &SharedGroup) -> bool {
-    let elements = share.vectors * share.width;
     share.width > 1
         && share.threads.is_power_of_two()
         && g.size.iter().all(|s| s.is_power_of_two())
-        && elements.is_multiple_of(share.threads)
+        && share.vectors.is_multiple_of(share.threads)
 }
 
 /// The digits of a number of an element, by dimension.
