@@ -6,7 +6,7 @@
 
 use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload};
-use crate::cost::{self, Advice, Estimate, Moves, Size};
+use crate::cost::{self, Advice, Course, Estimate, Moves, Size};
 use crate::cuda::Device;
 use crate::errno_address;
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
 pub fn choose(
     config: &Config,
     scop: &Scop,
-    state: &State,
+    state: &'static State,
     work: f64,
     arrays: &[Array],
     hold: Option<&mut Hold>,
@@ -92,21 +92,43 @@ pub fn choose(
             estimate
         }
     };
-    let (host_ms, size) = (estimate.host * 1e3, estimate.size());
-    match advice {
-        Advice::TryHost => return Err(Error::Doubtful { device_ms: estimate.device * 1e3, host_ms, size }),
-        Advice::TryDevice if Device::has(&state.module) => return Ok(Some(estimate)),
-        _ => {}
-    }
+    let Some(hold) = hold else {
+        let (device_ms, host_ms, size) = estimate.reported();
+        return match advice {
+            Advice::TryHost => Err(Error::Doubtful { device_ms, host_ms, size }),
+            Advice::TryDevice if Device::has(&state.module) => Ok(Some(estimate)),
+            _ => choose_alone(scop, state, arrays, estimate, None).map(Some),
+        };
+    };
+    let (device_ms, host_ms, size) = estimate.reported();
+    let chosen = match hold.course(state, &estimate, arrays, rates) {
+        Course::Host => Err(Error::Together { device_ms, host_ms, size }),
+        Course::Device if registry::cuda_started() && Device::has(&state.module) => Ok(estimate),
+        _ => choose_alone(scop, state, arrays, estimate, Some(hold)),
+    };
+    hold.went(chosen.is_ok());
+    chosen.map(Some)
+}
+
+/// What is best as far as this execution can tell.
+fn choose_alone(
+    scop: &Scop,
+    state: &State,
+    arrays: &[Array],
+    estimate: Estimate,
+    hold: Option<&mut Hold>,
+) -> Result<Estimate> {
+    let rates = registry::rates();
+    let (device_ms, host_ms, size) = estimate.reported();
     let mut gain = estimate.gain();
     if gain <= 0.0 {
         let resident = estimate.gain_without_transfers();
         if !hold.is_some_and(|hold| hold.worth_moving(resident, arrays, rates)) {
-            return Err(Error::NotWorthIt { device_ms: estimate.device * 1e3, host_ms, size });
+            return Err(Error::NotWorthIt { device_ms, host_ms, size });
         }
         gain = resident;
     } else if state.learned.is_doubtful(&estimate, hold.is_some()) {
-        return Err(Error::Doubtful { device_ms: estimate.device * 1e3, host_ms, size });
+        return Err(Error::Doubtful { device_ms, host_ms, size });
     }
     // Both count the gain.
     let loading = Device::knows(&state.module) || state.learned.worth_loading(gain, scop);
@@ -116,5 +138,5 @@ pub fn choose(
         let (gains_ms, price_ms) = (gains * 1e3, rates.startup * 1e3);
         return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms, size });
     }
-    if loading { Ok(Some(estimate)) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, size }) }
+    if loading { Ok(estimate) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, size }) }
 }

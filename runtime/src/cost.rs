@@ -33,8 +33,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::abi::{Array, IMAGE_CUBIN, IMAGE_PTX, Scop};
 use crate::machine::{Machine, REFERENCE};
 
+mod episodes;
 mod history;
 
+use episodes::Episodes;
+pub use episodes::{Course, FREE, Finished, Plan};
 use history::History;
 pub use history::{Advice, Size};
 
@@ -156,6 +159,11 @@ impl Estimate {
         Size { work: self.work, moved: self.moved }
     }
 
+    /// Milliseconds on the device and on the host, for reports.
+    pub fn reported(&self) -> (f64, f64, Size) {
+        (self.device * 1e3, self.host * 1e3, self.size())
+    }
+
     pub fn gain(&self) -> f64 {
         self.host + self.leave - self.device
     }
@@ -163,6 +171,11 @@ impl Estimate {
     /// The gain of an execution whose arrays are on the device and stay there.
     pub fn gain_without_transfers(&self) -> f64 {
         self.gain() + self.transfers
+    }
+
+    /// The device's seconds without the transfers, and those of the transfers.
+    pub fn device_parts(&self) -> (f64, f64) {
+        ((self.device - self.transfers).max(0.0), self.transfers)
     }
 
     /// Seconds after which an execution on the device is given up.
@@ -270,6 +283,8 @@ pub struct Learned {
     missed: Figure,
     /// Sizes that come again.
     history: History,
+    /// Executions that share their transfers, of which this SCoP's is the first.
+    pub episodes: Episodes,
     /// Short executions on the host, and executions in holds.
     short: AtomicU64,
     held: AtomicU64,

@@ -23,6 +23,10 @@ pub enum Error {
     )]
     Doubtful { device_ms: f64, host_ms: f64, size: Size },
     #[error(
+        "executions that come together took less on the host: estimated {device_ms:.3} ms on the device, {host_ms:.3} ms on the host"
+    )]
+    Together { device_ms: f64, host_ms: f64, size: Size },
+    #[error(
         "not yet worth starting the driver, some {price_ms:.0} ms: estimated gains so far, this one included, {gains_ms:.3} ms"
     )]
     NotYetStarted { gains_ms: f64, price_ms: f64, host_ms: f64, size: Size },
@@ -82,6 +86,7 @@ impl Error {
         match self {
             Error::NotWorthIt { host_ms, size, .. }
             | Error::Doubtful { host_ms, size, .. }
+            | Error::Together { host_ms, size, .. }
             | Error::NotYetStarted { host_ms, size, .. }
             | Error::NotYetLoaded { host_ms, size, .. }
             | Error::GivenUp { host_ms, size, .. } => Some((host_ms * 1e-3, *size)),

@@ -62,6 +62,8 @@ impl Frame {
         // SAFETY: the caller's promise.
         unsafe { self.hold().let_go(config, abi::ALL, abi::ALL) };
         if self.depth == 0 {
+            // SAFETY: as above.
+            unsafe { self.hold() }.end_episode();
             // SAFETY: made by `outermost`, and inner frames are over.
             drop(unsafe { Box::from_raw(self.hold) });
         }

@@ -35,6 +35,7 @@ use crate::rows::Rows;
 use crate::snapshot::Snapshot;
 use crate::spans::{holds, overlaps, unite, without};
 use crate::written::Span;
+use episode::Episode;
 
 /// Results of different shapes that an entry keeps; more come back.
 const MAX_DIRTY: usize = 8;
@@ -85,6 +86,8 @@ pub struct Hold {
     /// The objects that those touched, and the seconds to bring back what they wrote.
     missed_mask: u32,
     missed_back: f64,
+    /// Of which the next execution is a part.
+    episode: Option<Episode>,
 }
 
 /// Where an array of an execution lies.
@@ -506,6 +509,7 @@ impl Hold {
         }
         // SAFETY: the caller's promise.
         unsafe { self.let_go(config, read, write) };
+        self.written_to(write);
     }
 
     /// As [`Hold::release`], but the program itself does nothing.
@@ -576,12 +580,16 @@ impl Hold {
         }
         // The numbers mean nothing to the caller: any write ends what adds up.
         self.missed_mask = if self.missed_mask == 0 { 0 } else { u32::MAX };
+        if let Some(episode) = &mut self.episode {
+            episode.foreign();
+        }
         self.turn_to(depth.saturating_sub(1));
     }
 }
 
 mod beside;
 mod discard;
+mod episode;
 mod windows;
 mod worth;
 

@@ -8,7 +8,7 @@
 //! was a little slower gets another chance, since other programs may have disturbed it: two executions, since after a change of sides the first one is
 //! cold.
 //!
-//! Only executions whose arrays go there and back each time are compared: what stays in a hold moves once for many executions.
+//! Only executions whose arrays go there and back each time are compared: what stays in a hold moves once for many executions ([`super::episodes`]).
 //!
 //! Example: 50 µs on the device by the estimate, 60 on the host. Four executions on the device take 54 µs, four on the host 43; the
 //! rest stay on the host, but for some (the 32nd and 33rd, the 64th, ...) that look whether the device is still slower.
@@ -26,11 +26,11 @@ const SHARE: f64 = 1.0 / 32.0;
 /// A measurement above the figure raises it by this part of the difference: what disturbs a measurement makes it longer, never shorter.
 const RISE: f64 = 1.0 / 8.0;
 /// The first execution, both sides being known, that may try the slower one again: where that was hardly slower, and where it was a little.
-const CLOSE_RETRY: u64 = 4;
-const FIRST_RETRY: u64 = 32;
+pub(super) const CLOSE_RETRY: u64 = 4;
+pub(super) const FIRST_RETRY: u64 = 32;
 /// So much slower it may have been.
-const CLOSE: f64 = 1.15;
-const RETRIED: f64 = 1.5;
+pub(super) const CLOSE: f64 = 1.15;
+pub(super) const RETRIED: f64 = 1.5;
 
 /// What tells executions of a SCoP apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,7 +43,7 @@ pub struct Size {
 
 impl Size {
     /// Not 0.
-    fn key(self) -> u64 {
+    pub(super) fn key(self) -> u64 {
         (self.work.to_bits() ^ self.moved.to_bits().rotate_left(32)) | 1
     }
 }
@@ -61,13 +61,13 @@ pub enum Advice {
 
 /// Seconds of executions on one side.
 #[derive(Debug, Default)]
-struct Side {
+pub(super) struct Side {
     seconds: Figure,
     count: AtomicU64,
 }
 
 impl Side {
-    fn took(&self, seconds: f64) {
+    pub(super) fn took(&self, seconds: f64) {
         let typical = match self.seconds.get() {
             Some(known) if self.count.load(Ordering::Relaxed) > 1 && seconds > known => {
                 known + (seconds - known) * RISE
@@ -80,11 +80,19 @@ impl Side {
 
     /// The figure, if it is known, and how often it was measured.
     fn known(&self) -> (Option<f64>, f64) {
-        let count = self.count.load(Ordering::Relaxed);
-        (self.seconds.get().filter(|_| count >= KNOWN), count as f64)
+        (self.after(KNOWN), self.count() as f64)
     }
 
-    fn clear(&self) {
+    pub(super) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// The figure after so many measurements.
+    pub(super) fn after(&self, measurements: u64) -> Option<f64> {
+        self.seconds.get().filter(|_| self.count() >= measurements)
+    }
+
+    pub(super) fn clear(&self) {
         self.count.store(0, Ordering::Relaxed);
         self.seconds.set(0.0);
     }
@@ -157,17 +165,17 @@ impl History {
                     true => Advice::TryHost,
                 }
             }
-            (None, Some(_)) if is_cheap(h, d, on_device) => Advice::TryHost,
-            (Some(_), None) if is_cheap(d, h, on_host) => Advice::TryDevice,
+            (None, Some(_)) if is_cheap(KNOWN, h, d, on_device) => Advice::TryHost,
+            (Some(_), None) if is_cheap(KNOWN, d, h, on_host) => Advice::TryDevice,
             _ => Advice::Estimate,
         }
     }
 }
 
-/// Whether a side, estimated to take `unknown`, may be tried where the other one took `known`, `times` times.
-fn is_cheap(unknown: f64, known: f64, times: f64) -> bool {
+/// Whether a side, estimated to take `unknown`, may be tried so many times where the other one took `known`, `times` times.
+pub(super) fn is_cheap(trials: u64, unknown: f64, known: f64, times: f64) -> bool {
     let short = (MEASURED..LONG).contains(&unknown) && unknown < CLEAR * known;
-    short || KNOWN as f64 * (unknown - known) < SHARE * times * known
+    short || trials as f64 * (unknown - known) < SHARE * times * known
 }
 
 #[cfg(test)]
