@@ -64,6 +64,8 @@ pub enum Error {
     Launch { kernel: String, cause: &'static str },
     #[error("memory that the loop may not access is not readable")]
     Unreadable,
+    #[error("the stack is too small for calls of the driver, or none of the thread's own")]
+    SmallStack,
     #[error("a function of the program would set errno")]
     Fault,
     #[error("errno lies in an array")]

@@ -40,6 +40,7 @@ use crate::results::{Back, lost};
 use crate::returned::Shape;
 use crate::rows::Rows;
 use crate::snapshot::Snapshot;
+use crate::stack;
 
 /// An array during an execution.
 struct Placed {
@@ -240,6 +241,9 @@ pub unsafe fn begin(
 fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> Result<Box<dyn Queue>> {
     if config.device == DeviceChoice::Emulated {
         return Ok(Box::new(EmulatedQueue::open(config, scop)?));
+    }
+    if !stack::has_room() {
+        return Err(Error::SmallStack);
     }
     let device = registry::cuda(config)?;
     let module = device.module(scop, &state.module, config)?;

@@ -50,6 +50,7 @@ mod row_table;
 pub mod rows;
 mod snapshot;
 mod spans;
+mod stack;
 mod streaming;
 pub mod written;
 

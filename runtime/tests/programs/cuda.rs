@@ -67,6 +67,19 @@ fn threads_at_once() {
     assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"));
 }
 
+/// Calls of the driver need more of a stack than loops do.
+#[test]
+fn small_stacks_are_left_alone() {
+    let outcome = cuda(&["small_stacks"], &[]);
+    outcome.expect(&["right"]);
+    let devices: Vec<_> = outcome.profile.iter().map(|line| line["device"].as_str().unwrap()).collect();
+    assert_eq!(devices, ["host", "cuda", "host"], "{outcome}");
+    for line in [0, 2] {
+        let reason = "the stack is too small for calls of the driver, or none of the thread's own";
+        assert_eq!(outcome.profile[line]["reason"], reason);
+    }
+}
+
 #[test]
 fn a_forked_child_leaves_the_device_alone() {
     let outcome = cuda(&["fork"], &[]);

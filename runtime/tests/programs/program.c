@@ -16,6 +16,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define THREADS 32
@@ -757,12 +758,41 @@ static void *thread_main(void *unused) {
   return unused;
 }
 
+static void *one_execution(void *unused) {
+  run_plain(&plain_scop, 5, 1000, 2000, 1);
+  return unused;
+}
+
 static void in_threads(void *(*body)(void *)) {
   pthread_t threads[4];
   for (int i = 0; i < 4; i++)
     pthread_create(&threads[i], 0, body, 0);
   for (int i = 0; i < 4; i++)
     pthread_join(threads[i], 0);
+}
+
+static ucontext_t caller;
+static void coroutine(void) { run_plain(&plain_scop, 5, 1000, 2000, 1); }
+
+/* A thread with 64 KiB, one with 1 MiB, and a coroutine, whose stack may be of any size. */
+static void run_small_stacks(void) {
+  for (size_t bytes = 64 << 10; bytes <= 1 << 20; bytes *= 16) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    if (pthread_attr_setstacksize(&attributes, bytes) || pthread_create(&thread, &attributes, one_execution, 0))
+      abort();
+    pthread_join(thread, 0);
+    pthread_attr_destroy(&attributes);
+  }
+  static char stack[256 << 10];
+  ucontext_t own;
+  getcontext(&own);
+  own.uc_stack.ss_sp = stack;
+  own.uc_stack.ss_size = sizeof stack;
+  own.uc_link = &caller;
+  makecontext(&own, coroutine, 0);
+  swapcontext(&caller, &own);
 }
 
 /* Pages that the process has in memory. */
@@ -1010,6 +1040,8 @@ int main(int argc, char **argv) {
       run_rotate(1 << 14);
     else if (IS("threads"))
       in_threads(thread_main);
+    else if (IS("small_stacks"))
+      run_small_stacks();
     else if (IS("large_threads"))
       in_threads(large_thread_main);
     else if (IS("chains"))
