@@ -8,8 +8,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 28] = [
+const SOURCES: [&str; 29] = [
     "session.cpp",
+    "assign.cpp",
     "clone.cpp",
     "complex.cpp",
     "move.cpp",

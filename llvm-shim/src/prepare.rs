@@ -78,6 +78,10 @@
 //! computation, but it makes an iteration wait for the one before. Where all that such a value is computed from are loads of what the loop does not write and
 //! counters, each iteration computes it anew: by a load of the element further back if what stands before the loop is a load of it as well, else as in the
 //! first iteration, which is chosen by its number.
+//!
+//! **Assignments of whole arrays.** `u = v` for an allocatable `u` is a call of Fortran's run-time library, which allocates `u` anew where the shapes
+//! differ, and changes the descriptor that each access of `u` goes through. Where the shapes are equal before the loop and nothing else in it writes to
+//! the descriptors, they are equal in every iteration: there is a version of the loop for that, with loops over elements in the calls' place.
 use crate::{LLVMValueRef, Session, ShimError, sys};
 
 /// The function that stands for a branch to an error block: detection assumes that its argument is true, which is checked before
@@ -233,6 +237,14 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_separate_pointers(self.raw, f) })
+    }
+
+    /// A loop with assignments of whole allocatable arrays gets a version for arrays of one shape; the other one stays on the host. Returns whether
+    /// there was one that had none: the loops have lost their simple form, and descriptors that nobody reads are left.
+    pub fn divide_assignments(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_assignments(self.raw, f) })
     }
 
     /// Copies of structures that hold pointers become copies of their fields, inside loops. Returns whether there were any: local copies are no

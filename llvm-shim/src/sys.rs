@@ -158,6 +158,7 @@ unsafe extern "C" {
     pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_steps(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_separate_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_divide_assignments(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_structures(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_sizes(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_promote_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;

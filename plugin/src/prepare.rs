@@ -121,6 +121,12 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         session.run_passes(f, CANONICALISE)?;
     }
     session.specialise_back_edges(f)?;
+    for _ in 0..MAX_SEPARATED {
+        if !session.divide_assignments(f)? {
+            break;
+        }
+        session.run_passes(f, FIELDS)?;
+    }
     if session.split_structures(f)? {
         session.run_passes(f, FIELDS)?;
     }
