@@ -1,7 +1,7 @@
 /* What programs do around their loop nests: workers forked before the first one, threads that all have some, cuBLAS and copies of the program's own
  * between them on the same arrays, and a device that the program resets.
  *
- *   users [fork | threads | cublas | reset]      all of them by default
+ *   users [fork | threads | cublas | reset]      all of them by default, in this order
  *
  * Compile with the driver (-ldl -lm) and run on a machine with a GPU, with POLLYRS_RT_OFFLOAD=always and auto.
  * Each result is compared with that of the same loops in functions that no GPU code is made of (volatile bounds). Prints "NAME right", or what is wrong. */
