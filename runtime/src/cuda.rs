@@ -57,6 +57,8 @@ pub struct Device {
     residents: Option<Mutex<Residents>>,
     /// How much device memory they may take.
     resident_bytes: u64,
+    /// Of the context when it was retained; `None` if the driver does not tell.
+    context_id: Option<u64>,
     /// The fatal error that ended the device's use.
     lost: OnceLock<Arc<str>>,
 }
@@ -92,6 +94,13 @@ impl Drop for Current<'_> {
         // SAFETY: pops what `Device::current` pushed. An error leaves nothing to be done.
         let _ = unsafe { self.0.api.context_pop(&mut context) };
     }
+}
+
+/// The number of a context, which it has for itself until it is destroyed or reset.
+fn id_of(api: &Api, context: Handle) -> Option<u64> {
+    let mut id = 0;
+    // SAFETY: an out-pointer to a local variable.
+    unsafe { api.context_id(context, &mut id) }.ok().map(|()| id)
 }
 
 impl Device {
@@ -139,9 +148,11 @@ impl Device {
         // SAFETY: the array ends in a NUL that the driver was not told about.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let limit = config.pool_bytes.unwrap_or(memory as u64 / 4);
+        let context_id = id_of(&api, context);
         let device = Device {
             api,
             context,
+            context_id,
             name,
             arch: (major * 10 + minor).max(0) as u32,
             memory: memory as u64,
@@ -174,6 +185,11 @@ impl Device {
 
     pub fn current(&self) -> Result<Current<'_>> {
         if let Some(text) = self.lost.get() {
+            return Err(Error::DeviceLost(text.clone()));
+        }
+        // Streams, events and memory of a context that the program has reset are gone, and the driver does not look whether they are.
+        if self.context_id.is_some() && id_of(&self.api, self.context) != self.context_id {
+            let text = self.lost.get_or_init(|| "the program has reset it".into());
             return Err(Error::DeviceLost(text.clone()));
         }
         // SAFETY: the context was retained and is never released.

@@ -224,8 +224,9 @@ driver_api! {
         event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
         event_destroy = "cuEventDestroy_v2" (event: Handle);
     }
-    // Since CUDA 11.4.
+    // Since CUDA 11.4, the first since 12.0.
     optional {
+        context_id = "cuCtxGetId" (context: Handle, id: *mut c_ulonglong);
         host_register = "cuMemHostRegister_v2" (memory: *mut c_void, bytes: usize, flags: c_uint);
         host_unregister = "cuMemHostUnregister" (memory: *mut c_void);
         graph_create = "cuGraphCreate" (graph: *mut Handle, flags: c_uint);

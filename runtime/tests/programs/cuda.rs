@@ -136,6 +136,20 @@ fn every_failing_call_leaves_the_original_loop() {
     }
 }
 
+/// Streams, events and memory of the library are gone then, and the driver would not say so.
+#[test]
+fn a_device_that_the_program_resets_is_left_alone() {
+    let first = cuda(&["plain"], &[]).calls("cuCtxGetId");
+    let reset = (first + 1).to_string();
+    let outcome = cuda(&["plain", "3"], &[("FAKE_CUDA_RESET", &reset)]);
+    outcome.expect(&["device", "host", "host", "right"]);
+    let reason = outcome.profile[1]["reason"].as_str().unwrap();
+    assert!(reason.contains("the program has reset it"), "{outcome}");
+    // Within the first execution as well, and where the driver has no number to tell.
+    cuda(&["plain", "2"], &[("FAKE_CUDA_RESET", "2")]).expect(&["host", "host", "right"]);
+    cuda(&["plain", "2"], &[("FAKE_CUDA_FAIL", "cuCtxGetId:1:801")]).expect(&["device", "device", "right"]);
+}
+
 #[test]
 fn times_are_not_worth_a_failure() {
     for call in ["cuEventCreate", "cuEventRecord", "cuEventElapsedTime", "cuEventDestroy_v2"] {

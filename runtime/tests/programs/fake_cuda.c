@@ -194,6 +194,16 @@ API cuCtxGetCurrent(void **context) {
   *context = depth > 0 ? (void *)0xc0 : getenv("FAKE_CUDA_CURRENT") ? (void *)0xd0 : 0;
   return 0;
 }
+/* FAKE_CUDA_RESET=k: the program resets the context before the k-th of these calls. */
+API cuCtxGetId(void *context, unsigned long long *id) {
+  static int calls;
+  ENTER("")
+  if (context != (void *)0xc0)
+    return INVALID_CONTEXT;
+  const char *reset = getenv("FAKE_CUDA_RESET");
+  *id = 5 + (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) >= (reset ? atoi(reset) : 1 << 30));
+  return 0;
+}
 API cuCtxGetDevice(int *device) {
   ENTER("")
   if (depth > 0 || !getenv("FAKE_CUDA_CURRENT"))
