@@ -37,6 +37,7 @@ use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::groups;
 use crate::ir::{Ir, c_string};
 use crate::llvm::*;
+use crate::promotion::{self, Promoted};
 use crate::statement::Plan;
 use crate::stencil::FusedKernels;
 use crate::tiled::{self, Tiled};
@@ -233,6 +234,8 @@ pub(crate) struct KernelBuilder<'a> {
     /// Set while the points of a thread are emitted side by side.
     pub tiled: Option<Tiled<'a>>,
     pub windows: Windows,
+    /// Set while a loop is emitted that keeps a cell in a register.
+    pub promoted: Option<Promoted>,
 }
 
 impl KernelBuilder<'_> {
@@ -351,6 +354,9 @@ fn build_kernel(
                     Some(tree) => window::branch_to_full(&mut k, draft, emit, tree, iterators),
                     None => Ok(None),
                 };
+            }
+            if promotion::element(&mut k, emit, name, iterators)? {
+                return Ok(None);
             }
             window::emit_element(&mut k, emit, name, iterators).map(|()| None)
         };
@@ -481,6 +487,7 @@ fn entry<'a>(
         has_barrier: false,
         tiled: None,
         windows: Windows::new(scop, kernel)?,
+        promoted: None,
     };
     let first_block = first_block.filter(|_| crate::slice::slice_tiles(&k).is_ok_and(|tiles| tiles > 0));
     let coordinates = k.at_entry(|| coordinates(&k, first_block, &lower, &count))?;

@@ -34,6 +34,7 @@ mod llvm;
 mod machine;
 mod math;
 mod product_range;
+mod promotion;
 mod ptx;
 mod quick;
 mod ranges;

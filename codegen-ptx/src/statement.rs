@@ -14,6 +14,7 @@ use crate::groups;
 use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem};
 use crate::llvm::*;
 use crate::math::{Callee, classify};
+use crate::promotion;
 use crate::stores;
 use crate::subregion;
 use crate::tiled;
@@ -99,8 +100,35 @@ fn wraps(s: &Statement) -> Vec<usize> {
 }
 
 /// How reports name a statement.
-fn what(s: &Statement) -> String {
+pub(crate) fn what(s: &Statement) -> String {
     s.location.as_ref().map_or_else(|| s.name.clone(), |l| format!("{} ({l})", s.name))
+}
+
+/// An instance of a statement, of which nothing is emitted yet.
+fn instance<'p>(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'p>,
+    id: StmtId,
+    iterators: &[LLVMValueRef],
+) -> Result<Instance<'p>> {
+    let statement = &k.scop.statements[id.0];
+    let plan = plan(k, id, statement)?;
+    if plan.dims != iterators.len() {
+        return internal(format!("{} has {} dimensions, not {}", statement.name, plan.dims, iterators.len()));
+    }
+    let mut emit = emit.clone();
+    for (d, v) in iterators.iter().enumerate() {
+        emit.names.insert(iterator_name(d as u32), *v);
+    }
+    Ok(Instance {
+        what: what(statement),
+        id,
+        plan,
+        emit,
+        values: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        wraps: wraps(statement),
+    })
 }
 
 /// Emits one instance of the statement `name`.
@@ -114,23 +142,7 @@ pub(crate) fn emit_statement(
     let Some((id, statement)) = scop.statement_named(name) else {
         return internal(format!("unknown statement {name}"));
     };
-    let plan = plan(k, id, statement)?;
-    if plan.dims != iterators.len() {
-        return internal(format!("{name} has {} dimensions, not {}", plan.dims, iterators.len()));
-    }
-    let mut emit = emit.clone();
-    for (d, v) in iterators.iter().enumerate() {
-        emit.names.insert(iterator_name(d as u32), *v);
-    }
-    let mut instance = Instance {
-        what: what(statement),
-        id,
-        plan,
-        emit,
-        values: BTreeMap::new(),
-        counters: BTreeMap::new(),
-        wraps: wraps(statement),
-    };
+    let mut instance = instance(k, emit, id, iterators)?;
     for (i, a) in statement.accesses.iter().enumerate() {
         if let AccessValue::ScalarRead(v) = a.value {
             let read = read_cell(k, &mut instance, id, i, a, v.0)?;
@@ -162,6 +174,27 @@ pub(crate) fn emit_statement(
     Ok(())
 }
 
+/// The address of the element that access number `index` of one instance touches, and the alignment that the access claims.
+pub(crate) fn cell_of(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    (id, index): (StmtId, usize),
+    iterators: &[LLVMValueRef],
+) -> Result<(LLVMValueRef, u32)> {
+    let scop = k.scop;
+    let statement = &scop.statements[id.0];
+    let mut instance = instance(k, emit, id, iterators)?;
+    let access = &statement.accesses[index];
+    let bytes = scop.array(access.array).elem.bytes();
+    let align = match access.value {
+        // SAFETY: a load or store of the host.
+        AccessValue::Instruction(i) => unsafe { LLVMGetAlignment(i.0 as LLVMValueRef) }.min(bytes),
+        _ => return internal("a promoted access that is no instruction"),
+    };
+    let at = address(k, &mut instance, index, access)?;
+    Ok((at, align))
+}
+
 /// Emits what one instance of a statement needs for the value `v` of its body, and gives this value.
 pub(crate) fn emit_operand(
     k: &mut KernelBuilder<'_>,
@@ -172,11 +205,6 @@ pub(crate) fn emit_operand(
 ) -> Result<LLVMValueRef> {
     let scop = k.scop;
     let statement = &scop.statements[id.0];
-    let plan = plan(k, id, statement)?;
-    let mut emit = emit.clone();
-    for (d, v) in iterators.iter().enumerate() {
-        emit.names.insert(iterator_name(d as u32), *v);
-    }
     let mut needed = vec![v as usize];
     for i in statement.body.iter().rev() {
         if needed.contains(&i.0) {
@@ -185,15 +213,7 @@ pub(crate) fn emit_operand(
             needed.extend((0..count).map(|o| operand(i.0 as LLVMValueRef, o) as usize));
         }
     }
-    let mut instance = Instance {
-        what: what(statement),
-        id,
-        plan,
-        emit,
-        values: BTreeMap::new(),
-        counters: BTreeMap::new(),
-        wraps: wraps(statement),
-    };
+    let mut instance = instance(k, emit, id, iterators)?;
     for i in statement.body.iter().filter(|i| needed.contains(&i.0)) {
         emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
     }
@@ -216,20 +236,8 @@ pub(crate) fn emit_stored(
     if statement.subregion.is_some() {
         return unsupported("control flow on data at points that the program does not compute");
     }
-    let plan = plan(k, id, statement)?;
-    let mut emit = emit.clone();
-    for (d, v) in iterators.iter().enumerate() {
-        emit.names.insert(iterator_name(d as u32), *v);
-    }
-    let mut instance = Instance {
-        what: what(statement),
-        id,
-        plan,
-        emit,
-        values: given,
-        counters: BTreeMap::new(),
-        wraps: wraps(statement),
-    };
+    let mut instance = instance(k, emit, id, iterators)?;
+    instance.values = given;
     let store = statement.accesses.get(write).map(|a| a.value);
     for i in &statement.body {
         let value = i.0 as LLVMValueRef;
@@ -299,6 +307,9 @@ fn in_memory(
     a: &Access,
 ) -> Result<LLVMValueRef> {
     if let Some(register) = tiled::register(k, a.array)? {
+        return Ok(register);
+    }
+    if let Some(register) = promotion::register(k, n.id, index) {
         return Ok(register);
     }
     let Some(base) = k.arrays.get(&a.array).copied() else {

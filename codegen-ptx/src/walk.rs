@@ -13,10 +13,12 @@ use crate::CodegenError;
 use crate::ast_expr::ExprEmitter;
 use crate::ir::Ir;
 use crate::llvm::is_true;
+use crate::promotion;
 use crate::tiled::predicate;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
+use pollyrs_schedule::PROMOTED;
 use pollyrs_schedule::planted::planted;
 
 /// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a block in which the code behind the
@@ -99,9 +101,15 @@ pub fn emit_in_groups<'e>(
             }
             Ok(())
         }
-        AstNodeType::Mark => emit_in_groups(ir, function, expr, &node.mark_node()?, user, groups),
+        AstNodeType::Mark => {
+            let (mark, child) = (node.mark_id()?.name(), node.mark_node()?);
+            match mark.starts_with(PROMOTED) && promotion::is_plain_loop(&child)? {
+                true => emit_for(ir, function, expr, (&child, Some(&mark)), user, groups),
+                false => emit_in_groups(ir, function, expr, &child, user, groups),
+            }
+        }
         AstNodeType::If => emit_if(ir, function, expr, node, user, groups),
-        AstNodeType::For => emit_for(ir, function, expr, node, user, groups),
+        AstNodeType::For => emit_for(ir, function, expr, (node, None), user, groups),
         AstNodeType::User => {
             if let Some(join) = emit_user(expr, node, user)? {
                 ir.br(join);
@@ -211,17 +219,19 @@ fn emit_if<'e>(
     Ok(())
 }
 
+/// A loop; with a mark, [`UserFn`] is called by the mark's name for the first instance ahead of the iterations, if there are any, and by
+/// [`promotion::DONE`] behind them.
 fn emit_for<'e>(
     ir: &Ir,
     function: LLVMValueRef,
     expr: &mut ExprEmitter<'e>,
-    node: &AstNode,
+    (node, mark): (&AstNode, Option<&str>),
     user: &mut UserFn<'_, 'e>,
     groups: &GroupFn<'_>,
 ) -> Result<(), CodegenError> {
     let name = node.for_iterator()?.id()?.name();
     let init = expr.emit_int(&node.for_init()?)?;
-    let mut run = |expr: &mut ExprEmitter<'e>, value: LLVMValueRef| -> Result<(), CodegenError> {
+    let run = |expr: &mut ExprEmitter<'e>, value: LLVMValueRef, user: &mut UserFn<'_, 'e>| {
         let outer = expr.names.clone();
         expr.names.insert(name.clone(), value);
         emit_in_groups(ir, function, expr, &node.for_body()?, user, groups)?;
@@ -229,7 +239,7 @@ fn emit_for<'e>(
         Ok(())
     };
     if node.for_is_degenerate()? {
-        return run(expr, init);
+        return run(expr, init, user);
     }
     let step = match node.for_inc()? {
         e if e.expr_type()? == AstExprType::Int => e.int()?.to_i64().unwrap_or(0),
@@ -243,17 +253,37 @@ fn emit_for<'e>(
     let end = if step == 1 { last } else { ir.udiv(ir.sub(last, init), ir.int(step)) };
     let body = ir.append_block(function, "loop");
     let after = ir.append_block(function, "endloop");
-    let before = ir.block();
-    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), body, after);
+    let (mut start_block, mut exit) = (body, after);
+    if mark.is_some() {
+        start_block = ir.append_block(function, "promote");
+        exit = ir.append_block(function, "promoted");
+    }
+    ir.cond_br(ir.icmp(LLVMIntSLE, init, last), start_block, after);
+    let mut before = ir.block();
+    if let Some(mark) = mark {
+        ir.at_end(start_block);
+        let outer = expr.names.clone();
+        expr.names.insert(name.clone(), init);
+        let instance = promotion::instance(expr, &node.for_body()?)?;
+        user(expr, mark, &instance)?;
+        expr.names = outer;
+        ir.br(body);
+        before = ir.block();
+    }
     ir.at_end(body);
     let counter = ir.phi(ir.i64_type(), &[]);
     let (start, value) =
         if step == 1 { (init, counter) } else { (ir.int(0), ir.add(init, ir.mul(counter, ir.int(step)))) };
-    run(expr, value)?;
+    run(expr, value, user)?;
     let next = ir.add(counter, ir.int(1));
     ir.add_incoming(counter, start, before);
     ir.add_incoming(counter, next, ir.block());
-    ir.cond_br(ir.icmp(LLVMIntEQ, counter, end), after, body);
+    ir.cond_br(ir.icmp(LLVMIntEQ, counter, end), exit, body);
+    if mark.is_some() {
+        ir.at_end(exit);
+        user(expr, promotion::DONE, &[])?;
+        ir.br(after);
+    }
     ir.at_end(after);
     Ok(())
 }

@@ -15,6 +15,8 @@
 //!    behind the barriers before its step and ahead of the one behind it: the module `steps`.
 //! 6. *Windows.* What a block keeps in shared memory for its steps is there when it is read: the module `windows`.
 //!
+//! 7. *Promotion.* A cell that a loop keeps in a register is one, and nothing else in the loop is of it: the module `promotion`.
+//!
 //! Kernels with several points a thread have rules of their own instead of (2): the module `tiling`.
 //!
 //! # How
@@ -58,6 +60,8 @@ pub enum Rule {
     Window,
     /// A slice of a launch touches more than it is said to.
     Slice,
+    /// A loop keeps a cell in a register that is not one, or that memory must have meanwhile.
+    Promotion,
 }
 
 impl fmt::Display for Rule {
@@ -75,6 +79,7 @@ impl fmt::Display for Rule {
             Rule::Barrier => "not separated by a barrier of all threads",
             Rule::Window => "not in the window that it is read from",
             Rule::Slice => "not among what a slice touches",
+            Rule::Promotion => "not the cell that stays in a register",
         })
     }
 }
@@ -119,6 +124,7 @@ pub fn check_within(
                 c.steps(i)?;
             }
             c.windows(i)?;
+            c.promotions(i)?;
         }
         c.order()?;
         c.private()?;
@@ -463,6 +469,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
     Ok(map)
 }
 
+mod promotion;
 pub mod slices;
 mod steps;
 mod tiling;

@@ -69,7 +69,24 @@ pub struct MappedKernel {
     pub full: Option<isl::Set>,
     /// Full stages ask for the cache lines of the next one.
     pub ahead: bool,
+    /// Cells that stay in a register while a loop runs: what the marks in `schedule` say whose names begin with [`PROMOTED`].
+    pub promotions: Vec<Promotion>,
 }
+
+/// The cell that all instances beneath a mark access by some of their accesses, for fixed values of all loops around it. Code loads it before the loop
+/// beneath the mark and stores it behind, both only if the loop has an iteration; or it leaves it in memory.
+#[derive(Clone, Debug)]
+pub struct Promotion {
+    /// The mark's name.
+    pub mark: String,
+    /// The only statement beneath it.
+    pub statement: pollyrs_scop::StmtId,
+    /// Indices of the statement's accesses to the cell.
+    pub accesses: Vec<usize>,
+}
+
+/// How the names of marks in [`MappedKernel::schedule`] begin that [`Promotion`]s belong to.
+pub const PROMOTED: &str = "register";
 
 /// The tuple of barriers in [`MappedKernel::schedule`].
 pub const BARRIER: &str = "_barrier";

@@ -89,6 +89,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         has_barrier: true,
         tiled: None,
         windows: Default::default(),
+        promoted: None,
     };
     let bytes =
         |i: usize| input.scop.array(plan.stencil.buffers[plan.nodes[i].buffer].array).elem.bytes() as usize;

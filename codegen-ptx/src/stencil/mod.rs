@@ -282,6 +282,7 @@ fn build(
         windows: Vec::new(),
         full: None,
         ahead: false,
+        promotions: Vec::new(),
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {

@@ -180,6 +180,7 @@ impl<'c> Fixture<'c> {
             windows: Vec::new(),
             full: None,
             ahead: false,
+            promotions: vec![],
         });
     }
 

@@ -368,3 +368,45 @@ fn parts_of_a_cut_launch() {
     twice.kernels[at].domain = s.domain().unwrap().intersect(all).unwrap();
     assert!(rules(&s, &deps, &twice).contains(&Rule::Excess));
 }
+
+/// A backward solve with several right-hand sides, in threads of one column each; its inner loop keeps a cell in a register.
+fn promoted() -> (Scop, Dependences, MappedScop) {
+    let s = scop(
+        "param n m; array L n n; array B n m; context n >= 0 and m >= 0;
+         for i : 0 <= i < n { for j : 0 <= j < m {
+           for k : 0 <= k < i { S0 : B[n-1-i,j] = B[n-1-i,j], L[n-1-i,n-i+k], B[n-i+k,j]; }
+           S1 : B[n-1-i,j] = B[n-1-i,j], L[n-1-i,n-1-i]; } }",
+    );
+    let (deps, m) = mapped(&s);
+    (s, deps, m)
+}
+
+#[test]
+fn cells_in_registers() {
+    let (s, deps, m) = promoted();
+    let promotions: Vec<_> = m.kernels.iter().flat_map(|k| &k.promotions).collect();
+    assert_eq!(promotions.len(), 1, "{m}");
+    assert_eq!(promotions[0].accesses.len(), 2);
+    assert_eq!(rules(&s, &deps, &m), []);
+    type Break = fn(&Scop, &mut MappedKernel);
+    let broken: [(&str, Break); 5] = [
+        ("another read of the cell's array", |_, k| k.promotions[0].accesses = vec![0, 1, 2, 3]),
+        ("no write", |s, k| {
+            let accesses = &s.statements[k.promotions[0].statement.0].accesses;
+            k.promotions[0].accesses.retain(|at| accesses[*at].kind == AccessKind::Read);
+        }),
+        ("an access that there is not", |_, k| k.promotions[0].accesses.push(17)),
+        ("another mark", |_, k| k.promotions[0].mark.push('7')),
+        ("a mark above all loops, where the cell is not the same", |_, k| {
+            let tree = ScheduleTree::from_isl(&k.schedule).unwrap();
+            let root = tree.root.marked(&k.promotions[0].mark);
+            k.schedule = ScheduleTree { domain: tree.domain, root }.to_isl().unwrap();
+        }),
+    ];
+    for (what, change) in broken {
+        let mut m = m.clone();
+        let kernel = m.kernels.iter_mut().find(|k| !k.promotions.is_empty()).unwrap();
+        change(&s, kernel);
+        assert_eq!(rules(&s, &deps, &m), [Rule::Promotion], "{what}");
+    }
+}

@@ -1,5 +1,6 @@
 //! One kernel: its domain, grid, block and the schedule of a thread.
 
+use super::promotion::promote;
 use super::{MapOptions, Site, lanes, tiling};
 use crate::mapped::{BlockDim, GridDim, MappedKernel};
 use crate::planted::planted;
@@ -125,7 +126,7 @@ pub(super) fn build(
     let domain = launch_domain(site)?;
     let launched = domain.clone().params()?.coalesce()?.intersect(known.clone())?.coalesce()?;
     if site.members.is_empty() {
-        return aligned(scop, serial(scop, site, domain, launched, known)?);
+        return aligned(scop, serial(scop, site, (domain, launched), known, private)?);
     }
     // Bounds need not tell apart what only the exact set of launches does.
     let around = simple(launched.clone())?;
@@ -219,7 +220,11 @@ pub(super) fn build(
     // With larger tiles a thread runs several points along a member: these loops come first.
     let cyclic: Vec<_> =
         dims.iter().zip(&site.members).filter(|(d, _)| d.tile != d.threads).map(|(_, m)| m.clone()).collect();
-    let inner = site.inner.clone().under(cyclic);
+    let (inner, promotions) = match site.tile {
+        Some(_) => (site.inner.clone(), Vec::new()),
+        None => promote(scop, site, &domain, private)?,
+    };
+    let inner = inner.under(cyclic);
     let tile_map = product(tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
     let thread_map = product(threads)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
     let (schedule, tiling) = match &site.tile {
@@ -246,6 +251,7 @@ pub(super) fn build(
         windows: Vec::new(),
         full: None,
         ahead: false,
+        promotions,
     };
     aligned(scop, kernel)
 }
@@ -276,17 +282,19 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         windows: k.windows,
         full: k.full,
         ahead: k.ahead,
+        promotions: k.promotions,
     })
 }
 
 fn serial(
     scop: &Scop,
     site: &Site,
-    domain: isl::UnionSet,
-    launched: isl::Set,
+    (domain, launched): (isl::UnionSet, isl::Set),
     known: &isl::Set,
+    private: &[ArrayId],
 ) -> Result<MappedKernel> {
     let ctx = &scop.ctx;
+    let (inner, promotions) = promote(scop, site, &domain, private)?;
     let context = launched.intersect(isl::Set::read(ctx, "[_b0, _t0] -> { : _b0 = 0 and _t0 = 0 }")?)?;
     let context = simple(context)?;
     let map = domain.clone().product_map(isl::UnionSet::read(ctx, "{ [0] }")?)?;
@@ -301,7 +309,7 @@ fn serial(
         block: vec![BlockDim { param: "_t0".into(), size: 1 }],
         tile_map: map.clone(),
         thread_map: map,
-        schedule: thread_schedule(domain.clone(), &context, site.inner.clone())?,
+        schedule: thread_schedule(domain.clone(), &context, inner)?,
         domain: domain.gist_params(known.clone())?,
         context,
         tiling: None,
@@ -309,6 +317,7 @@ fn serial(
         windows: Vec::new(),
         full: None,
         ahead: false,
+        promotions,
     })
 }
 

@@ -26,6 +26,7 @@
 mod kernel;
 mod lanes;
 mod placement;
+mod promotion;
 mod tiling;
 
 pub(crate) use kernel::{aligned, simple};

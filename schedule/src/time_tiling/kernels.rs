@@ -275,6 +275,7 @@ fn kernel(
         steps: Some(steps),
         full: staging.as_ref().map(|s| s.full.clone()).filter(|_| techniques.unroll),
         ahead: techniques.ahead,
+        promotions: Vec::new(),
         windows: staging.map_or_else(Vec::new, |s| s.windows),
     })
 }
