@@ -13,7 +13,6 @@ use crate::error::{Result, internal, unsupported};
 use crate::groups;
 use crate::kernel::{KernelBuilder, int_width, invariant, llvm_elem};
 use crate::llvm::*;
-use crate::math::{Callee, classify};
 use crate::promotion;
 use crate::stores;
 use crate::subregion;
@@ -27,6 +26,8 @@ use pollyrs_isl as isl;
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Statement, StmtId, Within};
 use std::collections::BTreeMap;
+
+mod call;
 
 /// The expressions of a statement, over the parameters and `_i0`, `_i1`, ...; made once a kernel.
 #[derive(Clone, Debug)]
@@ -442,7 +443,7 @@ pub(crate) fn emit_instruction(
     let opcode = unsafe { LLVMGetInstructionOpcode(i) };
     let result = match opcode {
         LLVMLoad | LLVMStore => emit_access(k, n, s, i, opcode)?,
-        LLVMCall => emit_call(k, n, i)?,
+        LLVMCall => call::emit(k, n, i)?,
         // An address; loads and stores get theirs from the access relations.
         LLVMGetElementPtr => None,
         // Settled: the other value need not be there.
@@ -560,52 +561,4 @@ fn emit_access(
         stores::from_window(k, &n.emit, &s.name, &subscripts, store)?;
     }
     Ok(None)
-}
-
-/// Calls of intrinsics and of the C mathematical library are built anew, without the host's attributes.
-fn emit_call(
-    k: &mut KernelBuilder<'_>,
-    n: &mut Instance<'_>,
-    i: LLVMValueRef,
-) -> Result<Option<LLVMValueRef>> {
-    // SAFETY: a call of the host.
-    let (callee, ty) = unsafe { (LLVMGetCalledValue(i), LLVMGetCalledFunctionType(i)) };
-    // SAFETY: a live value.
-    if unsafe { LLVMIsAFunction(callee).is_null() } {
-        return unsupported(format!("the call {}", text_of(i)));
-    }
-    let name = name_of(callee);
-    match classify(&name) {
-        Callee::Ignored => return Ok(None),
-        Callee::Unknown => return unsupported(format!("a call of {name}")),
-        Callee::Intrinsic | Callee::Math => {}
-    }
-    // SAFETY: a call of the host.
-    let count = unsafe { LLVMGetNumArgOperands(i) };
-    let mut args = Vec::new();
-    for a in 0..count {
-        let v = resolve(k, n, operand(i, a))?;
-        scalar_size(k, type_of(v))?;
-        args.push(v);
-    }
-    let f = declare(k.module, &name, ty);
-    if classify(&name) == Callee::Math {
-        for a in ["nounwind", "willreturn", "memory"] {
-            add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
-        }
-    }
-    // SAFETY: both calls are of the same type, so flags that one may have the other may have, too.
-    unsafe {
-        if LLVMGlobalGetValueType(f) != ty {
-            return unsupported(format!("{name} with two types"));
-        }
-        let call = k.ir.call_function(f, &args);
-        if LLVMCanValueUseFastMathFlags(i) != 0 {
-            LLVMSetFastMathFlags(call, LLVMGetFastMathFlags(i));
-        }
-        if errno::may_be_set(i) {
-            errno::report(k, i, &name, call, &args)?;
-        }
-        Ok(Some(call))
-    }
 }
