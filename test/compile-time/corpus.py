@@ -210,6 +210,15 @@ def many_functions(count):
     return text
 
 
+def many_counts(count):
+    """Functions that count the bytes of one of several classes in a text of known length: each is a sum in stages."""
+    return "#include <stddef.h>\n" + "".join(
+        f"size_t f{n}(const char *text, size_t length)\n{{\n  size_t found = 0;\n  for (size_t i = 0; i < length; ++i)\n"
+        f"    found += text[i] == '<' || text[i] == '\\\\' || (unsigned char)text[i] < {n + 32};\n  return found;\n}}\n"
+        for n in range(count)
+    )
+
+
 def products_of(combine, kind):
     """A product of matrices whose points take long to compute: unrolled tiles of these are too much for every compiler."""
     body = [f"C[i][j] = {combine};"]
@@ -295,6 +304,7 @@ def programs():
         "extremes-8": extremes(8),
         "unrolled-64": unrolled(64),
         "functions-120": many_functions(120),
+        "counts-12": many_counts(12),
         "product-pow": "#include <math.h>\n" + products_of("C[i][j] + pow(A[i][k], B[k][j]) * exp(A[i][k] - B[k][j])", "double"),
         "product-powf": "#include <math.h>\n" + products_of("C[i][j] + powf(A[i][k], B[k][j]) * expf(A[i][k] - B[k][j])", "float"),
         "product-remainder": products_of("(C[i][j] + A[i][k] * B[k][j]) % 1000000007", "long"),

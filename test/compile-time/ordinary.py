@@ -185,8 +185,8 @@ int parse_{f}(struct state *s, struct node *out)
 void escape_{f}(struct text *t)
 {
   size_t extra = 0;
-  for (size_t i = 0; i < t->length; ++i)
-    extra += t->data[i] == '{c}' || t->data[i] == '\\\\' || (unsigned char)t->data[i] < {b} + 32;
+  for (const char *at = t->data; *at; ++at)
+    extra += *at == '{c}' || *at == '\\\\' || (unsigned char)*at < {b} + 32;
   if (!extra)
     return;
   char *data = malloc(t->length + extra + 1), *to = data;
