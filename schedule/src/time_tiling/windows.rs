@@ -64,6 +64,9 @@ pub(super) struct Site<'a> {
     pub techniques: Techniques,
 }
 
+/// Stages without a step that a kernel may go through for its windows' sake.
+const MAX_IDLE: i64 = 64;
+
 /// One dimension of a window: the smallest subscript over `[T, blocks, p]`, and elements.
 type Side = (isl::PwAff, i64);
 
@@ -85,6 +88,10 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
         let bounded = entered.dim_has_lower_bound(isl::DimType::Set, d)?
             && entered.dim_has_upper_bound(isl::DimType::Set, d)?;
         if !bounded {
+            return Ok(Staging::none(entered));
+        }
+        // Or it reaches as far as the parameters' types do: loops over millions of stages without a step.
+        if idle_stages(&entered, site.barriers, d)?.is_none_or(|n| n > MAX_IDLE) {
             return Ok(Staging::none(entered));
         }
     }
@@ -127,6 +134,15 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
         w.disturbed = super::absent::meet_writes(scop, site.band, site.known, w.array)?;
     }
     Ok(Staging { windows, copies, entered, full })
+}
+
+/// How far along one coordinate of `entered`, at most, stages of `{ _enter[p] }` go on in front of the first and behind the last
+/// `{ _barrier[c] }`; `None` where no constant bounds it.
+fn idle_stages(entered: &isl::Set, barriers: &isl::Set, d: u32) -> Result<Option<i64>> {
+    let d = d as i32;
+    let before = barriers.clone().dim_min(d)?.sub(entered.clone().dim_min(d)?)?.max_value()?;
+    let behind = entered.clone().dim_max(d)?.sub(barriers.clone().dim_max(d)?)?.max_value()?;
+    Ok(before.to_i64().zip(behind.to_i64()).map(|(before, behind)| before.max(behind)))
 }
 
 /// Whether the statements of these names, those of a phase, read and write an array, and all statements by loads and stores.
