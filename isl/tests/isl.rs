@@ -18,6 +18,21 @@ fn sets_compare_by_meaning() -> Outcome {
     Ok(())
 }
 
+/// isl 0.27 takes `j >= i` and `i >= 0` for `0 <= i <= 0` where the constraints are in this order (`c/sorted.c`).
+#[test]
+fn last_elements_do_not_depend_on_the_order_of_constraints() -> Outcome {
+    let ctx = Context::new();
+    let part = |text| Map::read(&ctx, text)?.range();
+    let union = part("[n] -> { S[k, l] -> A[n - 1 - 2k, n - 1 - 2k + l] : 0 <= 2k < n and 0 <= l <= 2k - 2 }")?
+        .union(part("[n] -> { S[k, l] -> A[n - 1 - 2k, n - 2k + l] : 0 <= 2k < n and 0 <= l <= 2k - 2 }")?)?;
+    let last = Set::read(&ctx, "[n] -> { A[n - 3, n - 2] : n >= 3 }")?;
+    for set in [union.clone(), union.coalesce()?] {
+        assert!(set.clone().lexmax()?.is_equal(&last)?, "{}", set.lexmax()?);
+        assert!(Set::from_pw_multi_aff(set.lexmax_pw_multi_aff()?)?.is_equal(&last)?);
+    }
+    Ok(())
+}
+
 #[test]
 fn errors_come_back_and_leave_the_context_usable() -> Outcome {
     let ctx = Context::new();

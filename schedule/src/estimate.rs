@@ -401,6 +401,21 @@ mod tests {
         assert!(w.terms[0].iter().all(|f| f.is_equal(&n).unwrap()), "{:?}", w.terms);
     }
 
+    /// isl 0.27 finds a wrong last element here (`isl/c/sorted.c`).
+    #[test]
+    fn strided_triangle() {
+        let s = scop(
+            "param n; array A n n; array C n n; for i : 0 <= 2i < n { for j : 0 <= j <= 2i - 2 {
+             S0 : C[n-1-2i, n-2i+j] = A[n-1-2i, n-1-2i+j], A[n-1-2i, n-2i+j]; } }",
+        );
+        for (array, first) in [("A", 0), ("C", 1)] {
+            let f = of(&s, array);
+            let text = format!("[n] -> {{ {array}[(n-1) mod 2, (n-1) mod 2 + {first}] : n > 2 }}");
+            assert_point(&s, &f.touched_min, &text);
+            assert_point(&s, &f.touched_max, &format!("[n] -> {{ {array}[n-3, n-2] : n > 2 }}"));
+        }
+    }
+
     #[test]
     fn copy_in() {
         let full =
