@@ -2,7 +2,9 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    for argument in std::env::var("DEP_POLLYRS_ISL_WRAP_ARGUMENTS").unwrap_or_default().split_whitespace() {
-        println!("cargo:rustc-link-arg-cdylib={argument}");
+    for key in ["DEP_POLLYRS_ISL_WRAP_METER", "DEP_POLLYRS_ISL_WRAP_REPAIR"] {
+        for argument in std::env::var(key).unwrap_or_default().split_whitespace() {
+            println!("cargo:rustc-link-arg-cdylib={argument}");
+        }
     }
 }

@@ -50,8 +50,8 @@ static inline void charge(size_t units)
 		settle();
 }
 
-/* METERED(result, name, parameters, arguments, units): isl's function `name` with its work charged. */
-#define METERED(result, name, parameters, arguments, cost) \
+/* WRAPPED(result, name, parameters, arguments, units): isl's function `name` with its work charged. */
+#define WRAPPED(result, name, parameters, arguments, cost) \
 	__attribute__((weak)) result __real_##name parameters; \
 	__attribute__((visibility("hidden"))) result __wrap_##name parameters; \
 	result __wrap_##name parameters \
@@ -61,22 +61,22 @@ static inline void charge(size_t units)
 	}
 
 /* isl_seq.h; an isl_int parameter is the address of the number. */
-METERED(void, isl_seq_combine, (void *dst, void *m1, void *src1, void *m2, void *src2, unsigned len),
+WRAPPED(void, isl_seq_combine, (void *dst, void *m1, void *src1, void *m2, void *src2, unsigned len),
 	(dst, m1, src1, m2, src2, len), 2 * len)
-METERED(void, isl_seq_elim, (void *dst, void *src, unsigned pos, unsigned len, void *m), (dst, src, pos, len, m), 4 * len)
-METERED(void, isl_seq_normalize, (void *ctx, void *p, unsigned len), (ctx, p, len), 4 * len)
-METERED(void, isl_seq_gcd, (void *p, unsigned len, void *gcd), (p, len, gcd), 2 * len)
-METERED(void, isl_seq_inner_product, (void *p1, void *p2, unsigned len, void *product), (p1, p2, len, product), len)
-METERED(void, isl_seq_scale_down, (void *dst, void *src, void *m, unsigned len), (dst, src, m, len), 2 * len)
-METERED(void, isl_seq_cpy, (void *dst, void *src, unsigned len), (dst, src, len), len)
-METERED(int, isl_seq_abs_min_non_zero, (void *p, unsigned len), (p, len), len)
-METERED(uint32_t, isl_seq_get_hash, (void *p, unsigned len), (p, len), len)
+WRAPPED(void, isl_seq_elim, (void *dst, void *src, unsigned pos, unsigned len, void *m), (dst, src, pos, len, m), 4 * len)
+WRAPPED(void, isl_seq_normalize, (void *ctx, void *p, unsigned len), (ctx, p, len), 4 * len)
+WRAPPED(void, isl_seq_gcd, (void *p, unsigned len, void *gcd), (p, len, gcd), 2 * len)
+WRAPPED(void, isl_seq_inner_product, (void *p1, void *p2, unsigned len, void *product), (p1, p2, len, product), len)
+WRAPPED(void, isl_seq_scale_down, (void *dst, void *src, void *m, unsigned len), (dst, src, m, len), 2 * len)
+WRAPPED(void, isl_seq_cpy, (void *dst, void *src, unsigned len), (dst, src, len), len)
+WRAPPED(int, isl_seq_abs_min_non_zero, (void *p, unsigned len), (p, len), len)
+WRAPPED(uint32_t, isl_seq_get_hash, (void *p, unsigned len), (p, len), len)
 
 /* imath.h and gmp_compat.h, for numbers that do not fit 32 bits. */
-METERED(int, isl_mp_int_add, (void *a, void *b, void *c), (a, b, c), LONG_SUM)
-METERED(int, isl_mp_int_sub, (void *a, void *b, void *c), (a, b, c), LONG_SUM)
-METERED(int, isl_mp_int_mul, (void *a, void *b, void *c), (a, b, c), LONG_SUM)
-METERED(int, isl_mp_int_div, (void *a, void *b, void *q, void *r), (a, b, q, r), LONG_DIVISION)
-METERED(void, isl_impz_gcd, (void *rop, void *a, void *b), (rop, a, b), LONG_DIVISION)
-METERED(void, isl_impz_fdiv_q, (void *q, void *n, void *d), (q, n, d), LONG_DIVISION)
-METERED(void, isl_impz_cdiv_q, (void *q, void *n, void *d), (q, n, d), LONG_DIVISION)
+WRAPPED(int, isl_mp_int_add, (void *a, void *b, void *c), (a, b, c), LONG_SUM)
+WRAPPED(int, isl_mp_int_sub, (void *a, void *b, void *c), (a, b, c), LONG_SUM)
+WRAPPED(int, isl_mp_int_mul, (void *a, void *b, void *c), (a, b, c), LONG_SUM)
+WRAPPED(int, isl_mp_int_div, (void *a, void *b, void *q, void *r), (a, b, q, r), LONG_DIVISION)
+WRAPPED(void, isl_impz_gcd, (void *rop, void *a, void *b), (rop, a, b), LONG_DIVISION)
+WRAPPED(void, isl_impz_fdiv_q, (void *q, void *n, void *d), (q, n, d), LONG_DIVISION)
+WRAPPED(void, isl_impz_cdiv_q, (void *q, void *n, void *d), (q, n, d), LONG_DIVISION)

@@ -23,8 +23,11 @@ fn sets_compare_by_meaning() -> Outcome {
 fn last_elements_do_not_depend_on_the_order_of_constraints() -> Outcome {
     let ctx = Context::new();
     let part = |text| Map::read(&ctx, text)?.range();
-    let union = part("[n] -> { S[k, l] -> A[n - 1 - 2k, n - 1 - 2k + l] : 0 <= 2k < n and 0 <= l <= 2k - 2 }")?
-        .union(part("[n] -> { S[k, l] -> A[n - 1 - 2k, n - 2k + l] : 0 <= 2k < n and 0 <= l <= 2k - 2 }")?)?;
+    let union =
+        part("[n] -> { S[k, l] -> A[n - 1 - 2k, n - 1 - 2k + l] : 0 <= 2k < n and 0 <= l <= 2k - 2 }")?
+            .union(part(
+                "[n] -> { S[k, l] -> A[n - 1 - 2k, n - 2k + l] : 0 <= 2k < n and 0 <= l <= 2k - 2 }",
+            )?)?;
     let last = Set::read(&ctx, "[n] -> { A[n - 3, n - 2] : n >= 3 }")?;
     for set in [union.clone(), union.coalesce()?] {
         assert!(set.clone().lexmax()?.is_equal(&last)?, "{}", set.lexmax()?);
