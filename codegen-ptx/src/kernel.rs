@@ -564,13 +564,12 @@ fn coordinates(
     Ok(out)
 }
 
-/// The axis (0 for x) of each block dimension: the last is x. Of more than three, those of one thread have no axis.
+/// The axis (0 for x) of each block dimension: the last is x, and those of one thread have no other.
 pub(crate) fn axes(kernel: &MappedKernel) -> Result<Vec<Option<usize>>> {
-    let many = kernel.block.len() > THREAD_ID.len();
     let mut next = 0;
     let mut out = Vec::new();
     for b in kernel.block.iter().rev() {
-        let axis = (!many || b.size > 1).then_some(next);
+        let axis = (next == 0 || b.size > 1).then_some(next);
         next += usize::from(axis.is_some());
         out.push(axis);
     }

@@ -26,7 +26,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{ENTER, MappedKernel, Window};
-use pollyrs_scop::{ArrayId, Scop, StmtId};
+use pollyrs_scop::{AccessKind, ArrayId, Scop, Statement, StmtId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Alignment of windows, more than any element needs.
@@ -40,7 +40,7 @@ pub(crate) struct Windows {
     places: Vec<Place>,
     pub shared_bytes: u32,
     pub batch: Option<Batch>,
-    /// The values that stand for coordinates of the thread, and how many they may have.
+    /// The values that stand for coordinates of the thread, and the threads along them.
     lanes: BTreeMap<usize, i64>,
     /// Where in shared memory nobody writes: what is loaded for nothing comes from there.
     spare: u64,
@@ -55,26 +55,40 @@ struct Place {
     array: ArrayId,
     /// In shared memory, in bytes.
     start: u64,
+    end: u64,
+    sizes: Vec<u32>,
     strides: Vec<u64>,
-    /// Statements whose loads for nothing may meet stores ([`Window::disturbed`]).
+    /// Statements whose loads for nothing, by their subscripts, may meet stores ([`Window::disturbed`]).
     disturbed: BTreeSet<StmtId>,
-    /// Shared memory, and where in it the element with all subscripts zero would be in the stage that is emitted.
-    origin: Option<(LLVMValueRef, Sum)>,
+    /// Statements between whose barriers there are stores to the window.
+    written: BTreeSet<StmtId>,
+    /// Where the stage that is emitted has it.
+    origin: Option<Origin>,
+}
+
+struct Origin {
+    shared: LLVMValueRef,
+    /// Where in shared memory the element with all subscripts zero would be, in bytes.
+    begin: Sum,
+    /// The smallest subscripts.
+    lower: Vec<Sum>,
 }
 
 impl Windows {
     pub fn new(scop: &Scop, kernel: &MappedKernel) -> Result<Windows> {
         let (mut places, mut end) = (Vec::new(), 0);
         for w in &kernel.windows {
-            let strides = w.strides();
+            let bytes = w.elements() * u64::from(scop.array(w.array).elem.bytes());
             places.push(Place {
                 array: w.array,
                 start: end,
-                strides,
+                end: end + bytes,
+                sizes: w.size.clone(),
+                strides: w.strides(),
                 disturbed: BTreeSet::new(),
+                written: BTreeSet::new(),
                 origin: None,
             });
-            let bytes = w.elements() * u64::from(scop.array(w.array).elem.bytes());
             end = (end + bytes).next_multiple_of(ALIGN);
         }
         let spare = end;
@@ -95,11 +109,18 @@ impl Windows {
         let met = meetings(tree)?;
         let meet = |a: &str, b: &str| met.contains(&(a.to_owned(), b.to_owned()));
         for (place, w) in self.places.iter_mut().zip(&kernel.windows) {
+            let writes =
+                |s: &&Statement| s.accesses.iter().any(|a| a.array == w.array && a.kind != AccessKind::Read);
+            let writers: Vec<_> = scop.statements.iter().filter(writes).collect();
             for (i, s) in scop.statements.iter().enumerate() {
-                let writes =
+                let disturbs =
                     |(r, w): &(StmtId, StmtId)| r.0 == i && meet(&s.name, &scop.statements[w.0].name);
-                if meet(&s.name, &w.copy) || w.disturbed.iter().any(writes) {
+                let copied = meet(&s.name, &w.copy);
+                if copied || w.disturbed.iter().any(disturbs) {
                     place.disturbed.insert(StmtId(i));
+                }
+                if copied || writers.iter().any(|writer| meet(&s.name, &writer.name)) {
+                    place.written.insert(StmtId(i));
                 }
             }
         }
@@ -126,9 +147,8 @@ pub(crate) fn forget(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, bloc
         // Still a number of few bits.
         let v = match size {
             Some(size) => {
-                let most = i64::from(size.next_power_of_two());
-                let v = k.ir.and(v, k.ir.int(most - 1));
-                k.windows.lanes.insert(v as usize, most);
+                let v = k.ir.and(v, k.ir.int(i64::from(size.next_power_of_two()) - 1));
+                k.windows.lanes.insert(v as usize, i64::from(size));
                 v
             }
             None => v,
@@ -149,13 +169,16 @@ pub(crate) fn enter(k: &mut KernelBuilder<'_>, emit: &mut ExprEmitter<'_>, p: &[
     for (i, w) in kernel.windows.iter().enumerate() {
         let bytes = u64::from(k.scop.array(w.array).elem.bytes());
         let mut begin = Sum::number(k.windows.places[i].start as i64);
+        let mut sums = Vec::new();
         for (lower, stride) in w.lower.iter().zip(w.strides()) {
             let lower = crate::ast_expr::parameterize(lower)?;
             let lower = emit.emit_int(&crate::ast_expr::pw_aff_expr(&lower, None)?)?;
-            begin = begin.plus(&emit.sum_of(lower), -((stride * bytes) as i64));
+            let lower = emit.sum_of(lower);
+            begin = begin.plus(&lower, -((stride * bytes) as i64));
+            sums.push(lower);
         }
         let shared = k.abstract_call(SHARED, ir.ptr_type());
-        k.windows.places[i].origin = Some((shared, begin));
+        k.windows.places[i].origin = Some(Origin { shared, begin, lower: sums });
     }
     Ok(())
 }
@@ -168,21 +191,38 @@ pub(crate) fn address(
     statement: Option<StmtId>,
 ) -> Result<Option<LLVMValueRef>> {
     let Some(place) = k.windows.places.iter().find(|p| p.array == array) else { return Ok(None) };
-    let Some((shared, begin)) = &place.origin else {
+    let Some(Origin { shared, begin, lower }) = &place.origin else {
         return internal("an access outside of its window's stage");
     };
     let bytes = i64::from(k.scop.array(array).elem.bytes());
+    let subscripts: Vec<Sum> = subscripts.iter().map(|s| k.emit.sum_of(*s)).collect();
     let mut at = begin.clone();
     for (s, stride) in subscripts.iter().zip(&place.strides) {
-        at = at.plus(&k.emit.sum_of(*s), *stride as i64 * bytes);
+        at = at.plus(s, *stride as i64 * bytes);
     }
     // What might not happen still loads from shared memory: the thread's coordinates are all that most addresses depend on. But not what others
     // write in this step.
     let lanes = |v: LLVMValueRef| k.windows.lanes.get(&(v as usize)).copied();
     let all = i64::from(k.windows.shared_bytes);
-    let inside = || at.range(&lanes).is_some_and(|(first, last)| first >= 0 && last + bytes <= all);
-    let disturbed = statement.is_some_and(|s| place.disturbed.contains(&s));
-    if let Some(happens) = groups::happens(k).filter(|_| disturbed || !inside()) {
+    let calm = || {
+        let Some((first, last)) = at.range(&lanes) else { return false };
+        let meets = |with: &BTreeSet<StmtId>| statement.is_some_and(|s| with.contains(&s));
+        let mut beside = k.windows.places.iter().filter(|p| p.array != array && meets(&p.written));
+        let own = || {
+            let within = |((s, lower), size): ((&Sum, &Sum), &u32)| {
+                let range = s.clone().plus(lower, -1).range(&lanes);
+                range.is_some_and(|(first, last)| first >= 0 && last < i64::from(*size))
+            };
+            subscripts.iter().zip(lower).zip(&place.sizes).all(within)
+        };
+        first >= 0
+            && last + bytes <= all
+            && !meets(&place.disturbed)
+            // Behind its window's end, or in the next row of it, lies what others may write although nothing has its subscripts.
+            && !beside.any(|p| first < p.end as i64 && p.start as i64 <= last)
+            && (!meets(&place.written) || own())
+    };
+    if let Some(happens) = groups::happens(k).filter(|_| !calm()) {
         let (sum, number) = at.emit(k.ir);
         let offset = k.ir.add(sum, k.ir.int(number));
         let offset = k.ir.select(happens, offset, k.ir.int(k.windows.spare as i64));

@@ -54,6 +54,8 @@ pub const ARRAY_FAULT: u32 = 128;
 pub const FAULT_ERANGE: usize = 1;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
+/// Threads it may have along z.
+pub const MAX_BLOCK_DEPTH: u32 = 64;
 
 /// `PollyrsEmuThread`.
 #[derive(Clone, Copy, Debug)]

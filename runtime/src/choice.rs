@@ -4,7 +4,7 @@
 //! and starts nothing ([`crate::error`] is cheap, too). Invariant: what is chosen here has consistent tables, so that nothing later reads
 //! beyond them.
 
-use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_THREADS, Scop};
+use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_DEPTH, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload};
 use crate::cost::{self, Advice, Course, Estimate, Moves, Size};
 use crate::cuda::Device;
@@ -34,6 +34,12 @@ pub fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
     Ok(())
 }
 
+/// Whether devices take blocks of so many threads along x, y and z.
+fn is_launched(block: [u32; 3]) -> bool {
+    let threads = block.iter().map(|&n| u64::from(n)).product();
+    (1..=MAX_BLOCK_THREADS).contains(&threads) && block[2] <= MAX_BLOCK_DEPTH
+}
+
 /// What else can be said without a device.
 pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
     for (index, array) in arrays.iter().enumerate() {
@@ -46,9 +52,9 @@ pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
         }
     }
     for kernel in scop.kernels() {
-        let threads = kernel.block_threads();
-        let text = if !(1..=MAX_BLOCK_THREADS).contains(&threads) {
-            format!("kernel {} has {threads} threads a block", kernel.name())
+        let text = if !is_launched(kernel.block) {
+            let [x, y, z] = kernel.block;
+            format!("kernel {} has blocks of {x} x {y} x {z} threads", kernel.name())
         } else if let Some(index) = kernel.array_index().iter().find(|&&index| index >= scop.n_arrays) {
             format!("kernel {} uses array {index} of {}", kernel.name(), scop.n_arrays)
         } else {
@@ -139,4 +145,25 @@ fn choose_alone(
         return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms, size });
     }
     if loading { Ok(estimate) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, size }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_launched;
+
+    #[test]
+    fn blocks_that_devices_take() {
+        for (block, taken) in [
+            ([1, 1, 1], true),
+            ([1024, 1, 1], true),
+            ([1, 1024, 1], true),
+            ([4, 4, 64], true),
+            ([2, 2, 128], false),
+            ([32, 33, 1], false),
+            ([0, 1, 1], false),
+            ([u32::MAX, u32::MAX, 1], false),
+        ] {
+            assert_eq!(is_launched(block), taken, "{block:?}");
+        }
+    }
 }

@@ -70,6 +70,8 @@ pub enum Error {
     Fault,
     #[error("errno lies in an array")]
     Errno,
+    #[error("an array overlaps another one, of which earlier results are still on the device")]
+    Awaited,
     #[error("injected fault: {operation} {count}")]
     Injected { operation: Operation, count: u64 },
     #[error("internal error of the run-time library: {0}")]

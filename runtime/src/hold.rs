@@ -463,7 +463,7 @@ impl Hold {
         // Bringing back would end a snapshot that this execution needs.
         let snapshot = |e: &Entry| e.in_use() && !e.before.is_empty() && !e.dirty.is_empty();
         if near.iter().any(|&i| snapshot(&self.entries[i])) {
-            return Err(Error::Internal("an array overlaps one with a snapshot".into()));
+            return Err(Error::Awaited);
         }
         // What the array writes comes back at the end of the execution, past the entries.
         if let Some(result) = written(array) {

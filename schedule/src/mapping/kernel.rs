@@ -75,6 +75,10 @@ pub(super) fn tiles(values: &isl::Set, tile: u32, around: &isl::Set) -> Result<(
     Ok((first.clone(), last.sub(first)?.add_constant(one)?.coalesce()?))
 }
 
+/// Threads of a block, and along its third dimension (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+const MAX_THREADS: u32 = 1024;
+const MAX_DEPTH: u32 = 64;
+
 struct Dim {
     tile: u32,
     threads: u32,
@@ -105,7 +109,10 @@ fn shrink(dims: &mut [Dim]) -> Result<()> {
         // A block has at most three dimensions.
         let full = dims.iter().filter(|d| d.threads > 1).count() >= 3;
         let wide = |j: &usize| {
-            (dims[*j].threads > 1 || !full) && short[*j].is_none_or(|e| e >= dims[*j].threads * surplus)
+            let threads = dims[*j].threads * surplus;
+            let around = dims[j + 1..].iter().filter(|d| d.threads > 1).count();
+            let most = if around >= 2 { MAX_DEPTH } else { MAX_THREADS };
+            (dims[*j].threads > 1 || !full) && threads <= most && short[*j].is_none_or(|e| e >= threads)
         };
         if let Some(j) = (0..i).rev().chain(i + 1..dims.len()).find(wide) {
             dims[j].tile *= surplus;
@@ -167,8 +174,12 @@ pub(super) fn build(
     if site.tile.is_none() {
         shrink(&mut dims)?;
     }
-    if dims.iter().map(|d| d.threads as u64).product::<u64>() > 1024 {
+    if dims.iter().map(|d| d.threads as u64).product::<u64>() > u64::from(MAX_THREADS) {
         return Err(ScheduleError::Unsupported("more than 1024 threads a block"));
+    }
+    let mut outer = dims.iter().rev().filter(|d| d.threads > 1).skip(2);
+    if outer.any(|d| d.threads > MAX_DEPTH) {
+        return Err(ScheduleError::Unsupported("more than 64 threads along the third dimension of a block"));
     }
 
     let mut context = around.clone();

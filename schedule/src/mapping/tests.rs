@@ -111,10 +111,34 @@ fn four_parallel_loops() {
 
 #[test]
 fn short_loops_get_few_threads() {
+    for (x, c, expected) in [
+        ("w", 3, [4, 32, 4]),
+        ("2", 4, [64, 2, 4]),
+        // What would be 128 is the third dimension of a block, unless another one has one thread.
+        ("2", 2, [64, 2, 2]),
+        ("1", 4, [128, 1, 4]),
+    ] {
+        let s = scop(&format!(
+            "param h w; array A h {x} {c}; for y : 0 <= y < h {{ for x : 0 <= x < {x} {{ for c : 0 <= c < {c} {{ S0 : A[y,x,c] = A[y,x,c]; }} }} }}"
+        ));
+        assert_eq!(blocks(&mapped(&s).kernels[0]), expected, "{x} {c}");
+    }
+}
+
+#[test]
+fn blocks_that_no_device_takes() {
     let s = scop(
-        "param h w; array A h w 3; for y : 0 <= y < h { for x : 0 <= x < w { for c : 0 <= c < 3 { S0 : A[y,x,c] = A[y,x,c]; } } }",
+        "param n; array A n n n; for i : 0 <= i < n { for j : 0 <= j < n { for k : 0 <= k < n { S0 : A[i,j,k] = ; } } }",
     );
-    assert_eq!(blocks(&mapped(&s).kernels[0]), [4, 32, 4]);
+    let deps = crate::dependences(&s).unwrap();
+    let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
+    for (threads, taken) in
+        [([64, 2, 2], true), ([128, 2, 2], false), ([128, 1, 4], true), ([32, 8, 8], false)]
+    {
+        let options =
+            MapOptions { threads: [vec![256], vec![8, 32], threads.to_vec()], ..Default::default() };
+        assert_eq!(map(&s, &deps, &tree, &options).is_ok(), taken, "{threads:?}");
+    }
 }
 
 #[test]
