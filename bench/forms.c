@@ -107,7 +107,7 @@ KERNEL void mirrored(int steps, int n, float A[restrict n][n], float B[restrict 
   }
 }
 
-/* The same in space, a cube of 512. */
+/* The same in space, a cube of 400. */
 KERNEL void clamped_space(int steps, int n, float *a, float *b) {
   for (int t = 0; t < steps; t++) {
     for (int z = 0; z < n; z++)
@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
   RUN(levels, , (steps, n, f, f + nn, f + 2 * nn), f, nn * 4)
   RUN(clamped, , (steps, n, f, f + nn), f, nn * 4)
   RUN(mirrored, , (steps, n, (void *)f, (void *)(f + nn)), f, nn * 4)
-  int edge = large ? 512 : 15;
+  int edge = large ? 400 : 15;
   RUN(clamped_space, , (steps, edge, f, f + nn), f, (long)edge * edge * edge * 4)
   return 0;
 }
