@@ -517,10 +517,11 @@ impl Run {
         }
         for placed in self.arrays.iter().filter(|placed| placed.held) {
             // SAFETY: the caller's promise.
-            let kept = unsafe { hold.get().keep(self.config, &mut *self.queue, self.scop, &placed.host) };
-            if let Err(error) = kept {
-                lost(self.scop, &error);
-            }
+            unsafe { hold.get().keep(self.config, self.scop, &placed.host) };
+        }
+        // SAFETY: the caller's promise.
+        if let Err(error) = unsafe { hold.get().bound(self.config, &mut *self.queue) } {
+            lost(self.scop, &error);
         }
     }
 

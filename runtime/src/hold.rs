@@ -356,21 +356,13 @@ impl Hold {
         array.out_range().is_some() && found.is_some_and(|entry| !entry.dirty.is_empty())
     }
 
-    /// An execution succeeded: its results are the device's until they are asked for.
+    /// An execution succeeded: its results in an array are the device's until they are asked for.
     ///
     /// # Safety
     /// What is dirty is writable.
-    pub unsafe fn keep(
-        &mut self,
-        config: &'static Config,
-        queue: &mut dyn Queue,
-        scop: &'static Scop,
-        array: &Array,
-    ) -> Result<()> {
-        let Some(at) = self.entries.iter().position(|entry| holds(entry.host, range(array))) else {
-            return Ok(());
-        };
-        let Some(result) = written(array) else { return Ok(()) };
+    pub unsafe fn keep(&mut self, config: &Config, scop: &'static Scop, array: &Array) {
+        let Some(at) = self.entries.iter().position(|entry| holds(entry.host, range(array))) else { return };
+        let Some(result) = written(array) else { return };
         if config.check.copies {
             // SAFETY: the caller's promise.
             unsafe { obliterate(result.start, result.bytes, &result.shape) };
@@ -384,7 +376,7 @@ impl Hold {
             unite(&mut entry.valid, (result.start, result.start + result.bytes));
         }
         if entry.is_dirty_with(&result) {
-            return Ok(());
+            return;
         }
         let within = |old: &Dirty| {
             result.shape == Shape::Dense
@@ -392,11 +384,20 @@ impl Hold {
         };
         entry.dirty.retain(|old| !within(old));
         entry.dirty.push(result);
-        if entry.dirty.len() <= MAX_DIRTY {
-            return Ok(());
+    }
+
+    /// Behind the last [`Hold::keep`] of an execution, whose results share snapshots: those of entries that have too many come back.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    pub unsafe fn bound(&mut self, config: &'static Config, queue: &mut dyn Queue) -> Result<()> {
+        for at in 0..self.entries.len() {
+            if self.entries[at].dirty.len() > MAX_DIRTY {
+                // SAFETY: the caller's promise.
+                unsafe { self.bring_back(config, queue, |i| i == at) }?;
+            }
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.bring_back(config, queue, |i| i == at) }
+        Ok(())
     }
 
     /// An execution ended; `failed`: what the device has of the arrays that it writes is worth nothing.

@@ -238,11 +238,9 @@ fn ends(
     known: &isl::Set,
 ) -> Result<(isl::PwMultiAff, isl::PwMultiAff, bool)> {
     let tidy = |p: isl::PwMultiAff| -> Result<isl::PwMultiAff> { Ok(p.coalesce()?.gist(known.clone())?) };
-    if corners == Corners::Lexicographic
-        && let Some(min) = found(set.clone().lexmin_pw_multi_aff())?
-        && let Some(max) = found(set.clone().lexmax_pw_multi_aff())?
-    {
-        let (min, max) = (tidy(min)?, tidy(max)?);
+    if corners == Corners::Lexicographic {
+        let min = tidy(set.clone().lexmin_pw_multi_aff()?)?;
+        let max = tidy(set.clone().lexmax_pw_multi_aff()?)?;
         if min.n_piece()? <= MAX_PIECES && max.n_piece()? <= MAX_PIECES {
             return Ok((min, max, false));
         }
@@ -250,15 +248,6 @@ fn ends(
     let min = isl::PwMultiAff::from_multi_pw_aff(set.clone().min_multi_pw_aff()?)?;
     let max = isl::PwMultiAff::from_multi_pw_aff(set.clone().max_multi_pw_aff()?)?;
     Ok((tidy(min)?, tidy(max)?, true))
-}
-
-/// isl takes some elements' remainders for functions of parameters, which they are not, and then fails: where its first element is not
-/// found, the box has another one.
-fn found(corner: isl::Result<isl::PwMultiAff>) -> Result<Option<isl::PwMultiAff>> {
-    match corner {
-        Err(isl::Error::Quota) => Err(isl::Error::Quota.into()),
-        corner => Ok(corner.ok()),
-    }
 }
 
 /// The box around a set, unless its corners have too many pieces.

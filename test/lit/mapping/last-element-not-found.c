@@ -1,5 +1,5 @@
-// isl fails to find the last element that a slice of the launch loads here, and says that an "affine expression involves some of the domain
-// dimensions": the box around the elements has a last element as well.
+// isl by itself does not find the last element that a slice of the launch loads here, and says that an "affine expression involves some of the domain
+// dimensions": it takes constraints for a remainder's that are none (`isl/c/sorted.c`).
 //
 // RUN: %clang -O3 -S -emit-llvm -fpass-plugin=%plugin -mllvm -pollyrs-targets=emulated -mllvm -pollyrs-strategy=isl -mllvm -pollyrs-tile=3x16x4 -Rpass=pollyrs -Rpass-missed=pollyrs %s -o %t.ll 2>&1 | FileCheck %s
 
