@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_schedule::stencil::{self, Wish};
+use pollyrs_schedule::stencil::{self, NotStencil, Stencil, Wish};
 use pollyrs_schedule::{Dependences, MappedScop};
 use pollyrs_scop::Scop;
 use pollyrs_tuning::StencilShape;
@@ -58,6 +58,21 @@ pub fn fuse(
     result
 }
 
+/// The stencil that a SCoP is, as it stands or with loops over colours unfolded: then the statements of the latter are the stencil's.
+fn recognised(scop: &Scop, deps: &Dependences) -> Result<(Option<Scop>, Stencil), Failure> {
+    let why = match stencil::recognise(scop, deps)? {
+        Ok(found) => return Ok((None, found)),
+        Err(why) => why,
+    };
+    if matches!(why, NotStencil::Shape | NotStencil::Domain | NotStencil::Access)
+        && let Some((unfolded, deps)) = stencil::unfold(scop, deps)?
+    {
+        let found = stencil::recognise(&unfolded, &deps)??;
+        return Ok((Some(unfolded), found));
+    }
+    Err(why.into())
+}
+
 fn try_fuse(
     scop: &Scop,
     deps: &Dependences,
@@ -65,7 +80,8 @@ fn try_fuse(
     kernels: &mut codegen::KernelModule,
     options: &Options,
 ) -> Result<Steps, Failure> {
-    let found = stencil::recognise(scop, deps)??;
+    let (unfolded, found) = recognised(scop, deps)?;
+    let statements = unfolded.as_ref().unwrap_or(scop);
     if !stencil::check::time_on_host(mapped)? {
         return Err(Failure::Reason("the time loop does not run on the host".into()));
     }
@@ -74,14 +90,14 @@ fn try_fuse(
         _ => None,
     };
     let wish = Wish { fuse: options.fuse_steps.map(i64::from), shape };
-    let plans = stencil::plans(scop, &found, &wish, &codegen::work(scop))?;
+    let plans = stencil::plans(statements, &found, &wish, &codegen::work(statements))?;
     for plan in &plans {
         let violations = stencil::check(plan)?;
         if let Some(v) = violations.first().filter(|_| !pollyrs_schedule::planted::unproved()) {
             return Err(Failure::Unproved(v.to_string()));
         }
     }
-    codegen::fuse(kernels, scop, mapped, &plans)?;
+    codegen::fuse(kernels, statements, mapped, &plans)?;
     let depths: Vec<String> =
         plans.iter().filter(|p| !p.config.complete).map(|p| p.config.fuse.to_string()).collect();
     let first = &plans[0];

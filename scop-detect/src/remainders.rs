@@ -171,3 +171,31 @@ pub(crate) fn is_remainder(e: &ScevExpr) -> bool {
     let product = |o: &ScevExpr| matches!(&o.kind, ScevKind::Mul(f) if f.iter().any(is_quotient));
     matches!(&e.kind, ScevKind::Add(ops) if ops.iter().any(product))
 }
+
+/// `(f, r, c)` with `a = f r + c`: what all coefficients of a function have in common. LLVM multiplies by the size of an element inside of `i mod 2`,
+/// as in `8 - 4 * (i mod 2)`, of which each value is a number of elements.
+pub(crate) fn without_factor(a: PwAff) -> isl::Result<(i64, PwAff, i64)> {
+    if !a.isa_aff()? {
+        return Ok((1, a, 0));
+    }
+    let aff = a.clone().as_aff()?;
+    let (whole, constant) = (aff.denominator()?.is_one()?, aff.constant()?.to_i64());
+    let Some(constant) = constant.filter(|_| whole) else { return Ok((1, a, 0)) };
+    let mut factor = 0i64;
+    for ty in [DimType::In, DimType::Param, DimType::Div] {
+        for d in 0..aff.dim(ty)? {
+            let Some(c) = aff.coefficient(ty, d as i32)?.to_i64() else { return Ok((1, a, 0)) };
+            factor = gcd(factor, c);
+        }
+    }
+    if factor < 2 {
+        return Ok((1, a, 0));
+    }
+    let ctx = a.space()?.context().clone();
+    let rest = a.add_constant(Val::int(&ctx, -constant)?)?.scale_down(Val::int(&ctx, factor)?)?;
+    Ok((factor, rest, constant))
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.saturating_abs() } else { gcd(b, a % b) }
+}

@@ -477,8 +477,10 @@ impl Builder<'_> {
         if let Some(p) = self.as_polynomial(&a)? {
             return Ok(p);
         }
-        quasi.push(a);
-        Ok(Polynomial::iter(place.loops.len() + quasi.len() - 1))
+        let (factor, rest, constant) = crate::remainders::without_factor(a)?;
+        quasi.push(rest);
+        let function = Polynomial::iter(place.loops.len() + quasi.len() - 1);
+        Ok(&function.scale(i128::from(factor)) + &Polynomial::constant(i128::from(constant)))
     }
 
     /// `a` as a polynomial, if it is one piece without integer divisions.

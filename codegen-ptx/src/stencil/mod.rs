@@ -20,6 +20,7 @@ mod exchange;
 mod host;
 mod inside;
 mod memory;
+mod points;
 mod tile;
 mod work;
 

@@ -14,7 +14,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_schedule::stencil::{StencilPlan, Step, StepAccess, plan};
+use pollyrs_schedule::stencil::{StencilPlan, Step, plan};
 use pollyrs_scop::{AccessValue, ArrayId, StmtId};
 use std::collections::BTreeMap;
 
@@ -465,20 +465,7 @@ impl<'a> Tile<'a> {
                 let other = self.operand(node, r, cell, iteration, own)?;
                 given.insert(load.0, ir.select(applies, other, usual));
             }
-            let mut coordinates = [row, self.columns[cell].at[0], self.columns[cell].at[1]];
-            let plain = step.accesses.contains(&StepAccess::Plain);
-            if plain && self.version != Version::Inner {
-                // The program's own loads need an instance of the statement.
-                for (axis, c) in coordinates.iter_mut().enumerate() {
-                    if axis == 0 && self.version == Version::Sides {
-                        continue;
-                    }
-                    if let Some(d) = self.dimension(axis) {
-                        let [lower, upper] = self.corners(Extent::Step(number), d);
-                        *c = ir.smax(self.smin(*c, upper), lower);
-                    }
-                }
-            }
+            let coordinates = self.executed((number, step), row, cell, time);
             let mut iterators = vec![time];
             for (d, shift) in &step.iterators {
                 let c = coordinates[plan::axis(self.plan.stencil.dims, *d)];
@@ -487,24 +474,7 @@ impl<'a> Tile<'a> {
             points.push((iterators, given));
         }
         let out = self.results(step.stmt, step.write, &points)?;
-        if self.version == Version::Inner || !(self.plan.stencil.buffers[n.buffer].has_border || step.partial)
-        {
-            return Ok(out);
-        }
-        let old = match (n.keep, border) {
-            (Some(before), _) => {
-                let age = n.lag - self.plan.nodes[before].lag;
-                (0..self.cells()).map(|c| own(before, age as usize, c)).collect::<Option<Values>>()
-            }
-            (None, given) => given.cloned(),
-        };
-        let Some(old) = old else {
-            return internal(format!("the border of node {node} is not there"));
-        };
-        let row_in = self.row_inside(Extent::Step(number), row);
-        let columns = &self.inside[self.plan.stencil.buffers.len() + number];
-        let result = |c: usize| ir.select(self.holds(row_in, columns[c]), out[c], old[c]);
-        Ok((0..self.cells()).map(result).collect())
+        self.with_kept(node, (number, step), (row, time), out, own, border)
     }
 
     /// What the points of a step store. Their divisions and roots have one test for unusual operands ([`quick`]), but at the border, where

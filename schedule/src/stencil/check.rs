@@ -162,6 +162,9 @@ fn versions(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
                     }
                 }
             }
+            if !step.lattices.is_empty() && !step.partial {
+                report(Rule::Version, format!("step {k} writes all elements"));
+            }
             let keeps = s.buffers[step.buffer].has_border || step.partial;
             // Memory holds what lies outside of the hull; of the hull only an earlier node holds all.
             if n.keep != before[step.buffer].filter(|_| keeps) || (step.partial && n.keep.is_none()) {

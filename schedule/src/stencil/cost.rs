@@ -106,6 +106,8 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
                 slots += each * work.get(s.steps[k].stmt.0).copied().unwrap_or(1.0) / together;
                 let plain = s.steps[k].accesses.iter().filter(|a| **a == StepAccess::Plain).count();
                 slots += 4.0 * (plain * cells) as f64;
+                // The test, and the choice between the old value and the new one.
+                slots += 2.0 * (s.steps[k].lattices.len() * cells) as f64;
                 traffic += 1.0 * plain as f64 * each;
             }
         }

@@ -17,7 +17,8 @@
 //! A *buffer* is an array, or the part of an array with fixed leading subscripts that depend on `t` modulo a small period only
 //! (`A[t % 2][i][j]`). Each step writes it on a box; the *hull* of these boxes is what a launch hands on, elements outside of it
 //! never change. A step whose box is smaller than the hull is *partial* and keeps the other elements; one whose box is a single
-//! row, column or point (a boundary) is *thin*. A read may have a [`Case`] for each such boundary: clamped and mirrored neighbours. A buffer is *live* if some step of a period reads or keeps its elements before a
+//! row, column or point (a boundary) is *thin*. A step may write every other element of its box only ([`Lattice`]); it is partial, too.
+//! Loops over colours are unfolded before that ([`unfold()`]). A read may have a [`Case`] for each such boundary: clamped and mirrored neighbours. A buffer is *live* if some step of a period reads or keeps its elements before a
 //! step of the same period wrote all of it: the only ones that a launch hands to the next.
 //!
 //! # How it runs
@@ -37,12 +38,16 @@
 mod cases;
 pub mod check;
 pub mod cost;
+mod lattice;
 pub mod plan;
 mod recognise;
+mod unfold;
 
 pub use check::{Violation, check};
+pub use lattice::Lattice;
 pub use plan::{Config, Node, NodeRead, StencilPlan, Wish, plans};
 pub use recognise::recognise;
+pub use unfold::unfold;
 
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, StmtId};
@@ -80,6 +85,8 @@ pub struct Step {
     pub partial: bool,
     /// Dimensions in which its box is one element wide whatever the sizes are: no inner tile meets it.
     pub thin: Vec<usize>,
+    /// Which elements of its box it writes: those whose instances are on all of these. It is partial if there are any.
+    pub lattices: Vec<Lattice>,
     /// Statement iterator `1 + j` is the coordinate `iterators[j].0` of the written element plus `iterators[j].1`.
     pub iterators: Vec<(usize, i64)>,
     /// One for each access of the statement, in their order.
@@ -167,3 +174,5 @@ pub enum NotStencil {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unfold_tests;

@@ -1,6 +1,7 @@
 //! Access relations to steps and buffers.
 
 use super::cases::{self, Read};
+use super::lattice::{self, Lattice};
 use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances};
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
@@ -10,7 +11,7 @@ use std::collections::BTreeSet;
 /// Periods that are tried: two and three time levels in one array are common, four is the last that is cheap to unroll.
 const MAX_PERIOD: i64 = 4;
 /// More statements than this are no stencil that fusing helps.
-const MAX_STATEMENTS: usize = 8;
+pub(super) const MAX_STATEMENTS: usize = 8;
 
 /// The stencil that `scop` is, or why it is none. The order of the steps has been proved against the flow dependences.
 pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<Stencil, NotStencil>> {
@@ -35,8 +36,10 @@ enum Subscript {
 /// A statement's domain as a box.
 pub(super) struct Domain {
     /// By iterator: first and last value.
-    pub bounds: Vec<(isl::PwAff, isl::PwAff)>,
+    pub bounds: Bounds,
     pub runs: isl::Set,
+    /// Which of the box's points there are.
+    pub lattices: Vec<Lattice>,
 }
 
 fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
@@ -70,7 +73,7 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
         if writes.peek().is_none() || writes.any(|w| w.kind != AccessKind::MustWrite) {
             return Ok(Err(NotStencil::Writes));
         }
-        match domain_box(s, &known)? {
+        match domain_box(&s.domain, &known)? {
             Some(d) => domains.push(d),
             None => return Ok(Err(NotStencil::Domain)),
         }
@@ -95,18 +98,30 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
     Ok(Err(NotStencil::Access))
 }
 
-/// The domain as a product of intervals, if it is one.
-fn domain_box(s: &Statement, known: &isl::Set) -> Result<Option<Domain>> {
-    let domain = s.domain.clone().intersect_params(known.clone())?;
+/// The domain as a product of intervals, or its points on lattices, if it is that.
+pub(super) fn domain_box(domain: &isl::Set, known: &isl::Set) -> Result<Option<Domain>> {
+    let domain = domain.clone().intersect_params(known.clone())?;
     if domain.is_empty()? {
         return Ok(None);
     }
-    box_of(&domain)
+    match box_of(&domain)? {
+        Some(found) => Ok(Some(found)),
+        None => lattice::of(&domain),
+    }
 }
 
 /// A set as a product of intervals, if it is one.
 pub(super) fn box_of(domain: &isl::Set) -> Result<Option<Domain>> {
-    let runs = domain.clone().params()?;
+    let Some((bounds, runs)) = bounds(domain)? else { return Ok(None) };
+    let is_box = product(domain, &bounds)?.intersect_params(runs.clone())?.is_equal(domain)?;
+    Ok(is_box.then_some(Domain { bounds, runs, lattices: Vec::new() }))
+}
+
+/// First and last value, by dimension.
+pub(super) type Bounds = Vec<(isl::PwAff, isl::PwAff)>;
+
+/// First and last value of each dimension of a set, and where there are any; `None` if a dimension has none.
+pub(super) fn bounds(domain: &isl::Set) -> Result<Option<(Bounds, isl::Set)>> {
     let mut bounds = Vec::new();
     for d in 0..domain.dim(isl::DimType::Set)? as i32 {
         // A dimension without a bound has no extreme value; isl reports it as an error.
@@ -118,14 +133,18 @@ pub(super) fn box_of(domain: &isl::Set) -> Result<Option<Domain>> {
         }
         bounds.push((domain.clone().dim_min(d)?.coalesce()?, domain.clone().dim_max(d)?.coalesce()?));
     }
+    Ok(Some((bounds, domain.clone().params()?)))
+}
+
+/// The points of the space of `domain` within bounds.
+pub(super) fn product(domain: &isl::Set, bounds: &Bounds) -> Result<isl::Set> {
     let mut product = isl::Set::universe(domain.space()?)?;
     for (d, (lower, upper)) in bounds.iter().enumerate() {
         let x = check::coordinate(domain, d as u32)?;
         product = product.intersect(x.clone().ge_set(check::lift(lower, domain)?)?)?;
         product = product.intersect(x.le_set(check::lift(upper, domain)?)?)?;
     }
-    let is_box = product.intersect_params(runs.clone())?.is_equal(domain)?;
-    Ok(is_box.then_some(Domain { bounds, runs }))
+    Ok(product)
 }
 
 /// Whether two functions of the parameters agree where `runs` holds.
@@ -441,7 +460,8 @@ fn with_period(
             accesses.push(StepAccess::Buffer { buffer: from, offset: read.offset });
         }
         let mut iterators = vec![(0, 0); domains[stmt].bounds.len() - 1];
-        let (mut partial, mut thin) = (false, Vec::new());
+        let lattices = domains[stmt].lattices.clone();
+        let (mut partial, mut thin) = (!lattices.is_empty(), Vec::new());
         for (d, place) in space.iter().enumerate() {
             match place {
                 Place::Iterator(j, c) => iterators[*j - 1] = (d, -c),
@@ -462,6 +482,7 @@ fn with_period(
             upper,
             partial,
             thin,
+            lattices,
             iterators,
             accesses,
             cases,
