@@ -77,9 +77,20 @@ static void lowerSwitch(SwitchInst &SI) {
   }
 }
 
+namespace {
+// Alias analysis that knows of objects which are handed to others behind a loop that they are not before.
+struct Aliases {
+  AAResults &AA;
+  EarliestEscapeAnalysis Escapes;
+
+  Aliases(AAResults &AA, DominatorTree &DT, const LoopInfo &LI) : AA(AA), Escapes(DT, &LI) {}
+};
+} // namespace
+
 // Whether nothing in the loop writes what `Load` reads.
-static bool isUnwritten(LoadInst &Load, const Loop &L, AAResults &AA) {
+static bool isUnwritten(LoadInst &Load, const Loop &L, Aliases &A) {
   MemoryLocation Location = MemoryLocation::get(&Load);
+  BatchAAResults AA(A.AA, &A.Escapes);
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB)
       if (I.mayWriteToMemory() && isModSet(AA.getModRefInfo(&I, Location)))
@@ -183,7 +194,7 @@ static Value *conjunction(const Guards &Conditions, IRBuilder<> &B) {
 // Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe without. All loads of its
 // place in the loop read the same: rotation leaves one in the guard and one in the loop, versions of a loop have one each. They become one,
 // which runs where one of them does.
-static bool hoistLoad(LoadInst &Load, Loop &L, AAResults &AA, DominatorTree &DT, LoopInfo &LI, bool &Changed) {
+static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool &Changed) {
   Instruction *Before = L.getLoopPreheader()->getTerminator();
   bool Speculated = isSafeToSpeculativelyExecute(&Load, Before, nullptr, &DT);
   SmallVector<Guards, 2> Ways(1);
@@ -257,7 +268,7 @@ static bool isDeep(const Loop &L) {
 
 // A load under a condition that changes in the loop, of a place that doesn't, and nothing else of which is known (`x->data`, where `x->height` was
 // looked at, too). Before the loop, the run-time library reads the place, if it can be read; otherwise no execution of the load would have come back.
-static bool peekAtLoad(LoadInst &Load, Loop &L, AAResults &AA, bool &Changed) {
+static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
   Type *Ty = Load.getType();
   const DataLayout &DL = Load.getDataLayout();
   Type *Word = DL.getIntPtrType(Load.getContext());
@@ -294,10 +305,10 @@ static bool peekAtLoad(LoadInst &Load, Loop &L, AAResults &AA, bool &Changed) {
   return Changed = true;
 }
 
-// One load of one loop, outermost loops first.
-static bool hoistAnyLoad(Function &F, AAResults &AA, DominatorTree &DT, LoopInfo &LI, bool &Changed) {
+// One load of one loop, outermost loops first, or of them alone.
+static bool hoistAnyLoad(Function &F, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool Outermost, bool &Changed) {
   for (Loop *L : LI.getLoopsInPreorder()) {
-    if (!L->getLoopPreheader())
+    if (!L->getLoopPreheader() || (Outermost && !L->isOutermost()))
       continue;
     for (BasicBlock *BB : L->blocks())
       for (Instruction &I : *BB)
@@ -305,6 +316,8 @@ static bool hoistAnyLoad(Function &F, AAResults &AA, DominatorTree &DT, LoopInfo
           if (hoistLoad(*Load, *L, AA, DT, LI, Changed))
             return true;
   }
+  if (Outermost)
+    return false;
   for (Loop *L : LI)
     if (L->getLoopPreheader() && isDeep(*L))
       for (BasicBlock *BB : L->blocks())
@@ -330,12 +343,14 @@ bool prs_lower_switches(Session *S, LLVMValueRef FRef, uint32_t MaxCases) {
   return !Found.empty();
 }
 
-bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads) {
+bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads, bool Outermost) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   for (uint32_t N = 0; N != MaxLoads; ++N) {
-    bool Again = hoistAnyLoad(F, S->FAM.getResult<AAManager>(F), S->FAM.getResult<DominatorTreeAnalysis>(F),
-                              S->FAM.getResult<LoopAnalysis>(F), Changed);
+    auto &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+    auto &LI = S->FAM.getResult<LoopAnalysis>(F);
+    Aliases AA(S->FAM.getResult<AAManager>(F), DT, LI);
+    bool Again = hoistAnyLoad(F, AA, DT, LI, Outermost, Changed);
     if (Changed)
       S->FAM.invalidate(F, PreservedAnalyses::none());
     if (!Again)

@@ -195,14 +195,17 @@ bool promote(Loop &L, Function &F, Session &S) {
   SmallVector<BasicBlock *, 4> Exits;
   L.getUniqueExitBlocks(Exits);
   bool Changed = false;
-  for (auto &[P, A] : placesOf(L, DL)) {
-    MemoryLocation Location = locationOf(A);
-    bool Disturbed = false;
-    for (BasicBlock *BB : L.blocks())
-      for (Instruction &I : *BB)
-        Disturbed |= I.mayReadOrWriteMemory() && !A.Instructions.contains(&I) && isModOrRefSet(AA.getModRefInfo(&I, Location));
-    if (Disturbed)
-      continue;
+  MapVector<Place, Accesses> Found = placesOf(L, DL);
+  // Before the first is a value: of values that change places alias analysis does not see where they come from.
+  Found.remove_if([&](auto &Entry) {
+    MemoryLocation Location = locationOf(Entry.second);
+    return any_of(L.blocks(), [&](BasicBlock *BB) {
+      return any_of(*BB, [&](Instruction &I) {
+        return I.mayReadOrWriteMemory() && !Entry.second.Instructions.contains(&I) && isModOrRefSet(AA.getModRefInfo(&I, Location));
+      });
+    });
+  });
+  for (auto &[P, A] : Found) {
     bool Invariant = true, Moved = false;
     for (Value *Pointer : A.Pointers)
       Invariant &= L.makeLoopInvariant(Pointer, Moved, L.getLoopPreheader()->getTerminator(), &Updater);

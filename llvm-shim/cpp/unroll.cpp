@@ -1,8 +1,9 @@
-// Loops of few iterations whose subscripts come from tables, which choose among variables, or walk through arrays of one iteration, unrolled;
-// src/prepare.rs has the argument.
+// Loops of few iterations whose subscripts come from tables, which choose among variables, exchange two objects word by word, or walk through
+// arrays of one iteration, unrolled; src/prepare.rs has the argument.
 
 #include "shim.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AssumptionCache.h"
@@ -71,6 +72,76 @@ static bool choosesElement(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
       return Variable && Variable->isStaticAlloca();
     });
   });
+}
+
+// Words of an object that a loop exchanges with another: a container's pointer and sizes, a structure of some of them.
+static constexpr unsigned MaxExchanged = 32;
+
+// `for (i = 0; i < words; ++i) exchange(p[i], q[i]);` in a loop around that keeps `p` and `q`: what Rust's `std::mem::swap(a, b)` makes of two vectors.
+static bool exchangesWords(const Loop &L, unsigned Count, ScalarEvolution &SE) {
+  if (!L.isInnermost() || !L.getParentLoop() || Count > MaxExchanged)
+    return false;
+  SmallVector<LoadInst *, 2> Loads;
+  SmallVector<StoreInst *, 2> Stores;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      if (auto *Load = dyn_cast<LoadInst>(&I))
+        Loads.push_back(Load);
+      else if (auto *Store = dyn_cast<StoreInst>(&I))
+        Stores.push_back(Store);
+      else if (I.mayReadOrWriteMemory() && !isa<AssumeInst>(I) && !I.isLifetimeStartOrEnd())
+        return false;
+    }
+  if (Loads.size() != 2 || Stores.size() != 2)
+    return false;
+  return all_of(Stores, [&](StoreInst *Store) {
+    auto *Load = dyn_cast<LoadInst>(Store->getValueOperand());
+    LoadInst *Other = Loads[0] == Load ? Loads[1] : Loads[0];
+    auto *At = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(Store->getPointerOperand()));
+    return Load && is_contained(Loads, Load) && Load->isSimple() && Store->isSimple() && Load->hasOneUse() && Load->getType()->isIntegerTy() && At &&
+           At->getLoop() == &L && SE.isLoopInvariant(At->getStart(), L.getParentLoop()) && At == SE.getSCEV(Other->getPointerOperand());
+  });
+}
+
+// The words of exchanged objects that are pointers elsewhere in the function are pointers where they are exchanged, too: values that change places.
+static void retypeExchanged(Function &F) {
+  const DataLayout &DL = F.getDataLayout();
+  using Place = std::pair<const Value *, int64_t>;
+  auto PlaceOf = [&](const Value *Pointer) {
+    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+    const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+    return Place(Base, Offset.getSExtValue());
+  };
+  DenseSet<Place> Pointers;
+  SmallVector<LoadInst *, 8> Words;
+  for (BasicBlock &BB : F)
+    for (Instruction &I : BB) {
+      const Value *At = getLoadStorePointerOperand(&I);
+      if (!At)
+        continue;
+      Type *T = getLoadStoreType(&I);
+      if (T->isPointerTy() && T->getPointerAddressSpace() == 0)
+        Pointers.insert(PlaceOf(At));
+      auto *Load = dyn_cast<LoadInst>(&I);
+      if (Load && Load->isSimple() && T->isIntegerTy(DL.getPointerSizeInBits()) && !Load->use_empty() && all_of(Load->uses(), [](const Use &U) {
+            auto *Store = dyn_cast<StoreInst>(U.getUser());
+            return Store && Store->isSimple() && U.getOperandNo() == 0;
+          }))
+        Words.push_back(Load);
+    }
+  for (LoadInst *Load : Words) {
+    bool Known = Pointers.contains(PlaceOf(Load->getPointerOperand())) || any_of(Load->users(), [&](User *U) {
+                   return Pointers.contains(PlaceOf(cast<StoreInst>(U)->getPointerOperand()));
+                 });
+    if (!Known)
+      continue;
+    auto *Pointer = new LoadInst(PointerType::get(F.getContext(), 0), Load->getPointerOperand(), "", false, Load->getAlign(), Load->getIterator());
+    Pointer->setAAMetadata(Load->getAAMetadata());
+    Pointer->takeName(Load);
+    for (Use &U : make_early_inc_range(Load->uses()))
+      U.set(Pointer);
+    Load->eraseFromParent();
+  }
 }
 
 // Bytes of an array on the stack that may become values, and values that are looked through for its subscripts.
@@ -177,7 +248,8 @@ static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t 
       Size += BB->size();
     if (!Count || Count > MaxIterations || Size * Count > MaxInstructions || !L->isLoopSimplifyForm() || !L->isSafeToClone())
       continue;
-    if (!indexesByTable(*L) && !(L->isInnermost() && choosesElement(*L, LI, SE)) && !walksLocals(*L, LI, SE))
+    bool Exchanges = exchangesWords(*L, Count, SE);
+    if (!Exchanges && !indexesByTable(*L) && !(L->isInnermost() && choosesElement(*L, LI, SE)) && !walksLocals(*L, LI, SE))
       continue;
     UnrollLoopOptions Options{};
     Options.Count = Count;
@@ -189,6 +261,8 @@ static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t 
                    &S.FAM.getResult<TargetIRAnalysis>(F), &Remarks, /*PreserveLCSSA=*/true);
     if (Result == LoopUnrollResult::Unmodified)
       continue;
+    if (Exchanges)
+      retypeExchanged(F);
     S.FAM.invalidate(F, PreservedAnalyses::none());
     return true;
   }

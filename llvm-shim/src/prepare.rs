@@ -130,7 +130,15 @@ impl Session {
     pub fn hoist_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS) })
+        Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS, false) })
+    }
+
+    /// As [`Session::hoist_loads`], only what no outermost loop changes: before pointers that change places in one become values, of which
+    /// alias analysis does not see the objects that they come from.
+    pub fn hoist_unchanged_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS, true) })
     }
 
     /// Pointers that outermost loops leave behind are computed from their numbers of iterations behind them: the device has no pointers to
@@ -200,7 +208,7 @@ impl Session {
     }
 
     /// Unrolls loops of few iterations in which subscripts are computed from a constant table, or from an array on the stack, which choose
-    /// a pointer to a variable, or walk through an array of one iteration. Returns whether there was one: what is loaded is not simplified yet.
+    /// a pointer to a variable, exchange two objects word by word (pointers become pointers again), or walk through an array of one iteration. Returns whether there was one: what is loaded is not simplified yet.
     pub fn unroll_tables(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

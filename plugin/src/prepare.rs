@@ -136,6 +136,9 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         }
         session.run_passes(f, LOOPS)?;
     }
+    if session.hoist_unchanged_loads(f)? {
+        session.run_passes(f, MERGE)?;
+    }
     session.promote_pointers(f)?;
     for _ in 0..MAX_SEPARATED {
         if !session.divide_sizes(f)? {

@@ -86,7 +86,7 @@ def plugin_command(source, out, targets="cuda,emulated", level="-O3", element=No
 
 def rust_command(source, out, plugin=True, level="3"):
     """rustc, with the plugin or without. Its own debug checks of overflow are off at any level but 0."""
-    command = ["rustc", "--edition=2024", f"-Copt-level={level}", source, "-o", out]
+    command = ["rustc", "--edition=2024", f"-Copt-level={level}", "-Ccodegen-units=1", source, "-o", out]
     if not plugin:
         return [str(word) for word in command]
     link = [f"-Clink-arg={SHARED_RUNTIME}", f"-Clink-arg=-Wl,-rpath,{BUILD}"]

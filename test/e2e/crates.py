@@ -52,7 +52,7 @@ def check(result, work, prefix, report):
         (work / "crate" / path).write_text(text, encoding="utf-8")
     library = prefix / "lib"
     with_plugin = {"RUSTC_BOOTSTRAP": "1", "POLLYRS_TARGETS": "emulated",
-                   "RUSTFLAGS": f"-Zllvm-plugins={library}/libpollyrs.so -Clink-arg={library}/libpollyrs_rt.so -Clink-arg=-Wl,-rpath,{library}"}
+                   "RUSTFLAGS": f"-Ccodegen-units=1 -Zllvm-plugins={library}/libpollyrs.so -Clink-arg={library}/libpollyrs_rt.so -Clink-arg=-Wl,-rpath,{library}"}
     programs = {}
     for name, settings in {"plain": {}, "offloaded": with_plugin}.items():
         command = ["cargo", "build", "--release", "--offline", "--quiet", "--target", TARGET, "--manifest-path", work / "crate" / "Cargo.toml",
