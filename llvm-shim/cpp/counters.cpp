@@ -184,6 +184,56 @@ extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
   return Changed;
 }
 
+// `for (rest = n; rest >= m; rest -= m)`, which scalar evolution does not count for an `m` that is not a number: it runs `n / m` times, as Rust's iterators over
+// chunks do. Rotated, the loop is entered where `n >= m` holds; and `m` is not 0, for which it would not end.
+static bool countChunks(Loop &L, ScalarEvolution &SE) {
+  using namespace PatternMatch;
+  BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
+  auto *Branch = Latch && Before && L.getExitingBlock() == Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
+  CmpPredicate Pred;
+  Value *Rest, *M;
+  if (!Branch || !Branch->isConditional() || !isa<SCEVCouldNotCompute>(SE.getBackedgeTakenCount(&L)) ||
+      !match(Branch->getCondition(), m_ICmp(Pred, m_Value(Rest), m_Value(M))))
+    return false;
+  CmpInst::Predicate Stays = L.contains(Branch->getSuccessor(0)) ? CmpInst::Predicate(Pred) : CmpInst::getInversePredicate(Pred);
+  if (L.isLoopInvariant(Rest)) {
+    std::swap(Rest, M);
+    Stays = CmpInst::getSwappedPredicate(Stays);
+  }
+  Value *Last;
+  bool Taken = match(Rest, m_Sub(m_Value(Last), m_Specific(M)));
+  auto *PHI = Taken ? dyn_cast<PHINode>(Last) : nullptr;
+  if (Stays != CmpInst::ICMP_UGE || !L.isLoopInvariant(M) || isa<Constant>(M) || !PHI || PHI->getParent() != L.getHeader() ||
+      PHI->getIncomingValueForBlock(Latch) != Rest)
+    return false;
+  Value *N = PHI->getIncomingValueForBlock(Before);
+  const SCEV *By = SE.getSCEV(M);
+  if (!SE.isLoopEntryGuardedByCond(&L, CmpInst::ICMP_UGE, SE.getSCEV(N), By) || !SE.isLoopEntryGuardedByCond(&L, CmpInst::ICMP_NE, By, SE.getZero(By->getType())))
+    return false;
+  SE.forgetLoop(&L);
+  Value *Chunks = IRBuilder<>(Before->getTerminator()).CreateUDiv(N, M, "pollyrs.chunks");
+  Type *Ty = N->getType();
+  PHINode *Chunk = PHINode::Create(Ty, 2, "pollyrs.chunk", L.getHeader()->begin());
+  IRBuilder<> B(Branch);
+  Value *Next = B.CreateAdd(Chunk, ConstantInt::get(Ty, 1), "", /*HasNUW=*/true);
+  Chunk->addIncoming(ConstantInt::get(Ty, 0), Before);
+  Chunk->addIncoming(Next, Latch);
+  bool First = L.contains(Branch->getSuccessor(0));
+  Branch->setCondition(B.CreateICmp(First ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, Next, Chunks));
+  return true;
+}
+
+extern "C" bool prs_count_chunks(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  auto &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
+  bool Changed = false;
+  for (Loop *L : S->FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
+    Changed |= countChunks(*L, SE);
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}
+
 // What outermost loops leave in pointers (`return result;` of std::transform) is computed behind them.
 extern "C" bool prs_rewrite_exit_pointers(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);

@@ -207,6 +207,13 @@ impl Session {
         Ok(unsafe { sys::prs_advance_counters(self.raw, f) })
     }
 
+    /// Loops that end where what is left is less than what an iteration takes, which is an argument, get a counter. Returns whether there was one.
+    pub fn count_chunks(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_count_chunks(self.raw, f) })
+    }
+
     /// Unrolls loops of few iterations in which subscripts are computed from a constant table, or from an array on the stack, which choose
     /// a pointer to a variable, exchange two objects word by word (pointers become pointers again), or walk through an array of one iteration. Returns whether there was one: what is loaded is not simplified yet.
     pub fn unroll_tables(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

@@ -146,6 +146,7 @@ unsafe extern "C" {
     pub fn prs_rewrite_exit_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_drop_stack_saves(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_count_chunks(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_arithmetic(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_loads(s: *mut RawSession, f: LLVMValueRef, max_loads: u32, outermost: bool) -> bool;
     pub fn prs_expand_complex_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;

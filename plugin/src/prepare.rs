@@ -167,6 +167,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         session.run_passes(f, LOOPS)?;
     }
     session.hoist_arithmetic(f)?;
+    session.count_chunks(f)?;
     session.advance_counters(f)?;
     session.run_passes(f, SIMPLIFY)?;
     if session.divide_rows(f, MAX_ROWS)? {

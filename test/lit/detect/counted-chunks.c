@@ -1,0 +1,43 @@
+// A loop that takes chunks of an argument's size from what is left runs as often as chunks fit in; where the size may be 0, or the last chunk is left
+// over, nobody knows how often.
+//
+// RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: %opt -passes="print<pollyrs-detect>" -disable-output %t.ll 2>&1 | FileCheck %s
+
+// CHECK: scop whole at {{.*}}: 1 statements, 1 arrays, 2 loops
+void whole(double *rows, unsigned long rest, unsigned long chunk) {
+  if (!chunk)
+    return;
+  for (; rest >= chunk; rest -= chunk, rows += chunk)
+    for (unsigned long j = 0; j < chunk; j++)
+      rows[j] = rows[j] * 2 + j;
+}
+
+// CHECK: scop other_way at {{.*}}: 1 statements, 1 arrays, 2 loops
+void other_way(double *rows, unsigned long rest, unsigned long chunk) {
+  if (!chunk)
+    return;
+  for (; !(chunk > rest); rest = rest - chunk, rows += chunk)
+    for (unsigned long j = 0; j < chunk; j++)
+      rows[j] = rows[j] * 2 + j;
+}
+
+// CHECK-NOT: scop no_size
+// CHECK: rejected Subscript at {{.*}}: a subscript of rows is not affine
+// CHECK-NOT: scop no_size
+void no_size(double *rows, unsigned long rest, unsigned long chunk) {
+  for (; rest >= chunk; rest -= chunk, rows += chunk)
+    for (unsigned long j = 0; j < chunk; j++)
+      rows[j] = rows[j] * 2 + j;
+}
+
+// CHECK-NOT: scop not_the_last
+// CHECK: rejected Subscript at {{.*}}: a subscript of rows is not affine
+// CHECK-NOT: scop not_the_last
+void not_the_last(double *rows, unsigned long rest, unsigned long chunk) {
+  if (!chunk)
+    return;
+  for (; rest > chunk; rest -= chunk, rows += chunk)
+    for (unsigned long j = 0; j < chunk; j++)
+      rows[j] = rows[j] * 2 + j;
+}
