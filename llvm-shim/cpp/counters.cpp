@@ -185,7 +185,7 @@ extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
 }
 
 // `for (rest = n; rest >= m; rest -= m)`, which scalar evolution does not count for an `m` that is not a number: it runs `n / m` times, as Rust's iterators over
-// chunks do. Rotated, the loop is entered where `n >= m` holds; and `m` is not 0, for which it would not end.
+// chunks do. Rotated, the loop is entered where `n >= m` holds; and `m` is not 0, for which it would not end, or is positive where the comparison is signed.
 static bool countChunks(Loop &L, ScalarEvolution &SE) {
   using namespace PatternMatch;
   BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
@@ -203,12 +203,14 @@ static bool countChunks(Loop &L, ScalarEvolution &SE) {
   Value *Last;
   bool Taken = match(Rest, m_Sub(m_Value(Last), m_Specific(M)));
   auto *PHI = Taken ? dyn_cast<PHINode>(Last) : nullptr;
-  if (Stays != CmpInst::ICMP_UGE || !L.isLoopInvariant(M) || isa<Constant>(M) || !PHI || PHI->getParent() != L.getHeader() ||
+  bool Signed = Stays == CmpInst::ICMP_SGE;
+  if ((!Signed && Stays != CmpInst::ICMP_UGE) || !L.isLoopInvariant(M) || isa<Constant>(M) || !PHI || PHI->getParent() != L.getHeader() ||
       PHI->getIncomingValueForBlock(Latch) != Rest)
     return false;
   Value *N = PHI->getIncomingValueForBlock(Before);
-  const SCEV *By = SE.getSCEV(M);
-  if (!SE.isLoopEntryGuardedByCond(&L, CmpInst::ICMP_UGE, SE.getSCEV(N), By) || !SE.isLoopEntryGuardedByCond(&L, CmpInst::ICMP_NE, By, SE.getZero(By->getType())))
+  const SCEV *By = SE.getSCEV(M), *Zero = SE.getZero(By->getType());
+  if (!SE.isLoopEntryGuardedByCond(&L, Stays, SE.getSCEV(N), By) ||
+      !SE.isLoopEntryGuardedByCond(&L, Signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_NE, By, Zero))
     return false;
   SE.forgetLoop(&L);
   Value *Chunks = IRBuilder<>(Before->getTerminator()).CreateUDiv(N, M, "pollyrs.chunks");

@@ -22,6 +22,26 @@ void other_way(double *rows, unsigned long rest, unsigned long chunk) {
       rows[j] = rows[j] * 2 + j;
 }
 
+// CHECK: scop with_sign at {{.*}}: 1 statements, 1 arrays, 2 loops
+void with_sign(double *rows, int rest, int chunk) {
+  if (chunk <= 0)
+    return;
+  for (; rest >= chunk; rest -= chunk, rows += chunk)
+    for (int j = 0; j < chunk; j++)
+      rows[j] = rows[j] * 2 + j;
+}
+
+// CHECK-NOT: scop any_sign
+// CHECK: rejected Subscript at {{.*}}: a subscript of rows is not affine
+// CHECK-NOT: scop any_sign
+void any_sign(double *rows, int rest, int chunk) {
+  if (!chunk)
+    return;
+  for (; rest >= chunk; rest -= chunk, rows += chunk)
+    for (int j = 0; j < chunk; j++)
+      rows[j] = rows[j] * 2 + j;
+}
+
 // CHECK-NOT: scop no_size
 // CHECK: rejected Subscript at {{.*}}: a subscript of rows is not affine
 // CHECK-NOT: scop no_size
