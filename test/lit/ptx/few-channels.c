@@ -9,7 +9,7 @@
 // MAPPING: { K1[] : argument_0 > 0 and argument_1 > 0 and 0 < argument_2 <= 4 }
 
 // CHECK-LABEL: .entry halve_K0(
-// CHECK: .reqntid 32, 4, 4
+// CHECK: .reqntid 32, 4, 1
 // CHECK-LABEL: .entry halve_K1(
 // CHECK: .reqntid 4, 32, 4
 void halve(int h, int w, int c, float in[2 * h][2 * w][c], float out[h][w][c]) {
@@ -20,7 +20,7 @@ void halve(int h, int w, int c, float in[2 * h][2 * w][c], float out[h][w][c]) {
 }
 
 // CHECK-LABEL: .entry rgb_K0(
-// CHECK: .reqntid 4, 32, 4
+// CHECK: .reqntid 4, 32, 1
 // CHECK-NOT: .entry rgb_K1(
 void rgb(int h, int w, float in[2 * h][2 * w][3], float out[h][w][3]) {
   for (int y = 0; y < h; y++)

@@ -22,7 +22,7 @@ void constant(int c, int h, int w, float in[c][h][w], float f[3][3], float out[c
 }
 
 // CHECK-LABEL: .entry unknown_K0(
-// CHECK: .reqntid 32, 4, 4
+// CHECK: .reqntid 32, 4, 1
 void unknown(int c, int h, int w, int n, float in[c][h][w], float f[n][n], float out[c][h][w]) {
   for (int k = 0; k < c; k++)
     for (int y = 0; y < h - n; y++)
