@@ -191,10 +191,28 @@ static Value *conjunction(const Guards &Conditions, IRBuilder<> &B) {
   return B.CreateFreeze(All);
 }
 
+// Variables that are one value in every iteration, now that it is loaded once, are that value: rotation carries what it loads again around a loop.
+static void replaceCarried(Value &V) {
+  SmallVector<PHINode *, 4> Carried;
+  do {
+    Carried.clear();
+    for (User *U : V.users())
+      if (auto *PHI = dyn_cast<PHINode>(U); PHI && PHI != &V && PHI->hasConstantValue() == &V && !is_contained(Carried, PHI))
+        Carried.push_back(PHI);
+    for (PHINode *PHI : Carried) {
+      PHI->replaceAllUsesWith(&V);
+      PHI->eraseFromParent();
+    }
+  } while (!Carried.empty());
+}
+
+// Which loads move: those of outermost loops with all others of their place; all that can; and those that the run-time library looks at.
+enum class Hoisting : uint32_t { Together, Any, Peeking };
+
 // Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe without. All loads of its
 // place in the loop read the same: rotation leaves one in the guard and one in the loop, versions of a loop have one each. They become one,
-// which runs where one of them does.
-static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool &Changed) {
+// which runs where one of them does. If they have to go `Together`, none moves that leaves another one behind.
+static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool Together, bool &Changed) {
   Instruction *Before = L.getLoopPreheader()->getTerminator();
   bool Speculated = isSafeToSpeculativelyExecute(&Load, Before, nullptr, &DT);
   SmallVector<Guards, 2> Ways(1);
@@ -217,8 +235,11 @@ static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, L
       // Unlike this one it may run where this one does not.
       if (Guarded && !DT.dominates(&Load, Other)) {
         Guards Conditions;
-        if (!guardsOf(*Other, L, DT, LI, Conditions) || !hoistGuards(Conditions, L, Before, Changed))
+        if (!guardsOf(*Other, L, DT, LI, Conditions) || !hoistGuards(Conditions, L, Before, Changed)) {
+          if (Together)
+            return false;
           continue;
+        }
         if (!is_contained(Ways, Conditions))
           Ways.push_back(Conditions);
       }
@@ -234,6 +255,7 @@ static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, L
       Load.dropPoisonGeneratingAnnotations();
     if (Ways.size() > 1)
       Load.dropUBImplyingAttrsAndMetadata();
+    replaceCarried(*V);
   };
   // One that every execution of the loop reaches makes up for the conditions of all.
   if (any_of(Ways, [](const Guards &Conditions) { return Conditions.empty(); })) {
@@ -302,21 +324,23 @@ static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
     Other->replaceAllUsesWith(Found);
     Other->eraseFromParent();
   }
+  replaceCarried(*Found);
   return Changed = true;
 }
 
-// One load of one loop, outermost loops first, or of them alone.
-static bool hoistAnyLoad(Function &F, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool Outermost, bool &Changed) {
+// One load of one loop, outermost loops first.
+static bool hoistAnyLoad(Function &F, Aliases &AA, DominatorTree &DT, LoopInfo &LI, Hoisting How, bool &Changed) {
+  bool Together = How == Hoisting::Together;
   for (Loop *L : LI.getLoopsInPreorder()) {
-    if (!L->getLoopPreheader() || (Outermost && !L->isOutermost()))
+    if (!L->getLoopPreheader() || (Together && L->getParentLoop()))
       continue;
     for (BasicBlock *BB : L->blocks())
       for (Instruction &I : *BB)
         if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load))
-          if (hoistLoad(*Load, *L, AA, DT, LI, Changed))
+          if (hoistLoad(*Load, *L, AA, DT, LI, Together, Changed))
             return true;
   }
-  if (Outermost)
+  if (How != Hoisting::Peeking)
     return false;
   for (Loop *L : LI)
     if (L->getLoopPreheader() && isDeep(*L))
@@ -343,14 +367,14 @@ bool prs_lower_switches(Session *S, LLVMValueRef FRef, uint32_t MaxCases) {
   return !Found.empty();
 }
 
-bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads, bool Outermost) {
+bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads, uint32_t How) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   for (uint32_t N = 0; N != MaxLoads; ++N) {
     auto &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
     auto &LI = S->FAM.getResult<LoopAnalysis>(F);
     Aliases AA(S->FAM.getResult<AAManager>(F), DT, LI);
-    bool Again = hoistAnyLoad(F, AA, DT, LI, Outermost, Changed);
+    bool Again = hoistAnyLoad(F, AA, DT, LI, Hoisting(How), Changed);
     if (Changed)
       S->FAM.invalidate(F, PreservedAnalyses::none());
     if (!Again)

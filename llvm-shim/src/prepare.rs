@@ -107,6 +107,18 @@ const MAX_UNROLLED: u32 = 2000;
 /// Loads moved in one function at most: analyses are renewed after each.
 const MAX_LOADS: u32 = 64;
 
+/// Which loads [`Session::hoist_loads`] moves. Each comes when the one before has no more: conditions that change, as it seems, are found not to
+/// once other loads have moved and their values are merged; and of loads of one place that moved one by one, nobody knows any more that they are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hoisting {
+    /// Those of outermost loops, with all others of their place.
+    Together,
+    /// All that can.
+    Any,
+    /// Also those that nothing but the run-time library can make.
+    Peeking,
+}
+
 impl Session {
     /// Switches inside loops, of at most `max_cases` cases, become comparisons. Returns whether there were any.
     pub fn lower_switches(&self, f: LLVMValueRef, max_cases: u32) -> Result<bool, ShimError> {
@@ -126,19 +138,11 @@ impl Session {
     /// Moves loads that steer loops (bounds, base pointers) out of the outermost loop that does not write what they read, by alias
     /// analysis. A load that the loop executes under a condition which it does not change is executed under that condition before
     /// the loop. One under a condition that changes is made before deep nests of loops by the run-time library, which survives places that are
-    /// not there.
-    pub fn hoist_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+    /// not there ([`Hoisting::Peeking`]).
+    pub fn hoist_loads(&self, f: LLVMValueRef, how: Hoisting) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS, false) })
-    }
-
-    /// As [`Session::hoist_loads`], only what no outermost loop changes: before pointers that change places in one become values, of which
-    /// alias analysis does not see the objects that they come from.
-    pub fn hoist_unchanged_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
-        self.require_idle(f)?;
-        // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS, true) })
+        Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS, how as u32) })
     }
 
     /// Pointers that outermost loops leave behind are computed from their numbers of iterations behind them: the device has no pointers to

@@ -6,7 +6,7 @@
 
 use crate::{PluginError, sums, vectors};
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_llvm_shim::Session;
+use pollyrs_llvm_shim::{Hoisting, Session};
 
 /// Local variables become values.
 const VALUES: &str = "lower-expect,sroa,early-cse<memssa>";
@@ -46,7 +46,7 @@ const MAX_STEPS: u32 = 4;
 const MAX_SEPARATED: u32 = 8;
 
 /// Loads that load from what others load.
-const MAX_HOISTED: u32 = 4;
+const MAX_HOISTED: u32 = 12;
 
 /// Instructions that a loop may have when iterations are joined for the sake of pointers that change places.
 const MAX_ROTATED: u32 = 4000;
@@ -88,11 +88,11 @@ pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError
 
 /// Of `rows[0].size()`, first the table moves before the loop, then the row's ends.
 fn hoist_loads(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
-    for _ in 0..MAX_HOISTED {
-        if !session.hoist_loads(f)? {
-            break;
+    let mut rounds = 0..MAX_HOISTED;
+    for how in [Hoisting::Together, Hoisting::Any, Hoisting::Peeking] {
+        while rounds.next().is_some() && session.hoist_loads(f, how)? {
+            session.run_passes(f, MERGE)?;
         }
-        session.run_passes(f, MERGE)?;
     }
     Ok(())
 }
@@ -136,7 +136,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         }
         session.run_passes(f, LOOPS)?;
     }
-    if session.hoist_unchanged_loads(f)? {
+    if session.hoist_loads(f, Hoisting::Together)? {
         session.run_passes(f, MERGE)?;
     }
     session.promote_pointers(f)?;

@@ -5,6 +5,7 @@
 // ARGS: 2 3
 // ARGS: 31 65
 // OFFLOAD: yes
+// KERNELS: kernel
 #include "example.h"
 
 struct grid {
