@@ -1,8 +1,9 @@
-// What is known of single calls and definitions, for summaries of what a function does to memory.
+// What is known of single calls, definitions and values.
 
 #include "shim.h"
 
 #include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -72,6 +73,12 @@ bool prs_does_not_throw(LLVMValueRef FRef) { return unwrap<Function>(FRef)->does
 bool prs_is_new_memory(LLVMValueRef V) {
   auto *Call = dyn_cast<CallBase>(unwrap(V));
   return Call && Call->returnDoesNotAlias();
+}
+
+// An absolute value, a square, a converted integer.
+bool prs_never_negative_zero(LLVMValueRef V) {
+  auto *I = dyn_cast<Instruction>(unwrap(V));
+  return I && I->getType()->isFloatingPointTy() && cannotBeNegativeZero(I, SimplifyQuery(I->getDataLayout(), I));
 }
 
 } // extern "C"

@@ -1,4 +1,4 @@
-//! What is known of single calls, definitions and pointers, without analyses of a function.
+//! What is known of single calls, definitions and values, without analyses of a function.
 
 use crate::{LLVMValueRef, sys};
 use std::ops::{BitOr, BitOrAssign};
@@ -113,6 +113,12 @@ pub fn does_not_throw(f: LLVMValueRef) -> bool {
 pub fn is_new_memory(v: LLVMValueRef) -> bool {
     // SAFETY: a live value.
     unsafe { sys::prs_is_new_memory(v) }
+}
+
+/// A floating-point value that is -0.0 in no execution.
+pub fn never_negative_zero(v: LLVMValueRef) -> bool {
+    // SAFETY: a live value.
+    unsafe { sys::prs_never_negative_zero(v) }
 }
 
 /// All values that `p` may be an offset from: `p` itself where nothing more is known.

@@ -36,7 +36,7 @@ mod version;
 pub use analyses::{Analyses, LoopData, LoopId, MemoryEffect, RegionData, Regions};
 pub use effects::{
     CallFacts, Touch, argument_effect, call_facts, callee, does_not_throw, is_final, is_new_memory,
-    may_be_captured, note_not_captured, underlying_objects,
+    may_be_captured, never_negative_zero, note_not_captured, underlying_objects,
 };
 pub use error::ShimError;
 pub use inkwell::llvm_sys::prelude::{

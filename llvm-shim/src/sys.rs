@@ -252,6 +252,7 @@ unsafe extern "C" {
     pub fn prs_is_final(f: LLVMValueRef) -> bool;
     pub fn prs_does_not_throw(f: LLVMValueRef) -> bool;
     pub fn prs_is_new_memory(v: LLVMValueRef) -> bool;
+    pub fn prs_never_negative_zero(v: LLVMValueRef) -> bool;
     pub fn prs_underlying_objects(p: LLVMValueRef, ctx: *mut c_void, sink: PointerSink);
     pub fn prs_leaves_plainly(f: LLVMValueRef) -> bool;
     pub fn prs_can_speculate(a: *mut RawAnalyses, inst: LLVMValueRef, before: LLVMValueRef) -> bool;

@@ -8,7 +8,7 @@
 //!   program allows. Their identity is a NaN, since with any other a part that has NaNs alone would lose them; with `nnan` an infinity.
 //! - `select(fcmp(value > cell), value, cell)` without any flag: the comparison is false for a NaN, so the values that are NaN are passed over, and
 //!   a cell that is one stays. Among equal values (zeros of both signs) the first stays, or with `>=` the last one; so it is
-//!   associative, but does not commute. Its identity is the infinity that nothing is below. The form that keeps the cell where the
+//!   associative, but commutes only where no value is -0.0: absolute values, squares. Its identity is the infinity that nothing is below. The form that keeps the cell where the
 //!   comparison holds (`cell > value ? cell : value`) takes a NaN for the cell and then anything for the NaN: not associative.
 //!
 //! # Example
@@ -231,7 +231,8 @@ fn select(new: Value, old: Value) -> Option<Operation> {
     let least = if both & LLVMFastMathNoInfs != 0 { -largest(ty)? } else { f64::NEG_INFINITY };
     // SAFETY: a floating-point type, since it is compared as one.
     let identity = unsafe { LLVMConstReal(ty, if larger { least } else { -least }) };
-    let commutative = both & LLVMFastMathNoNaNs != 0 && both & LLVMFastMathNoSignedZeros != 0;
+    let no_matter = both & LLVMFastMathNoNaNs != 0 && both & LLVMFastMathNoSignedZeros != 0;
+    let commutative = no_matter || pollyrs_llvm_shim::never_negative_zero(taken);
     Some(Operation { value: taken, instructions: vec![compare, new], identity, commutative })
 }
 

@@ -141,13 +141,14 @@ fn reduced(
             Some(p) => reduce::on_host(&p.tree, &scop.statements[first.statement])?,
             None => 0,
         };
-        let mut chain = reduce::Chain { in_turn: in_turn & ((1 << first.outer.min(31)) - 1), ..first };
-        loop {
+        let mut left = vec![reduce::Chain { in_turn: in_turn & ((1 << first.outer.min(31)) - 1), ..first }];
+        while let Some(chain) = left.pop() {
             let made = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::cut(&best.0, chain));
-            let Ok(Some(made)) = made else { break };
-            let more = reduce::again(&made, chain);
-            let Ok(next) = proved(&best.0, &best.1, made, options.budget) else { break };
-            (best, chain, any) = (next, more, true);
+            let Ok(Some(made)) = made else { continue };
+            let rest = reduce::again(&made, chain);
+            let Ok(next) = proved(&best.0, &best.1, made, options.budget) else { continue };
+            left.extend([rest].into_iter().chain(reduce::inside(&best.0, chain)?));
+            (best, any) = (next, true);
         }
     }
     if !any {

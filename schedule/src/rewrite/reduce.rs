@@ -4,7 +4,7 @@
 //! its outer iterators, gets partial results: an array with the identity in each cell, which the statement updates instead, and a second statement
 //! that applies the update to the original cell with each partial result, in order. The chains through the partial results are shorter, and
 //! different ones are independent.
-//! - A chain over several loops is cut at the iterations of the outermost one.
+//! - A chain over several loops is cut at the iterations of the outermost one, then what is left in each part ([`inside`]).
 //! - A chain over one loop `k` is cut into `k mod C` where the operation commutes: neighbouring threads then read neighbouring
 //!   elements. Where it does not, each part is a run of consecutive iterations.
 //! - Operands may be other cells of the array that is updated: in Nussinov's recurrence each interval is the best of all its splits.
@@ -32,6 +32,8 @@ const PARTS: [u32; 3] = [65536, 1024, 32];
 const PARTS_OF_MANY: [u32; 2] = [1024, 32];
 /// The same where chains that run one after the other share the cells of their parts: those that run side by side are many already.
 const PARTS_IN_TURN: [u32; 1] = [32];
+/// Innermost loops of fewer iterations are one part.
+const SHORT: u32 = 64;
 /// Consecutive iterations of a part where the order counts.
 const RUNS: [u32; 3] = [256, 64, 32];
 
@@ -191,6 +193,38 @@ fn outer(scop: &Scop, deps: &Dependences, s: &Statement) -> Result<Option<u32>> 
 /// The chain that cutting `chain` left.
 pub(super) fn again(made: &Made, chain: Chain) -> Chain {
     Chain { statement: made.scop.statements.len() - 1, level: chain.level + 1, ..chain }
+}
+
+/// The chains that a cut of `chain` in `scop` at its outermost loop leaves in the parts, one for each iteration of that loop. These alone may be few, and if neighbouring threads have
+/// neighbouring parts they read elements that are far apart: of what is left of several loops, each iteration of the outermost one becomes a part as well, and of a
+/// single loop of a commutative operation `k mod 32`. `None` if there is nothing to cut.
+pub(super) fn inside(scop: &Scop, chain: Chain) -> Result<Option<Chain>> {
+    let s = &scop.statements[chain.statement];
+    let left = s.domain.dim(isl::DimType::Set)?.saturating_sub(chain.outer + 1);
+    let commutes = s.reduction.as_ref().is_some_and(|r| r.commutative);
+    // What is left of a single loop is short, and not cut again; what is left of several is cut once more.
+    let level = match left {
+        1 if commutes && !is_short(scop, &s.domain)? => PARTS_OF_MANY.len() - 1,
+        0 | 1 => return Ok(None),
+        _ if commutes => PARTS_OF_MANY.len() - 2,
+        _ => RUNS.len() - 2,
+    };
+    Ok(Some(Chain { outer: chain.outer + 1, level, ..chain }))
+}
+
+/// Whether the innermost loop is known to have few iterations.
+fn is_short(scop: &Scop, domain: &isl::Set) -> Result<bool> {
+    let known = known(scop)?;
+    let n = domain.dim(isl::DimType::Set)?;
+    let values = domain.clone().intersect_params(known)?.project_out(isl::DimType::Set, 0, n - 1)?;
+    if !values.dim_has_lower_bound(isl::DimType::Set, 0)?
+        || !values.dim_has_upper_bound(isl::DimType::Set, 0)?
+    {
+        return Ok(false);
+    }
+    let least = isl::Val::int(&scop.ctx, i64::from(SHORT))?;
+    let (first, last) = (values.clone().dim_min(0)?, values.dim_max(0)?);
+    Ok(first.add_constant(least)?.le_set(last)?.is_empty()?)
 }
 
 /// The SCoP with the chains cut once; `None` if that is not possible or has been done often enough.

@@ -227,6 +227,43 @@ fn reductions_are_cut() {
     }
 }
 
+/// Each iteration of the outermost loop is a part; what is left in it is cut again, unless it is short or a single loop whose order counts.
+#[test]
+fn parts_of_several_loops_are_cut_again() {
+    let cube = |l: &str| {
+        format!(
+            "param n m l; array a n m l; scalar s; array out n;
+            S0 : s[] = ; for i : 0 <= i < n {{ for j : 0 <= j < m {{ for k : 0 <= k < {l} {{ S1 : s[] = s[], a[i,j,k]; }} }} }}
+            S2 : out[0] = s[];"
+        )
+    };
+    // The loops around an element in the end, and how often they were cut.
+    for (text, commutative, loops, arrays) in [
+        (TOTAL.to_string(), true, 3, 2),
+        (TOTAL.to_string(), false, 2, 1),
+        (cube("l"), true, 4, 3),
+        (cube("l"), false, 3, 2),
+        (cube("4"), true, 3, 2),
+        (ROWS.to_string(), true, 3, 1),
+    ] {
+        let s = reduction(&text, commutative);
+        let mut now = (s.clone(), dependences(&s).unwrap());
+        let mut chain = Some(reduce::chains(&now.0, &now.1).unwrap()[0]);
+        let mut cuts = 0;
+        while let Some(c) = chain {
+            let Some(made) = reduce::cut(&now.0, c).unwrap() else { break };
+            let deps = dependences(&made.scop).unwrap();
+            let broken = check::check(&now.0, &now.1, &made, &deps, crate::DEFAULT_BUDGET).unwrap();
+            assert_eq!(broken, Vec::<String>::new(), "{text} cut {cuts}");
+            chain = reduce::inside(&now.0, c).unwrap();
+            now = (made.scop, deps);
+            cuts += 1;
+        }
+        let dims = now.0.statements[1].domain.dim(pollyrs_isl::DimType::Set).unwrap();
+        assert_eq!((dims, cuts), (loops, arrays), "{text} {commutative}");
+    }
+}
+
 #[test]
 fn a_sum_runs_in_parts() {
     let s = reduction(SUM, true);

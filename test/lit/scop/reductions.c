@@ -41,6 +41,25 @@ double passes_over(int n, double *a) {
   return s;
 }
 
+// No absolute value and no square is -0.0, so that equal values are the same ones.
+// CHECK-LABEL: scop of_absolute_values
+// CHECK:       reduction of {{.*}} in any order
+double of_absolute_values(int n, double *a) {
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s = __builtin_fabs(a[i]) > s ? __builtin_fabs(a[i]) : s;
+  return s;
+}
+
+// CHECK-LABEL: scop of_squares
+// CHECK:       reduction of {{.*}} in any order
+double of_squares(int n, double *a) {
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s = a[i] * a[i] >= s ? a[i] * a[i] : s;
+  return s;
+}
+
 // CHECK-LABEL: scop takes
 // CHECK-NOT:   reduction
 double takes(int n, double *a) {

@@ -269,7 +269,6 @@ impl Check<'_> {
         }
         self.report(firsts[0].is_equal(&firsts[1])?, || format!("a chain of {} starts elsewhere", old.name));
         let time = self.new.schedule.map()?.intersect_domain(self.new.schedule.domain()?)?;
-        let before = time.clone().lex_lt(time)?;
         let accesses = self.old.accesses(|_, a| a.array == old.accesses[r.write].array)?;
         let around =
             accesses.clone().apply_range(accesses.reverse()?)?.intersect(self.old_deps.all(self.old)?)?;
@@ -283,9 +282,9 @@ impl Check<'_> {
             .intersect_range(s_old.clone())?
             .subtract(around.intersect_domain(s_old.clone())?)?;
         let kept = leave.apply_domain(key_to_rest.clone())?.union(enter.apply_range(key_to_rest)?)?;
-        self.report(kept.subtract(before.clone())?.is_empty()?, || {
-            format!("another statement moved past {}", rest.name)
-        });
+        let all = kept.clone().domain()?.union(kept.clone().range()?)?;
+        let stays = all.is_subset(&time.clone().domain()?)? && self.forward(&kept)?;
+        self.report(stays, || format!("another statement moved past {}", rest.name));
 
         // 5
         let operands = old
@@ -300,8 +299,12 @@ impl Check<'_> {
         // 6
         if !r.commutative {
             let pairs = self.later(old, outer)?.apply_domain(back.clone())?.apply_range(back)?;
-            let together = used.clone().apply_range(used.reverse()?)?.intersect(before.clone())?;
-            let apart = apply.clone().apply_range(before)?.apply_range(apply.reverse()?)?;
+            let before = |of: &isl::UnionSet| -> Result<isl::UnionMap> {
+                let time = time.clone().intersect_domain(of.clone())?;
+                Ok(time.clone().lex_lt(time)?)
+            };
+            let together = used.clone().apply_range(used.reverse()?)?.intersect(before(&s_new)?)?;
+            let apart = apply.clone().apply_range(before(&s_rest)?)?.apply_range(apply.reverse()?)?;
             let apart = apart.intersect_domain(s_new.clone())?.intersect_range(s_new)?;
             let moved = pairs.subtract(together)?.subtract(apart)?;
             self.report(moved.is_empty()?, || format!("{} does not commute and was reordered", old.name));
