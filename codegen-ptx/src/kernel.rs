@@ -564,12 +564,13 @@ fn coordinates(
     Ok(out)
 }
 
-/// The axis (0 for x) of each block dimension: the last is x, and those of one thread have no other.
+/// The axis (0 for x) of each block dimension, the last first: those of one thread have none, unless all are.
 pub(crate) fn axes(kernel: &MappedKernel) -> Result<Vec<Option<usize>>> {
+    let single = kernel.block.iter().all(|b| b.size <= 1);
     let mut next = 0;
     let mut out = Vec::new();
     for b in kernel.block.iter().rev() {
-        let axis = (next == 0 || b.size > 1).then_some(next);
+        let axis = (b.size > 1 || single && next == 0).then_some(next);
         next += usize::from(axis.is_some());
         out.push(axis);
     }

@@ -229,9 +229,11 @@ fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree
     let strided = steps[candidates[x]].strided;
     let wait = match inner.len() + child.depth() {
         0 => 1.0,
-        1 if parallel.len() == 1
-            && steps[candidates[x]].strided_writes == 0.0
-            && loops(child) + inner.len() == 1 =>
+        // One nest.
+        depth
+            if parallel.len() == 1
+                && steps[candidates[x]].strided_writes == 0.0
+                && loops(child) + inner.len() == depth =>
         {
             1.0 - 0.5 * strided
         }

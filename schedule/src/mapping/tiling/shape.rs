@@ -144,7 +144,7 @@ pub(in super::super) struct Shape {
 }
 
 impl Shape {
-    const ONE: Shape = Shape { threads: 1, lanes: 1, points: 1, vector: 1 };
+    pub const ONE: Shape = Shape { threads: 1, lanes: 1, points: 1, vector: 1 };
 
     /// Tile, threads and consecutive points.
     pub fn sizes(self) -> (u32, u32, u32) {

@@ -30,20 +30,21 @@ const MOST_POINTS: i64 = 1 << 17;
 /// Strips that a loop must have.
 const LEAST_STRIPS: i64 = 2;
 
-/// The tile of a kernel with streams: reads whose elements are different ones for each point and each iteration of a loop.
+/// The tile of a kernel with streams: reads whose elements are different ones for each point and each iteration of a loop. Where several members are
+/// parallel, neighbouring threads have to be rows apart, and neighbouring iterations next to each other: sums along the last dimension.
 pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
-    let [_] = site.members.as_slice() else { return Ok(None) };
+    let Some(last) = site.members.len().checked_sub(1) else { return Ok(None) };
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
     // All statements beneath a loop share its buffers.
     let mut streams: BTreeMap<String, (isl::UnionPwAff, u32)> = BTreeMap::new();
     for leaf in &found {
-        let [member] = leaf.path.as_slice() else { continue };
+        let Some((member, around)) = leaf.path.split_last() else { continue };
         let mut bytes = 0;
         for set in leaf.domain.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
             let Some((_, s)) = scop.statement_named(&name) else { return Ok(None) };
-            let at = [site.members[0].clone(), member.clone()];
+            let at: Vec<_> = site.members.iter().chain(around).chain([member]).cloned().collect();
             let Some(time) = functions(&at, &set)? else { continue };
             for a in s.accesses.iter().filter(|a| a.kind == AccessKind::Read) {
                 let array = scop.array(a.array);
@@ -52,7 +53,11 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
                 }
                 let Some(rows) = linear(&time, &a.relation)? else { continue };
                 let moves = |i: usize| rows.iter().any(|r| r.inputs[i] != 0);
-                if moves(0) && moves(1) {
+                let only =
+                    |i: usize, d: usize| rows.iter().enumerate().all(|(e, r)| (r.inputs[i] != 0) == (e == d));
+                let fast = rows.len() - 1;
+                let apart = last == 0 || rows[fast].inputs[last] == 0 && only(at.len() - 1, fast);
+                if moves(last) && moves(at.len() - 1) && apart {
                     bytes += array.elem.bytes();
                 }
             }
@@ -62,9 +67,15 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
         }
     }
     let Some((member, bytes)) = streams.into_values().max_by_key(|s| s.1) else { return Ok(None) };
+    let row = Shape { threads: POINTS, lanes: POINTS, points: 1, vector: 1 };
     let most = (STRIP_BYTES / POINTS / bytes).max(1);
     Ok(Some(Tile {
-        dims: vec![Shape { threads: POINTS, lanes: POINTS, points: 1, vector: 1 }],
+        dims: site
+            .members
+            .iter()
+            .enumerate()
+            .map(|(d, _)| if d == last { row } else { Shape::ONE })
+            .collect(),
         strip: 1 << most.ilog2(),
         stages: 0,
         shared: SHARED_BYTES,
@@ -78,7 +89,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
     }))
 }
 
-/// Where it pays: few points, long loops.
+/// Where it pays: long loops, and few points or whole blocks of points with rows.
 pub(super) fn pays(
     scop: &Scop,
     member: &isl::UnionPwAff,
@@ -90,8 +101,15 @@ pub(super) fn pays(
     let run = values(domain, member)?;
     let (first, last) = (run.clone().dim_min(0)?.coalesce()?, run.dim_max(0)?.coalesce()?);
     let mut out = first.add_constant(val(LEAST_STRIPS * i64::from(tile.strip) - 1)?)?.le_set(last)?;
-    for (min, max) in bounds {
-        out = out.intersect(min.clone().add_constant(val(MOST_POINTS)?)?.ge_set(max.clone())?)?;
+    match bounds {
+        [(min, max)] => {
+            out = out.intersect(min.clone().add_constant(val(MOST_POINTS)?)?.ge_set(max.clone())?)?
+        }
+        [.., (min, max)] => {
+            out =
+                out.intersect(min.clone().add_constant(val(i64::from(POINTS) - 1)?)?.le_set(max.clone())?)?;
+        }
+        [] => {}
     }
     Ok(out)
 }
