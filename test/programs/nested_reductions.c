@@ -7,7 +7,7 @@
 // ARGS: 9 4 150
 // ARGS: 3 70 33
 // OFFLOAD: yes
-// KERNELS: total plane norm peak first count least
+// KERNELS: total plane norm peak first count least statistics settle
 #include "example.h"
 #include <math.h>
 
@@ -87,6 +87,37 @@ KEEP int least(int n, int m, const int a[n][m][4]) {
   return s;
 }
 
+// Several in one nest.
+KEEP void statistics(int n, int m, const int a[n][m], wide out[4]) {
+  wide s = 0, q = 0;
+  int high = -5, low = 5;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      s += a[i][j];
+      q += (wide)(a[i][j] % 1000) * (a[i][j] % 1000);
+      high = a[i][j] > high ? a[i][j] : high;
+      low = a[i][j] < low ? a[i][j] : low;
+    }
+  out[0] = s;
+  out[1] = q;
+  out[2] = high;
+  out[3] = low;
+}
+
+// One in each iteration of a loop that needs its result.
+KEEP int settle(int n, int steps, int *a, unsigned *b) {
+  int seen = 0;
+  for (int t = 0; t < steps; t++) {
+    unsigned s = (unsigned)t;
+    for (int i = 0; i < n; i++)
+      s += (unsigned)a[i] * b[i];
+    for (int i = 0; i < n; i++)
+      b[i] = b[i] * 3u + s;
+    seen ^= (int)s;
+  }
+  return seen;
+}
+
 int main(int argc, char **argv) {
   int n = argc > 1 ? atoi(argv[1]) : 5, m = argc > 2 ? atoi(argv[2]) : 6, l = argc > 3 ? atoi(argv[3]) : 7;
   size_t all = (size_t)n * m * l + 4;
@@ -105,6 +136,15 @@ int main(int argc, char **argv) {
   printf("%a\n", first(n, m, l, (void *)c));
   printf("%d\n", count(n, m, l, (void *)b));
   printf("%d\n", least(n, m, (void *)a));
+  wide out[4];
+  statistics(n, m * l, (void *)a, out);
+  printf("%lld %lld %lld %lld\n", out[0], out[1], out[2], out[3]);
+  unsigned *u = (unsigned *)malloc(all * sizeof(unsigned));
+  for (size_t i = 0; i < all; i++)
+    u[i] = (unsigned)i * 77u + 1u;
+  printf("%d\n", settle((int)all, l % 7, a, u));
+  printf("%016llx\n", (unsigned long long)example_hash(u, all * sizeof(unsigned)));
+  free(u);
   free(a);
   free(b);
   free(c);

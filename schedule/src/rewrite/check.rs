@@ -32,7 +32,8 @@ pub fn check(
 ) -> Result<Vec<String>> {
     budgeted(&old.ctx, "checking a rewriting", budget, || {
         let known = known(old)?;
-        let mut c = Check { old, old_deps, new: &made.scop, made, new_deps, known, found: Vec::new() };
+        let time = made.scop.schedule.map()?;
+        let mut c = Check { old, old_deps, new: &made.scop, made, new_deps, known, time, found: Vec::new() };
         c.statements()?;
         if c.found.is_empty() {
             c.order()?;
@@ -51,6 +52,8 @@ struct Check<'a> {
     made: &'a Made,
     new_deps: &'a Dependences,
     known: isl::Set,
+    /// The new order.
+    time: isl::UnionMap,
     found: Vec<String>,
 }
 
@@ -171,7 +174,7 @@ impl Check<'_> {
             kept = kept.apply_domain(views.clone())?.apply_range(views)?;
         }
         let kept = kept.intersect_params(self.known.clone())?.coalesce()?;
-        let timed = self.new.schedule.map()?.domain()?;
+        let timed = self.time.clone().domain()?;
         let all = kept.clone().domain()?.union(kept.clone().range()?)?;
         self.report(all.is_subset(&timed)?, || "an instance has no place in the new order".into());
         let forward = self.forward(&kept)?;
@@ -182,9 +185,8 @@ impl Check<'_> {
     /// Whether of each two instances, which have a place in the new order, the first one runs first. The order is total: to look for pairs the other way round
     /// takes no differences of relations, whose pieces multiply; and most statements are in no pair with most others.
     fn forward(&self, pairs: &isl::UnionMap) -> Result<bool> {
-        let time = self.new.schedule.map()?;
         for m in pairs.maps()? {
-            let of = |s: isl::Set| time.clone().intersect_domain(isl::UnionSet::from_set(s)?);
+            let of = |s: isl::Set| self.time.clone().intersect_domain(isl::UnionSet::from_set(s)?);
             let not_before = of(m.clone().domain()?)?.lex_ge(of(m.clone().range()?)?)?;
             if !isl::UnionMap::from_map(m)?.intersect(not_before)?.is_empty()? {
                 return Ok(false);
@@ -365,7 +367,7 @@ impl Check<'_> {
         let exact = all.is_equal(&copied)? && sink.is_injective()?;
         self.report(exact, || format!("{} does not copy what is written", last.name));
         // Behind all that there was. (Copies of several arrays have nothing to do with each other.)
-        let time = self.new.schedule.map()?.intersect_domain(self.new.schedule.domain()?)?;
+        let time = self.time.clone().intersect_domain(self.new.schedule.domain()?)?;
         let mut before = isl::UnionSet::empty(&self.old.ctx)?;
         for s in &self.new.statements[..self.old.statements.len()] {
             before = before.union(isl::UnionSet::from_set(s.domain.clone())?)?;

@@ -85,7 +85,6 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
     if options.scheduler == strategy::Scheduler::Auto
         && !matches!(&best, Ok(b) if strategy::near_ideal(b))
         && let Ok(Some((s, d, p))) = reduced(&scop, &deps, best.as_ref().ok(), options)
-        && strategy::wins(&p, best.as_ref().ok())
     {
         (scop, deps, best) = (s, d, Ok(p));
     }
@@ -127,7 +126,10 @@ fn proved(scop: &Scop, deps: &Dependences, made: Made, budget: u64) -> Result<(S
     Ok((made.scop, new_deps))
 }
 
-/// All reductions cut into parts, as often as it takes. The best schedule so far tells which chains run one after the other.
+/// A reduction that no two chains of run side by side is cut if the estimate is at this fraction of the one before: there may be more of them.
+const CUT_WINS_BY: f64 = 0.95;
+
+/// The reductions cut into parts that gain by it, each as often as it takes. The best schedule so far tells which chains run one after the other.
 fn reduced(
     scop: &Scop,
     deps: &Dependences,
@@ -135,27 +137,45 @@ fn reduced(
     options: &ScheduleOptions,
 ) -> Result<Option<(Scop, Dependences, Placed)>> {
     let chains = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::chains(scop, deps))?;
-    let (mut best, mut any) = ((scop.clone(), deps.clone()), false);
+    let mut best: Option<(Scop, Dependences, Placed)> = None;
     for first in chains {
         let in_turn = match placed.filter(|p| p.parallel) {
             Some(p) => reduce::on_host(&p.tree, &scop.statements[first.statement])?,
             None => 0,
         };
-        let mut left = vec![reduce::Chain { in_turn: in_turn & ((1 << first.outer.min(31)) - 1), ..first }];
-        while let Some(chain) = left.pop() {
-            let made = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::cut(&best.0, chain));
-            let Ok(Some(made)) = made else { continue };
-            let rest = reduce::again(&made, chain);
-            let Ok(next) = proved(&best.0, &best.1, made, options.budget) else { continue };
-            left.extend([rest].into_iter().chain(reduce::inside(&best.0, chain)?));
-            (best, any) = (next, true);
+        let first = reduce::Chain { in_turn: in_turn & ((1 << first.outer.min(31)) - 1), ..first };
+        let (old, old_deps) = best.as_ref().map_or((scop, deps), |b| (&b.0, &b.1));
+        let Some((new, new_deps)) = cut(old, old_deps, first, options)? else { continue };
+        let before = best.as_ref().map(|b| &b.2).or(placed).filter(|p| p.parallel);
+        let Ok(p) = strategy::placed(&new, &new_deps, options) else { continue };
+        let alone = first.is_alone() && p.parallel && before.is_none_or(|b| p.cost < CUT_WINS_BY * b.cost);
+        if alone || strategy::wins(&p, before) {
+            best = Some((new, new_deps, p));
         }
     }
-    if !any {
-        return Ok(None);
+    Ok(best)
+}
+
+/// One reduction cut into parts.
+fn cut(
+    scop: &Scop,
+    deps: &Dependences,
+    first: reduce::Chain,
+    options: &ScheduleOptions,
+) -> Result<Option<(Scop, Dependences)>> {
+    let mut best: Option<(Scop, Dependences)> = None;
+    let mut left = vec![first];
+    while let Some(chain) = left.pop() {
+        let (old, old_deps) = best.as_ref().map_or((scop, deps), |b| (&b.0, &b.1));
+        let made = budgeted(&scop.ctx, "rewriting", options.budget, || reduce::cut(old, chain));
+        let Ok(Some(made)) = made else { continue };
+        let rest = reduce::again(&made, chain);
+        let inside = reduce::inside(old, chain)?;
+        let Ok(next) = proved(old, old_deps, made, options.budget) else { continue };
+        left.extend([rest].into_iter().chain(inside));
+        best = Some(next);
     }
-    let placed = strategy::placed(&best.0, &best.1, options)?;
-    Ok(Some((best.0, best.1, placed)))
+    Ok(best)
 }
 
 #[cfg(test)]

@@ -51,6 +51,11 @@ pub(super) struct Chain {
 }
 
 impl Chain {
+    /// Whether all chains run one after the other.
+    pub fn is_alone(&self) -> bool {
+        self.kept(true).is_empty()
+    }
+
     /// The outer iterators that tell partial results apart; all of them unless `shared`.
     fn kept(&self, shared: bool) -> Vec<u32> {
         (0..self.outer).filter(|d| !shared || self.in_turn >> d & 1 == 0).collect()
@@ -229,8 +234,8 @@ fn is_short(scop: &Scop, domain: &isl::Set) -> Result<bool> {
 
 /// The SCoP with the chains cut once; `None` if that is not possible or has been done often enough.
 pub(super) fn cut(scop: &Scop, chain: Chain) -> Result<Option<Made>> {
-    match cut_into(scop, chain, false)? {
-        None if chain.in_turn != 0 => cut_into(scop, chain, true),
+    match cut_into(scop, chain, chain.is_alone())? {
+        None if chain.in_turn != 0 && !chain.is_alone() => cut_into(scop, chain, true),
         made => Ok(made),
     }
 }
@@ -242,10 +247,10 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     let (n, outer) = (s.domain.dim(isl::DimType::Set)?, chain.outer);
     let single = n == outer + 1;
     let kept = chain.kept(shared);
-    let parts = match outer {
-        0 => PARTS.as_slice(),
-        _ if shared => PARTS_IN_TURN.as_slice(),
-        _ => PARTS_OF_MANY.as_slice(),
+    let parts = match () {
+        () if chain.is_alone() => PARTS.as_slice(),
+        () if shared => PARTS_IN_TURN.as_slice(),
+        () => PARTS_OF_MANY.as_slice(),
     };
     let sizes = if r.commutative { parts } else { RUNS.as_slice() };
     let Some(size) = sizes.get(chain.level) else { return Ok(None) };
@@ -474,7 +479,7 @@ impl Graft {
             }
             Tree::Band(b) => {
                 for (i, m) in b.members.iter().enumerate() {
-                    if !self.cuts(m)? {
+                    if !self.cuts(m, domain)? {
                         continue;
                     }
                     let others = domain.clone().subtract(self.all.clone())?;
@@ -509,11 +514,12 @@ impl Graft {
         })
     }
 
-    /// Whether the member is the iterator at which the reduction is cut.
-    fn cuts(&self, m: &isl::UnionPwAff) -> Result<bool> {
-        let own = member_map(m)?.intersect_domain(self.all.clone())?;
+    /// Whether the member is the iterator at which the reduction is cut, for the instances of `domain`.
+    fn cuts(&self, m: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<bool> {
+        let own = self.all.clone().intersect(domain.clone())?;
         let wanted = parts::members(&isl::Set::from_union_set(self.all.clone())?)?;
-        Ok(own.is_equal(&member_map(&wanted[self.at as usize])?.intersect_domain(self.all.clone())?)?)
+        let wanted = member_map(&wanted[self.at as usize])?.intersect_domain(own.clone())?;
+        Ok(member_map(m)?.intersect_domain(own)?.is_equal(&wanted)?)
     }
 
     fn filter(&self, filter: &isl::UnionSet) -> Result<isl::UnionSet> {

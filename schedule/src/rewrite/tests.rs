@@ -264,6 +264,33 @@ fn parts_of_several_loops_are_cut_again() {
     }
 }
 
+/// Reductions of one nest are cut one after the other, each in loops of its own.
+#[test]
+fn several_of_a_nest_are_cut() {
+    let text = "param n m; array a n m; scalar s; scalar q; array out n;
+        S0 : s[] = ; S3 : q[] = ;
+        for i : 0 <= i < n { for k : 0 <= k < m { S1 : s[] = s[], a[i,k]; S4 : q[] = q[], a[i,k]; } } S2 : out[0] = s[], q[];";
+    let mut s = scop(text);
+    for n in [2, 3] {
+        let write = s.statements[n].accesses.len() - 1;
+        s.statements[n].reduction = Some(pollyrs_scop::Reduction {
+            read: 0,
+            write,
+            value: pollyrs_scop::ValueHandle(90),
+            identity: pollyrs_scop::ValueHandle(91),
+            update: vec![],
+            commutative: true,
+            regrouped: false,
+        });
+    }
+    let d = dependences(&s).unwrap();
+    assert_eq!(reduce::chains(&s, &d).unwrap().len(), 2);
+    let done = schedule(s, d, &Default::default()).unwrap();
+    for n in [2, 3] {
+        assert!(done.scop.statements[n].reduction.as_ref().is_some_and(|r| r.regrouped));
+    }
+}
+
 #[test]
 fn a_sum_runs_in_parts() {
     let s = reduction(SUM, true);

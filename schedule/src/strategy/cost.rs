@@ -24,6 +24,8 @@ const INSTANCE: f64 = 0.002;
 const UNCOALESCED: f64 = 8.0;
 /// The value taken for every parameter, and for every extent that stays unknown.
 const SIZE: i64 = 1000;
+/// What is between two parameters if they are to be different.
+const STEP: i64 = 8;
 /// The same for SCoPs of single loops: with fewer iterations they are not worth a launch.
 const LINE: i64 = 1 << 17;
 /// Nanoseconds for an instance on a core of the host.
@@ -37,6 +39,8 @@ pub struct Model<'a> {
     pub scop: &'a Scop,
     /// `[params] -> { : all are SIZE }`, or what is known of them where that contradicts it.
     sizes: isl::Set,
+    /// The same with different values for different parameters, rising and falling.
+    apart: [isl::Set; 2],
     /// Extents by text, since the same questions come up again for every candidate.
     cache: RefCell<BTreeMap<String, f64>>,
     /// Taken for every parameter.
@@ -47,16 +51,20 @@ impl<'a> Model<'a> {
     pub fn new(scop: &'a Scop) -> Result<Self> {
         let known = known(scop)?;
         let size = if single_loops(scop)? { LINE } else { SIZE };
-        let fixed: Vec<_> = scop.params.iter().map(|p| format!("{} = {size}", p.name)).collect();
         let names: Vec<_> = scop.params.iter().map(|p| p.name.as_str()).collect();
-        let text = if fixed.is_empty() {
-            "{ : }".into()
-        } else {
-            format!("[{}] -> {{ : {} }}", names.join(","), fixed.join(" and "))
+        let fixed = |step: i64| -> Result<isl::Set> {
+            let values = names.iter().zip(0..).map(|(n, k)| format!("{n} = {}", size + k * step));
+            let values = values.collect::<Vec<_>>().join(" and ");
+            let text = if names.is_empty() {
+                "{ : }".into()
+            } else {
+                format!("[{}] -> {{ : {values} }}", names.join(","))
+            };
+            Ok(known.clone().intersect(isl::Set::read(&scop.ctx, &text)?)?)
         };
-        let fixed = known.clone().intersect(isl::Set::read(&scop.ctx, &text)?)?;
-        let sizes = if fixed.is_empty()? { known } else { fixed };
-        Ok(Model { scop, sizes, cache: RefCell::default(), size })
+        let (equal, apart) = (fixed(0)?, [fixed(STEP)?, fixed(-STEP)?]);
+        let sizes = if equal.is_empty()? { known } else { equal };
+        Ok(Model { scop, sizes, apart, cache: RefCell::default(), size })
     }
 
     /// The number of values a band member takes.
@@ -83,10 +91,19 @@ impl<'a> Model<'a> {
     }
 
     /// The number of values of a dimension. All parameters equal may be a degenerate case (`h - f + 1` iterations): an extent of
-    /// one then counts only if no other values of the parameters give more.
+    /// one then counts only if it is one for different ones, too, or if no other values of the parameters give more.
     fn range(&self, set: &isl::Set, dim: i32) -> Result<f64> {
         let extent = self.values(&set.clone().intersect_params(self.sizes.clone())?, dim)?;
         if extent > 1.0 {
+            return Ok(extent);
+        }
+        let mut known = false;
+        let mut more = false;
+        for sizes in &self.apart {
+            known |= !sizes.is_empty()?;
+            more |= self.values(&set.clone().intersect_params(sizes.clone())?, dim)? > 1.0;
+        }
+        if known && !more {
             return Ok(extent);
         }
         Ok(self.values(&set.clone().project_out_all_params()?, dim)?.min(self.size as f64))

@@ -53,11 +53,11 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
                 }
                 let Some(rows) = linear(&time, &a.relation)? else { continue };
                 let moves = |i: usize| rows.iter().any(|r| r.inputs[i] != 0);
-                let only =
-                    |i: usize, d: usize| rows.iter().enumerate().all(|(e, r)| (r.inputs[i] != 0) == (e == d));
-                let fast = rows.len() - 1;
-                let apart = last == 0 || rows[fast].inputs[last] == 0 && only(at.len() - 1, fast);
-                if moves(last) && moves(at.len() - 1) && apart {
+                let (fast, time) = (rows.len() - 1, at.len() - 1);
+                // Strips of other reads, as of a diagonal, are no boxes.
+                let strip = rows.iter().filter(|r| r.inputs[time] != 0).count() == 1;
+                let apart = last == 0 || rows[fast].inputs[last] == 0 && rows[fast].inputs[time] != 0;
+                if moves(last) && strip && apart {
                     bytes += array.elem.bytes();
                 }
             }

@@ -268,7 +268,7 @@ impl Check<'_> {
             firsts.push(unseen.apply_domain(key.clone())?);
         }
         self.report(firsts[0].is_equal(&firsts[1])?, || format!("a chain of {} starts elsewhere", old.name));
-        let time = self.new.schedule.map()?.intersect_domain(self.new.schedule.domain()?)?;
+        let time = self.time.clone().intersect_domain(self.new.schedule.domain()?)?;
         let accesses = self.old.accesses(|_, a| a.array == old.accesses[r.write].array)?;
         let around =
             accesses.clone().apply_range(accesses.reverse()?)?.intersect(self.old_deps.all(self.old)?)?;
