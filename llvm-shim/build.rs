@@ -8,12 +8,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 29] = [
+const SOURCES: [&str; 30] = [
     "session.cpp",
     "assign.cpp",
     "clone.cpp",
     "complex.cpp",
     "move.cpp",
+    "optimize.cpp",
     "rows.cpp",
     "steps.cpp",
     "lend.cpp",

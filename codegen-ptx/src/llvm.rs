@@ -6,10 +6,8 @@
 //! caller of a public entry point vouched for, and lives until that entry point returns. The unsafe blocks below rely on
 //! it; the entry points are `unsafe fn` because only their caller can know it.
 
-use crate::error::{CodegenError, Result};
 use crate::ir::{Ir, c_string};
 use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMOpcode};
 use std::ffi::{CStr, c_char};
@@ -185,21 +183,6 @@ pub(crate) fn take_message(message: *mut c_char) -> String {
         LLVMDisposeMessage(message);
         text
     }
-}
-
-/// Turns LLVM's error, if any, into ours.
-pub(crate) fn check(error: LLVMErrorRef) -> Result<()> {
-    if error.is_null() {
-        return Ok(());
-    }
-    // SAFETY: a failure value; taking the message consumes it.
-    let text = unsafe {
-        let message = LLVMGetErrorMessage(error);
-        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
-        LLVMDisposeErrorMessage(message);
-        text
-    };
-    Err(CodegenError::Llvm(text))
 }
 
 /// The value's name.

@@ -8,18 +8,40 @@ use crate::error::{CodegenError, Result};
 use crate::ir::c_string;
 use crate::llvm::*;
 use crate::ptx::{PtxOptions, check_calls};
+use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
 use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
-use inkwell::llvm_sys::transforms::pass_builder::*;
 use inkwell::targets::{InitializationConfig, Target};
 use std::ffi::CStr;
 
 /// From so many bytes of bitcode on, kernels are unrolled tiles. The back end then numbers values once less, which saves a seventh of its time: the
 /// tiles of a product of matrices have the same code, a plain kernel beside them has slightly other code.
 const UNROLLED: usize = 32 << 10;
+
+/// LLVM's passes for kernels without functions of a library: those of `default<O3>`, in its order, that change the text of any kernel of the benchmark sets
+/// or of the tests' programs. Clang's pipeline is for code that people write; a kernel is one function without calls, vectors for the host or
+/// memory of its own, from expressions of isl and statements that are canonical already.
+const KERNEL_PASSES: &str = "nvvm-reflect,\
+    function(nvvm-intr-range,infer-address-spaces,simplifycfg<speculate-blocks>,sroa<modify-cfg>,early-cse),\
+    ipsccp,globalopt,\
+    function(COMBINE,simplifycfg<switch-range-to-icmp>,early-cse<memssa>,speculative-execution<only-if-divergent-target>,\
+        correlated-propagation,COMBINE,simplifycfg<switch-range-to-icmp>,reassociate,\
+        loop-mssa(licm<no-allowspeculation>,loop-rotate,licm),simplifycfg<switch-range-to-icmp>,COMBINE,loop(indvars,pollyrs-unroll-full),gvn,sccp,\
+        COMBINE,correlated-propagation,adce,dse,loop-mssa(licm)),\
+    function(infer-alignment,loop-load-elim,\
+        simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-arithmetic;switch-to-lookup;no-keep-loops;\
+            hoist-common-insts;sink-common-insts>,\
+        slp-vectorizer,loop-unroll<O3>,infer-alignment,COMBINE,loop-mssa(licm),div-rem-pairs,\
+        simplifycfg<switch-range-to-icmp;switch-to-arithmetic;hoist-loads-stores-with-cond-faulting;speculate-unpredictables>)";
+
+/// One round, as clang asks for; `COMBINE` in [`KERNEL_PASSES`].
+const COMBINE: &str = "instcombine<max-iterations=1;no-verify-fixpoint>";
+
+/// What inlining, and whatever comes of it, needs.
+const LIBRARY_PASSES: &str = "function(infer-address-spaces),default<O3>";
 
 /// Kernels that only have to be optimized and selected; made by [`prepare_ptx`](crate::prepare_ptx).
 #[derive(Clone, Debug)]
@@ -179,18 +201,17 @@ impl Machine {
     }
 
     fn optimize(&self, module: LLVMModuleRef) -> Result<()> {
-        // SAFETY: live module and machine; the options are disposed of after use.
-        unsafe {
-            let options = LLVMCreatePassBuilderOptions();
-            let error = LLVMRunPasses(
-                module,
-                c"function(infer-address-spaces),default<O3>".as_ptr(),
-                self.0,
-                options,
-            );
-            LLVMDisposePassBuilderOptions(options);
-            check(error)
-        }
+        // SAFETY: live functions.
+        let of_library = |f: &LLVMValueRef| unsafe {
+            LLVMIsDeclaration(*f) == 0 && LLVMGetLinkage(*f) == LLVMLinkage::LLVMInternalLinkage
+        };
+        let passes = match functions(module).iter().any(of_library) {
+            true => LIBRARY_PASSES.to_string(),
+            false => KERNEL_PASSES.replace("COMBINE", COMBINE),
+        };
+        // SAFETY: live machine and module, which has a context of its own.
+        unsafe { pollyrs_llvm_shim::optimize(module, self.0.cast(), &passes) }
+            .map_err(|e| CodegenError::Llvm(e.to_string()))
     }
 
     fn emit(&self, module: LLVMModuleRef) -> Result<String> {

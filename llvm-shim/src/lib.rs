@@ -46,7 +46,7 @@ pub use loops::{PlainLoop, wants_remarks};
 pub use plugin::{PassEntry, RegisteredPass, host_options, register_passes};
 pub use prepare::{CHECK, CONDITIONAL, ERRNO, Hoisting, UNWRITTEN};
 pub use scev::{ScevExpr, ScevHandleRaw, ScevKind};
-pub use session::{Session, can_extend, link_needed, move_definitions, redirect};
+pub use session::{Session, can_extend, link_needed, move_definitions, optimize, redirect};
 pub use source::{
     RemarkKind, SourceLoc, block_location, emit_error, function_location, location, remark, source_name,
 };

@@ -6,6 +6,7 @@
 use crate::{Analyses, LLVMModuleRef, LLVMValueRef, ShimError, sys};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::rc::Rc;
 
 /// Inlining stops once it has added this many times `max_instructions`: rounds alone would allow growth exponential in
@@ -178,6 +179,22 @@ impl Session {
 pub fn move_definitions(from: LLVMModuleRef, to: LLVMModuleRef) -> bool {
     // SAFETY: live modules.
     unsafe { sys::prs_move_definitions(from, to) }
+}
+
+/// Runs a pipeline of passes, in their textual form, over a module for a target machine. The loop pass `pollyrs-unroll-full` is `loop-unroll-full` with the
+/// thresholds of `-O3`.
+///
+/// # Errors
+/// [`ShimError::Pipeline`] where the text does not parse.
+///
+/// # Safety
+/// A live module and `LLVMTargetMachineRef`, and nothing else uses the module's context.
+pub unsafe fn optimize(module: LLVMModuleRef, machine: *mut c_void, pipeline: &str) -> Result<(), ShimError> {
+    // SAFETY: live module and machine; text and sink are valid during the call.
+    let (ok, message) = sys::collect_bytes(|ctx| unsafe {
+        sys::prs_optimize(module, machine, pipeline.as_ptr(), pipeline.len(), ctx, sys::push_bytes)
+    });
+    if ok { Ok(()) } else { Err(ShimError::Pipeline(message)) }
 }
 
 /// Links what a module declares and the bitcode of a library defines, and what that needs. `false`: it is no bitcode, or does not fit the module.

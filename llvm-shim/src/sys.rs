@@ -126,6 +126,15 @@ unsafe extern "C" {
     /// False where the bytes are no bitcode or do not fit the module.
     pub fn prs_link_needed(to: LLVMModuleRef, bytes: *const u8, length: usize) -> bool;
     /// False and a message where the pipeline does not parse.
+    pub fn prs_optimize(
+        m: LLVMModuleRef,
+        machine: *mut c_void,
+        text: *const u8,
+        len: usize,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> bool;
+    /// False and a message where the pipeline does not parse.
     pub fn prs_run_passes(
         s: *mut RawSession,
         f: LLVMValueRef,
