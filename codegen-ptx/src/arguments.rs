@@ -161,7 +161,7 @@ pub(crate) fn finish(
         }
     }
     if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.helpers > 1) {
-        match info.block.get_mut(k.kernel.block.len()) {
+        match info.block.get_mut(crate::kernel::helper_axis(k.kernel)?) {
             Some(size) => *size = t.helpers,
             None => return internal("helpers in a block of three dimensions"),
         }

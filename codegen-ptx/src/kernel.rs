@@ -581,6 +581,11 @@ pub(crate) fn axes(kernel: &MappedKernel) -> Result<Vec<Option<usize>>> {
     Ok(out)
 }
 
+/// The axis along which threads for the same points lie: the first that no block dimension has.
+pub(crate) fn helper_axis(kernel: &MappedKernel) -> Result<usize> {
+    Ok(axes(kernel)?.iter().flatten().count())
+}
+
 /// The value of a function that has the same one everywhere.
 fn constant(k: &KernelBuilder, f: &isl::PwAff) -> Result<Option<LLVMValueRef>> {
     let e = crate::ast_expr::pw_aff_expr(f, None)?;

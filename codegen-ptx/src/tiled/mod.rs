@@ -441,7 +441,7 @@ fn computes(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Option<LLVMValueRe
 
 /// The number of the thread among those for the same points.
 fn helper(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
-    match THREAD_ID.get(k.kernel.block.len()) {
+    match THREAD_ID.get(crate::kernel::helper_axis(k.kernel)?) {
         Some(axis) => Ok(k.abstract_call(axis, k.ir.int_type(32))),
         None => internal("helpers in a block of three dimensions"),
     }

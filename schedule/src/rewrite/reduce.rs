@@ -45,8 +45,8 @@ pub(super) struct Chain {
     pub outer: u32,
     /// How often the reduction was cut before.
     pub level: usize,
-    /// Bit `d`: chains that differ in the outer iterator `d` are known to run one after the other. Where a partial result for each chain would
-    /// take too much memory, they share one.
+    /// Bit `d`: chains that differ in the outer iterator `d` are known to run one after the other. They share partial results
+    /// where all run in turn, and where one for each chain would take too much memory.
     pub in_turn: u32,
 }
 

@@ -40,7 +40,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
     let mut streams: BTreeMap<String, (isl::UnionPwAff, u32)> = BTreeMap::new();
     for leaf in &found {
         let Some((member, around)) = leaf.path.split_last() else { continue };
-        let mut bytes = 0;
+        let (mut bytes, mut apart) = (0, last == 0);
         for set in leaf.domain.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
             let Some((_, s)) = scop.statement_named(&name) else { return Ok(None) };
@@ -56,13 +56,13 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
                 let (fast, time) = (rows.len() - 1, at.len() - 1);
                 // Strips of other reads, as of a diagonal, are no boxes.
                 let strip = rows.iter().filter(|r| r.inputs[time] != 0).count() == 1;
-                let apart = last == 0 || rows[fast].inputs[last] == 0 && rows[fast].inputs[time] != 0;
-                if moves(last) && strip && apart {
+                if moves(last) && strip {
                     bytes += array.elem.bytes();
+                    apart |= rows[fast].inputs[last] == 0 && rows[fast].inputs[time] != 0;
                 }
             }
         }
-        if bytes > 0 {
+        if bytes > 0 && apart {
             streams.entry(member.to_string()).or_insert((member.clone(), 0)).1 += bytes;
         }
     }
