@@ -10,29 +10,42 @@
 
 use crate::ir::SITE;
 use crate::kernel::{KernelInfo, KernelModule};
-use crate::llvm::{name_of, take_message};
+use crate::llvm::{instructions, name_of, take_message};
 use crate::ptx::find_function;
+use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use std::cell::OnceCell;
 
 impl KernelModule {
     /// Lets kernels with the same code share a function.
     pub fn share(&mut self) {
-        let mut kept: Vec<(usize, String)> = Vec::new();
+        // With their text once it is asked for: printing takes LLVM longer than building them took.
+        let mut kept: Vec<(usize, Vec<LLVMOpcode>, OnceCell<String>)> = Vec::new();
         for at in 0..self.kernels.len() {
             let Some(f) = find_function(self.module(), &self.kernels[at].name) else { continue };
             let like = |other: &KernelInfo| same_launch(other, &self.kernels[at]);
             if !self.kernels.iter().enumerate().any(|(i, other)| i != at && like(other)) {
                 continue;
             }
-            let code = text(f);
-            match kept.iter().find(|(i, other)| like(&self.kernels[*i]) && *other == code) {
-                Some((i, _)) => {
+            // SAFETY: live instructions.
+            let opcodes: Vec<_> =
+                instructions(f).into_iter().map(|i| unsafe { LLVMGetInstructionOpcode(i) }).collect();
+            let code = OnceCell::new();
+            let same = |(i, others, other): &&(usize, Vec<LLVMOpcode>, OnceCell<String>)| {
+                let kept = &self.kernels[*i];
+                like(kept)
+                    && *others == opcodes
+                    && find_function(self.module(), &kept.name)
+                        .is_some_and(|k| other.get_or_init(|| text(k)) == code.get_or_init(|| text(f)))
+            };
+            match kept.iter().find(same) {
+                Some((i, ..)) => {
                     self.kernels[at].name = self.kernels[*i].name.clone();
                     // SAFETY: a kernel, which nothing calls; its descriptor names another function now.
                     unsafe { LLVMDeleteFunction(f) };
                 }
-                None => kept.push((at, code)),
+                None => kept.push((at, opcodes, code)),
             }
         }
     }
@@ -67,15 +80,18 @@ fn text(function: LLVMValueRef) -> String {
     let mark = format!(", !{SITE} !");
     let own = format!("@{}(", name_of(function));
     let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
-        let mut line = line.replacen(&own, "@(", 1);
-        if let Some(start) = line.find(&mark) {
-            let digits = start + mark.len();
-            let end = line[digits..].find(|c: char| !c.is_ascii_digit()).map_or(line.len(), |n| digits + n);
-            line.replace_range(start..end, "");
+    // Nothing else has the name: a kernel does not call itself.
+    let mut rest = match text.split_once(&own) {
+        Some((before, rest)) => {
+            out += before;
+            out += "@(";
+            rest
         }
-        out += &line;
-        out.push('\n');
+        None => text.as_str(),
+    };
+    while let Some((before, site)) = rest.split_once(&mark) {
+        out += before;
+        rest = site.trim_start_matches(|c: char| c.is_ascii_digit());
     }
-    out
+    out + rest
 }
