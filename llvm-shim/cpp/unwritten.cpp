@@ -65,9 +65,11 @@ public:
     return Copies[V] = Copy;
   }
 
-  // Whether all branches go the given way; null if that may change in the loop. True is no condition at all.
-  Value *all(const Guards &Conditions) {
+  // Whether all branches go the given way; null if that may change in the loop. True is no condition at all. `Implied` gets what follows from it:
+  // that the outermost ones go this way.
+  Value *all(const Guards &Conditions, SmallPtrSetImpl<Value *> &Implied) {
     Value *All = ConstantInt::getTrue(At->getContext());
+    Implied.insert(All);
     for (auto &[Condition, Way] : reverse(Conditions)) {
       Value *One = value(Condition);
       if (!One)
@@ -80,6 +82,7 @@ public:
         Both = isTrue(All) ? Holds : B.CreateLogicalAnd(All, Holds);
       }
       All = Both;
+      Implied.insert(All);
     }
     return All;
   }
@@ -206,21 +209,28 @@ Value *loadedEarlier(LoadInst &Load, Value *Pointer, Loop &L, LoopInfo &LI, Domi
   return nullptr;
 }
 
-// Whether no store of the loop runs before the marked load in the first iteration: then what was read before the loop is what it reads there, also
-// if the stores change it later.
+// Whether no store of the loop runs before the marked load in the first iteration, of the loops inside as well: then what was read before the loop
+// is what it reads there, also if the stores change it later.
 bool readsFirst(const SelectInst &Marked, Loop &L, DominatorTree &DT, LoopInfo &LI) {
-  auto &Load = cast<Instruction>(*Marked.getFalseValue());
-  SmallPtrSet<BasicBlock *, 1> Header = {L.getHeader()};
-  for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB) {
-      if (!isa<StoreInst>(I))
-        continue;
-      bool Before = Load.getParent() == L.getHeader() ? BB == L.getHeader() && I.comesBefore(&Load)
-                                                      : isPotentiallyReachable(&I, &Load, &Header, &DT, &LI);
-      if (Before)
-        return false;
-    }
-  return true;
+  auto *At = cast<Instruction>(Marked.getFalseValue());
+  for (Loop *Around = LI.getLoopFor(At->getParent()); Around; Around = Around->getParentLoop()) {
+    SmallPtrSet<BasicBlock *, 1> Header = {Around->getHeader()};
+    for (BasicBlock *BB : Around->blocks())
+      for (Instruction &I : *BB) {
+        if (!isa<StoreInst>(I))
+          continue;
+        bool Before = At->getParent() == Around->getHeader() ? BB == Around->getHeader() && I.comesBefore(At)
+                                                             : isPotentiallyReachable(&I, At, &Header, &DT, &LI);
+        if (Before)
+          return false;
+      }
+    if (Around == &L)
+      return true;
+    if (!Around->getLoopPreheader())
+      return false;
+    At = Around->getLoopPreheader()->getTerminator();
+  }
+  return false;
 }
 
 // Whether what the loop computes a value from, marked loads, are all read first.
@@ -265,15 +275,15 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
         !all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI); }))
       continue;
     Value *Pointer = Known.value(Load->getPointerOperand());
-    Value *Guard = Pointer ? Known.all(Conditions) : nullptr;
+    SmallPtrSet<Value *, 8> Implied;
+    Value *Guard = Pointer ? Known.all(Conditions, Implied) : nullptr;
     if (!Guard)
       continue;
     int64_t Offset = 0;
     Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, F.getDataLayout());
     Value *Earlier = nullptr;
     for (const Held &H : Values)
-      if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() &&
-          (H.Guard == Guard || Before::isTrue(H.Guard)))
+      if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() && Implied.contains(H.Guard))
         Earlier = H.Content;
     bool Again = Earlier;
     if (!Earlier)

@@ -39,3 +39,37 @@ void first(int n, unsigned char *a) {
     if (a[0] > 3)
       a[i] = 5;
 }
+
+// The bound of the innermost loop is first read below the guard of the loop around it, before any store; that guard and this one are what the
+// program looks at first.
+//
+// CHECK: scop channels
+// CHECK-DAG: check 4 bytes of im->width unwritten by
+// CHECK-DAG: check 4 bytes of {{.*}} unwritten by
+// CHECK-DAG: check 8 bytes of {{.*}} unwritten by
+// CHECK-DAG: check 4 bytes of im->height unwritten by
+// CHECK: statement S0
+// CHECK-NOT: statement
+struct coloured {
+  int width, height, channels;
+  unsigned char *pixels;
+};
+
+void channels(struct coloured *im) {
+  for (int y = 0; y < im->height; ++y)
+    for (int x = 0; x < im->width; ++x)
+      for (int c = 0; c < im->channels; ++c)
+        im->pixels[(y * im->width + x) * im->channels + c] = x + y + c;
+}
+
+// Behind a store the bound may be another one in the first iteration already: it is not read before the loop.
+//
+// CHECK-NOT: scop late
+void late(struct coloured *im, unsigned char *flags) {
+  for (int y = 0; y < im->height; ++y) {
+    flags[y] = 1;
+    if (im->width > 3)
+      for (int c = 0; c < im->channels; ++c)
+        im->pixels[y * im->channels + c] = y + c;
+  }
+}
