@@ -212,7 +212,9 @@ fn split(
     }
     let plain = site;
     let site = &normal::normalised(scop, plain)?;
-    let mut tiles = if site.inner.depth() > 0 { shapes(scop, options, site)? } else { vec![] };
+    // Of one launch: subscripts are functions of its points and loops.
+    let launched = Site { domain: launch_domain(site)?, ..site.clone() };
+    let mut tiles = if site.inner.depth() > 0 { shapes(scop, options, &launched)? } else { vec![] };
     // In coordinates of their own, windows do not move from point to point.
     let mut site = site;
     if tiles.is_empty() {
