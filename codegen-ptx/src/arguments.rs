@@ -1,9 +1,10 @@
 //! A kernel's arguments: everything that can be one, their types, and the function that has only those that are used.
 
+use crate::axes::{axes, helper_axis};
 use crate::errno;
 use crate::error::{Result, internal};
 use crate::ir::{Ir, c_string};
-use crate::kernel::{KernelBuilder, KernelInfo, ScalarArg, axes};
+use crate::kernel::{KernelBuilder, KernelInfo, ScalarArg};
 use crate::llvm::*;
 use crate::tiled;
 use inkwell::llvm_sys::LLVMTypeKind;
@@ -161,7 +162,7 @@ pub(crate) fn finish(
         }
     }
     if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.helpers > 1) {
-        match info.block.get_mut(crate::kernel::helper_axis(k.kernel)?) {
+        match info.block.get_mut(helper_axis(k.kernel)?) {
             Some(size) => *size = t.helpers,
             None => return internal("helpers in a block of three dimensions"),
         }

@@ -33,6 +33,7 @@
 use crate::arguments::{Argument, argument_types, candidates, finish, identifier, used_arrays};
 pub(crate) use crate::arguments::{host_type, int_width, llvm_elem, slot_type, type_kind};
 use crate::ast_expr::ExprEmitter;
+use crate::axes::axes;
 use crate::error::{CodegenError, Result, internal, unsupported};
 use crate::groups;
 use crate::ir::{Ir, c_string};
@@ -562,28 +563,6 @@ fn coordinates(
         out.push((b.param.clone(), id));
     }
     Ok(out)
-}
-
-/// The axis (0 for x) of each block dimension, the last first: those of one thread have none, unless all are.
-pub(crate) fn axes(kernel: &MappedKernel) -> Result<Vec<Option<usize>>> {
-    let single = kernel.block.iter().all(|b| b.size <= 1);
-    let mut next = 0;
-    let mut out = Vec::new();
-    for b in kernel.block.iter().rev() {
-        let axis = (b.size > 1 || single && next == 0).then_some(next);
-        next += usize::from(axis.is_some());
-        out.push(axis);
-    }
-    if next > THREAD_ID.len() {
-        return internal(format!("{} has more than three block dimensions", kernel.name));
-    }
-    out.reverse();
-    Ok(out)
-}
-
-/// The axis along which threads for the same points lie: the first that no block dimension has.
-pub(crate) fn helper_axis(kernel: &MappedKernel) -> Result<usize> {
-    Ok(axes(kernel)?.iter().flatten().count())
 }
 
 /// The value of a function that has the same one everywhere.

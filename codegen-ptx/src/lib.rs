@@ -15,6 +15,7 @@
 mod ahead;
 mod arguments;
 mod ast_expr;
+mod axes;
 mod barriers;
 mod bulk;
 mod cell;

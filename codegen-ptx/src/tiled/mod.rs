@@ -21,9 +21,10 @@
 //! - The cells of a point are elements of small arrays with constant index, which the optimizer turns into registers.
 
 use crate::ast_expr::ExprEmitter;
+use crate::axes::{axes, helper_axis};
 use crate::cell::type_of;
 use crate::error::{Result, internal};
-use crate::kernel::{KernelBuilder, SHARED, THREAD_ID, axes, llvm_elem};
+use crate::kernel::{KernelBuilder, SHARED, THREAD_ID, llvm_elem};
 use crate::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::core::*;
@@ -441,7 +442,7 @@ fn computes(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Option<LLVMValueRe
 
 /// The number of the thread among those for the same points.
 fn helper(k: &KernelBuilder<'_>) -> Result<LLVMValueRef> {
-    match THREAD_ID.get(crate::kernel::helper_axis(k.kernel)?) {
+    match THREAD_ID.get(helper_axis(k.kernel)?) {
         Some(axis) => Ok(k.abstract_call(axis, k.ir.int_type(32))),
         None => internal("helpers in a block of three dimensions"),
     }
