@@ -411,6 +411,12 @@ impl<'a> Builder<'a> {
             },
             Some(ir::Op::LLVMPHI) => "a value carried around a loop".to_string(),
             Some(ir::Op::LLVMFCmp) => "floating-point data".to_string(),
+            Some(ir::Op::LLVMAlloca) => "a local variable".to_string(),
+            Some(ir::Op::LLVMGetElementPtr) => format!("an address in {}", self.name_of(ir::operand(v, 0))),
+            Some(ir::Op::LLVMSelect) => "one of two values, by a condition".to_string(),
+            Some(ir::Op::LLVMFreeze | ir::Op::LLVMIntToPtr | ir::Op::LLVMPtrToInt | ir::Op::LLVMBitCast) => {
+                self.name_of(ir::operand(v, 0))
+            }
             Some(op) => {
                 self.operation_text(v, 3).unwrap_or_else(|| format!("the result of {}", ir::opcode_text(op)))
             }

@@ -119,7 +119,12 @@ impl fmt::Display for RejectReason {
                 write!(f, "the instruction {opcode} cannot run on the device")
             }
             RejectReason::Device { what } => write!(f, "the device cannot run {what}"),
-            RejectReason::Terminator { opcode } => write!(f, "the terminator {opcode} is not a branch"),
+            RejectReason::Terminator { opcode } => match opcode.as_str() {
+                "invoke" => f.write_str("a call may throw an exception that is handled here"),
+                "indirectbr" => f.write_str("a computed goto"),
+                "switch" => f.write_str("a switch with many cases"),
+                _ => write!(f, "the terminator {opcode} is not a branch"),
+            },
             RejectReason::Type { ty } => write!(f, "values of type {ty} cannot be held on the device"),
             RejectReason::NoParallelism => f.write_str("no loop can run in parallel"),
             RejectReason::OrderedSum { value } => write!(

@@ -19,4 +19,4 @@ two:
 out:;
 }
 
-// CHECK: computed-goto.c:6:{{.*}} not offloaded: the terminator indirectbr is not a branch
+// CHECK: computed-goto.c:6:{{.*}} not offloaded: a computed goto

@@ -30,7 +30,7 @@ void catches(int n, float *A) {
     }
 }
 
-// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-8]]: the terminator invoke is not a branch (at {{.*}}exceptions.cpp:[[#@LINE-6]])
+// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-8]]: a call may throw an exception that is handled here (at {{.*}}exceptions.cpp:[[#@LINE-6]])
 
 struct Shape {
   virtual float area() const;
@@ -100,4 +100,4 @@ void static_in_loop(int n, int *A) {
   }
 }
 
-// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-6]]: the terminator invoke is not a branch
+// CHECK: rejected Terminator at {{.*}}exceptions.cpp:[[#@LINE-6]]: a call may throw an exception that is handled here

@@ -27,4 +27,4 @@ void f(int n, int *A) {
     }
 }
 
-// CHECK: rejected Terminator at {{.*}}terminator.c:{{[0-9]+}}: the terminator switch is not a branch ({{.*}})
+// CHECK: rejected Terminator at {{.*}}terminator.c:{{[0-9]+}}: a switch with many cases ({{.*}})
