@@ -144,6 +144,10 @@ fn reduced(
             None => 0,
         };
         let first = reduce::Chain { in_turn: in_turn & ((1 << first.outer.min(31)) - 1), ..first };
+        let many = || first.has_many_beside(scop);
+        if budgeted(&scop.ctx, "rewriting", options.budget, many)? {
+            continue;
+        }
         let (old, old_deps) = best.as_ref().map_or((scop, deps), |b| (&b.0, &b.1));
         let Some((new, new_deps)) = cut(old, old_deps, first, options)? else { continue };
         let before = best.as_ref().map(|b| &b.2).or(placed).filter(|p| p.parallel);

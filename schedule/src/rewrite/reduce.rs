@@ -56,6 +56,16 @@ impl Chain {
         self.kept(true).is_empty()
     }
 
+    /// Whether so many chains run side by side that parts of each gain nothing, as the model sees it.
+    pub fn has_many_beside(&self, scop: &Scop) -> Result<bool> {
+        let mut beside = scop.statements[self.statement].domain.clone().reset_tuple_id()?;
+        let kept = self.kept(true);
+        for d in (0..beside.dim(isl::DimType::Set)?).rev().filter(|d| !kept.contains(d)) {
+            beside = beside.project_out(isl::DimType::Set, d, 1)?;
+        }
+        Ok(volume(scop, &beside)? >= f64::from(PARTS[0]))
+    }
+
     /// The outer iterators that tell partial results apart; all of them unless `shared`.
     fn kept(&self, shared: bool) -> Vec<u32> {
         (0..self.outer).filter(|d| !shared || self.in_turn >> d & 1 == 0).collect()
