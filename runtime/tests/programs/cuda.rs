@@ -279,6 +279,8 @@ fn every_failure_of_a_large_copy_in_leaves_the_original_loop() {
                 let fail = format!("{call}:{k}:{code}");
                 let variables = [("FAKE_CUDA_FAIL", fail.as_str()), ("POLLYRS_RT_COPY_THREADS", "2"), ALWAYS];
                 let outcome = cuda(&["large"], &variables);
+                // Once the context is broken, the other thread may be the first to see it.
+                let call = if code == "700" { "" } else { call };
                 outcome.expect_host(&format!("{call} failed with error {code} ("));
             }
         }

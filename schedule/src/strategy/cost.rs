@@ -24,8 +24,8 @@ const INSTANCE: f64 = 0.002;
 const UNCOALESCED: f64 = 8.0;
 /// The value taken for every parameter, and for every extent that stays unknown.
 const SIZE: i64 = 1000;
-/// What is between two parameters if they are to be different.
-const STEP: i64 = 8;
+/// What is between two parameters if they are to be different: some elements, too, where they are the ends of an array in bytes.
+const STEP: i64 = 48;
 /// The same for SCoPs of single loops: with fewer iterations they are not worth a launch.
 const LINE: i64 = 1 << 17;
 /// Nanoseconds for an instance on a core of the host.
@@ -97,13 +97,11 @@ impl<'a> Model<'a> {
         if extent > 1.0 {
             return Ok(extent);
         }
-        let mut known = false;
-        let mut more = false;
+        let mut single = extent == 1.0;
         for sizes in &self.apart {
-            known |= !sizes.is_empty()?;
-            more |= self.values(&set.clone().intersect_params(sizes.clone())?, dim)? > 1.0;
+            single &= self.values(&set.clone().intersect_params(sizes.clone())?, dim)? <= 1.0;
         }
-        if known && !more {
+        if single {
             return Ok(extent);
         }
         Ok(self.values(&set.clone().project_out_all_params()?, dim)?.min(self.size as f64))
