@@ -128,6 +128,10 @@ fn proved(scop: &Scop, deps: &Dependences, made: Made, budget: u64) -> Result<(S
 
 /// A reduction that no two chains of run side by side is cut if the estimate is at this fraction of the one before: there may be more of them.
 const CUT_WINS_BY: f64 = 0.95;
+/// It is cut, too, if that gains so many nanoseconds, be it before a loop over time beside which it counts for nothing: how long that loop is, is a guess.
+const CUT_GAINS: f64 = 1e5;
+/// The same for a reduction of which some chains run side by side.
+const CUT_OF_SOME_GAINS: f64 = 1e6;
 
 /// The reductions cut into parts that gain by it, each as often as it takes. The best schedule so far tells which chains run one after the other.
 fn reduced(
@@ -152,8 +156,10 @@ fn reduced(
         let Some((new, new_deps)) = cut(old, old_deps, first, options)? else { continue };
         let before = best.as_ref().map(|b| &b.2).or(placed).filter(|p| p.parallel);
         let Ok(p) = strategy::placed(&new, &new_deps, options) else { continue };
-        let alone = first.is_alone() && p.parallel && before.is_none_or(|b| p.cost < CUT_WINS_BY * b.cost);
-        if alone || strategy::wins(&p, before) {
+        let alone = first.is_alone() && before.is_none_or(|b| p.cost < CUT_WINS_BY * b.cost);
+        let least = if first.is_alone() { CUT_GAINS } else { CUT_OF_SOME_GAINS };
+        let gains = before.is_some_and(|b| b.cost - p.cost >= least);
+        if p.parallel && (alone || gains || strategy::wins(&p, before)) {
             best = Some((new, new_deps, p));
         }
     }

@@ -291,6 +291,34 @@ fn several_of_a_nest_are_cut() {
     }
 }
 
+/// A sum before a loop over time: a thousandth of all that is estimated, and yet a second of one thread.
+#[test]
+fn a_sum_beside_longer_loops_is_cut() {
+    let text = "param n m t; array a n m; scalar s; scalar q; array out n;
+        S0 : s[] = ; for i : 0 <= i < n { for k : 0 <= k < m { S1 : s[] = s[], a[i,k]; } }
+        S2 : out[0] = s[];
+        for h : 0 <= h < t { S3 : q[] = ; for i : 0 <= i < n { for k : 0 <= k < m { S4 : q[] = q[], a[i,k]; } } S5 : out[0] = out[0], q[]; }";
+    let mut s = scop(text);
+    let sums: Vec<_> = (0..s.statements.len()).filter(|n| ["S1", "S4"].contains(&&*s.statements[*n].name)).collect();
+    for n in sums.iter().copied() {
+        let write = s.statements[n].accesses.len() - 1;
+        s.statements[n].reduction = Some(pollyrs_scop::Reduction {
+            read: 0,
+            write,
+            value: pollyrs_scop::ValueHandle(90),
+            identity: pollyrs_scop::ValueHandle(91),
+            update: vec![],
+            commutative: true,
+            regrouped: false,
+        });
+    }
+    let d = dependences(&s).unwrap();
+    let done = schedule(s, d, &Default::default()).unwrap();
+    for n in sums {
+        assert!(done.scop.statements[n].reduction.as_ref().is_some_and(|r| r.regrouped), "{n}");
+    }
+}
+
 #[test]
 fn a_sum_runs_in_parts() {
     let s = reduction(SUM, true);
