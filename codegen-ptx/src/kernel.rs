@@ -380,7 +380,7 @@ fn build_kernel(
 
 /// Blocks of at most so many threads are those of long loops in few threads, or in some more where neighbours touch neighbouring elements.
 const FEW_THREADS: u32 = 32;
-const MORE_THREADS: u32 = 64;
+const MORE_THREADS: u32 = pollyrs_schedule::FEW_THREADS;
 /// Loads of so many iterations are on their way at once: with one thread, 32 take little longer than one. (On an H200, a warp: 8, 16 and 32 iterations give
 /// 303, 226 and 227 ms of gramschmidt in floats, 371, 357 and 349 in doubles, 3.03, 2.74 and 2.72 of deriche. Two warps: a filter of 31 points takes 0.65 ms
 /// with 8 and 1.34 with 32. One thread: 32, 64 and 128 give 129, 116 and 120 ms of durbin in floats, 177, 180 and 191 in doubles.)

@@ -22,6 +22,7 @@ mod cell;
 mod checked;
 mod checks;
 mod descriptor;
+mod early;
 mod emulated;
 mod errno;
 mod error;

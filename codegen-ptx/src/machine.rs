@@ -4,6 +4,7 @@
 //! - A [`DeviceModule`] owns bytes only; each use of it has an LLVM context of its own, so that many may be lowered at once.
 //! - The text is a pure function of those bytes and of architecture and PTX version.
 
+use crate::early;
 use crate::error::{CodegenError, Result};
 use crate::ir::c_string;
 use crate::llvm::*;
@@ -77,6 +78,7 @@ impl DeviceModule {
         let context = OwnedContext::new();
         let module = parse_bitcode(context.0, &self.bitcode)?;
         machine.optimize(module.0)?;
+        early::gather(module.0);
         check_calls(module.0)?;
         machine.emit(module.0)
     }

@@ -8,6 +8,7 @@
 
 use crate::ast_expr::{ExprEmitter, iterator_name, parameterize, parameterize_set, pw_aff_expr};
 use crate::cell::{cell_align, cell_type, scalar_size, type_of};
+use crate::early;
 use crate::errno;
 use crate::error::{Result, internal, unsupported};
 use crate::groups;
@@ -367,6 +368,7 @@ fn read_cell(
     let from = address(k, n, at, a)?;
     k.ir.note(&n.what, &k.scop.array(a.array).display);
     let read = k.ir.load_aligned(wide, from, cell_align(k, a, v as LLVMValueRef));
+    early::mark(k, (id, at), read);
     Ok(if wide == ty { read } else { k.ir.trunc(read, ty) })
 }
 
@@ -540,7 +542,9 @@ fn emit_access(
         if groups::happens(k).is_some() {
             k.ir.note_spare(&n.what, display);
         }
-        return Ok(Some(k.ir.load_aligned(ty, from, align)));
+        let load = k.ir.load_aligned(ty, from, align);
+        early::mark(k, (n.id, at), load);
+        return Ok(Some(load));
     }
     let v = match groups::only_stores(k) {
         true => None,

@@ -62,6 +62,8 @@ pub enum Rule {
     Slice,
     /// A loop keeps a cell in a register that is not one, or that memory must have meanwhile.
     Promotion,
+    /// A load that may go ahead of the store of what it reads.
+    Early,
 }
 
 impl fmt::Display for Rule {
@@ -80,6 +82,7 @@ impl fmt::Display for Rule {
             Rule::Window => "not in the window that it is read from",
             Rule::Slice => "not among what a slice touches",
             Rule::Promotion => "not the cell that stays in a register",
+            Rule::Early => "read early, and written by the same launch before",
         })
     }
 }
@@ -125,6 +128,7 @@ pub fn check_within(
             }
             c.windows(i)?;
             c.promotions(i)?;
+            c.early(i)?;
         }
         c.order()?;
         c.private()?;
@@ -469,6 +473,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
     Ok(map)
 }
 
+mod early;
 mod promotion;
 pub mod slices;
 mod steps;

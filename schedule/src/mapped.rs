@@ -71,7 +71,12 @@ pub struct MappedKernel {
     pub ahead: bool,
     /// Cells that stay in a register while a loop runs: what the marks in `schedule` say whose names begin with [`PROMOTED`].
     pub promotions: Vec<Promotion>,
+    /// Reads, by statement and index of the access, whose cell no instance of the launch has written before: code may load earlier than it says.
+    pub early: Vec<(pollyrs_scop::StmtId, usize)>,
 }
+
+/// Blocks of at most so many threads are those of long loops, in which nothing but other loads hides the latency of a load.
+pub const FEW_THREADS: u32 = 64;
 
 /// The cell that all instances beneath a mark access by some of their accesses, for fixed values of all loops around it. Code loads it before the loop
 /// beneath the mark and stores it behind, both only if the loop has an iteration; or it leaves it in memory.

@@ -284,6 +284,7 @@ fn build(
         full: None,
         ahead: false,
         promotions: Vec::new(),
+        early: Vec::new(),
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {

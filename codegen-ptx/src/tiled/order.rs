@@ -64,15 +64,17 @@ fn interleaved(k: &KernelBuilder<'_>, tiling: &Tiling, lane: LLVMValueRef) -> LL
 pub(crate) fn threads(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Vec<(String, LLVMValueRef)>> {
     let ir = k.ir;
     let sizes: Vec<u32> = k.kernel.block.iter().map(|b| b.size).collect();
+    // Of a warp with helpers, only some lanes may have points.
+    let lanes = tiling.lanes.iter().product::<u32>();
     let fits = tiling.lanes.len() == sizes.len()
-        && tiling.lanes.iter().product::<u32>() == WARP
+        && (lanes == WARP || tiling.helpers > 1 && lanes > 0 && WARP.is_multiple_of(lanes))
         && tiling.lanes.iter().zip(&sizes).all(|(l, s)| *l > 0 && s.is_multiple_of(*l));
     if !fits {
         return internal("a block that its warps do not divide");
     }
     let constant = |v: u32| ir.int32(v);
     let linear = linear_thread(k)?;
-    let (mut lane, mut warp) = (ir.urem(linear, constant(WARP)), ir.udiv(linear, constant(WARP)));
+    let (mut lane, mut warp) = (ir.urem(linear, constant(lanes)), ir.udiv(linear, constant(lanes)));
     if !tiling.products {
         lane = interleaved(k, tiling, lane);
     }

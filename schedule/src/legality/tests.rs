@@ -369,6 +369,27 @@ fn parts_of_a_cut_launch() {
     assert!(rules(&s, &deps, &twice).contains(&Rule::Excess));
 }
 
+/// Elimination along columns, each by a thread: `d[i,j]` is what memory had before the launch, `d[i-1,j]` is not.
+#[test]
+fn early_reads() {
+    let s = scop(
+        "param n m; array d n m; array a n m; context n >= 0 and m >= 0;
+         for j : 0 <= j < m { for i : 1 <= i < n { S0 : d[i,j] = d[i,j], a[i,j], d[i-1,j]; } }",
+    );
+    let (deps, m) = mapped(&s);
+    assert_eq!(m.kernels[0].early, [(pollyrs_scop::StmtId(0), 0)], "{m}");
+    assert_eq!(rules(&s, &deps, &m), []);
+    let write = s.statements[0].accesses.iter().position(|a| a.kind != AccessKind::Read).unwrap();
+    for (what, access) in [("a value of the launch", 2), ("a write", write), ("no access", 17)] {
+        let mut m = m.clone();
+        m.kernels[0].early.push((pollyrs_scop::StmtId(0), access));
+        assert_eq!(rules(&s, &deps, &m), [Rule::Early], "{what}");
+    }
+    let mut m = m.clone();
+    m.kernels[0].early.push((pollyrs_scop::StmtId(9), 0));
+    assert_eq!(rules(&s, &deps, &m), [Rule::Early]);
+}
+
 /// A backward solve with several right-hand sides, in threads of one column each; its inner loop keeps a cell in a register.
 fn promoted() -> (Scop, Dependences, MappedScop) {
     let s = scop(

@@ -263,6 +263,7 @@ pub(super) fn build(
         full: None,
         ahead: false,
         promotions,
+        early: Vec::new(),
     };
     aligned(scop, kernel)
 }
@@ -294,6 +295,7 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         full: k.full,
         ahead: k.ahead,
         promotions: k.promotions,
+        early: k.early,
     })
 }
 
@@ -329,6 +331,7 @@ fn serial(
         full: None,
         ahead: false,
         promotions,
+        early: Vec::new(),
     })
 }
 

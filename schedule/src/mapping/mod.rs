@@ -23,6 +23,7 @@
 //! schedule  domain [_h0, _b0, _t0] -> { S0[t, i] : t = _h0 and i = 256 _b0 + _t0 and ... }
 //! ```
 
+mod early;
 mod kernel;
 mod lanes;
 mod placement;
@@ -156,7 +157,9 @@ fn map_marked(
     let mut kernels: Vec<MappedKernel> = Vec::new();
     let mut host_domain = isl::UnionSet::empty(&scop.ctx)?;
     for site in &sites {
-        kernels.push(kernel::build(scop, site, &known, options, &private)?);
+        let mut kernel = kernel::build(scop, site, &known, options, &private)?;
+        kernel.early = early::reads(scop, deps, &kernel)?;
+        kernels.push(kernel);
         host_domain = host_domain.union(kernel::host_domain(site, &known)?)?;
     }
     let host = match host {

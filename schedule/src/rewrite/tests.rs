@@ -299,7 +299,8 @@ fn a_sum_beside_longer_loops_is_cut() {
         S2 : out[0] = s[];
         for h : 0 <= h < t { S3 : q[] = ; for i : 0 <= i < n { for k : 0 <= k < m { S4 : q[] = q[], a[i,k]; } } S5 : out[0] = out[0], q[]; }";
     let mut s = scop(text);
-    let sums: Vec<_> = (0..s.statements.len()).filter(|n| ["S1", "S4"].contains(&&*s.statements[*n].name)).collect();
+    let sums: Vec<_> =
+        (0..s.statements.len()).filter(|n| ["S1", "S4"].contains(&&*s.statements[*n].name)).collect();
     for n in sums.iter().copied() {
         let write = s.statements[n].accesses.len() - 1;
         s.statements[n].reduction = Some(pollyrs_scop::Reduction {

@@ -43,6 +43,12 @@ const CYCLES_A_LAUNCH: f64 = 4000.0;
 const BYTES_A_CYCLE: f64 = 11.0;
 /// Points along each dimension of the grid for which a plan is chosen, in two and three dimensions; others rarely change the order.
 const USUAL_EXTENT: [i64; 2] = [3072, 384];
+/// And in one dimension, where arrays of some thousand points are as usual as those of some million.
+const USUAL_LINE: f64 = 262144.0;
+/// Cycles of a step of a block in one dimension that waits for nothing but its barrier and neighbours, and more for each warp: a launch of 16 and 32 steps
+/// with blocks of four warps takes 2.4 and 3.9 µs on 4000 points, with eight 2.6 and 5.3.
+const CYCLES_A_STEP: f64 = 140.0;
+const CYCLES_A_WARP: f64 = 8.0;
 const MULTIPROCESSORS: i64 = 132;
 /// Instructions of the loop over rows beyond which warps wait for instructions (Nsight Compute: 6% of the samples at 1400; the best variants have up to 2400), and how
 /// much longer twice as many take.
@@ -150,12 +156,7 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     }
     // `traffic` is that of all threads; neighbours' halos come from the cache.
     let instances = super::instances(&s.steps).len() as f64 * (p.config.fuse / s.period) as f64;
-    let (time, points) = if s.dims == 1 {
-        let iterations = 1.0 + p.max_lag() as f64;
-        (m.iteration(resident) as f64 / resident as f64 * iterations, p.tile[2] as f64)
-    } else {
-        usual_grid(p, &m)
-    };
+    let (time, points) = if s.dims == 1 { usual_line(p, &m) } else { usual_grid(p, &m) };
     let compute = time * if warps <= 4.0 { SMALL_BLOCK } else { 1.0 };
     // The loop over rows should fit the instruction cache.
     let trip = 4.0 * issue / warps * p.unroll as f64;
@@ -164,6 +165,14 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     // Near the balance of the two, each slows the other.
     m.point = (compute.powi(4) + memory.powi(4)).powf(0.25) / (points * instances);
     m
+}
+
+/// The same for one dimension: a block computes node after node, each once, with a barrier between two.
+fn usual_line(p: &StencilPlan, m: &Model) -> (f64, f64) {
+    let steps = (1.0 + p.max_lag() as f64) * (CYCLES_A_STEP + CYCLES_A_WARP * m.warps);
+    let points = USUAL_LINE / MULTIPROCESSORS as f64;
+    let waves = (points / p.tile[2] as f64 / m.resident as f64).max(1.0);
+    (waves * (steps + ISSUE * m.issue * m.resident as f64) + CYCLES_A_LAUNCH, points)
 }
 
 /// Cycles of a launch on the grid that the formula was fitted to, and how many of its points fall to a multiprocessor. The rows of a

@@ -119,7 +119,7 @@ fn shapes(dims: usize) -> Vec<([u32; 2], [u32; 2])> {
         t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect()
     };
     match dims {
-        1 => pairs(&[[1, 256]], &[[1, 4], [1, 2], [1, 1]]),
+        1 => pairs(&[[1, 256], [1, 128]], &[[1, 4], [1, 2], [1, 1]]),
         2 => {
             let mut all = pairs(&[[1, 256]], &[[1, 2], [1, 1]]);
             all.extend(pairs(&[[1, 128]], &[[1, 3], [1, 2], [1, 4], [1, 1]]));

@@ -276,6 +276,7 @@ fn kernel(
         full: staging.as_ref().map(|s| s.full.clone()).filter(|_| techniques.unroll),
         ahead: techniques.ahead,
         promotions: Vec::new(),
+        early: Vec::new(),
         windows: staging.map_or_else(Vec::new, |s| s.windows),
     })
 }

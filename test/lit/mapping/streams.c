@@ -1,10 +1,16 @@
-// A sum a row, in its order: 32 rows a block, and strips of the matrix and of the vector in shared memory.
+// A sum a row, in its order: 32 rows a block, and strips of the matrix and of the vector in shared memory. Where there are fewer blocks than
+// multiprocessors, 16 rows, and strips that are twice as long.
 //
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-mapping>' -disable-output %t.ll 2>&1 | FileCheck %s
 
-// CHECK:      K0[] : {{.*}}>= 128
+// CHECK:      K0[] : {{.*}}<= 4224 and argument_1 >= 256
+// CHECK:      K1[] : {{.*}}argument_1 >= 128
 // CHECK:      kernel K0
+// CHECK:      block _t0 size 16
+// CHECK:      panel _copy0 of 128
+// CHECK-NEXT: shared array {{.*}} size [16, 128] order [1, 0] padding 1
+// CHECK:      kernel K1
 // CHECK:      block _t0 size 32
 // CHECK:      panel _copy0 of 64
 // CHECK-NEXT: shared array {{.*}} size [32, 64] order [1, 0] padding 1

@@ -252,21 +252,39 @@ fn split(
     if let Some(member) = &small.stream {
         large = large.intersect(stream::pays(scop, member, &domain, small, &bounds)?)?;
     }
+    let few = match &small.stream {
+        Some(member) => stream::few(small, &bounds, sizes.multiprocessors)?.map(|f| (member, f)),
+        None => None,
+    };
     let large = at_host(site, large)?;
-    let inside = site.domain.clone().intersect(large.clone())?.coalesce()?;
+    let mut inside = site.domain.clone().intersect(large.clone())?.coalesce()?;
     let outside = site.domain.clone().subtract(large)?.coalesce()?;
     if inside.is_empty()? {
         return Ok(vec![]);
     }
     let copy = |site: &Site, domain, tile, alternative| Site { domain, tile, alternative, ..site.clone() };
     let mut out = Vec::new();
+    if let Some((member, (half, few))) = few {
+        let few = few.intersect(stream::pays(scop, member, &domain, &half, &bounds)?)?;
+        let few = inside.clone().intersect(at_host(site, few)?)?.coalesce()?;
+        let region = Region::new(scop, site, &domain, &around, &bounds, &half)?;
+        let fits = region.is_some_and(|r| registers(scop, &domain, &r, private).is_ok_and(|r| r.is_some()));
+        if fits && !few.is_empty()? {
+            inside = inside.subtract(few.clone())?.coalesce()?;
+            out.push(copy(site, few, Some(half), None));
+        }
+        if inside.is_empty()? {
+            tiles.clear();
+        }
+    }
     let cut = match region.uneven {
         None if site.host.is_empty() => cut_at(&tiles, &bounds)?,
         _ => None,
     };
     // Sizes that change from launch to launch are those of small panels; known ones need no choice at run time.
     match fastest(&tiles, cut.as_ref().map(|c| c.dim), &bounds, sizes.multiprocessors)? {
-        _ if !site.host.is_empty() => tiles = vec![tiles.swap_remove(tiles.len() - 1)],
+        _ if tiles.is_empty() => {}
+        _ if !site.host.is_empty() => tiles.drain(..tiles.len().saturating_sub(1)).for_each(drop),
         Some(Fastest::One(best)) => tiles = vec![tiles.swap_remove(best)],
         Some(Fastest::Cut(at)) => {
             let member = member_map(&site.members[cut.as_ref().map_or(0, |c| c.dim)])?;
