@@ -125,6 +125,7 @@ struct Passed {
 /// # Safety
 /// A live block of the function.
 unsafe fn gather_in(module: LLVMModuleRef, function: LLVMValueRef, block: LLVMBasicBlockRef) {
+    // SAFETY: the caller's live block, whose instructions are live, too: they move, and none goes.
     unsafe {
         let context = LLVMGetModuleContext(module);
         let (invariant, early) = (kind(context, "invariant.load"), kind(context, KIND));
@@ -192,6 +193,7 @@ unsafe fn gather_in(module: LLVMModuleRef, function: LLVMValueRef, block: LLVMBa
 unsafe fn nature(call: LLVMValueRef) -> (bool, bool) {
     const NAME: &str = "memory";
     const FAST: [&str; 10] = ["fm", "fabs", "min", "max", "umin", "umax", "smin", "smax", "abs", "copysign"];
+    // SAFETY: the caller's live call.
     unsafe {
         let callee = LLVMGetCalledValue(call);
         if LLVMIsAFunction(callee).is_null() {
@@ -217,6 +219,7 @@ struct Ahead {
 impl Ahead {
     /// Moves a load and what its address takes ahead; false if that is more than arithmetic.
     unsafe fn take(&mut self, load: LLVMValueRef) -> bool {
+        // SAFETY: live instructions of the block; each is put back where it was taken out.
         unsafe {
             let mut needed = Vec::new();
             if !self.needs(load, true, &mut needed) {
@@ -241,6 +244,7 @@ impl Ahead {
     /// Appends what has to move, operands first.
     unsafe fn needs(&self, i: LLVMValueRef, load: bool, needed: &mut Vec<LLVMValueRef>) -> bool {
         const MOST: usize = 32;
+        // SAFETY: a live value, and the operands that it has.
         unsafe {
             let free = LLVMIsAInstruction(i).is_null()
                 || LLVMGetInstructionParent(i) != self.block

@@ -7,6 +7,7 @@
 // ARGS: 33 255
 // ARGS: 31 256
 // ARGS: 257 385
+// ARGS: 4300 270
 // OFFLOAD: yes
 #include "example.h"
 

@@ -181,6 +181,7 @@ impl<'c> Fixture<'c> {
             full: None,
             ahead: false,
             promotions: vec![],
+            early: Vec::new(),
         });
     }
 

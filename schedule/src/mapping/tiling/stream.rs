@@ -34,6 +34,9 @@ const MOST_POINTS: i64 = 1 << 17;
 /// Strips that a loop must have.
 const LEAST_STRIPS: i64 = 2;
 
+/// An array and its subscripts.
+type Read = (ArrayId, Vec<Row>);
+
 /// The tile of a kernel with streams: reads whose elements are different ones for each point and each iteration of a loop. Where several members are
 /// parallel, neighbouring threads have to be rows apart, and neighbouring iterations next to each other: sums along the last dimension.
 pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
@@ -41,7 +44,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
     // All statements beneath a loop share its buffers.
-    let mut streams: BTreeMap<String, (isl::UnionPwAff, Vec<(ArrayId, Vec<Row>)>)> = BTreeMap::new();
+    let mut streams: BTreeMap<String, (isl::UnionPwAff, Vec<Read>)> = BTreeMap::new();
     for leaf in &found {
         let Some((member, around)) = leaf.path.split_last() else { continue };
         let (mut reads, mut apart) = (Vec::new(), last == 0);
@@ -76,7 +79,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
             }
         }
     }
-    let bytes = |s: &(_, Vec<(ArrayId, _)>)| s.1.iter().map(|r| scop.array(r.0).elem.bytes()).sum::<u32>();
+    let bytes = |s: &(_, Vec<Read>)| s.1.iter().map(|r| scop.array(r.0).elem.bytes()).sum::<u32>();
     let Some(widest) = streams.into_values().max_by_key(bytes) else { return Ok(None) };
     let bytes = bytes(&widest);
     let tile = Tile {
