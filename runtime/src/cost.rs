@@ -33,8 +33,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::abi::{Array, IMAGE_CUBIN, IMAGE_PTX, Scop};
 use crate::machine::{Machine, REFERENCE};
 
+mod budget;
 mod episodes;
 mod history;
+#[cfg(test)]
+mod regret;
 
 use episodes::Episodes;
 pub use episodes::{Course, FREE, Finished, Plan};

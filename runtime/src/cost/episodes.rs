@@ -5,16 +5,17 @@
 //! than the best where the sequence comes again and again. Approach: an *episode* begins with the first execution whose arrays the device does not have,
 //! and ends when the program writes what it touched, or when nothing may stay any more ([`crate::hold`]). It takes one of three courses, all on the
 //! host, all on the device, or mixed. Where episodes of the same first execution and about the same work come again, the time
-//! of each course is kept, the transfers and what the program does in between included, and the best one is taken. A course that is not known is tried
-//! where that is cheap, as in [`super::history`].
+//! of each course is kept, the transfers and what the program does in between included, and the best one is taken. The host comes
+//! first: what the others may lose to be known is bounded ([`super::budget`]).
 //!
 //! Example: 40 executions take 0.98 ms on the host and 0.47 on the device; left to themselves, four wait until the transfers have paid, and all take
-//! 0.59. Three episodes take the mixed course, three each of the others, the rest goes to the device as a whole.
+//! 0.59. Two episodes take the mixed course, three go to the host, three to the device, one more is mixed, the rest goes to the device as a whole.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Figure;
+use super::budget::{Budget, On};
 use super::history::{CLOSE, CLOSE_RETRY, FIRST_RETRY, RETRIED, Side, Size, is_cheap};
+use super::{Figure, LONG};
 
 /// Kinds of episodes that are known at once.
 const KINDS: usize = 4;
@@ -23,8 +24,10 @@ const KNOWN: u64 = 3;
 /// Episodes whose work differs by more than this part are different: what they took is not compared.
 const ALIKE: f64 = 1.0 / 8.0;
 
-/// A course that seems no better is not tried for that: it is estimated to take this many times as long.
+/// A long course that seems no better is not tried for that: it is estimated to take this many times as long.
 const MARGIN: f64 = 1.1;
+/// The mixed course, before it was taken, is estimated to take this many times as long as the best one. It takes at most twice as long.
+const MIXED_MARGIN: f64 = 4.0 / 3.0;
 
 /// Where the executions of an episode ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,10 @@ pub enum Course {
 }
 
 const COURSES: [Course; 3] = [Course::Host, Course::Device, Course::Mixed];
+/// Their places.
+const HOST: usize = 0;
+const DEVICE: usize = 1;
+const MIXED: usize = 2;
 
 /// What an episode is to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,6 +87,7 @@ struct Kind {
     estimates: [Figure; 2],
     /// Episodes since nothing is left to be tried.
     turns: AtomicU64,
+    budget: Budget,
 }
 
 /// What a SCoP's episodes took that it began. Threads that measure at once may lose measurements.
@@ -94,28 +102,59 @@ impl Kind {
     fn clear(&self, work: f64) {
         self.sides.iter().for_each(Side::clear);
         self.turns.store(0, Ordering::Relaxed);
+        self.budget.clear();
         self.work.set(work);
     }
 
+    fn known(&self, at: usize) -> Option<f64> {
+        self.sides[at].after(KNOWN)
+    }
+
+    /// The best of the courses but one that is known.
+    fn best_but(&self, but: Option<usize>) -> Option<(usize, f64)> {
+        let known =
+            (0..COURSES.len()).filter(|at| Some(*at) != but).filter_map(|at| Some((at, self.known(at)?)));
+        known.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
     fn plan(&self) -> Course {
-        let known = |at: usize| self.sides[at].after(KNOWN);
-        let mut order: Vec<(usize, f64)> =
-            (0..COURSES.len()).filter_map(|at| Some((at, known(at)?))).collect();
-        order.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let Some(&(best, least)) = order.first() else { return Course::Mixed };
-        let times = self.sides[best].count() as f64;
-        for (at, estimate) in self.estimates.iter().enumerate().filter(|(at, _)| known(*at).is_none()) {
-            // Its own measurements say more, but for the first.
-            let expected = self.sides[at].after(2).or(estimate.get().map(|seconds| seconds * MARGIN));
-            if expected.is_some_and(|expected| is_cheap(KNOWN, expected, least, times)) {
-                return COURSES[at];
-            }
+        let [host, device] = [0, 1].map(|at| self.estimates[at].get());
+        // What the original loops take comes first, all else is measured by that: after one episode that took longer, or two of the same length.
+        let mixed = &self.sides[MIXED];
+        if let (Some(host), Some(took), None) =
+            (self.sides[HOST].after(2).or(host), mixed.after(1), self.known(HOST))
+            && (took >= host || mixed.count() > 1)
+            && is_cheap(
+                KNOWN,
+                host,
+                self.best_but(None).map_or(took, |(_, least)| least),
+                self.budget.executions(),
+            )
+        {
+            return Course::Host;
+        }
+        let Some((best, least)) = self.best_but(None) else { return Course::Mixed };
+        let margin = if least < LONG { 1.0 } else { MARGIN };
+        let tries = |at: usize, on, estimated| {
+            self.known(at).is_none() && self.budget.tries(on, &self.sides[at], estimated, least)
+        };
+        if device.is_some_and(|seconds| tries(DEVICE, On::Device, margin * seconds)) {
+            return Course::Device;
+        }
+        let expected = mixed.after(1).map_or(MIXED_MARGIN * least, |took| took.clamp(least, 2.0 * least));
+        // What may be lost is for the device first.
+        if (expected <= least || self.known(DEVICE).is_some()) && tries(MIXED, On::Both, expected) {
+            return Course::Mixed;
         }
         let turn = 1 + self.turns.fetch_add(1, Ordering::Relaxed);
         let limit = if turn < FIRST_RETRY { CLOSE } else { RETRIED };
         let retries = turn >= CLOSE_RETRY && (turn.is_power_of_two() || (turn - 1).is_power_of_two());
-        let again = order.get(1).filter(|(_, took)| retries && *took < limit * least);
-        COURSES[again.map_or(best, |(at, _)| *at)]
+        let second = self.best_but(Some(best));
+        let again = second
+            .filter(|&(_, took)| retries && took < limit * least && self.budget.allows(took - least, least));
+        let on = if best == MIXED { On::Both } else { On::Device };
+        let spent = best != HOST && self.known(HOST).is_some_and(|host| self.budget.is_spent(on, host));
+        COURSES[if spent { HOST } else { again.map_or(best, |(at, _)| at) }]
     }
 }
 
@@ -148,6 +187,13 @@ impl Episodes {
         if episode.took > 0.0
             && let Some(at) = COURSES.iter().position(|course| *course == episode.course)
         {
+            let first = kind.sides[at].count() == 0;
+            let host = kind.sides[HOST].after(1).or(kind.estimates[HOST].get());
+            match episode.course {
+                Course::Host => kind.budget.on_host(),
+                Course::Device => kind.budget.elsewhere(On::Device, episode.took, host, first),
+                Course::Mixed => kind.budget.elsewhere(On::Both, episode.took, host, first),
+            }
             kind.sides[at].took(episode.took);
         }
     }
@@ -175,12 +221,14 @@ mod tests {
     fn the_best_course_is_found() {
         // (estimated on the host and on the device, real with the mixed one, courses)
         let table = [
-            ([0.98e-3, 0.5e-3], [0.98e-3, 0.47e-3, 0.59e-3], "mmmhhhdddddd"),
-            ([0.49e-3, 0.6e-3], [0.49e-3, 0.52e-3, 0.67e-3], "mmmhhhdddhhhddhhddhhhh"),
-            ([0.9e-3, 0.6e-3], [0.9e-3, 0.8e-3, 0.5e-3], "mmmhhhdddmmmmmm"),
+            ([0.98e-3, 0.5e-3], [0.98e-3, 0.47e-3, 0.59e-3], "mmhhhdddmddd"),
+            ([0.49e-3, 0.6e-3], [0.49e-3, 0.52e-3, 0.67e-3], "mhhhhhhhhhhhhhhhhhhhhh"),
+            ([0.9e-3, 0.6e-3], [0.9e-3, 0.8e-3, 0.5e-3], "mmhhhdddmmmmmm"),
+            // Tried where no loss is expected, in spite of a mixed one that was half as long again.
+            ([0.49e-3, 0.4e-3], [0.49e-3, 0.3e-3, 0.67e-3], "mhhhdddddddd"),
             // Far apart, or long: not tried at once.
             ([5e-3, 2e-3], [5e-3, 2.1e-3, 2e-3], "mmmdddmmm"),
-            ([9e-1, 5e-1], [9e-1, 8e-1, 5e-1], "mmmmmm"),
+            ([9e-1, 5e-1], [9e-1, 8e-1, 5e-1], "mmmmmmdmm"),
             // Estimated badly: given up after the second time.
             ([5e-3, 1e-3], [5e-3, 4e-3, 1e-3], "mmmddmmmm"),
         ];
@@ -194,7 +242,7 @@ mod tests {
     fn episodes_of_other_lengths_are_not_compared() {
         let episodes = Episodes::default();
         let (estimated, real) = ([1e-3, 0.5e-3], [1e-3, 0.5e-3, 0.6e-3]);
-        assert_eq!(courses(&episodes, 10, 1e6, estimated, real), "mmmhhhdddd");
+        assert_eq!(courses(&episodes, 10, 1e6, estimated, real), "mmhhhdddmd");
         // A little longer is the same.
         assert_eq!(courses(&episodes, 2, 1.1e6, estimated, real), "dd");
         let plan = episodes.plan(SIZE);
@@ -204,7 +252,7 @@ mod tests {
             (plan.after(0.0), plan.after(1.1e6), plan.after(1.2e6)),
             (Course::Device, Course::Device, Course::Mixed)
         );
-        assert_eq!(courses(&episodes, 5, 2e6, estimated, real), "dmmmh");
+        assert_eq!(courses(&episodes, 6, 2e6, estimated, real), "dmmhhh");
         assert_eq!(FREE.after(0.0), Course::Mixed);
     }
 

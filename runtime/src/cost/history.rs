@@ -2,9 +2,10 @@
 //!
 //! Problem: the scales of [`super::Learned`] stand for sizes within a factor of eight, and a side that looks a little worse by them is never tried. Where
 //! both sides take about as long, that is too coarse: a product of 64 x 64 stayed on the device for 54 µs where the host takes 43. Approach: for the
-//! few sizes that a SCoP ran with last the times of both sides are kept as they were measured, and count in place of the estimates. A
-//! side that is not known is tried where that is cheap: where the estimates differ by less than [`CLEAR`] and the loop is short, or where all
-//! trials together cost no more than [`SHARE`] of what executions of this size took so far. Now and then, ever more rarely, the side that
+//! few sizes that a SCoP ran with last the times of both sides are kept as they were measured, and count in place of the estimates. The
+//! host, where it is not known, is tried where that is cheap: where the estimates differ by less than [`CLEAR`] and the loop is short, or where all
+//! trials together cost no more than [`SHARE`] of what executions of this size took so far; the device as long as little is lost to the host
+//! by that ([`super::budget`]). Now and then, ever more rarely, the side that
 //! was a little slower gets another chance, since other programs may have disturbed it: two executions, since after a change of sides the first one is
 //! cold.
 //!
@@ -15,6 +16,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::budget::{Budget, On};
 use super::{CLEAR, Estimate, Figure, LONG, MEASURED};
 
 /// Sizes that are known at once. More (a loop around the SCoP changes its size) displace each other, and are left to the estimates.
@@ -78,9 +80,9 @@ impl Side {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The figure, if it is known, and how often it was measured.
-    fn known(&self) -> (Option<f64>, f64) {
-        (self.after(KNOWN), self.count() as f64)
+    /// The figure, if it is known.
+    fn known(&self) -> Option<f64> {
+        self.after(KNOWN)
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -107,6 +109,7 @@ struct Times {
     device: Side,
     /// Executions since both sides are known.
     turns: AtomicU64,
+    budget: Budget,
 }
 
 /// The sizes that a SCoP ran with last. Threads that measure at once may lose measurements, or count one for another size.
@@ -130,6 +133,7 @@ impl History {
             times.host.clear();
             times.device.clear();
             times.turns.store(0, Ordering::Relaxed);
+            times.budget.clear();
             times.key.store(size.key(), Ordering::Relaxed);
             times
         })
@@ -137,36 +141,49 @@ impl History {
 
     pub fn host_took(&self, seconds: f64, size: Size) {
         if seconds > 0.0 {
-            self.enter(size).host.took(seconds);
+            let times = self.enter(size);
+            times.budget.on_host();
+            times.host.took(seconds);
         }
     }
 
     pub fn device_took(&self, seconds: f64, size: Size) {
         if seconds > 0.0 {
-            self.enter(size).device.took(seconds);
+            let times = self.enter(size);
+            times.budget.elsewhere(On::Device, seconds, times.host.after(1), times.device.count() == 0);
+            times.device.took(seconds);
         }
     }
 
     /// Puts measured times in the place of estimated ones.
     pub fn advise(&self, estimate: &mut Estimate) -> Advice {
         let Some(times) = self.find(estimate.size()) else { return Advice::Estimate };
-        let ((host, on_host), (device, on_device)) = (times.host.known(), times.device.known());
-        estimate.host = host.unwrap_or(estimate.host);
-        estimate.device = device.unwrap_or(estimate.device);
-        let Estimate { host: h, device: d, .. } = *estimate;
+        let Times { host: on_host, device: on_device, budget, .. } = times;
+        let (host, device) = (on_host.known(), on_device.known());
+        // Its own measurements say more, but for the first.
+        estimate.host = host.or(on_host.after(2)).unwrap_or(estimate.host);
+        let Estimate { host: h, device: estimated, .. } = *estimate;
+        estimate.device = device.unwrap_or(estimated);
+        let d = estimate.device;
         match (host, device) {
             (Some(_), Some(_)) => {
                 let turn = 1 + times.turns.fetch_add(1, Ordering::Relaxed);
                 let limit = if turn < FIRST_RETRY { CLOSE } else { RETRIED };
                 let retries = turn >= CLOSE_RETRY && (turn.is_power_of_two() || (turn - 1).is_power_of_two());
-                match retries && h.max(d) < limit * h.min(d) {
-                    false => Advice::Estimate,
-                    true if h < d => Advice::TryDevice,
-                    true => Advice::TryHost,
+                let again = retries && h.max(d) < limit * h.min(d);
+                match h < d {
+                    true if again && budget.allows(d - h, h) => Advice::TryDevice,
+                    false if again || budget.is_spent(On::Device, h) => Advice::TryHost,
+                    _ => Advice::Estimate,
                 }
             }
-            (None, Some(_)) if is_cheap(KNOWN, h, d, on_device) => Advice::TryHost,
-            (Some(_), None) if is_cheap(KNOWN, d, h, on_host) => Advice::TryDevice,
+            (None, Some(_)) if is_cheap(KNOWN, h, d, on_device.count() as f64) => Advice::TryHost,
+            (Some(_), None) => match budget.tries(On::Device, on_device, d, h) {
+                true if on_device.count() == 0 && d < h => Advice::Estimate,
+                true => Advice::TryDevice,
+                false if d < h => Advice::TryHost,
+                false => Advice::Estimate,
+            },
             _ => Advice::Estimate,
         }
     }
@@ -211,7 +228,9 @@ mod tests {
         // (estimated host and device, real host and device, sides)
         let table = [
             ((60e-6, 50e-6), (43e-6, 54e-6), "ddddhhhhhhhh"),
-            ((50e-6, 60e-6), (54e-6, 43e-6), "hhhhdddddddd"),
+            ((50e-6, 54e-6), (54e-6, 43e-6), "hhhhdddddddd"),
+            // It might take 90: not tried before as much may be lost.
+            ((50e-6, 60e-6), (54e-6, 43e-6), "hhhhhhhhhhhhhhddddd"),
             ((60e-6, 50e-6), (60e-6, 50e-6), "ddddhhhhdddd"),
             // Far apart, or long: not tried at once.
             ((90e-6, 30e-6), (20e-6, 30e-6), "dddddddddddd"),
@@ -219,7 +238,11 @@ mod tests {
             ((10e-6, 30e-6), (10e-6, 8e-6), "hhhhhhhhhhhh"),
         ];
         for (estimated, real, expected) in table {
-            assert_eq!(sides(&History::default(), 12, estimated, real), expected, "{estimated:?} {real:?}");
+            assert_eq!(
+                sides(&History::default(), expected.len(), estimated, real),
+                expected,
+                "{estimated:?} {real:?}"
+            );
         }
     }
 
@@ -237,11 +260,11 @@ mod tests {
         for seconds in [1e-3, 50e-6, 50e-6] {
             side.took(seconds);
         }
-        assert_eq!(side.known().0, None);
+        assert_eq!(side.known(), None);
         side.took(90e-6);
-        assert!((side.known().0.unwrap() - 55e-6).abs() < 1e-9);
+        assert!((side.known().unwrap() - 55e-6).abs() < 1e-9);
         side.took(51e-6);
-        assert_eq!(side.known(), (Some(51e-6), 5.0));
+        assert_eq!((side.known(), side.count()), (Some(51e-6), 5));
     }
 
     #[test]
