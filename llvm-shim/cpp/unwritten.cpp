@@ -22,6 +22,8 @@ using pollyrs::Session;
 
 // On `select true, before, now`: a load, or a quotient of such, and what it was before the loop.
 static constexpr const char UnwrittenMark[] = "pollyrs.unwritten";
+// On `select false, before, now`: what is taken for what it is for now.
+static constexpr const char SuspendedMark[] = "pollyrs.unwritten.suspended";
 
 namespace {
 // What is known before a loop, computed there again where the loop computes it.
@@ -350,11 +352,23 @@ bool prs_assume_unwritten(Session *S, LLVMValueRef FRef) {
   return Changed;
 }
 
+void prs_suspend_unwritten(Session *S, LLVMValueRef FRef, bool Suspended) {
+  Function &F = *unwrap<Function>(FRef);
+  const char *From = Suspended ? UnwrittenMark : SuspendedMark, *To = Suspended ? SuspendedMark : UnwrittenMark;
+  for (Instruction &I : instructions(F))
+    if (I.hasMetadata(From)) {
+      I.setMetadata(From, nullptr);
+      I.setMetadata(To, MDNode::get(I.getContext(), {}));
+      cast<SelectInst>(I).setCondition(ConstantInt::getBool(I.getContext(), !Suspended));
+    }
+  S->FAM.invalidate(F, PreservedAnalyses::none());
+}
+
 bool prs_restore_unwritten(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   SmallVector<SelectInst *, 16> Marked;
   for (Instruction &I : instructions(F))
-    if (I.hasMetadata(UnwrittenMark))
+    if (I.hasMetadata(UnwrittenMark) || I.hasMetadata(SuspendedMark))
       Marked.push_back(cast<SelectInst>(&I));
   for (SelectInst *Select : Marked) {
     Select->replaceAllUsesWith(Select->getFalseValue());

@@ -307,7 +307,15 @@ impl Session {
         Ok(unsafe { sys::prs_assume_unwritten(self.raw, f) })
     }
 
-    /// Takes the marks off.
+    /// Lets marked loads be known by what they load, and no longer be marked with [`UNWRITTEN`], until this is undone.
+    pub fn suspend_unwritten(&self, f: LLVMValueRef, suspended: bool) -> Result<(), ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        unsafe { sys::prs_suspend_unwritten(self.raw, f, suspended) };
+        Ok(())
+    }
+
+    /// Takes the marks off, the suspended ones as well.
     pub fn restore_unwritten(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

@@ -218,9 +218,13 @@ fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginErro
     };
     let (divided, with) = detect()?;
     if divided {
-        session.restore_unwritten(clone)?;
-        if detect()?.1 < with {
-            session.assume_unwritten(clone)?;
+        session.suspend_unwritten(clone, true)?;
+        let without = detect()?.1;
+        // Where nothing is found either way, the remark is of what stands in the way besides.
+        if without < with || without == 0 {
+            session.suspend_unwritten(clone, false)?;
+        } else {
+            session.restore_unwritten(clone)?;
         }
     }
     Ok(())

@@ -86,6 +86,18 @@ fn root(mut v: Value) -> Value {
     v
 }
 
+impl Raw {
+    /// The outermost loop that dimension `d` of the offset changes with: the loop itself, or those of a choice between its iterations.
+    pub fn outermost_loop(&self, d: usize) -> Option<usize> {
+        let loops = self.place.loops.len();
+        if d < loops {
+            return Some(d);
+        }
+        let chosen = self.quasi.get(d - loops)?;
+        (0..loops).find(|l| chosen.involves_dims(DimType::In, *l as u32, 1).unwrap_or(true))
+    }
+}
+
 impl Builder<'_> {
     /// The offset of a load or store from its base, for the iterations of `place`.
     pub fn raw_access(&mut self, inst: Value, base: Value, place: Place) -> Result<Raw, Fail> {

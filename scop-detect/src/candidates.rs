@@ -245,6 +245,11 @@ impl Search<'_, '_> {
             Some(l) => self.body(l),
             None => self.arms(c.entry, Some(c.exit), level),
         }
+        // Of parts of a loop that has values read before it ([`crate::unwritten`]) it is known that they are parts; the whole says more.
+        let changes = |reason: &RejectReason| matches!(reason, RejectReason::BaseChanges { .. });
+        if !changes(&why.reason) && self.rejections[rejections..].iter().all(|r| changes(&r.reason)) {
+            self.rejections.truncate(rejections);
+        }
         let silent = self.rejections.len() == rejections;
         if silent && (self.scops.len() == scops || headed.is_some()) {
             let outermost = self.an.loops().iter().find(|l| l.blocks.iter().all(|b| c.blocks.contains(b)));

@@ -175,8 +175,9 @@ impl Builder<'_> {
                 let Some(c) = powers.get(&1) else { continue };
                 match &c.terms().map(|(m, _)| m.clone()).collect::<Vec<_>>()[..] {
                     [m] if m.degree() == 0 => {}
-                    [m] if m.degree() == 1 && d < r.place.loops.len() => {
+                    [m] if m.degree() == 1 => {
                         let Some((Symbol::Param(p), _)) = m.factors().next() else { return Ok(()) };
+                        let Some(d) = r.outermost_loop(d) else { return Ok(()) };
                         let depth = strides.entry(p).or_insert(d);
                         *depth = (*depth).min(d);
                     }
