@@ -166,10 +166,13 @@ fn table(lines: &[Line]) -> String {
     );
     for ((scop, device), t) in &totals {
         let bytes = t.bytes_in + t.bytes_out;
-        let rate = if bytes > 0 && t.transfer_ms > 0.0 { bytes as f64 / t.transfer_ms / 1e6 } else { 0.0 };
+        let rate = match bytes > 0 && t.transfer_ms > 0.0 {
+            true => format!("{:.2}", bytes as f64 / t.transfer_ms / 1e6),
+            false => "-".to_owned(),
+        };
         let _ = writeln!(
             text,
-            "{scop:width$}  {device:8} {:>7} {:>8} {:>11.3} {:>11.3} {:>10.3} {:>11.3} {:>9.1} {:>9.1} {rate:>7.2}  {}",
+            "{scop:width$}  {device:8} {:>7} {:>8} {:>11.3} {:>11.3} {:>10.3} {:>11.3} {:>9.1} {:>9.1} {rate:>7}  {}",
             t.runs,
             t.launches,
             t.kernel_ms,
@@ -200,6 +203,8 @@ const TO_HOST: (&str, &str) = ("to the host", "#9a5fc9");
 /// Pixels of the picture; the browser scales it.
 const WIDTH: f64 = 1600.0;
 const LANE: f64 = 34.0;
+/// Of them, for the name of the lane below.
+const LABEL: f64 = 14.0;
 /// Executions drawn one by one; of more, the longest.
 const MAX_DRAWN: usize = 20_000;
 
@@ -253,7 +258,7 @@ fn page(lines: &[Line]) -> String {
             let _ = write!(
                 svg,
                 "<rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>",
-                LANE - 8.0,
+                LANE - LABEL,
                 what.1,
                 escape(&title)
             );
@@ -318,6 +323,9 @@ mod tests {
         assert!((gemm.transfer_ms - 4.0).abs() < 1e-9);
         let text = table(&lines);
         assert!(text.contains("1 × not worth a transfer\n") && !text.contains("half"), "{text}");
+        // 5 MB in 4 ms; nothing was moved for the original loop.
+        let rates: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(10)).collect();
+        assert_eq!(rates, ["1.25", "-"], "{text}");
     }
 
     #[test]
@@ -344,5 +352,8 @@ mod tests {
             "{page}"
         );
         assert!(table(&[]).contains("no loop nest"));
+        // The second lane's name, 10 pixels high, lies between the lanes.
+        let (first, name) = (24.0 + LANE - LABEL, 22.0 + LANE);
+        assert!(page.contains(&format!("y=\"{name}\">process 1, thread 2")) && first + 10.0 < name, "{page}");
     }
 }

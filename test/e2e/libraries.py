@@ -1,5 +1,5 @@
 """Shared libraries with offloaded loops that come and go: dlopen, calls from two threads, dlclose, again and again, with the run-time
-library inside of them or beside them, and two of them at once."""
+library inside of them or beside them, and two of them at once: of the same kind, and one of each."""
 
 import shutil
 
@@ -74,11 +74,11 @@ def check(result, work, report):
             return
     expected = toolchain.run([work / "program", work / "plain1.so", work / "plain2.so"], env=toolchain.environment())
     result.check(expected.code == 0, lambda: report("the plain libraries", expected, ""))
-    for kind in ("static", "shared"):
+    for kind, (first, second) in {"static": ("static1", "static2"), "shared": ("shared1", "shared2"), "both": ("static1", "shared2")}.items():
         profile = work / "profile.jsonl"
         profile.unlink(missing_ok=True)
         settings = {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always"}
-        words = [work / "program", work / f"{kind}1.so", work / f"{kind}2.so"]
+        words = [work / "program", work / f"{first}.so", work / f"{second}.so"]
         got = toolchain.run(words, env=toolchain.environment(**settings, POLLYRS_RT_PROFILE=profile))
         again = toolchain.shell(words, **settings)
         result.check(got.code == 0 and got.stdout == expected.stdout, lambda: report(f"{kind}: another output", got, again))

@@ -88,6 +88,13 @@ fn a_forked_child_leaves_the_device_alone() {
     assert_eq!(outcome.calls("cuLaunchKernel"), 2);
 }
 
+#[test]
+fn a_child_forked_before_the_first_loop_has_the_device() {
+    let outcome = cuda(&["fork_first"], &[]);
+    outcome.expect(&["device", "right", "device", "right"]);
+    assert!(outcome.profile.iter().all(|line| line["device"] == "cuda"));
+}
+
 /// Loops of a signal handler that interrupts the library run on the host; none waits for a lock of the thread it is on.
 #[test]
 fn signals_are_handled_at_any_time() {

@@ -1054,8 +1054,9 @@ int main(int argc, char **argv) {
       run_long(argc > 3 ? atoi(argv[3]) : 1000);
     else if (IS("signals"))
       run_interrupted();
-    else if (IS("fork")) {
-      run_plain(&plain_scop, 5, 1003, 1200, 0);
+    else if (IS("fork") || IS("fork_first")) {
+      if (IS("fork"))
+        run_plain(&plain_scop, 5, 1003, 1200, 0);
       fflush(stdout);
       pid_t child = fork();
       if (child == 0) {
