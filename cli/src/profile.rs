@@ -324,7 +324,8 @@ mod tests {
         let text = table(&lines);
         assert!(text.contains("1 × not worth a transfer\n") && !text.contains("half"), "{text}");
         // 5 MB in 4 ms; nothing was moved for the original loop.
-        let rates: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(10)).collect();
+        let rates: Vec<&str> =
+            text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(10)).collect();
         assert_eq!(rates, ["1.25", "-"], "{text}");
     }
 

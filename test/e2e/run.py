@@ -27,6 +27,7 @@ import crates
 import delinearizer
 import generate_large
 import libraries
+import openmp
 import toolchain
 import validity
 
@@ -519,6 +520,13 @@ def shared_libraries(_full):
     return result
 
 
+def openmp_threads(_full):
+    """Offloaded loops in the threads of OpenMP."""
+    result = Result("OpenMP")
+    openmp.check(result, WORK / "openmp", report)
+    return result
+
+
 def oracle(full):
     """The shapes that LLVM's delinearizer finds are the model's, for the algorithms; with `full`, for the programs too."""
     result = Result("LLVM's delinearizer")
@@ -561,7 +569,7 @@ def main():
     units = [(p.name, lambda full, p=p: run_program(p, full)) for p in programs]
     units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic),
               ("installed", installed), ("tools", tools), ("tune", tune), ("valid IR", valid_ir), ("shared libraries", shared_libraries),
-              ("LLVM's delinearizer", oracle)]
+              ("OpenMP", openmp_threads), ("LLVM's delinearizer", oracle)]
     if options.full:
         # First, since it takes longest.
         units.insert(0, (LARGE, large_file))
