@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How well the run-time library chooses between device and host: bench/mixed.c on each side and with the choice left to the library.
 
-  regret.py PROGRAM        PROGRAM is bench/mixed.c compiled with 'pollyrs cc -O3'; on a machine with a GPU
+  regret.py PROGRAM [all]  PROGRAM is bench/mixed.c compiled with 'pollyrs cc -O3'; on a machine with a GPU. With all the first 40 executions
+                           count, not only those after the choice.
 
 Each mode runs four times, in turns, and the least time counts: other programs on the machine disturb single runs by half. Prints a table,
 the worst and mean regret (how much slower the choice was than the better side), and the worst loss against the original loops. Differences
@@ -16,18 +17,18 @@ MODES = ("always", "never", "auto")
 ROUNDS = 4
 
 
-def times(program, mode):
+def times(command, mode):
     """Milliseconds by kernel and size."""
     environment = {**os.environ, "POLLYRS_RT_OFFLOAD": mode}
-    lines = subprocess.run([program], env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
+    lines = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
     return {(name, int(n)): float(ms) for name, n, ms in map(str.split, lines)}
 
 
 def main():
     """Runs the modes in turns."""
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
-    rounds = [[times(sys.argv[1], mode) for mode in MODES] for _ in range(ROUNDS)]
+    rounds = [[times(sys.argv[1:], mode) for mode in MODES] for _ in range(ROUNDS)]
     device, host, auto = ({key: min(r[mode][key] for r in rounds) for key in rounds[0][mode]} for mode in range(len(MODES)))
     print(f"{'kernel':12} {'n':>6} {'device ms':>11} {'host ms':>11} {'auto ms':>11} {'regret':>8}")
     regrets, losses = [], []
