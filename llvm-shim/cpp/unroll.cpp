@@ -147,6 +147,10 @@ static void retypeExchanged(Function &F) {
 // Bytes of an array on the stack that may become values, and values that are looked through for its subscripts.
 static constexpr unsigned MaxLocalBytes = 4096, MaxLocalValues = 64, MaxLocalTrips = 32;
 
+// Loads and stores of such an array when all is unrolled. A product of two matrices of 5 x 5 that is kept in one has 150 and becomes 55 statements;
+// of 6 x 6 252, of 8 x 8 (a cosine transform) 576 in 128 statements, which are more than later stages do in their budgets: arrays do better.
+static constexpr uint64_t MaxLocalAccesses = 240;
+
 // The number of iterations if it is small and known.
 static unsigned fewTrips(const Loop &L, ScalarEvolution &SE) {
   unsigned Trips = L.getExitingBlock() ? SE.getSmallConstantTripCount(&L) : 0;
@@ -194,12 +198,21 @@ static bool countsOnly(Value *Of, const Loop &Around, LoopInfo &LI, ScalarEvolut
   return true;
 }
 
+// How often an instruction is there when the loops of few iterations around it, inside of `Around`, are unrolled.
+static uint64_t copiesOf(const Instruction &I, const Loop &Around, LoopInfo &LI, ScalarEvolution &SE) {
+  uint64_t Copies = 1;
+  for (const Loop *L = LI.getLoopFor(I.getParent()); L && L != &Around && Copies <= MaxLocalAccesses; L = L->getParentLoop())
+    Copies *= std::max(1u, SE.getSmallConstantMaxTripCount(L));
+  return Copies;
+}
+
 // Whether all subscripts of an array on the stack that is not seen elsewhere are numbers once loops of few iterations are unrolled, each of them
 // inside of `Around`.
 static bool isLocal(AllocaInst &Array, const Loop &Around, LoopInfo &LI, ScalarEvolution &SE) {
   std::optional<TypeSize> Size = Array.getAllocationSize(Array.getDataLayout());
   if (!Size || Size->isScalable() || *Size > MaxLocalBytes)
     return false;
+  uint64_t Accesses = 0;
   SmallVector<Value *, 8> Work = {&Array};
   while (!Work.empty())
     for (User *U : Work.pop_back_val()->users()) {
@@ -213,6 +226,9 @@ static bool isLocal(AllocaInst &Array, const Loop &Around, LoopInfo &LI, ScalarE
       auto *Store = dyn_cast<StoreInst>(I);
       bool Simple = Store ? Store->isSimple() && Store->getValueOperand() != U : isa<LoadInst>(I) && cast<LoadInst>(I)->isSimple();
       if (!Simple || !Around.contains(I) || !countsOnly(getLoadStorePointerOperand(I), Around, LI, SE))
+        return false;
+      Accesses += copiesOf(*I, Around, LI, SE);
+      if (Accesses > MaxLocalAccesses)
         return false;
     }
   return true;
