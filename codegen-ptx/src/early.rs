@@ -114,7 +114,7 @@ fn is_noalias(function: LLVMValueRef, argument: LLVMValueRef) -> bool {
 /// What stands between a load and the beginning of its block.
 #[derive(Default)]
 struct Passed {
-    /// A division, or what else ptxas makes branches for.
+    /// There is a division, or what else ptxas makes branches for.
     slow: bool,
     store: bool,
     /// A barrier, or whatever else may write anywhere.
@@ -147,7 +147,9 @@ unsafe fn gather_in(module: LLVMModuleRef, function: LLVMValueRef, block: LLVMBa
             })
         };
         let layout = LLVMGetModuleDataLayout(module);
-        let mut passed = Passed::default();
+        // With a slow one among them, instructions ahead of it are not reordered with what is behind.
+        let slow = all.iter().any(|i| is_slow(*i));
+        let mut passed = Passed { slow, ..Passed::default() };
         let mut ahead = Ahead { block, moved: BTreeSet::new(), at: all[0] };
         for i in all {
             match LLVMGetInstructionOpcode(i) {
@@ -169,22 +171,25 @@ unsafe fn gather_in(module: LLVMModuleRef, function: LLVMValueRef, block: LLVMBa
                     }
                 }
                 LLVMOpcode::LLVMStore => passed.store = true,
-                LLVMOpcode::LLVMFDiv
-                | LLVMOpcode::LLVMFRem
-                | LLVMOpcode::LLVMSDiv
-                | LLVMOpcode::LLVMUDiv
-                | LLVMOpcode::LLVMSRem
-                | LLVMOpcode::LLVMURem => passed.slow = true,
-                LLVMOpcode::LLVMCall => {
-                    let (pure, fast) = nature(i);
-                    passed.slow |= !fast;
-                    passed.unknown |= !pure;
-                }
+                LLVMOpcode::LLVMCall => passed.unknown |= !nature(i).0,
                 LLVMOpcode::LLVMFence | LLVMOpcode::LLVMAtomicRMW | LLVMOpcode::LLVMAtomicCmpXchg => {
                     passed.unknown = true
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+/// Whether ptxas makes branches for an instruction.
+unsafe fn is_slow(i: LLVMValueRef) -> bool {
+    use LLVMOpcode::*;
+    // SAFETY: the caller's instruction.
+    unsafe {
+        match LLVMGetInstructionOpcode(i) {
+            LLVMFDiv | LLVMFRem | LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => true,
+            LLVMCall => !nature(i).1,
+            _ => false,
         }
     }
 }

@@ -6,8 +6,8 @@
 float expf(float);
 
 // Two shapes, one of 64 points, and none.
-// CHECK-COUNT-2: tile {{.*}}>= 512
-// CHECK:         tile {{.*}}<= 511
+// CHECK-COUNT-2: tile {{.*}}>= 128
+// CHECK:         tile {{.*}}<= 127
 void product(int n, float A[n][n], float B[n][n], float C[n][n]) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
@@ -15,9 +15,9 @@ void product(int n, float A[n][n], float B[n][n], float C[n][n]) {
         C[i][j] += A[i][k] * B[k][j];
 }
 
-// CHECK:         tile {{.*}}>= 512{{.*}} -63 + i0
-// CHECK-NOT:     tile {{.*}}>= 512
-// CHECK:         tile {{.*}}<= 511
+// CHECK:         tile {{.*}}>= 128{{.*}} -63 + i0
+// CHECK-NOT:     tile {{.*}}>= 128
+// CHECK:         tile {{.*}}<= 127
 void quotient(int n, float A[n][n], float B[n][n], float C[n][n]) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
@@ -25,7 +25,7 @@ void quotient(int n, float A[n][n], float B[n][n], float C[n][n]) {
         C[i][j] += A[i][k] / B[k][j];
 }
 
-// CHECK-NOT:     tile {{.*}}51
+// CHECK-NOT:     tile {{.*}}12{{[78]}}
 void function(int n, float A[n][n], float B[n][n], float C[n][n]) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
@@ -33,7 +33,7 @@ void function(int n, float A[n][n], float B[n][n], float C[n][n]) {
         C[i][j] += expf(A[i][k] - B[k][j]);
 }
 
-// CHECK-NOT:     tile {{.*}}51
+// CHECK-NOT:     tile {{.*}}12{{[78]}}
 void remainder_of(int n, int A[n][n], int B[n][n], int C[n][n]) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)

@@ -4,9 +4,9 @@
 // RUN: %opt -passes="print<pollyrs-mapping;tiled=1>" -disable-output %t.ll 2>&1 | FileCheck %s
 
 // Two shapes of the first, for large sizes; none of the second.
-// CHECK-COUNT-2: tile {{.*}}>= 512
-// CHECK:         tile {{.*}}<= 511
-// CHECK-NOT:     tile {{.*}}512
+// CHECK-COUNT-2: tile {{.*}}>= 128
+// CHECK:         tile {{.*}}<= 127
+// CHECK-NOT:     tile {{.*}}128
 void first(int n, float A[n][n], float B[n][n], float C[n][n]) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
