@@ -240,12 +240,6 @@ static bool walksLocal(Instruction &I, const Loop &L, LoopInfo &LI, ScalarEvolut
   auto *Array = Pointer ? dyn_cast<AllocaInst>(getUnderlyingObject(Pointer)) : nullptr;
   if (!Array || SE.isLoopInvariant(SE.getSCEV(Pointer), &L))
     return false;
-  // Of larger ones, values and the loops around them in all iterations are too many: they stay arrays.
-  const uint64_t MaxElements = 32;
-  const DataLayout &Data = SE.getDataLayout();
-  std::optional<TypeSize> Bytes = Array->getAllocationSize(Data);
-  if (!Bytes || Bytes->isScalable() || *Bytes > MaxElements * Data.getTypeStoreSize(getLoadStoreType(&I)))
-    return false;
   // An iteration of the innermost loop around with many iterations has the array for itself.
   const Loop *Around = L.getParentLoop();
   while (Around && fewTrips(*Around, SE))
