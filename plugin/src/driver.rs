@@ -334,7 +334,7 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         timer.time(Phase::Mapping, || {
             let mut wish = map_options(options, budget);
             if !tiles {
-                wish.tiling = None;
+                (wish.tiling, wish.waves) = (None, None);
             }
             // SAFETY: detection's handles are live as long as the working copy.
             unsafe {
@@ -345,7 +345,8 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         })
     };
     let mut mapped = tiled.map_or_else(|| ordinary(run.budgets.may_tile()), Ok).map_err(reject_reason)?;
-    let has_tiles = |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.tiling.is_some());
+    let has_tiles =
+        |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.tiling.is_some() || k.steps.is_some());
     if has_tiles(&mapped) {
         run.budgets.tiled();
     }
@@ -490,6 +491,7 @@ fn map_options(options: &Options, budget: u64) -> schedule::MapOptions {
     if let [threads] = options.tile.as_slice() {
         map.looped = *threads;
     }
+    map.waves.clone_from(&options.wave_tile);
     map.tiling = match options.register_tile {
         None => map.tiling,
         Some(RegisterTile::Never) => None,

@@ -76,6 +76,8 @@ pub struct Options {
     pub tile: Vec<u32>,
     /// `None`: chosen by the mapping.
     pub register_tile: Option<RegisterTile>,
+    /// Tiles of wavefronts: points along each loop, outermost first; empty: chosen by the mapping; `None`: never.
+    pub wave_tile: Option<Vec<i64>>,
     /// Of the code of time tiles; `None`: by their dimensions.
     pub techniques: Option<Techniques>,
     /// Print the tiles of stencils, for `pollyrs show --tiles`.
@@ -101,7 +103,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "targets",
     "arch",
     "cubin",
@@ -113,6 +115,7 @@ const NAMES: [&str; 22] = [
     "stencil-shape",
     "tile",
     "register-tile",
+    "wave-tile",
     "techniques",
     "show-tiles",
     "tuned",
@@ -143,6 +146,7 @@ impl Default for Options {
             stencil_shape: Vec::new(),
             tile: Vec::new(),
             register_tile: None,
+            wave_tile: Some(Vec::new()),
             techniques: None,
             show_tiles: false,
             tuned: None,
@@ -200,6 +204,7 @@ impl Options {
             // They were measured with the options of the choice alone.
             (options.fuse_steps, options.stencil_shape) = (None, Vec::new());
             (options.tile, options.register_tile, options.techniques) = (Vec::new(), None, None);
+            options.wave_tile = Some(Vec::new());
         }
         for (name, value) in choice {
             let wrong = |problem| PluginError::Option { name: name.clone(), problem };
@@ -264,6 +269,7 @@ impl Options {
             }
             "tile" => self.tile = sizes(value)?,
             "register-tile" => self.register_tile = Some(register_tile(value)?),
+            "wave-tile" => self.wave_tile = wave_tile(value)?,
             "techniques" => self.techniques = Some(techniques(value)?),
             "show-tiles" => self.show_tiles = flag(value)?,
             "tuned" => self.tuned = (!value.is_empty()).then(|| PathBuf::from(value)),
@@ -334,6 +340,19 @@ fn techniques(value: &str) -> Result<Techniques, String> {
         }
     }
     Ok(t)
+}
+
+fn wave_tile(value: &str) -> Result<Option<Vec<i64>>, String> {
+    if value == "none" {
+        return Ok(None);
+    }
+    let wrong = || {
+        format!("'{value}' is neither none nor two or three sizes from 1 to 1024, with 1024 threads at most")
+    };
+    let sizes = value.split('x').map(|n| n.parse().map_err(|_| wrong())).collect::<Result<Vec<i64>, _>>()?;
+    let Some((_, threads)) = sizes.split_last() else { return Err(wrong()) };
+    let fits = sizes.iter().all(|n| (1..=1024).contains(n)) && threads.iter().product::<i64>() <= 1024;
+    if fits && (2..=3).contains(&sizes.len()) { Ok(Some(sizes)) } else { Err(wrong()) }
 }
 
 fn register_tile(value: &str) -> Result<RegisterTile, String> {

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 pub const FORMAT: u32 = 1;
 
 /// Options that an entry may hold: all of them choose among schedules that are proved afterwards.
-pub const TUNABLE: [&str; 6] =
-    ["fuse-steps", "register-tile", "stencil-shape", "strategy", "techniques", "tile"];
+pub const TUNABLE: [&str; 7] =
+    ["fuse-steps", "register-tile", "stencil-shape", "strategy", "techniques", "tile", "wave-tile"];
 
 /// Options of the plugin by name.
 pub type Choice = BTreeMap<String, String>;

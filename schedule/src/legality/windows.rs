@@ -95,9 +95,10 @@ impl Checker<'_> {
         for set in k.domain.sets()? {
             let name = set.tuple_name()?.unwrap_or_default();
             let Some((_, s)) = self.scop.statement_named(&name) else { return Ok(false) };
-            ok &= s.subregion.is_none();
+            ok &= s.subregion.as_ref().is_none_or(|r| r.loops.is_empty());
             for a in s.accesses.iter().filter(|a| a.array == w.array) {
-                let plain = matches!(a.value, AccessValue::Instruction(_)) && a.within.is_none();
+                let once = a.within.as_ref().is_none_or(|w| w.counters.is_empty());
+                let plain = matches!(a.value, AccessValue::Instruction(_)) && once;
                 ok &= plain && a.relation.is_single_valued()?;
             }
         }

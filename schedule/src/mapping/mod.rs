@@ -34,7 +34,8 @@ pub(crate) use kernel::{aligned, simple};
 pub use tiling::{TileShape, TilingOptions};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
-use crate::strategy::{KERNEL, SERIAL, place};
+use crate::strategy::{FRONT, KERNEL, SERIAL, place};
+use crate::time_tiling::waves;
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, known};
 use pollyrs_isl as isl;
@@ -51,6 +52,8 @@ pub struct MapOptions {
     pub points: [Vec<u32>; 3],
     /// Kernels with reuse along two dimensions compute several points a thread; `None`: never.
     pub tiling: Option<TilingOptions>,
+    /// Tiles of wavefronts: points along each loop, outermost first, what is missing is chosen; `None`: a launch for each front.
+    pub waves: Option<Vec<i64>>,
     /// Statements that do nothing but fuse a product of doubles into a sum: `c = fma(a, b, c)`.
     pub products: Vec<StmtId>,
     /// Statements whose last operation waits for another one of the same instance: `t = a * b; c = c + t`, without contraction.
@@ -76,6 +79,7 @@ impl Default for MapOptions {
             looped: 32,
             points: [vec![1], vec![1, 1], vec![1, 1, 1]],
             tiling: Some(TilingOptions::default()),
+            waves: Some(Vec::new()),
             products: Vec::new(),
             chained: Vec::new(),
             divides: false,
@@ -114,6 +118,8 @@ struct Site {
     threads: Option<Vec<u32>>,
     /// Set if one of several sites is launched.
     alternative: Option<Variant>,
+    /// Whether the last host loop is a wavefront's sum.
+    front: bool,
 }
 
 /// Maps `tree` (placing it first if it has no marks).
@@ -142,7 +148,7 @@ fn map_marked(
     let known = known(scop)?;
     let mut sites = Vec::new();
     let domain = tree.domain.clone().intersect_params(known.clone())?.coalesce()?;
-    let mut host = collect(&tree.root, &domain, &mut vec![], &mut sites)?;
+    let mut host = collect(&tree.root, &domain, &mut vec![], &mut sites, false)?;
     let private = |placement: &[Placement]| {
         (0..placement.len()).filter(|i| placement[*i] == Placement::Private).map(ArrayId).collect::<Vec<_>>()
     };
@@ -157,6 +163,11 @@ fn map_marked(
     let mut kernels: Vec<MappedKernel> = Vec::new();
     let mut host_domain = isl::UnionSet::empty(&scop.ctx)?;
     for site in &sites {
+        if let Some((kernel, launches)) = tiles_of_front(scop, deps, site, &known, options)? {
+            kernels.push(kernel);
+            host_domain = host_domain.union(launches)?;
+            continue;
+        }
         let mut kernel = kernel::build(scop, site, &known, options, &private)?;
         kernel.early = early::reads(scop, deps, &kernel)?;
         kernels.push(kernel);
@@ -169,6 +180,25 @@ fn map_marked(
     let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
     let choices = choices(&sites, &known, options)?;
     Ok(MappedScop { kernels, host, placement, choices })
+}
+
+/// The kernel of a wavefront's tiles, and its launches.
+fn tiles_of_front(
+    scop: &Scop,
+    deps: &Dependences,
+    site: &Site,
+    known: &isl::Set,
+    options: &MapOptions,
+) -> Result<Option<(MappedKernel, isl::UnionSet)>> {
+    let Some(sizes) = options.waves.as_ref().filter(|_| site.front) else { return Ok(None) };
+    let front = waves::Front {
+        name: &site.name,
+        host: &site.host,
+        parallel: &site.members,
+        domain: &site.domain,
+        inner: &site.inner,
+    };
+    waves::kernel(scop, deps, &front, known, sizes)
 }
 
 /// One of several sites with the same instances: the parameter of the choice (named after the first site) says which is launched, or where
@@ -311,6 +341,7 @@ fn collect(
     domain: &isl::UnionSet,
     host: &mut Vec<isl::UnionPwAff>,
     sites: &mut Vec<Site>,
+    front: bool,
 ) -> Result<Option<Host>> {
     if domain.is_empty()? {
         return Ok(None);
@@ -327,6 +358,7 @@ fn collect(
             tile: None,
             threads: None,
             alternative: None,
+            front,
         });
         Ok(Some(Host::Launch(sites.len() - 1)))
     };
@@ -337,10 +369,10 @@ fn collect(
         },
         Tree::Mark(m, child) if m == SERIAL => site(vec![], child, host),
         Tree::Leaf => site(vec![], &Tree::Leaf, host),
-        Tree::Mark(_, child) => collect(child, domain, host, sites),
+        Tree::Mark(m, child) => collect(child, domain, host, sites, m == FRONT),
         Tree::Band(Band { members, child, .. }) => {
             host.extend(members.iter().cloned());
-            let inner = collect(child, domain, host, sites);
+            let inner = collect(child, domain, host, sites, front);
             host.truncate(host.len() - members.len());
             Ok(inner?.map(|h| Host::Loops(members.len(), Box::new(h))))
         }
@@ -348,7 +380,7 @@ fn collect(
             let mut out = Vec::new();
             for (filter, child) in children {
                 let inside = domain.clone().intersect(filter.clone())?;
-                out.extend(collect(child, &inside, host, sites)?);
+                out.extend(collect(child, &inside, host, sites, false)?);
             }
             Ok(if out.is_empty() { None } else { Some(Host::Sequence(out)) })
         }

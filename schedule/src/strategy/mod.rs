@@ -27,8 +27,8 @@ pub(crate) use cost::{Model, extent_of, hopeless, volume};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
 pub(crate) use locality::{Movement, movements, steps};
 pub use original::original;
-pub(crate) use place::coincident;
 pub use place::place;
+pub(crate) use place::{coincident, nonnegative};
 pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
@@ -39,6 +39,9 @@ use pollyrs_scop::Scop;
 pub const KERNEL: &str = "kernel";
 /// The mark on a subtree that one thread runs.
 pub const SERIAL: &str = "serial";
+
+/// The mark on a band of one member, a wavefront's sum, right above a [`KERNEL`]'s: boxes of its loops may be tiles.
+pub const FRONT: &str = "front";
 
 /// A legal schedule with marks, and its estimated running time.
 #[derive(Clone, Debug)]

@@ -25,7 +25,7 @@
 //! chain (i, j) is interchanged: a kernel over j with i in the thread.
 
 use super::cost::Model;
-use super::{KERNEL, Placed, SERIAL, locality, wavefront};
+use super::{FRONT, KERNEL, Placed, SERIAL, locality, wavefront};
 use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
@@ -276,7 +276,7 @@ fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, chil
     // A front crosses the box of the parallel members obliquely: half of it, on average.
     let cost = node.model.launch(node.instances()? / launches, threads / 2.0, 1.0, 1.0);
     let inner = child.clone().under(members[w.replaces..].to_vec());
-    let tree = mark(parallel, inner).under(vec![w.front.clone()]);
+    let tree = mark(parallel, inner).under(vec![w.front.clone()]).marked(FRONT);
     Ok(Plan { tree, cost: launches * cost, parallel: true, serial: false })
 }
 
@@ -432,7 +432,7 @@ pub(crate) fn coincident(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Resu
 }
 
 /// Whether no dependence has a negative distance along the member.
-pub(super) fn nonnegative(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Result<bool> {
+pub(crate) fn nonnegative(deps: &isl::UnionMap, member: &isl::UnionPwAff) -> Result<bool> {
     Ok(deps.clone().reverse()?.lex_lt_at_multi_union_pw_aff(member_mupa(member)?)?.is_empty()?)
 }
 

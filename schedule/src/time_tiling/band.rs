@@ -80,6 +80,32 @@ pub struct Band {
     pub coordinates: isl::UnionMap,
     /// By space dimension.
     pub slopes: Vec<Slopes>,
+    /// What subscripts follow, and points are bounded by: at least the coordinates themselves.
+    pub forms: Vec<Form>,
+}
+
+/// A linear form over a band's coordinates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// By coordinate, logical time first.
+    pub weights: Vec<i64>,
+    /// By how much it grows where what it stands for, a counter, grows by one: the levels, where it has to do with logical time.
+    pub unit: i64,
+}
+
+impl Form {
+    /// The form of names.
+    pub fn of(&self, coordinates: &[String]) -> String {
+        let terms = self.weights.iter().zip(coordinates).filter(|(w, _)| **w != 0);
+        let terms: Vec<_> = terms.map(|(w, c)| format!("{w} * {c}")).collect();
+        if terms.is_empty() { "0".into() } else { terms.join(" + ") }
+    }
+
+    /// Those of the coordinates.
+    pub fn coordinates(dims: usize, levels: i64) -> Vec<Form> {
+        let one = |k: usize| (0..=dims).map(|i| i64::from(i == k)).collect();
+        (0..=dims).map(|k| Form { weights: one(k), unit: if k == 0 { levels } else { 1 } }).collect()
+    }
 }
 
 /// The band of a SCoP, or why it has none.
@@ -119,7 +145,10 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
             continue;
         }
         match slopes(&all, &coordinates, dims)? {
-            Ok(slopes) => return Ok(Ok(Band { dims, levels, coordinates, slopes })),
+            Ok(slopes) => {
+                let forms = Form::coordinates(dims, levels);
+                return Ok(Ok(Band { dims, levels, coordinates, slopes, forms }));
+            }
             Err(e) => why = e,
         }
     }

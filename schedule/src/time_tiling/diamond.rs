@@ -97,7 +97,7 @@ mod tests {
         {
             for h in [1, 4, 7] {
                 let coordinates = isl::UnionMap::empty(&ctx).unwrap();
-                let band = Band { dims: 1, levels: 1, coordinates, slopes: vec![slopes(s)] };
+                let band = Band { dims: 1, levels: 1, coordinates, slopes: vec![slopes(s)], forms: vec![] };
                 let phases = phases(&ctx, &band, &[h]).unwrap().unwrap();
                 testing::assert_partition(&phases, 1);
                 testing::assert_order(&phases, &band.slopes, 6);

@@ -177,6 +177,7 @@ mod tests {
             levels: 2,
             coordinates: isl::UnionMap::empty(&ctx).unwrap(),
             slopes: vec![slopes(s[1]), slopes(s[2])],
+            forms: vec![],
         };
         let phases = phases(&ctx, &band, &[2, 1, 3]).unwrap().unwrap();
         testing::assert_partition(&phases, 2);

@@ -3,7 +3,7 @@
 //! The bounds of grids, steps and launches come from a box around all points, projected rationally: a launch or a block may turn
 //! out to have nothing to do, and a step no points. Kernels with steps may be launched idle, see rule 2 of [`crate::legality`].
 
-use super::band::{Band, names};
+use super::band::{Band, Form, names};
 use super::shape::Phase;
 use super::windows::{self, BEFORE, Staging};
 use super::{NotTiled, Techniques};
@@ -49,7 +49,17 @@ pub(super) fn build(
         let reach = points.clone().apply(phase.place.clone())?.remove_divs()?.coalesce()?;
         let out = reach.dim(isl::DimType::Set)?;
         let tiles = reach.clone().project_out(isl::DimType::Set, 1, out - 1)?.remove_divs()?.coalesce()?;
-        let kernel = kernel((scop, deps), (band, phase), &name, &known, &coordinates, reach, techniques)?;
+        let params = [phase.launch.clone()];
+        let kernel = kernel(
+            (scop, deps),
+            (band, phase),
+            (&name, &params),
+            &known,
+            &coordinates,
+            reach,
+            None,
+            techniques,
+        )?;
         let tiles = with_grid(tiles, &kernel)?;
         host = host.add_set(tiles.set_tuple_name(&name)?.gist_params(known.clone())?)?;
         kernels.push(aligned(scop, kernel)?);
@@ -84,37 +94,45 @@ fn with_grid(tiles: isl::Set, kernel: &MappedKernel) -> Result<isl::Set> {
     if tiles.is_subset(&all)? { Ok(tiles) } else { Ok(all.coalesce()?) }
 }
 
-/// A box around all points: `[params] -> { [logical time, space] }`; `None` where one interval does not bound a coordinate.
-fn hull(band: &Band, coordinates: &isl::UnionMap) -> Result<Option<isl::Set>> {
+/// What is around all points: `[params] -> { [logical time, space] }`, an interval of each form; `None` where one does not bound a form.
+pub(super) fn hull(band: &Band, coordinates: &isl::UnionMap) -> Result<Option<isl::Set>> {
     let ctx = coordinates.context();
     let all = names("x", band.dims + 1);
     let tuple = all.join(", ");
     let mut hull = isl::Set::read(ctx, &format!("{{ [{tuple}] }}"))?;
-    for d in 0..=band.dims {
-        let one = isl::UnionMap::read(ctx, &format!("{{ [{tuple}] -> [x{d}] }}"))?;
-        let mut values = isl::UnionSet::empty(ctx)?;
-        for map in coordinates.clone().apply_range(one)?.maps()? {
-            values = values.add_set(map.range()?.remove_divs()?)?;
-        }
-        if values.is_empty()? {
-            return Ok(None);
-        }
-        let values = isl::Set::from_union_set(values)?.coalesce()?;
-        let around = isl::Set::from_basic_set(values.clone().simple_hull()?)?;
-        let exact = match bounded(&values)? && values.n_basic_set()? > 1 {
-            true => Some(interval(values)?),
-            false => None,
-        };
-        // Where statements have bounds that can't be compared, the interval has several pieces, and one piece around it reaches as far
-        // as the parameters' types do: a grid of millions of idle blocks.
-        let values = match exact {
-            Some(exact) if !bounded(&around)? || !around.is_subset(&exact)? => exact,
-            _ if bounded(&around)? => around,
-            _ => return Ok(None),
-        };
-        hull = hull.intersect(values.apply(isl::Map::read(ctx, &format!("{{ [x{d}] -> [{tuple}] }}"))?)?)?;
+    for form in &band.forms {
+        let Some(values) = values_of(form, band, coordinates)? else { return Ok(None) };
+        let points = isl::Map::read(ctx, &format!("{{ [v] -> [{tuple}] : v = {} }}", form.of(&all)))?;
+        hull = hull.intersect(values.apply(points)?)?;
     }
     Ok(Some(hull))
+}
+
+/// An interval around a form's values: `[params] -> { [v] }`; `None` if there is none.
+pub(super) fn values_of(form: &Form, band: &Band, coordinates: &isl::UnionMap) -> Result<Option<isl::Set>> {
+    let ctx = coordinates.context();
+    let all = names("x", band.dims + 1);
+    let one = isl::UnionMap::read(ctx, &format!("{{ [{}] -> [{}] }}", all.join(", "), form.of(&all)))?;
+    let mut values = isl::UnionSet::empty(ctx)?;
+    for map in coordinates.clone().apply_range(one)?.maps()? {
+        values = values.add_set(map.range()?.remove_divs()?)?;
+    }
+    if values.is_empty()? {
+        return Ok(None);
+    }
+    let values = isl::Set::from_union_set(values)?.coalesce()?;
+    let around = isl::Set::from_basic_set(values.clone().simple_hull()?)?;
+    let exact = match bounded(&values)? && values.n_basic_set()? > 1 {
+        true => Some(interval(values)?),
+        false => None,
+    };
+    // Where statements have bounds that can't be compared, the interval has several pieces, and one piece around it reaches as far
+    // as the parameters' types do: a grid of millions of idle blocks.
+    Ok(match exact {
+        Some(exact) if !bounded(&around)? || !around.is_subset(&exact)? => Some(exact),
+        _ if bounded(&around)? => Some(around),
+        _ => None,
+    })
 }
 
 /// All integers between the smallest and the largest one of `{ [v] }`.
@@ -152,21 +170,54 @@ fn threads(extents: &[i64], spread: bool) -> Vec<i64> {
     out
 }
 
-/// The kernel of a phase. `reach` is what the hull of all points covers: `[params] -> { [T, blocks, steps, local] }`.
-fn kernel(
+/// A grid, and what is known in each of its blocks.
+pub(super) struct Bounds {
+    pub grid: Vec<GridDim>,
+    /// `[params, _h*, _b*] -> { : ... }`
+    pub context: isl::Set,
+}
+
+impl Bounds {
+    /// Each coordinate by itself, so that the context is the grid's box.
+    fn of(reach: &isl::Set, phase: &Phase, known: &isl::Set) -> Result<Bounds> {
+        let ctx = reach.context();
+        let (h, out) = (&phase.launch, windows::place_tuple(phase).join(", "));
+        let launch = format!("[{h}] -> {{ [{out}] : T = {h} }}");
+        let fixed = reach.clone().intersect(isl::Set::read(ctx, &launch)?)?;
+        let mut context = fixed.clone().params()?.remove_divs()?.coalesce()?.intersect(known.clone())?;
+        let mut grid = Vec::new();
+        for (d, p) in names("_b", phase.blocks).iter().enumerate() {
+            let map = isl::Map::read(ctx, &format!("{{ [{out}] -> [b{d}] }}"))?;
+            let values = fixed.clone().apply(map)?.remove_divs()?.coalesce()?;
+            let (lower, upper) =
+                (values.clone().dim_min(0)?.coalesce()?, values.clone().dim_max(0)?.coalesce()?);
+            let count = upper.sub(lower.clone())?.add_constant(isl::Val::int(ctx, 1)?)?.coalesce()?;
+            let inside =
+                values.intersect(isl::Set::read(ctx, &format!("[{p}] -> {{ [b] : b = {p} }}"))?)?.params()?;
+            context = context.intersect(inside)?;
+            grid.push(GridDim { param: p.clone(), lower, count });
+        }
+        Ok(Bounds { grid, context })
+    }
+}
+
+/// The kernel of a phase. `reach` is what the hull of all points covers: `[params] -> { [T, blocks, steps, local] }`; the last one of the host's parameters
+/// is `T`.
+pub(super) fn kernel(
     (scop, deps): (&Scop, &Dependences),
     (band, phase): (&Band, &Phase),
-    name: &str,
+    (name, host): (&str, &[String]),
     known: &isl::Set,
     coordinates: &isl::UnionMap,
     reach: isl::Set,
+    bounds: Option<Bounds>,
     techniques: Techniques,
 ) -> Result<MappedKernel> {
     let ctx = &scop.ctx;
     let local = phase.extents.len();
     let (b, c, l) = (names("b", phase.blocks), names("c", phase.steps), names("l", local));
     let out = [vec!["T".to_string()], b.clone(), c.clone(), l.clone()].concat().join(", ");
-    let (h, bs, ts) = ("_h0".to_string(), names("_b", phase.blocks), names("_t", local));
+    let (h, bs, ts) = (phase.launch.clone(), names("_b", phase.blocks), names("_t", local));
     let sizes = threads(&phase.extents, techniques.spread);
     // The points of one launch, of one tile, of one thread.
     let launch = format!("[{h}] -> {{ [{out}] : T = {h} }}");
@@ -205,20 +256,11 @@ fn kernel(
         .map(|((l, s), e)| if s == e { l.clone() } else { format!("{l} mod {s}") })
         .collect();
 
-    // The grid, and the context: each coordinate by itself, so that the context is the grid's box.
-    let fixed = reach.clone().intersect(isl::Set::read(ctx, &launch)?)?;
-    let mut context = fixed.clone().params()?.remove_divs()?.coalesce()?.intersect(known.clone())?;
-    let mut grid = Vec::new();
-    for (d, p) in bs.iter().enumerate() {
-        let map = isl::Map::read(ctx, &format!("{{ [{out}] -> [b{d}] }}"))?;
-        let values = fixed.clone().apply(map)?.remove_divs()?.coalesce()?;
-        let (lower, upper) = (values.clone().dim_min(0)?.coalesce()?, values.clone().dim_max(0)?.coalesce()?);
-        let count = upper.sub(lower.clone())?.add_constant(isl::Val::int(ctx, 1)?)?.coalesce()?;
-        let inside =
-            values.intersect(isl::Set::read(ctx, &format!("[{p}] -> {{ [b] : b = {p} }}"))?)?.params()?;
-        context = context.intersect(inside)?;
-        grid.push(GridDim { param: p.clone(), lower, count });
-    }
+    let given = bounds.is_some();
+    let Bounds { grid, mut context } = match bounds {
+        Some(bounds) => bounds,
+        None => Bounds::of(&reach, phase, known)?,
+    };
     let mut block = Vec::new();
     for (p, size) in ts.iter().zip(&sizes) {
         context = context.intersect(isl::Set::read(ctx, &format!("[{p}] -> {{ : 0 <= {p} < {size} }}"))?)?;
@@ -240,6 +282,7 @@ fn kernel(
             full: &full,
             barriers: &barriers,
             threads: &sizes,
+            idle: given,
             techniques,
         };
         Some(windows::plan(&site)?).filter(|s| !s.windows.is_empty())
@@ -263,7 +306,7 @@ fn kernel(
     let schedule = thread.schedule((&c, &l), (&sizes, &phase.extents), staging.as_ref())?;
     Ok(MappedKernel {
         name: name.into(),
-        host_params: vec![h],
+        host_params: host.to_vec(),
         domain: domain.gist_params(known.clone())?,
         grid,
         block,

@@ -14,6 +14,8 @@
 //! - Anti dependences are among those that the band carries, so arrays hold what they do in the program. Values that pass between the steps
 //!   of a block do so in shared memory (`windows`); those that are needed elsewhere, or last, are stored to the arrays as well (`passing`).
 //!
+//! [`waves`] are the same for loops of which none is parallel, beneath any host loops.
+//!
 //! # Example
 //! `for t, for i: A[(t+1)%2][i] = f(A[t%2][i-1 .. i+1])` by hexagons with `h = 1`, `w = 1`: boxes of 4 times and 6 points.
 //! ```text
@@ -35,6 +37,7 @@ pub mod split;
 mod testing;
 #[cfg(test)]
 mod tests;
+pub(crate) mod waves;
 mod windows;
 
 pub use band::{Band, Ratio, Slopes, recognise};

@@ -95,6 +95,7 @@ mod tests {
                 levels: 1,
                 coordinates: isl::UnionMap::empty(&ctx).unwrap(),
                 slopes: vec![slopes([1, 1, 3, 2])],
+                forms: vec![],
             };
             let points = picture(&ctx, tiling, &band, &sizes).unwrap();
             let places: Vec<_> = points.iter().map(|p| (p.time, p.space)).collect();

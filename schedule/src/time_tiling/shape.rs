@@ -14,6 +14,8 @@ pub struct Phase {
     pub steps: usize,
     /// Local coordinates are in `0 .. extent`.
     pub extents: Vec<i64>,
+    /// The host parameter that is `T`.
+    pub launch: String,
 }
 
 /// The text of a [`Phase::place`] while it grows.
@@ -80,6 +82,7 @@ impl Place {
             blocks: self.blocks.len(),
             steps: self.steps.len(),
             extents: self.extents,
+            launch: "_h0".into(),
         })
     }
 }

@@ -113,7 +113,7 @@ mod tests {
         ] {
             let slopes: Vec<_> = s.iter().map(|s| slopes(*s)).collect();
             let coordinates = isl::UnionMap::empty(&ctx).unwrap();
-            let band = Band { dims: s.len(), levels: 1, coordinates, slopes };
+            let band = Band { dims: s.len(), levels: 1, coordinates, slopes, forms: vec![] };
             for sizes in [[1, 1, 1], [3, 1, 2], [4, 3, 1]] {
                 let phases = phases(&ctx, &band, &sizes).unwrap().unwrap();
                 assert_eq!(phases.len(), 1 << s.len());

@@ -61,6 +61,8 @@ pub(super) struct Site<'a> {
     pub barriers: &'a isl::Set,
     /// Threads along each local coordinate.
     pub threads: &'a [i64],
+    /// Whether many blocks have no step.
+    pub idle: bool,
     pub techniques: Techniques,
 }
 
@@ -77,9 +79,10 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     let p = names("c", phase.steps - 1);
     let c = names("c", phase.steps).join(", ");
     let enter = isl::Map::read(ctx, &format!("{{ {BARRIER}[{c}] -> {ENTER}[{}] }}", p.join(", ")))?;
-    // One polyhedron, so that the loops over stages need no condition around what begins a stage; some may have no step.
+    // One polyhedron, so that the loops over stages need no condition around what begins a stage; some may have no step. Grids of waves have blocks without
+    // any.
     let entered = site.barriers.clone().apply(enter)?.remove_divs()?.coalesce()?;
-    let entered = match p.is_empty() {
+    let entered = match p.is_empty() && !site.idle {
         true => isl::Set::universe(entered.space()?)?,
         false => isl::Set::from_basic_set(entered.simple_hull()?)?,
     };
@@ -96,7 +99,7 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
         }
     }
     let mut found = Vec::new();
-    let box_ = stage_box(phase)?;
+    let box_ = stage_box(site)?;
     let mut present = Vec::new();
     for set in site.full.clone().domain()?.sets()? {
         if !set.is_empty()? {
@@ -154,7 +157,8 @@ fn passes_values(scop: &Scop, present: &[String], id: ArrayId) -> bool {
     let (mut read, mut written) = (false, false);
     for statement in &scop.statements {
         for a in statement.accesses.iter().filter(|a| a.array == id) {
-            if !matches!(a.value, AccessValue::Instruction(_)) || a.within.is_some() {
+            let once = a.within.as_ref().is_none_or(|w| w.counters.is_empty());
+            if !matches!(a.value, AccessValue::Instruction(_)) || !once {
                 return false;
             }
             let here = present.contains(&statement.name);
@@ -165,14 +169,19 @@ fn passes_values(scop: &Scop, present: &[String], id: ArrayId) -> bool {
     read && written
 }
 
-/// For each coordinate of a stage's points, time first: the smallest value over `[T, blocks, p]`, and how many there are.
-fn stage_box(phase: &Phase) -> Result<Vec<Option<Side>>> {
+/// For each form of the band over a stage's points: the smallest value over `[T, blocks, p]`, and how many there are.
+fn stage_box(site: &Site<'_>) -> Result<Vec<Option<Side>>> {
+    let Site { band, phase, .. } = site;
     let kept = (phase.blocks + phase.steps) as u32;
     let rest = phase.place.dim(isl::DimType::Out)? - kept;
     let points = phase.place.clone().project_out(isl::DimType::Out, kept, rest)?.reverse()?;
     let mut out = Vec::new();
-    for d in 0..points.dim(isl::DimType::Out)? as i32 {
-        let (low, high) = (points.clone().dim_min(d)?.coalesce()?, points.clone().dim_max(d)?.coalesce()?);
+    let y = names("y", band.dims + 1);
+    for form in &band.forms {
+        let value =
+            isl::Map::read(points.context(), &format!("{{ [{}] -> [{}] }}", y.join(", "), form.of(&y)))?;
+        let values = points.clone().apply_range(value)?;
+        let (low, high) = (values.clone().dim_min(0)?.coalesce()?, values.dim_max(0)?.coalesce()?);
         let extent = high.sub(low.clone())?.max_value()?.to_i64();
         out.push(extent.map(|e| (low, e + 1)));
     }
@@ -204,7 +213,7 @@ fn sides(site: &Site<'_>, box_: &[Option<Side>], id: ArrayId) -> Result<Option<V
     let (at, subscripts) = (names("y", band.dims + 1), names("x", array.dims()));
     let origin =
         [vec!["T".into()], names("b", phase.blocks), names("c", phase.steps - 1)].concat().join(", ");
-    let mut out = Vec::new();
+    let (mut out, mut steps): (Vec<Side>, Vec<i64>) = (Vec::new(), Vec::new());
     for d in 0..array.dims() {
         let distances = |value: String| -> Result<Option<(i64, i64)>> {
             let text = format!(
@@ -215,28 +224,44 @@ fn sides(site: &Site<'_>, box_: &[Option<Side>], id: ArrayId) -> Result<Option<V
             );
             ends(touched.clone().apply(isl::Map::read(ctx, &text)?)?)
         };
-        let mut best: Option<Side> = None;
-        let mut offer = |side: Side| {
-            if best.as_ref().is_none_or(|b| side.1 < b.1) {
-                best = Some(side);
+        let mut best: Option<(Side, i64)> = None;
+        let mut offer = |side: Side, step: i64| {
+            if best.as_ref().is_none_or(|b| side.1 < b.0.1) {
+                best = Some((side, step));
             }
         };
         if let Some((low, high)) = distances(format!("x{d}"))? {
-            offer((isl::PwAff::read(ctx, &format!("{{ [{origin}] -> [({low})] }}"))?, high - low + 1));
+            offer((isl::PwAff::read(ctx, &format!("{{ [{origin}] -> [({low})] }}"))?, high - low + 1), 0);
         }
-        for (k, side) in box_.iter().enumerate() {
+        for (form, side) in band.forms.iter().zip(box_) {
             let Some((first, extent)) = side else { continue };
             // Logical time advances by the number of levels where a subscript advances by one.
-            let unit = if k == 0 { band.levels } else { 1 };
-            let Some((low, high)) = distances(format!("{unit} * x{d} - y{k}"))? else { continue };
+            let unit = form.unit;
+            let Some((low, high)) = distances(format!("{unit} * x{d} - ({})", form.of(&at)))? else {
+                continue;
+            };
             let lower = first.clone().add_constant(isl::Val::int(ctx, low)?)?;
             let lower = lower.scale_down(isl::Val::int(ctx, unit)?)?.floor()?;
             let more = if unit == 1 { 1 } else { 2 };
-            offer((lower, (extent - 1 + high - low).div_euclid(unit) + more));
+            let step = form.weights.last().map_or(0, |w| w / unit);
+            offer((lower, (extent - 1 + high - low).div_euclid(unit) + more), step);
         }
         match best {
-            Some((lower, size)) if size <= MAX_BYTES as i64 => out.push((lower, size)),
+            Some(((lower, size), step)) if size <= MAX_BYTES as i64 => {
+                out.push((lower, size));
+                steps.push(step);
+            }
             _ => return Ok(None),
+        }
+    }
+    // Neighbouring threads, which are neighbours along the last coordinate, use different banks if their elements are an odd number apart (no more than one of
+    // the last two subscripts moves with them, or a row more changes it).
+    let apart = |out: &[Side]| out.iter().zip(&steps).fold(0, |at, ((_, n), step)| at * n + step);
+    if apart(&out) % 2 == 0 {
+        let last = out.len() - 1;
+        out[last].1 += 1;
+        if apart(&out) % 2 == 0 {
+            out[last].1 -= 1;
         }
     }
     Ok(Some(out))
@@ -247,10 +272,11 @@ pub(super) fn at_block(phase: &Phase) -> String {
     let (b, bs, p) = (names("b", phase.blocks), names("_b", phase.blocks), names("c", phase.steps - 1));
     let equal: String = b.iter().zip(&bs).map(|(b, p)| format!(" and {b} = {p}")).collect();
     format!(
-        "[{}] -> {{ [{}] -> {ENTER}[{}] : T = _h0{equal} }}",
-        [vec!["_h0".to_string()], bs].concat().join(", "),
+        "[{}] -> {{ [{}] -> {ENTER}[{}] : T = {}{equal} }}",
+        [vec![phase.launch.clone()], bs].concat().join(", "),
         [vec!["T".to_string()], b, p.clone()].concat().join(", "),
-        p.join(", ")
+        p.join(", "),
+        phase.launch
     )
 }
 
@@ -284,12 +310,13 @@ fn between(site: &Site<'_>, stages: isl::Set, (low, extent): &Side, values: isl:
 /// they have all points of the tile decides nothing but which code is the faster one.
 fn inner(site: &Site<'_>, box_: &[Option<Side>], entered: &isl::Set) -> Result<isl::Set> {
     let mut stages = entered.clone();
-    let all = names("y", box_.len());
+    let all = names("y", site.band.dims + 1);
     for points in site.band.coordinates.clone().intersect_params(site.known.clone())?.maps()? {
         let points = points.range()?;
-        for (k, side) in box_.iter().enumerate() {
+        for (form, side) in site.band.forms.iter().zip(box_) {
             let Some(side) = side else { return Ok(isl::Set::empty(entered.space()?)?) };
-            let one = isl::Map::read(&site.scop.ctx, &format!("{{ [{}] -> [y{k}] }}", all.join(", ")))?;
+            let one = format!("{{ [{}] -> [{}] }}", all.join(", "), form.of(&all));
+            let one = isl::Map::read(&site.scop.ctx, &one)?;
             stages = between(site, stages, side, points.clone().apply(one)?)?;
         }
     }
@@ -327,19 +354,26 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
     let safe = reads.clone().intersect_params((*known).clone())?.range()?.coalesce()?;
     let mut copied = box_.intersect_range(isl::Set::from_union_set(safe)?)?;
     copied = copied.intersect_domain(entered.clone())?.coalesce()?;
-    if others_write(site, w.array, &copied)? {
+    let stage = || -> Result<isl::UnionMap> {
         let stage = isl::UnionMap::from_map(isl::Map::read(ctx, &at_block(phase))?)?;
         let kept = format!(
             "{{ [{}] -> [{}] }}",
             place_tuple(phase).join(", "),
             place_tuple(phase)[..phase.blocks + phase.steps].join(", ")
         );
-        let stage = site.full.clone().apply_range(isl::UnionMap::read(ctx, &kept)?)?.apply_range(stage)?;
-        let exact = stage.reverse()?.apply_range(reads)?;
+        Ok(site.full.clone().apply_range(isl::UnionMap::read(ctx, &kept)?)?.apply_range(stage)?)
+    };
+    let local = phase.extents.len();
+    let around = if site.idle { brought_in(site, w.array, &stage()?, &reads)? } else { None };
+    // Along all sides of a rim.
+    let diagonal = around.is_some() && local == 1 && x.len() > 1;
+    if let Some(around) = around {
+        copied = around.intersect_domain(entered.clone())?.coalesce()?;
+    } else if others_write(site, w.array, &copied)? {
+        let exact = stage()?.reverse()?.apply_range(reads)?;
         copied = isl::Map::from_union_map(exact)?.intersect_domain(entered.clone())?.coalesce()?;
     }
     // Threads lie along the last dimensions of the array, from the window's first element on: `s = lower + size e + _t` in turn `e`.
-    let local = phase.extents.len();
     let mut own = copied;
     for (i, size) in site.threads.iter().enumerate().take(local.saturating_sub(x.len())) {
         debug_assert!(*size > 0);
@@ -353,16 +387,22 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
             let tuple = format!("[[l] -> {name}[{}]]", x.join(", "));
             Ok(isl::Map::read(ctx, &format!("{params} -> {{ {tuple} -> [e] : {value} }}"))?)
         };
+        let (mut lower, mut at) = (lower.clone(), format!("x{d}"));
+        if diagonal && along.is_some() {
+            for (low, x) in w.lower[..d].iter().zip(&x) {
+                (lower, at) = (lower.add(low.clone())?, format!("{x} + {at}"));
+            }
+        }
         let (mine, turn) = match along {
             Some((i, size)) => (
-                of(format!("x{d} = l + {size} * e + _t{i}"), format!("[_t{i}]"))?,
-                of(format!("e = floor((x{d} - l - _t{i}) / {size})"), format!("[_t{i}]"))?,
+                of(format!("{at} = l + {size} * e + _t{i}"), format!("[_t{i}]"))?,
+                of(format!("e = floor(({at} - l - _t{i}) / {size})"), format!("[_t{i}]"))?,
             ),
             None => (of(format!("e = x{d}"), "[]".into())?, of(format!("e = x{d}"), "[]".into())?),
         };
         // { [_enter[p] -> A[s]] -> [[lower] -> A[s]] }
         let each = isl::Map::read(ctx, &format!("{{ {name}[{0}] -> {name}[{0}] }}", x.join(", ")))?;
-        let begin = isl::Map::from_pw_aff(lower.clone())?.product(each)?;
+        let begin = isl::Map::from_pw_aff(lower)?.product(each)?;
         own = own.wrap()?.intersect(begin.clone().apply_range(mine)?.domain()?)?.unwrap()?;
         let flat = format!("{{ {}[{all}] -> [{ENTER}[{p}] -> {name}[{}]] }}", w.copy, x.join(", "));
         let turn = isl::Map::read(ctx, &flat)?.apply_range(begin.apply_range(turn)?)?;
@@ -370,6 +410,29 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
     }
     let own = own.wrap()?.flatten()?.set_tuple_name(&w.copy)?;
     Ok((own, turns))
+}
+
+/// `{ _enter[] -> A[s] }`: what the only stage of a block reads and does not compute itself, if it writes nothing of that: then it is a rim of the window, not all of it.
+fn brought_in(
+    site: &Site<'_>,
+    array: ArrayId,
+    stage: &isl::UnionMap,
+    reads: &isl::UnionMap,
+) -> Result<Option<isl::Map>> {
+    let Site { scop, deps, phase, .. } = site;
+    if phase.steps > 1 {
+        return Ok(None);
+    }
+    let own = stage.clone().domain()?;
+    let reads = reads.clone().intersect_domain(own.clone())?;
+    let computed = deps.tagged_flow.clone().intersect_domain(own.clone())?.range()?.unwrap()?;
+    let needed = stage.clone().reverse()?.apply_range(reads.subtract(computed)?)?.coalesce()?;
+    let writes = scop.accesses(|_, a| a.array == array && a.kind != AccessKind::Read)?;
+    let written = stage.clone().reverse()?.apply_range(writes)?;
+    if needed.is_empty()? || !written.is_disjoint(&needed)? {
+        return Ok(None);
+    }
+    Ok(Some(isl::Map::from_union_map(needed)?))
 }
 
 /// `T, blocks, steps, local`

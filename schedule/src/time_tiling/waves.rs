@@ -1,0 +1,333 @@
+//! Tiles of wavefronts: where no loop is parallel, but a sum of permutable loops carries every dependence ([`crate::strategy`]'s wavefronts, Lamport,
+//! "The parallel execution of DO loops", CACM 1974), boxes of the permutable loops are tiles, and tiles of one sum are a launch (Wolfe,
+//! "More iteration space tiling", SC 1989; Irigoin and Triolet, "Supernode partitioning", POPL 1988).
+//!
+//! ```text
+//! x_k = n_k b_k + l_k, 0 <= l_k < n_k,   T = b_0 + … + b_m,   a = l_0 + … + l_m
+//! ```
+//! No dependence lowers an `x_k`. From one tile to another one `b_k` rises at least, hence `T`; in a tile the sum `a` of the local coordinates does: a step. A launch for each
+//! `T`, of which there are fewer by the size of a tile, and values that pass between the steps of a tile stay in shared memory. (With two loops
+//! these are diamonds of the skewed space.)
+//!
+//! Statements of one iteration that follow each other are levels of a step, as in [`super::band`].
+//!
+//! # Example
+//! `for i, for j: A[i][j] = f(A[i-1][j], A[i][j-1])`, tiles of 64 x 64: 2 n / 64 launches of up to n / 64 blocks, each with 127 steps of up to 64 points.
+
+use super::band::{Band, Form, names};
+use super::kernels::Bounds;
+use super::shape::Phase;
+use super::{Techniques, kernels};
+use crate::mapped::{GridDim, MappedKernel};
+use crate::strategy::nonnegative;
+use crate::tree::{Tree, member_map, members_mupa};
+use crate::{Dependences, Result};
+use pollyrs_isl as isl;
+use pollyrs_scop::Scop;
+
+/// A launch for each value of a wavefront, beneath host loops.
+pub(crate) struct Front<'a> {
+    pub name: &'a str,
+    /// The host loops around, the front last.
+    pub host: &'a [isl::UnionPwAff],
+    /// All but the last of the loops whose sum the front is; parallel beneath it.
+    pub parallel: &'a [isl::UnionPwAff],
+    pub domain: &'a isl::UnionSet,
+    pub inner: &'a Tree,
+}
+
+/// Points of a tile along each loop of two and of three.
+const SIZES: [&[i64]; 2] = [&[64, 64], &[4, 16, 32]];
+/// More levels than these are no step.
+const MAX_LEVELS: usize = 8;
+/// Factors by which a loop may be skewed against another, as in [`crate::strategy`].
+const MAX_FACTOR: i64 = 2;
+
+/// The kernel of a front's tiles and its launches, `{ K[outer, T] }`; `None` if it has no such tiles. `sizes`: of tiles, outermost first; what is missing is chosen.
+pub(crate) fn kernel(
+    scop: &Scop,
+    deps: &Dependences,
+    front: &Front<'_>,
+    known: &isl::Set,
+    sizes: &[i64],
+) -> Result<Option<(MappedKernel, isl::UnionSet)>> {
+    let ctx = &scop.ctx;
+    let Some((sum, outer)) = front.host.split_last() else { return Ok(None) };
+    let whole = outer.is_empty() && scop.domain()?.is_subset(front.domain)?;
+    let mut active =
+        deps.all(scop)?.intersect_domain(front.domain.clone())?.intersect_range(front.domain.clone())?;
+    // One iteration of the loops around.
+    let mut domain = front.domain.clone();
+    let host: Vec<_> = (0..front.host.len()).map(|d| format!("_h{d}")).collect();
+    for (m, p) in outer.iter().zip(&host) {
+        active = active.eq_at(crate::tree::member_mupa(m)?)?;
+        let at = isl::UnionSet::read(ctx, &format!("[{p}] -> {{ [v] : v = {p} }}"))?;
+        domain = domain.intersect(member_map(m)?.intersect_range(at)?.domain()?)?;
+    }
+    let Some(permutable) = permutable(sum, front.parallel, &active)? else { return Ok(None) };
+    let Some(band) = band(ctx, front.inner, &domain, sum, &permutable)? else { return Ok(None) };
+    let n = permutable.len() + 1;
+    let Some(default) = SIZES.get(n - 2) else { return Ok(None) };
+    let size = |k: usize| sizes.get(k).copied().unwrap_or(default[k]).max(1);
+    let Some(launch) = host.last() else { return Ok(None) };
+    let sizes: Vec<_> = (0..n).map(size).collect();
+    let phase = phase(ctx, &sizes, band.levels, launch)?;
+    let techniques = Techniques { windows: true, unroll: false, passing: whole, ahead: false, spread: false };
+    let coordinates = band.coordinates.clone().intersect_params(known.clone())?;
+    let Some(points) = kernels::hull(&band, &coordinates)? else { return Ok(None) };
+    let reach = points.apply(phase.place.clone())?.remove_divs()?.coalesce()?;
+    let Some((bounds, launched)) = bounds(&band, &coordinates, &sizes, launch, known)? else {
+        return Ok(None);
+    };
+    let kernel = kernels::kernel(
+        (scop, deps),
+        (&band, &phase),
+        (front.name, &host),
+        known,
+        &coordinates,
+        reach,
+        Some(bounds),
+        techniques,
+    )?;
+    let launches = launches(&kernel, launched, known)?;
+    Ok(Some((crate::mapping::aligned(scop, kernel)?, launches)))
+}
+
+/// The grid of each launch, and the launches, `[params, _h*] -> { : ... }`, by the tiles of a box around the permutable loops' values: `T` is between the sums of
+/// their first and of their last ones, and one tile coordinate is what the others leave of it.
+fn bounds(
+    band: &Band,
+    coordinates: &isl::UnionMap,
+    sizes: &[i64],
+    launch: &str,
+    known: &isl::Set,
+) -> Result<Option<(Bounds, isl::Set)>> {
+    let ctx = coordinates.context();
+    let tile = |v: isl::PwAff, n: i64| -> Result<isl::PwAff> {
+        Ok(v.coalesce()?.scale_down(isl::Val::int(ctx, n)?)?.floor()?.coalesce()?)
+    };
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    let rest = rest(band.dims, band.levels);
+    for (k, n) in sizes.iter().enumerate() {
+        let (form, unit) = if k < band.dims { (&band.forms[k + 1], 1) } else { (&rest, band.levels) };
+        let Some(values) = kernels::values_of(form, band, coordinates)? else { return Ok(None) };
+        first.push(tile(values.clone().dim_min(0)?, n * unit)?);
+        last.push(tile(values.dim_max(0)?, n * unit)?);
+    }
+    let sum = |ends: &[isl::PwAff], but: Option<usize>| -> Result<isl::PwAff> {
+        let mut sum = isl::PwAff::read(ctx, "{ [(0)] }")?;
+        for (_, e) in ends.iter().enumerate().filter(|(k, _)| Some(*k) != but) {
+            sum = sum.add(e.clone())?;
+        }
+        Ok(sum.coalesce()?)
+    };
+    let at =
+        |p: &str| -> Result<isl::PwAff> { Ok(isl::PwAff::read(ctx, &format!("[{p}] -> {{ [({p})] }}"))?) };
+    let launched =
+        at(launch)?.ge_set(sum(&first, None)?)?.intersect(at(launch)?.le_set(sum(&last, None)?)?)?;
+    let launched = launched.coalesce()?;
+    let mut context = launched.clone().intersect(known.clone())?;
+    let mut grid = Vec::new();
+    for (d, param) in names("_b", band.dims).into_iter().enumerate() {
+        let lower = first[d].clone().max(at(launch)?.sub(sum(&last, Some(d))?)?)?.coalesce()?;
+        let upper = last[d].clone().min(at(launch)?.sub(sum(&first, Some(d))?)?)?.coalesce()?;
+        let inside = at(&param)?.ge_set(lower.clone())?.intersect(at(&param)?.le_set(upper.clone())?)?;
+        context = context.intersect(inside)?;
+        let count = upper.sub(lower.clone())?.add_constant(isl::Val::int(ctx, 1)?)?;
+        let around = launched.clone().intersect(known.clone())?;
+        let (lower, count) = (lower.gist(around.clone())?.coalesce()?, count.gist(around)?.coalesce()?);
+        grid.push(GridDim { param, lower, count });
+    }
+    Ok(Some((Bounds { grid, context: context.remove_divs()?.coalesce()? }, launched)))
+}
+
+/// `{ K[h] }` for `[params, _h*] -> { : the launches }`.
+fn launches(kernel: &MappedKernel, launched: isl::Set, known: &isl::Set) -> Result<isl::UnionSet> {
+    let (x, equal): (Vec<_>, Vec<_>) =
+        kernel.host_params.iter().enumerate().map(|(i, p)| (format!("x{i}"), format!("x{i} = {p}"))).unzip();
+    let text = format!(
+        "[{}] -> {{ {}[{}] : {} }}",
+        kernel.host_params.join(", "),
+        kernel.name,
+        x.join(", "),
+        equal.join(" and ")
+    );
+    let mut out = isl::UnionSet::read(known.context(), &text)?.intersect_params(launched)?;
+    for p in &kernel.host_params {
+        let Some(pos) = out.space()?.find_dim_by_name(isl::DimType::Param, p)? else { continue };
+        out = out.project_out(isl::DimType::Param, pos, 1)?;
+    }
+    Ok(out.coalesce()?.gist_params(known.clone())?)
+}
+
+/// All but the last of loops along which no dependence goes backwards and whose sum is the front: the parallel ones, skewed. The last one is what they leave of
+/// the sum, and not lowered either.
+fn permutable(
+    sum: &isl::UnionPwAff,
+    parallel: &[isl::UnionPwAff],
+    deps: &isl::UnionMap,
+) -> Result<Option<Vec<isl::UnionPwAff>>> {
+    let candidates: Vec<Vec<isl::UnionPwAff>> = match parallel {
+        [one] => vec![vec![one.clone()]],
+        [one, two] => {
+            let mut out = Vec::new();
+            for factor in 0..=MAX_FACTOR {
+                for (a, b) in [(one, two), (two, one)] {
+                    let scaled = a.clone().scale(isl::Val::int(a.context(), factor)?)?;
+                    out.push(vec![a.clone(), b.clone().add(scaled)?]);
+                }
+            }
+            out
+        }
+        _ => Vec::new(),
+    };
+    for all in candidates {
+        let mut rest = sum.clone();
+        for m in &all {
+            rest = rest.sub(m.clone())?;
+        }
+        let mut good = nonnegative(deps, &rest)?;
+        for m in &all {
+            good = good && nonnegative(deps, m)?;
+        }
+        if good {
+            return Ok(Some(all));
+        }
+    }
+    Ok(None)
+}
+
+/// The band of logical time, `levels` times the sum plus the level, and all permutable loops but the last; `None` if statements have loops of
+/// their own beneath.
+fn band(
+    ctx: &isl::Context,
+    inner: &Tree,
+    domain: &isl::UnionSet,
+    sum: &isl::UnionPwAff,
+    permutable: &[isl::UnionPwAff],
+) -> Result<Option<Band>> {
+    let parts = match inner {
+        Tree::Leaf => vec![domain.clone()],
+        Tree::Sequence(children) if children.len() <= MAX_LEVELS => {
+            let mut parts = Vec::new();
+            for (filter, child) in children {
+                if !matches!(child, Tree::Leaf) {
+                    return Ok(None);
+                }
+                parts.push(domain.clone().intersect(filter.clone())?);
+            }
+            parts
+        }
+        _ => return Ok(None),
+    };
+    let (dims, levels) = (permutable.len(), parts.len() as i64);
+    let place = [&[sum.clone()], permutable].concat();
+    let place = isl::UnionMap::from_multi_union_pw_aff(members_mupa(&place)?)?;
+    let x = names("x", dims).join(", ");
+    let mut coordinates = isl::UnionMap::empty(ctx)?;
+    let mut forms = Form::coordinates(dims, levels);
+    for (level, part) in parts.into_iter().enumerate() {
+        let here = place.clone().intersect_domain(part)?;
+        for map in here.maps()? {
+            if !map.is_injective()? {
+                return Ok(None);
+            }
+            for form in counters(&map, levels)? {
+                if !forms.contains(&form) {
+                    forms.push(form);
+                }
+            }
+        }
+        let at = format!("{{ [f, {x}] -> [{levels} * f + {level}, {x}] }}");
+        coordinates = coordinates.union(here.apply_range(isl::UnionMap::read(ctx, &at)?)?)?;
+    }
+    let rest = rest(dims, levels);
+    if !forms.contains(&rest) {
+        forms.push(rest);
+    }
+    Ok(Some(Band { dims, levels, coordinates, slopes: Vec::new(), forms }))
+}
+
+/// The last of the permutable loops, in levels.
+fn rest(dims: usize, levels: i64) -> Form {
+    Form { weights: (0..=dims).map(|k| if k == 0 { 1 } else { -levels }).collect(), unit: levels }
+}
+
+/// The counters of a statement's loops as forms, from `{ S[i] -> [sum, space] }`.
+fn counters(place: &isl::Map, levels: i64) -> Result<Vec<Form>> {
+    let back = isl::PwMultiAff::from_map(place.clone().reverse()?)?;
+    let mut out = Vec::new();
+    for o in 0..back.dim(isl::DimType::Out)? as i32 {
+        let Some((_, aff)) = back.at(o)?.pieces()?.into_iter().next() else { continue };
+        let mut weights = Vec::new();
+        for i in 0..back.dim(isl::DimType::In)? as i32 {
+            let v = aff.coefficient(isl::DimType::In, i)?;
+            if v.den_si()? != 1 {
+                break;
+            }
+            weights.push(v.num_si()?);
+        }
+        let whole = weights.len() == back.dim(isl::DimType::In)? as usize;
+        let Some(in_time) = weights.first().map(|w| *w != 0) else { continue };
+        if !whole || weights.iter().all(|w| *w == 0) {
+            continue;
+        }
+        // Logical time counts levels: with it the counter is a form's value by their number.
+        let unit = if in_time { levels } else { 1 };
+        for w in &mut weights[1..] {
+            *w *= unit;
+        }
+        out.push(Form { weights, unit });
+    }
+    Ok(out)
+}
+
+/// Boxes of these sizes; see the module documentation.
+fn phase(ctx: &isl::Context, sizes: &[i64], levels: i64, launch: &str) -> Result<Phase> {
+    let space = sizes.len() - 1;
+    let (s, b, l) = (names("s", space), names("b", space), names("l", space));
+    let last = sizes[space];
+    // Where the tile begins: its first sum.
+    let first: Vec<_> = b.iter().zip(sizes).map(|(b, n)| format!("{} * {b}", n - last)).collect();
+    let first = format!("({last} * T + {})", first.join(" + "));
+    let steps = levels * (sizes.iter().map(|n| n - 1).sum::<i64>() + 1);
+    let mut that = vec![format!("a = t - {levels} * {first} and 0 <= a < {steps}")];
+    for (d, n) in sizes.iter().enumerate().take(space) {
+        that.push(format!("l{d} = s{d} - {n} * b{d} and 0 <= l{d} < {n}"));
+    }
+    let local = l.join(" + ");
+    that.push(format!("{levels} * ({local}) <= a < {levels} * ({local} + {last})"));
+    let text = format!(
+        "{{ [t, {}] -> [T, {}, a, {}] : {} }}",
+        s.join(", "),
+        b.join(", "),
+        l.join(", "),
+        that.join(" and ")
+    );
+    Ok(Phase {
+        place: isl::Map::read(ctx, &text)?,
+        blocks: space,
+        steps: 1,
+        extents: sizes[..space].to_vec(),
+        launch: launch.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time_tiling::testing;
+
+    #[test]
+    fn boxes_cover_and_keep_the_order() {
+        let ctx = isl::Context::new();
+        for sizes in [&[1, 1][..], &[4, 3], &[2, 5], &[2, 3, 4], &[1, 4, 2]] {
+            for levels in [1, 2] {
+                let phase = phase(&ctx, sizes, levels, "_h0").unwrap();
+                testing::assert_partition(std::slice::from_ref(&phase), sizes.len() - 1);
+                let points = testing::points_of_tile(&phase, &vec![0; sizes.len()]).len() as i64;
+                assert_eq!(points, levels * sizes.iter().product::<i64>());
+            }
+        }
+    }
+}
