@@ -345,8 +345,8 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         })
     };
     let mut mapped = tiled.map_or_else(|| ordinary(run.budgets.may_tile()), Ok).map_err(reject_reason)?;
-    let has_tiles =
-        |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.tiling.is_some() || k.steps.is_some());
+    let has_steps = |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.steps.is_some());
+    let has_tiles = |m: &schedule::MappedScop| has_steps(m) || m.kernels.iter().any(|k| k.tiling.is_some());
     if has_tiles(&mapped) {
         run.budgets.tiled();
     }
@@ -359,7 +359,7 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     };
     let violations = match proved {
         true => Vec::new(),
-        false if has_tiles(&mapped) => match check(&mapped, 2 * budget) {
+        false if has_tiles(&mapped) => match check(&mapped, if has_steps(&mapped) { 4 } else { 2 } * budget) {
             // Tiles of seven loops may be too much for the proof where plain kernels are not.
             Err(schedule::ScheduleError::Budget(_)) => {
                 mapped = ordinary(false).map_err(reject_reason)?;

@@ -33,6 +33,8 @@ struct Stages {
     of: isl::UnionMap,
     /// `[params, _h*, _b*, _t*]`: the part of the thread's schedule that a started thread runs.
     domain: isl::UnionSet,
+    /// The whole of it, whose differences have fewer cases: what is looked for runs in a started thread anyway.
+    all: isl::UnionSet,
     threads: Vec<String>,
     /// Coordinates of a stage.
     n: usize,
@@ -77,8 +79,9 @@ impl Checker<'_> {
         let of = of.intersect_domain(in_block)?;
         let started = self.started(k, self.launched(k)?)?;
         let threads = k.block.iter().map(|b| b.param.clone()).collect();
-        let domain = k.schedule.domain()?.intersect_params(started)?;
-        Ok(Some(Stages { of, domain, threads, n }))
+        let all = k.schedule.domain()?;
+        let domain = all.clone().intersect_params(started)?;
+        Ok(Some(Stages { of, domain, all, threads, n }))
     }
 
     /// Rule 7.
@@ -110,20 +113,26 @@ impl Checker<'_> {
         let ctx = &self.scop.ctx;
         let p = names("p", stages.n).join(",");
         let enters = isl::UnionSet::read(ctx, &format!("{{ {ENTER}[{p}] }}"))?;
+        // Those that there are not, to be met by what is looked for: a difference would compute what is quantified in that.
+        let missing = enters.clone().subtract(stages.all.clone())?;
         let enters = stages.domain.clone().intersect(enters)?;
         // In every thread: the stages with instances, for all values of the threads' parameters.
         let wanted = stages.of.clone().range()?.intersect_params(stages.domain.clone().params()?)?;
-        self.report_set(Rule::Window, &k.name, wanted.subtract(enters.clone())?)?;
+        self.report_set(Rule::Window, &k.name, wanted.intersect(missing.clone())?)?;
         let time = k.schedule.map()?;
-        let at = time.clone().intersect_domain(enters.clone())?;
+        // Times of all that might be, as in `steps`; what there is comes from the other side of the intersections.
+        let at = time.clone().intersect_domain(enters.clone().universe()?)?;
+        self.report_set(Rule::Window, &k.name, enters.clone().subtract(at.clone().domain()?)?)?;
         for w in &k.windows {
             let tuple = [names("p", stages.n), names("s", w.size.len())].concat().join(",");
             let copies = isl::UnionSet::read(ctx, &format!("{{ {}[{tuple}] }}", w.copy))?;
             let copies = stages.domain.clone().intersect(copies)?;
             let moves = isl::UnionMap::read(ctx, &format!("{{ {}[{tuple}] -> {ENTER}[{p}] }}", w.copy))?;
             let moves = moves.intersect_domain(copies.clone())?;
-            let after = at.clone().lex_lt(time.clone().intersect_domain(copies.clone())?)?.reverse()?;
-            self.report_map(Rule::Window, &k.name, moves.subtract(after)?)?;
+            let times = time.clone().intersect_domain(copies.clone().universe()?)?;
+            self.report_set(Rule::Window, &k.name, copies.clone().subtract(times.clone().domain()?)?)?;
+            self.report_set(Rule::Window, &k.name, moves.clone().range()?.intersect(missing.clone())?)?;
+            self.report_map(Rule::Window, &k.name, times.lex_le(at.clone())?.intersect(moves)?)?;
             self.ahead(k, stages, &copies, &tuple, &w.copy)?;
         }
         self.ahead(k, stages, &enters, &p, ENTER)

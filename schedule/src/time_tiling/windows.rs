@@ -79,13 +79,10 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
     let p = names("c", phase.steps - 1);
     let c = names("c", phase.steps).join(", ");
     let enter = isl::Map::read(ctx, &format!("{{ {BARRIER}[{c}] -> {ENTER}[{}] }}", p.join(", ")))?;
-    // One polyhedron, so that the loops over stages need no condition around what begins a stage; some may have no step. Grids of waves have blocks without
-    // any.
+    // One polyhedron, so that the loops over stages need no condition around what begins a stage; some may have no step.
     let entered = site.barriers.clone().apply(enter)?.remove_divs()?.coalesce()?;
-    let entered = match p.is_empty() && !site.idle {
-        true => isl::Set::universe(entered.space()?)?,
-        false => isl::Set::from_basic_set(entered.simple_hull()?)?,
-    };
+    let around = isl::Set::from_basic_set(entered.clone().simple_hull()?)?;
+    let entered = if p.is_empty() { isl::Set::universe(entered.space()?)? } else { around.clone() };
     // Statements with bounds that can't be compared have no such polyhedron: loops over its stages would not end.
     for d in 0..p.len() as u32 {
         let bounded = entered.dim_has_lower_bound(isl::DimType::Set, d)?
@@ -126,7 +123,8 @@ pub(super) fn plan(site: &Site<'_>) -> Result<Staging> {
         used += bytes + 16;
         full = amid(site, full, id, &sides)?;
         let window = window(site, windows.len(), id, sides)?;
-        copies.push(copy(site, &window, &entered)?);
+        // Blocks without steps have nothing to copy.
+        copies.push(copy(site, &window, if site.idle { &around } else { &entered })?);
         windows.push(window);
     }
     let full = full.intersect_params(site.known.clone())?.coalesce()?;
@@ -407,6 +405,10 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
         let flat = format!("{{ {}[{all}] -> [{ENTER}[{p}] -> {name}[{}]] }}", w.copy, x.join(", "));
         let turn = isl::Map::read(ctx, &flat)?.apply_range(begin.apply_range(turn)?)?;
         turns.push(isl::MultiUnionPwAff::from_union_map(isl::UnionMap::from_map(turn)?)?.at(0)?);
+    }
+    // Where a stage takes a while and there is but one, a thread's loads of a turn, one a row, are all on their way at once.
+    if site.idle {
+        turns.rotate_right(local.min(x.len()));
     }
     let own = own.wrap()?.flatten()?.set_tuple_name(&w.copy)?;
     Ok((own, turns))
