@@ -359,14 +359,16 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     };
     let violations = match proved {
         true => Vec::new(),
-        false if has_tiles(&mapped) => match check(&mapped, if has_steps(&mapped) { 4 } else { 2 } * budget) {
-            // Tiles of seven loops may be too much for the proof where plain kernels are not.
-            Err(schedule::ScheduleError::Budget(_)) => {
-                mapped = ordinary(false).map_err(reject_reason)?;
-                check(&mapped, 2 * budget).map_err(reject_reason)?
+        false if has_tiles(&mapped) => {
+            match check(&mapped, if has_steps(&mapped) { 4 } else { 2 } * budget) {
+                // Tiles of seven loops may be too much for the proof where plain kernels are not.
+                Err(schedule::ScheduleError::Budget(_)) => {
+                    mapped = ordinary(false).map_err(reject_reason)?;
+                    check(&mapped, 2 * budget).map_err(reject_reason)?
+                }
+                result => result.map_err(reject_reason)?,
             }
-            result => result.map_err(reject_reason)?,
-        },
+        }
         false => check(&mapped, 4 * budget).map_err(reject_reason)?,
     };
     let accept = |violations: &[schedule::legality::Violation]| match violations.first() {

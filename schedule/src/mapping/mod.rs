@@ -34,7 +34,7 @@ pub(crate) use kernel::{aligned, simple};
 pub use tiling::{TileShape, TilingOptions};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
-use crate::strategy::{FRONT, KERNEL, SERIAL, place};
+use crate::strategy::{KERNEL, SERIAL, place};
 use crate::time_tiling::waves;
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, known};
@@ -118,8 +118,8 @@ struct Site {
     threads: Option<Vec<u32>>,
     /// Set if one of several sites is launched.
     alternative: Option<Variant>,
-    /// Whether the last host loop is a wavefront's sum.
-    front: bool,
+    /// Whether the last host loop is around this launch alone.
+    alone: bool,
 }
 
 /// Maps `tree` (placing it first if it has no marks).
@@ -190,7 +190,7 @@ fn tiles_of_front(
     known: &isl::Set,
     options: &MapOptions,
 ) -> Result<Option<(MappedKernel, isl::UnionSet)>> {
-    let Some(sizes) = options.waves.as_ref().filter(|_| site.front) else { return Ok(None) };
+    let Some(sizes) = options.waves.as_ref().filter(|_| site.alone) else { return Ok(None) };
     let front = waves::Front {
         name: &site.name,
         host: &site.host,
@@ -341,7 +341,7 @@ fn collect(
     domain: &isl::UnionSet,
     host: &mut Vec<isl::UnionPwAff>,
     sites: &mut Vec<Site>,
-    front: bool,
+    alone: bool,
 ) -> Result<Option<Host>> {
     if domain.is_empty()? {
         return Ok(None);
@@ -358,7 +358,7 @@ fn collect(
             tile: None,
             threads: None,
             alternative: None,
-            front,
+            alone,
         });
         Ok(Some(Host::Launch(sites.len() - 1)))
     };
@@ -369,10 +369,11 @@ fn collect(
         },
         Tree::Mark(m, child) if m == SERIAL => site(vec![], child, host),
         Tree::Leaf => site(vec![], &Tree::Leaf, host),
-        Tree::Mark(m, child) => collect(child, domain, host, sites, m == FRONT),
+        Tree::Mark(_, child) => collect(child, domain, host, sites, false),
         Tree::Band(Band { members, child, .. }) => {
             host.extend(members.iter().cloned());
-            let inner = collect(child, domain, host, sites, front);
+            let kernel = matches!(&**child, Tree::Mark(m, _) if m == KERNEL);
+            let inner = collect(child, domain, host, sites, members.len() == 1 && kernel);
             host.truncate(host.len() - members.len());
             Ok(inner?.map(|h| Host::Loops(members.len(), Box::new(h))))
         }

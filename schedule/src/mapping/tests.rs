@@ -83,7 +83,10 @@ fn triangular_solve_on_the_host() {
 
 #[test]
 fn wavefront() {
-    let m = mapped(&kernel("seidel-2d"));
+    let s = kernel("seidel-2d");
+    let tiles = mapped(&s);
+    assert!(tiles.kernels[0].steps.is_some() && tiles.kernels[0].windows.len() == 1);
+    let m = mapped_with(&s, &MapOptions { tiling: None, waves: None, ..Default::default() });
     let c = code(&m.kernels[0]);
     assert!(!c.contains("for"), "{c}");
     // At one front, the next time step is four elements away, the next row a row.

@@ -133,7 +133,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The linear part of a function, a row for each output.
-fn linear(map: &isl::Map) -> Result<Vec<Vec<f64>>> {
+pub(crate) fn linear(map: &isl::Map) -> Result<Vec<Vec<f64>>> {
     let f = isl::PwMultiAff::from_map(map.clone())?;
     let inputs = f.dim(isl::DimType::In)?;
     let mut rows = Vec::new();

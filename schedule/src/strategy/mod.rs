@@ -25,7 +25,7 @@ mod wavefront;
 
 pub(crate) use cost::{Model, extent_of, hopeless, volume};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
-pub(crate) use locality::{Movement, movements, steps};
+pub(crate) use locality::{Movement, linear, movements, steps};
 pub use original::original;
 pub use place::place;
 pub(crate) use place::{coincident, nonnegative};
@@ -39,9 +39,6 @@ use pollyrs_scop::Scop;
 pub const KERNEL: &str = "kernel";
 /// The mark on a subtree that one thread runs.
 pub const SERIAL: &str = "serial";
-
-/// The mark on a band of one member, a wavefront's sum, right above a [`KERNEL`]'s: boxes of its loops may be tiles.
-pub const FRONT: &str = "front";
 
 /// A legal schedule with marks, and its estimated running time.
 #[derive(Clone, Debug)]

@@ -25,7 +25,7 @@
 //! chain (i, j) is interchanged: a kernel over j with i in the thread.
 
 use super::cost::Model;
-use super::{FRONT, KERNEL, Placed, SERIAL, locality, wavefront};
+use super::{KERNEL, Placed, SERIAL, locality, wavefront};
 use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
@@ -276,7 +276,7 @@ fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, chil
     // A front crosses the box of the parallel members obliquely: half of it, on average.
     let cost = node.model.launch(node.instances()? / launches, threads / 2.0, 1.0, 1.0);
     let inner = child.clone().under(members[w.replaces..].to_vec());
-    let tree = mark(parallel, inner).under(vec![w.front.clone()]).marked(FRONT);
+    let tree = mark(parallel, inner).under(vec![w.front.clone()]);
     Ok(Plan { tree, cost: launches * cost, parallel: true, serial: false })
 }
 

@@ -19,25 +19,25 @@ use super::kernels::Bounds;
 use super::shape::Phase;
 use super::{Techniques, kernels};
 use crate::mapped::{GridDim, MappedKernel};
-use crate::strategy::nonnegative;
+use crate::strategy::{linear, nonnegative};
 use crate::tree::{Tree, member_map, members_mupa};
 use crate::{Dependences, Result};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
-/// A launch for each value of a wavefront, beneath host loops.
+/// A launch for each value of a host loop.
 pub(crate) struct Front<'a> {
     pub name: &'a str,
-    /// The host loops around, the front last.
+    /// The host loops around; the last one is around the launch alone.
     pub host: &'a [isl::UnionPwAff],
-    /// All but the last of the loops whose sum the front is; parallel beneath it.
+    /// The loops that are parallel beneath them.
     pub parallel: &'a [isl::UnionPwAff],
     pub domain: &'a isl::UnionSet,
     pub inner: &'a Tree,
 }
 
 /// Points of a tile along each loop of two and of three.
-const SIZES: [&[i64]; 2] = [&[64, 64], &[4, 16, 32]];
+const SIZES: [&[i64]; 2] = [&[64, 64], &[16, 16, 32]];
 /// More levels than these are no step.
 const MAX_LEVELS: usize = 8;
 /// Factors by which a loop may be skewed against another, as in [`crate::strategy`].
@@ -52,7 +52,10 @@ pub(crate) fn kernel(
     sizes: &[i64],
 ) -> Result<Option<(MappedKernel, isl::UnionSet)>> {
     let ctx = &scop.ctx;
-    let Some((sum, outer)) = front.host.split_last() else { return Ok(None) };
+    let Some((last, outer)) = front.host.split_last() else { return Ok(None) };
+    if !is_skewed(last, front.domain)? {
+        return Ok(None);
+    }
     let whole = outer.is_empty() && scop.domain()?.is_subset(front.domain)?;
     let mut active =
         deps.all(scop)?.intersect_domain(front.domain.clone())?.intersect_range(front.domain.clone())?;
@@ -64,9 +67,9 @@ pub(crate) fn kernel(
         let at = isl::UnionSet::read(ctx, &format!("[{p}] -> {{ [v] : v = {p} }}"))?;
         domain = domain.intersect(member_map(m)?.intersect_range(at)?.domain()?)?;
     }
-    let Some(permutable) = permutable(sum, front.parallel, &active)? else { return Ok(None) };
-    let Some(band) = band(ctx, front.inner, &domain, sum, &permutable)? else { return Ok(None) };
-    let n = permutable.len() + 1;
+    let Some(permutable) = permutable(last, front.parallel, &active)? else { return Ok(None) };
+    let Some(band) = band(ctx, front.inner, &domain, &permutable)? else { return Ok(None) };
+    let n = permutable.len();
     let Some(default) = SIZES.get(n - 2) else { return Ok(None) };
     let size = |k: usize| sizes.get(k).copied().unwrap_or(default[k]).max(1);
     let Some(launch) = host.last() else { return Ok(None) };
@@ -160,52 +163,82 @@ fn launches(kernel: &MappedKernel, launched: isl::Set, known: &isl::Set) -> Resu
     Ok(out.coalesce()?.gist_params(known.clone())?)
 }
 
-/// All but the last of loops along which no dependence goes backwards and whose sum is the front: the parallel ones, skewed. The last one is what they leave of
-/// the sum, and not lowered either.
+/// Whether a loop's counter has several of the program's in it, for every statement.
+fn is_skewed(sum: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<bool> {
+    let maps = member_map(sum)?.intersect_domain(domain.clone())?.maps()?;
+    let mut skewed = !maps.is_empty();
+    for map in maps {
+        let rows = linear(&map)?;
+        skewed &= rows.iter().all(|row| row.iter().filter(|c| **c != 0.0).count() > 1);
+    }
+    Ok(skewed)
+}
+
+/// Loops along which no dependence goes backwards and that determine the front and those beneath it: these, skewed against each other, and what is left of the
+/// front without as much of them as may be.
 fn permutable(
-    sum: &isl::UnionPwAff,
+    front: &isl::UnionPwAff,
     parallel: &[isl::UnionPwAff],
     deps: &isl::UnionMap,
 ) -> Result<Option<Vec<isl::UnionPwAff>>> {
-    let candidates: Vec<Vec<isl::UnionPwAff>> = match parallel {
-        [one] => vec![vec![one.clone()]],
-        [one, two] => {
-            let mut out = Vec::new();
-            for factor in 0..=MAX_FACTOR {
-                for (a, b) in [(one, two), (two, one)] {
-                    let scaled = a.clone().scale(isl::Val::int(a.context(), factor)?)?;
-                    out.push(vec![a.clone(), b.clone().add(scaled)?]);
+    let times = |m: &isl::UnionPwAff, by: i64| -> Result<isl::UnionPwAff> {
+        Ok(m.clone().scale(isl::Val::int(m.context(), by)?)?)
+    };
+    let orders: Vec<Vec<&isl::UnionPwAff>> = match parallel {
+        [one] => vec![vec![one]],
+        [one, two] => vec![vec![one, two], vec![two, one]],
+        _ => return Ok(None),
+    };
+    'order: for order in orders {
+        let mut all: Vec<isl::UnionPwAff> = Vec::new();
+        for m in order {
+            let mut found = None;
+            for factor in 0..=if all.is_empty() { 0 } else { MAX_FACTOR } {
+                let mut skewed = m.clone();
+                if let Some(outer) = all.first() {
+                    skewed = skewed.add(times(outer, factor)?)?;
+                }
+                if nonnegative(deps, &skewed)? {
+                    found = Some(skewed);
+                    break;
                 }
             }
-            out
+            let Some(found) = found else { continue 'order };
+            all.push(found);
         }
-        _ => Vec::new(),
-    };
-    for all in candidates {
-        let mut rest = sum.clone();
-        for m in &all {
-            rest = rest.sub(m.clone())?;
+        let mut shares: Vec<Vec<i64>> = vec![vec![]];
+        for _ in &all {
+            shares =
+                shares.iter().flat_map(|s| (0..=MAX_FACTOR).map(|x| [s.as_slice(), &[x]].concat())).collect();
         }
-        let mut good = nonnegative(deps, &rest)?;
-        for m in &all {
-            good = good && nonnegative(deps, m)?;
-        }
-        if good {
-            return Ok(Some(all));
+        shares.sort_by_key(|s| std::cmp::Reverse(s.iter().sum::<i64>()));
+        for share in shares {
+            let mut rest = front.clone();
+            for (m, by) in all.iter().zip(share) {
+                rest = rest.sub(times(m, by)?)?;
+            }
+            if nonnegative(deps, &rest)? {
+                all.push(rest);
+                return Ok(Some(all));
+            }
         }
     }
     Ok(None)
 }
 
-/// The band of logical time, `levels` times the sum plus the level, and all permutable loops but the last; `None` if statements have loops of
+/// The band of logical time, `levels` times the sum of the permutable loops plus the level, and all of them but the last; `None` if statements have loops of
 /// their own beneath.
 fn band(
     ctx: &isl::Context,
     inner: &Tree,
     domain: &isl::UnionSet,
-    sum: &isl::UnionPwAff,
     permutable: &[isl::UnionPwAff],
 ) -> Result<Option<Band>> {
+    let Some((last, space)) = permutable.split_last() else { return Ok(None) };
+    let mut sum = last.clone();
+    for m in space {
+        sum = sum.add(m.clone())?;
+    }
     let parts = match inner {
         Tree::Leaf => vec![domain.clone()],
         Tree::Sequence(children) if children.len() <= MAX_LEVELS => {
@@ -220,8 +253,8 @@ fn band(
         }
         _ => return Ok(None),
     };
-    let (dims, levels) = (permutable.len(), parts.len() as i64);
-    let place = [&[sum.clone()], permutable].concat();
+    let (dims, levels) = (space.len(), parts.len() as i64);
+    let place = [&[sum], space].concat();
     let place = isl::UnionMap::from_multi_union_pw_aff(members_mupa(&place)?)?;
     let x = names("x", dims).join(", ");
     let mut coordinates = isl::UnionMap::empty(ctx)?;
@@ -329,5 +362,45 @@ mod tests {
                 assert_eq!(points, levels * sizes.iter().product::<i64>());
             }
         }
+    }
+
+    /// The permutable loops of a nest of one statement whose wavefront `front` is, if they are found, and whether `front` is skewed.
+    fn loops(text: &str, front: &str, parallel: &[&str]) -> Option<Vec<String>> {
+        let scop = crate::testing::scop(text);
+        let deps = crate::dependences(&scop).unwrap();
+        let domain = scop.domain().unwrap();
+        let member = |m: &str| {
+            let m = isl::UnionPwAff::read(&scop.ctx, m).unwrap();
+            m.intersect_domain(domain.clone()).unwrap()
+        };
+        assert!(is_skewed(&member(front), &domain).unwrap());
+        let parallel: Vec<_> = parallel.iter().map(|m| member(m)).collect();
+        let all = permutable(&member(front), &parallel, &deps.all(&scop).unwrap()).unwrap()?;
+        let sum = |m: &isl::UnionPwAff| linear(&member_map(m).unwrap().maps().unwrap()[0]).unwrap();
+        Some(all.iter().map(|m| format!("{:?}", sum(m)[0])).collect())
+    }
+
+    #[test]
+    fn loops_are_skewed_until_nothing_goes_back() {
+        let table = "param n; array A n n;
+             for i : 1 <= i < n { for j : 1 <= j < n { S : A[i,j] = A[i-1,j], A[i,j-1]; } }";
+        assert_eq!(
+            loops(table, "{ S[i,j] -> [(i + j)] }", &["{ S[i,j] -> [(i)] }"]).unwrap(),
+            ["[1.0, 0.0]", "[0.0, 1.0]"]
+        );
+        let gauss = "param n; array A n n;
+             for t : 0 <= t < n { for i : 1 <= i < n - 1 { for j : 1 <= j < n - 1 {
+               S : A[i,j] = A[i-1,j], A[i+1,j], A[i,j-1], A[i,j+1]; } } }";
+        // isl's wavefront, and Lamport's.
+        for front in ["{ S[t,i,j] -> [(2t + i + j)] }", "{ S[t,i,j] -> [(3t + i + j)] }"] {
+            assert_eq!(
+                loops(gauss, front, &["{ S[t,i,j] -> [(i)] }", "{ S[t,i,j] -> [(t)] }"]).unwrap(),
+                ["[1.0, 0.0, 0.0]", "[1.0, 1.0, 0.0]", "[1.0, 0.0, 1.0]"]
+            );
+        }
+        // A dependence along which the second loop falls by three: more than it is skewed by.
+        let steep = "param n; array A n n;
+             for i : 1 <= i < n { for j : 0 <= j < n - 3 { S : A[i,j] = A[i-1,j+3], A[i,j-1]; } }";
+        assert!(loops(steep, "{ S[i,j] -> [(4i + j)] }", &["{ S[i,j] -> [(j)] }"]).is_none());
     }
 }

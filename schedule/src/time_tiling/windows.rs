@@ -350,7 +350,8 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
     }
     let reads = scop.accesses(|_, a| a.array == w.array && a.kind == AccessKind::Read)?;
     let safe = reads.clone().intersect_params((*known).clone())?.range()?.coalesce()?;
-    let mut copied = box_.intersect_range(isl::Set::from_union_set(safe)?)?;
+    let safe = isl::Set::from_union_set(safe)?;
+    let mut copied = box_.clone().intersect_range(safe.clone())?;
     copied = copied.intersect_domain(entered.clone())?.coalesce()?;
     let stage = || -> Result<isl::UnionMap> {
         let stage = isl::UnionMap::from_map(isl::Map::read(ctx, &at_block(phase))?)?;
@@ -369,7 +370,13 @@ fn copy(site: &Site<'_>, w: &Window, entered: &isl::Set) -> Result<(isl::Set, Ve
         copied = around.intersect_domain(entered.clone())?.coalesce()?;
     } else if others_write(site, w.array, &copied)? {
         let exact = stage()?.reverse()?.apply_range(reads)?;
-        copied = isl::Map::from_union_map(exact)?.intersect_domain(entered.clone())?.coalesce()?;
+        let exact = isl::Map::from_union_map(exact)?.intersect_domain(entered.clone())?.coalesce()?;
+        // One polyhedron around it has less code.
+        let around =
+            isl::Set::from_basic_set(exact.clone().wrap()?.remove_divs()?.simple_hull()?)?.unwrap()?;
+        let around =
+            around.intersect(box_)?.intersect_range(safe)?.intersect_domain(entered.clone())?.coalesce()?;
+        copied = if site.idle && !others_write(site, w.array, &around)? { around } else { exact };
     }
     // Threads lie along the last dimensions of the array, from the window's first element on: `s = lower + size e + _t` in turn `e`.
     let mut own = copied;
