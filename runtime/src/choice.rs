@@ -137,7 +137,8 @@ fn choose_alone(
         return Err(Error::Doubtful { device_ms, host_ms, size });
     }
     // Both count the gain.
-    let loading = Device::knows(&state.module) || state.learned.worth_loading(gain, scop);
+    let loading =
+        Device::knows(&state.module) || state.learned.worth_loading(&estimate, gain, cost::price(scop));
     if !registry::cuda_started()
         && let Err(gains) = cost::worth_starting(gain, rates)
     {

@@ -16,10 +16,11 @@
 //! two executions: a first execution on the device that is slower than expected may have been a cold one, and gets a second try. Of executions whose host side is estimated below [`MEASURED`] few are timed on the
 //! host, so that short loops pay next to nothing for it. Sizes that come again are decided by what they took ([`history`]).
 //!
-//! Starting the driver takes [`Rates::startup`], loading a SCoP's code about [`module_seconds`]. Nobody knows how often a SCoP will
+//! Starting the driver takes [`Rates::startup`], loading a SCoP's code its [`price`]. Nobody knows how often a SCoP will
 //! run; so executions that would gain stay on the host until the gains they missed add up to the price, which is then paid:
 //! at most twice the best that could be done with hindsight (the ski-rental rule; Karlin, Manasse, Rudolph, Sleator:
-//! Competitive snoopy caching, Algorithmica 1988, section 2). One large execution pays at once. Starting the driver in a
+//! Competitive snoopy caching, Algorithmica 1988, section 2). One large execution pays at once. Of the code a wrong estimate must not be
+//! the reason ([`loading`]). Starting the driver in a
 //! background thread would hide the price, but a program that ends or forks meanwhile would meet a driver half started.
 //!
 //! An execution that turns out badly on the device is given up: nothing has come back yet, so the original loop can still run.
@@ -30,12 +31,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::abi::{Array, IMAGE_CUBIN, IMAGE_PTX, Scop};
+use crate::abi::Array;
 use crate::machine::{Machine, REFERENCE};
 
 mod budget;
 mod episodes;
 mod history;
+mod loading;
 #[cfg(test)]
 mod regret;
 
@@ -43,6 +45,8 @@ use episodes::Episodes;
 pub use episodes::{Course, FREE, Finished, Plan};
 use history::History;
 pub use history::{Advice, Size};
+use loading::Loading;
+pub use loading::price;
 
 /// Seconds from begin to end of an execution that moves nothing (8 µs measured, a wait included).
 pub const OVERHEAD: f64 = 10e-6;
@@ -63,10 +67,6 @@ const SLOW_RATE: f64 = 22e9;
 const DEVICE_INSTANCE: f64 = 0.02e-9;
 /// Seconds for a statement instance on one host core: a few vectorised operations, or one cache miss in ten.
 const HOST_INSTANCE: f64 = 1e-9;
-/// Seconds a byte of PTX to compile, where the driver's own cache doesn't have it.
-const PTX_BYTE: f64 = 0.5e-6;
-/// Seconds to load assembled code.
-const CUBIN: f64 = 0.5e-3;
 /// Of host executions estimated to be shorter than this some are timed.
 pub const MEASURED: f64 = 20e-6;
 /// Of so many one.
@@ -282,8 +282,7 @@ pub struct Learned {
     device_scale: Scales,
     host_scale: Scales,
     launches: Figure,
-    /// Gains missed while the code was not loaded.
-    missed: Figure,
+    loading: Loading,
     /// Sizes that come again.
     history: History,
     /// Executions that share their transfers, of which this SCoP's is the first.
@@ -403,9 +402,9 @@ impl Learned {
         }
     }
 
-    /// Counts a gain that is missed if the answer is no: whether the code is worth loading.
-    pub fn worth_loading(&self, gain: f64, scop: &Scop) -> bool {
-        self.missed.add(gain) >= module_seconds(scop)
+    /// Counts a gain that is missed if the answer is no: whether the code is worth loading, which takes `price` seconds.
+    pub fn worth_loading(&self, estimate: &Estimate, gain: f64, price: f64) -> bool {
+        self.loading.pays(estimate, gain, self.host_scale.count(estimate.work), price)
     }
 }
 
@@ -413,16 +412,6 @@ impl Learned {
 pub fn worth_starting(gain: f64, rates: &Rates) -> Result<(), f64> {
     let missed = MISSED.add(gain);
     if missed >= rates.startup { Ok(()) } else { Err(missed) }
-}
-
-/// What loading the code of a SCoP takes at most. Whether the device takes a cubin is known when it is there only; one that it refuses
-/// costs a compilation at the wrong time, once.
-fn module_seconds(scop: &Scop) -> f64 {
-    if scop.images().iter().any(|image| image.kind == IMAGE_CUBIN) {
-        return CUBIN;
-    }
-    let ptx = scop.images().iter().filter(|image| image.kind == IMAGE_PTX).map(|image| image.bytes).max();
-    ptx.unwrap_or(0) as f64 * PTX_BYTE
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::history::Side;
 use super::{Figure, LONG, MEASURED};
 
 /// How many times as long as estimated a side may well take.
-const WRONG: f64 = 1.5;
+pub(super) const WRONG: f64 = 1.5;
 /// A side that is estimated to take this part of what is known is tried again after the first time, whatever that took: it may have been cold.
 const CONVINCING: f64 = 0.7;
 /// What may be lost in executions of moderate length: this part of one, and of all so far. A single trial that takes twice as long is 2.5% of 40.
