@@ -448,7 +448,8 @@ impl<'a> Builder<'a> {
         let known = self.context.clone().intersect(self.assumed.clone())?;
         let entered = place.domain.clone().params()?.gist(known.clone())?.simple_hull()?;
         let bad = bad.params()?.gist(known.clone())?.gist(Set::from_basic_set(entered)?)?;
-        let good = match outside(&bad, kind)? {
+        let simple = if kind == AssumptionKind::NoWrap { None } else { convex_complement(&bad)? };
+        let good = match simple.map_or_else(|| outside(&bad, kind), |good| Ok(Some(good)))? {
             Some(enough) if !known.is_disjoint(&enough)? => enough,
             _ => bad.complement()?,
         };
@@ -496,6 +497,24 @@ const FEW_CONSTRAINTS: usize = 2;
 const LARGE: f64 = 64.0;
 /// What every size is taken to be, to tell what mostly holds.
 const TYPICAL: f64 = 65536.0;
+
+/// Cases of a complement that are worth looking at.
+const FEW_CASES: usize = 8;
+
+/// All that is not in `bad`, where that is one case in spite of the cases that `bad` has: `lb <= ub and lb < n` of
+/// `ub >= n and lb >= n or ub < n and lb > ub`, the values for which a loop from `lb` to `min(ub, n - 1)` has iterations. One side of each case
+/// would be less: `ub >= n`, which holds for the last thread's part of a parallel loop only.
+fn convex_complement(bad: &Set) -> isl::Result<Option<Set>> {
+    let mut cases = 1usize;
+    for piece in bad.basic_set_list()?.to_vec()? {
+        cases = cases.saturating_mul(piece.constraints()?.len());
+    }
+    if cases > FEW_CASES {
+        return Ok(None);
+    }
+    let good = bad.clone().complement()?.coalesce()?;
+    Ok((good.basic_set_list()?.to_vec()?.len() == 1).then_some(good))
+}
 
 /// Where `bad`, the parameters that violate an assumption, has many constraints, a simple set outside of it: for each of its pieces, the
 /// points that violate one constraint. Where something may wrap it is the one that only large values satisfy; otherwise the one

@@ -87,7 +87,8 @@ def check(result, work, report):
         again = toolchain.shell([work / "program", *words], **settings)
         result.check((got.code, got.stdout) == (expected.code, expected.stdout), lambda: report(f"{threads} threads: another output", got, again))
         lines = [line for line in toolchain.read_profile(profile) if line["device"] == "emulated" and not line.get("release")]
-        # Five rounds of 24 steps and one shared loop, of which the last thread's part at least runs on the device: the others' bounds are assumed to be
-        # those of the whole loop, and the check leaves these parts to the host.
-        result.check(len(lines) >= 5 * (24 + 1), lambda: report(f"{threads} threads: {len(lines)} executions on the device", got, again))
+        # Five rounds of 24 steps and one shared loop, of which each thread has a part, all on the device.
+        parts = [line for line in lines if line["scop"].startswith("share")]
+        result.check(len(lines) >= 5 * (24 + int(threads)) and len(parts) == 5 * int(threads),
+                     lambda: report(f"{threads} threads: {len(parts)} parts of {len(lines)} executions on the device", got, again))
         result.check(len({line["thread"] for line in lines}) == int(threads), lambda: report(f"not in {threads} threads", got, again))
