@@ -100,6 +100,8 @@ pub fn build(
         texts(reasons),
         texts(array_names),
         cache,
+        // Behind the last field, for the linker.
+        g.version(),
     ]);
     Ok(g.constant(scop, "pollyrs.scop"))
 }
@@ -122,6 +124,21 @@ struct Globals<'a> {
 }
 
 impl Globals<'_> {
+    /// What only a run-time library has that knows this version of the ABI.
+    fn version(&self) -> LLVMValueRef {
+        let name = c_string(&format!("pollyrs_rt_abi_{ABI_VERSION}"));
+        // SAFETY: a live module.
+        unsafe {
+            let known = LLVMGetNamedGlobal(self.module, name.as_ptr());
+            if !known.is_null() {
+                return known;
+            }
+            let g = LLVMAddGlobal(self.module, self.ir.i32_type(), name.as_ptr());
+            LLVMSetGlobalConstant(g, 1);
+            g
+        }
+    }
+
     /// A private constant with this initialiser.
     fn constant(&self, init: LLVMValueRef, name: &str) -> LLVMValueRef {
         // SAFETY: a constant of this module's context; LLVM makes the name unique.

@@ -5,7 +5,7 @@
 //!                   of the CUDA toolkit; several files at once
 //! DIR/7             file 7 of the seed
 //! DIR/7.expected    what the plain program prints
-//! DIR/libpollyrs_rt.so
+//! DIR/libpollyrs_rt.so.N
 //! ```
 
 use crate::ast::Program;
@@ -66,8 +66,15 @@ pub fn begin(tools: &Tools, dir: &Path) -> Result<()> {
     let runner = dir.join("run.sh");
     std::fs::write(&runner, RUNNER).map_err(at(&runner))?;
     std::fs::set_permissions(&runner, std::fs::Permissions::from_mode(0o755)).map_err(at(&runner))?;
-    let library = tools.runtime_dir.join("libpollyrs_rt.so");
-    std::fs::copy(&library, dir.join("libpollyrs_rt.so")).map_err(at(&library))?;
+    // Programs look for it by its name with a version, which is a link in the build.
+    for entry in std::fs::read_dir(&tools.runtime_dir).map_err(at(&tools.runtime_dir))? {
+        let library = entry.map_err(at(&tools.runtime_dir))?.path();
+        if let Some(name) = library.file_name()
+            && name.as_encoded_bytes().starts_with(b"libpollyrs_rt.so.")
+        {
+            std::fs::copy(&library, dir.join(name)).map_err(at(&library))?;
+        }
+    }
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 7.
+/* The C ABI between code that the plugin generates and libpollyrs_rt. Version 8.
  *
  * One execution of a versioned SCoP:
  *
@@ -47,6 +47,10 @@ extern "C" {
  * hold may fail for what the data are, version 6 windows, version 7 slices, version 8 that small executions do not ask; the library runs code of all
  * versions. */
 #define POLLYRS_ABI_VERSION 8u
+
+/* A library that knows version N defines pollyrs_rt_abi_N, for each N from 8 on. Generated descriptors have its address behind their last
+ * field: code of a later version than the library's is neither linked nor loaded. */
+extern const uint32_t pollyrs_rt_abi_8;
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */

@@ -18,6 +18,10 @@ use crate::rows::Rows;
 
 /// The version that this library speaks.
 pub const ABI_VERSION: u32 = 8;
+/// What descriptors of this version refer to, as linkers are to see that a library is too old. Programs of former versions do not refer to any.
+#[unsafe(no_mangle)]
+#[allow(non_upper_case_globals)]
+pub static pollyrs_rt_abi_8: u32 = ABI_VERSION;
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.

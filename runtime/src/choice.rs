@@ -4,6 +4,9 @@
 //! and starts nothing ([`crate::error`] is cheap, too). Invariant: what is chosen here has consistent tables, so that nothing later reads
 //! beyond them.
 
+use std::io::Write;
+use std::sync::Once;
+
 use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_DEPTH, MAX_BLOCK_THREADS, Scop};
 use crate::config::{Config, DeviceChoice, Offload};
 use crate::cost::{self, Advice, Course, Estimate, Moves, Size};
@@ -16,6 +19,7 @@ use crate::registry::{self, State};
 /// Whether offloading is wanted at all, and what the program passes can be read.
 pub fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
     if !scop.understood() {
+        refuse(scop.abi_version);
         return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
     }
     if let Some(invalid) = &config.invalid {
@@ -32,6 +36,16 @@ pub fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
         return Err(Error::Descriptor(text));
     }
     Ok(())
+}
+
+/// Says once that a program and the library do not belong together: nobody would look for the reason of a program that is as slow as ever.
+#[cold]
+fn refuse(found: u32) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        let error = Error::Version { found, own: ABI_VERSION };
+        let _ = writeln!(std::io::stderr(), "pollyrs: {error}; its original loops run");
+    });
 }
 
 /// Whether devices take blocks of so many threads along x, y and z.

@@ -89,8 +89,8 @@ def main():
     for modules in (folder / "bin").glob("*.modules"):
         shutil.rmtree(modules)
     if any("timing" not in entry for entry in table):
-        library = folder / "lib" / "libpollyrs_rt.so"
-        shutil.copy2(toolchain.BUILD / "libpollyrs_rt.so", library)
+        library = folder / "lib" / toolchain.SONAME
+        shutil.copy2(toolchain.SHARED_RUNTIME, library)
         toolchain.run([toolchain.llvm_tool("llvm-strip"), library])
     marker.write_text(json.dumps({"programs": table}, indent=1), encoding="utf-8")
     shutil.copy2(toolchain.ROOT / "bench" / "runner.py", folder / "runner.py")

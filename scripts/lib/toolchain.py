@@ -18,6 +18,8 @@ LLVM_BIN = pathlib.Path("/usr/lib/llvm-22/bin")
 PLUGIN = BUILD / "libpollyrs.so"
 RUNTIME = BUILD / "libpollyrs_rt.a"
 SHARED_RUNTIME = BUILD / "libpollyrs_rt.so"
+# The name under which programs look for it.
+SONAME = "libpollyrs_rt.so." + re.search(r"^const VERSION: u32 = (\d+);", (ROOT / "runtime" / "build.rs").read_text(encoding="utf-8"), re.M)[1]
 DRIVER = BUILD / "pollyrs"
 RUNTIME_LIBRARIES = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"]
 

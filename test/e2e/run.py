@@ -347,6 +347,7 @@ def installed(_full):
     (work / "first").rename(prefix)
     ways = {
         "driver": [[prefix / "bin" / "pollyrs", "cc", "-O3", "--pollyrs-targets=emulated", work / "gemver.c", "-o", work / "driver"]],
+        "shared": [[prefix / "bin" / "pollyrs", "cc", "-O3", "--pollyrs-targets=emulated", "--pollyrs-shared-rt", work / "gemver.c", "-o", work / "shared"]],
         "make": [["make", "-C", work, "gemver"], ["mv", work / "gemver", work / "make"]],
     }
     if shutil.which("cmake"):
@@ -365,6 +366,8 @@ def installed(_full):
             continue
         profile = work / f"{name}.jsonl"
         got = toolchain.run([work / name, *words], env=toolchain.environment(**settings, POLLYRS_RT_PROFILE=profile))
+        needed = toolchain.run([toolchain.llvm_tool("llvm-readelf"), "-d", work / name]).stdout.decode()
+        result.check((toolchain.SONAME in needed) == (name == "shared"), f"{name}: {needed}")
         result.check((got.code, got.stdout) == (expected.code, expected.stdout), f"{name}: another output")
         result.check(any(line["device"] == "emulated" for line in toolchain.read_profile(profile)), f"{name}: nothing on the device")
     crates.check(result, work, prefix, report)

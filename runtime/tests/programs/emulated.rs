@@ -202,6 +202,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
     let mut names: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next_back()).collect();
     names.sort_unstable();
     let expected = [
+        "pollyrs_rt_abi_8",
         "pollyrs_rt_begin",
         "pollyrs_rt_begin_held",
         "pollyrs_rt_discard",
@@ -227,4 +228,19 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_slices",
     ];
     assert_eq!(names, expected);
+    let output = Command::new("readelf").arg("-d").arg(shared_program()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    // By a name that changes with the oldest version that the library understands.
+    let name = format!("[libpollyrs_rt.so.{}]", pollyrs_rt::abi::OLDEST_ABI_VERSION);
+    assert!(text.lines().any(|line| line.contains("NEEDED") && line.contains(&name)), "{text}");
+}
+
+#[test]
+fn programs_of_another_version_are_told() {
+    let outcome = run(&["versions"], &[EMULATED]);
+    outcome.expect(&["host", "host", "host", "right"]);
+    let said: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("version 99")).collect();
+    assert_eq!(said.len(), 1, "{}", outcome.stderr);
+    assert!(said[0].starts_with("pollyrs: the program was compiled for version 99"), "{}", said[0]);
+    assert_eq!(emulated("small", &[]).stderr, "");
 }

@@ -937,7 +937,10 @@ int main(int argc, char **argv) {
       run_plain(&host_only_scop, 5, 1003, 1200, 0);
     else if (IS("version"))
       run_plain(&version_scop, 5, 1003, 1200, 0);
-    else if (IS("small")) {
+    else if (IS("versions")) {
+      for (int i = 0; i < 3; i++)
+        run_plain(&version_scop, 5, 1003, 1200, 0);
+    } else if (IS("small")) {
       work = 100;
       run_plain(&plain_scop, 5, 105, 200, 0);
     } else if (IS("reason")) {
