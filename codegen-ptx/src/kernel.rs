@@ -368,7 +368,7 @@ fn build_kernel(
             1 => unroll_loops(context, draft, UNROLL_ALONE),
             2..=FEW_THREADS => unroll_loops(context, draft, UNROLL),
             ..=MORE_THREADS if full.is_none() => unroll_loops(context, draft, UNROLL_MORE),
-            _ if full.is_some() => window::unroll_steps(context, draft),
+            _ if full.is_some() && kernel.unrolled => window::unroll_steps(context, draft),
             _ => {}
         }
         finish(&k, draft, &arguments, &types, &used)

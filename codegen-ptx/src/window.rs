@@ -261,8 +261,10 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
         let part = stages.intersect_range(at)?.domain()?.gist(schedule.domain()?)?;
         schedule = schedule.intersect_domain(part)?;
     }
-    let node = unrolled(schedule.root()?.child(0)?, n, true)?;
-    let tree = isl::AstBuild::from_context(context)?.node_from_schedule(node.schedule()?)?;
+    if kernel.unrolled {
+        schedule = unrolled(schedule.root()?.child(0)?, n, true)?.schedule()?;
+    }
+    let tree = isl::AstBuild::from_context(context)?.node_from_schedule(schedule)?;
     // Without code of their own, full stages run that of all.
     Ok(crate::barriers::same_barriers(&tree)?.then_some(tree))
 }
@@ -271,7 +273,7 @@ pub(crate) fn full_stage(kernel: &MappedKernel) -> Result<Option<isl::AstNode>> 
 /// block, and the blocks at the borders have no full stage.
 pub(crate) fn general(kernel: &MappedKernel) -> Result<isl::Schedule> {
     let schedule = kernel.schedule.clone();
-    let Some(full) = &kernel.full else { return Ok(schedule) };
+    let Some(full) = kernel.full.as_ref().filter(|_| kernel.unrolled) else { return Ok(schedule) };
     let n = full.dim(isl::DimType::Set)? as usize;
     Ok(unrolled(schedule.root()?.child(0)?, n, true)?.schedule()?)
 }

@@ -67,6 +67,8 @@ pub struct MappedKernel {
     /// `[params, _h*, _b*] -> { _enter[p] }`: stages that get code of their own, for which all that is known of them is used; one polyhedron.
     /// Any set is right.
     pub full: Option<isl::Set>,
+    /// The steps of stages are unrolled, where full ones have code of their own.
+    pub unrolled: bool,
     /// Full stages ask for the cache lines of the next one.
     pub ahead: bool,
     /// Cells that stay in a register while a loop runs: what the marks in `schedule` say whose names begin with [`PROMOTED`].

@@ -179,6 +179,7 @@ impl<'c> Fixture<'c> {
             steps: None,
             windows: Vec::new(),
             full: None,
+            unrolled: false,
             ahead: false,
             promotions: vec![],
             early: Vec::new(),

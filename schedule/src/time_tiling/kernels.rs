@@ -56,8 +56,7 @@ pub(super) fn build(
             (&name, &params),
             &known,
             &coordinates,
-            reach,
-            None,
+            (reach, None),
             techniques,
         )?;
         let tiles = with_grid(tiles, &kernel)?;
@@ -209,8 +208,7 @@ pub(super) fn kernel(
     (name, host): (&str, &[String]),
     known: &isl::Set,
     coordinates: &isl::UnionMap,
-    reach: isl::Set,
-    bounds: Option<Bounds>,
+    (reach, bounds): (isl::Set, Option<Bounds>),
     techniques: Techniques,
 ) -> Result<MappedKernel> {
     let ctx = &scop.ctx;
@@ -316,7 +314,8 @@ pub(super) fn kernel(
         context,
         tiling: None,
         steps: Some(steps),
-        full: staging.as_ref().map(|s| s.full.clone()).filter(|_| techniques.unroll),
+        full: staging.as_ref().filter(|s| techniques.unroll || s.passes_on()).map(|s| s.full.clone()),
+        unrolled: techniques.unroll,
         ahead: techniques.ahead,
         promotions: Vec::new(),
         early: Vec::new(),

@@ -37,7 +37,7 @@ pub(crate) struct Front<'a> {
 }
 
 /// Points of a tile along each loop of two and of three.
-const SIZES: [&[i64]; 2] = [&[64, 64], &[16, 16, 32]];
+const SIZES: [&[i64]; 2] = [&[64, 64], &[16, 16, 64]];
 /// More levels than these are no step.
 const MAX_LEVELS: usize = 8;
 /// Factors by which a loop may be skewed against another, as in [`crate::strategy`].
@@ -88,8 +88,7 @@ pub(crate) fn kernel(
         (front.name, &host),
         known,
         &coordinates,
-        reach,
-        Some(bounds),
+        (reach, Some(bounds)),
         techniques,
     )?;
     let launches = launches(&kernel, launched, known)?;

@@ -43,6 +43,11 @@ pub(super) struct Staging {
 }
 
 impl Staging {
+    /// Whether full stages keep values to themselves.
+    pub fn passes_on(&self) -> bool {
+        self.windows.iter().any(|w| w.passing.is_empty().is_ok_and(|none| !none))
+    }
+
     fn none(entered: isl::Set) -> Staging {
         Staging { windows: Vec::new(), copies: Vec::new(), full: entered.clone(), entered }
     }
