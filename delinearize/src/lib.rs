@@ -22,11 +22,13 @@
 
 mod affine;
 mod poly;
+mod residue;
 mod search;
 mod shapes;
 mod view;
 
 pub use poly::{Monomial, Polynomial, Symbol};
+pub use residue::Residue;
 
 use pollyrs_isl as isl;
 use std::fmt;

@@ -7,6 +7,7 @@ use crate::cfg::Cfg;
 use crate::ir::{self, Block, Value};
 use crate::unwritten::Assumed;
 use isl::{DimType, PwAff, Set, Space};
+use pollyrs_delinearize::Residue;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
 use pollyrs_scop::{Assumption, AssumptionKind, Location, ProductRange, RejectReason};
@@ -139,6 +140,8 @@ pub(crate) struct Builder<'a> {
     pub unwritten_loads: &'a Assumed,
     /// Blocks that are left out of the model, as they are assumed not to be entered: see [`crate::versions`].
     pub excluded: BTreeSet<Block>,
+    /// Where instructions access memory, if that is known: see [`crate::fields`].
+    pub residues: BTreeMap<Value, (Value, Option<Residue>)>,
 }
 
 impl<'a> Builder<'a> {
@@ -167,6 +170,7 @@ impl<'a> Builder<'a> {
             counted_stores,
             unwritten_loads,
             excluded: BTreeSet::new(),
+            residues: BTreeMap::new(),
             ctx,
         })
     }

@@ -162,7 +162,9 @@ impl Builder<'_> {
                 let (Some(p), Some(q)) = (base(a), base(b)) else { continue };
                 let clash = touching[a].iter().any(|(x, wx)| {
                     let with = |(y, wy): &(Value, bool)| {
-                        (*wx || *wy) && self.an.may_alias_accesses((p, Some(*x)), (q, Some(*y)))
+                        (*wx || *wy)
+                            && !self.in_other_bytes(*x, *y)
+                            && self.an.may_alias_accesses((p, Some(*x)), (q, Some(*y)))
                     };
                     touching[b].iter().any(with)
                 });

@@ -12,6 +12,7 @@
 //!   effects      stores, cells     → what is computed, where values come from   (scalars: the cells)
 //!   subregions   control flow on data → parts of statements
 //!   statements   effects           → statements                                 (accesses, strides)
+//!   fields       members of structures, as arrays of one width each
 //!   finish       statements        → the finished Scop                          (schedule)
 //!   carried      cells of values that several loops carry, joined
 //!   in_place     pairs of arrays that may be one
@@ -39,6 +40,7 @@ mod domains;
 mod effects;
 mod errors;
 mod extents;
+mod fields;
 mod finish;
 mod in_place;
 mod instructions;

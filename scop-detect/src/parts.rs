@@ -13,6 +13,7 @@
 
 use crate::accesses::{Raw, Shaped};
 use crate::builder::{Builder, Fail, Stop};
+use crate::fields::by_width;
 use crate::ir::{self, Op, Value};
 use isl::PwAff;
 use pollyrs_delinearize::{Monomial, Polynomial, Symbol};
@@ -38,8 +39,29 @@ pub(crate) struct Part {
 }
 
 impl Builder<'_> {
-    /// The arrays that the accesses of `base` are to: one, or where that has no shape that is mostly right, several.
+    /// The arrays that the accesses of `base` are to: one, or where that has no shape that is mostly right, several; and several
+    /// where elements of different widths are apart.
     pub fn arrays_of(&mut self, base: Value, raws: &[Raw]) -> Result<Vec<Part>, Fail> {
+        let widths = by_width(raws);
+        if widths.len() > 1 {
+            self.note_residues(base, raws);
+        }
+        if widths.len() <= 1 || !self.widths_are_apart(base, raws, &widths) {
+            return self.arrays_of_width(base, raws);
+        }
+        let mut parts = Vec::new();
+        for members in widths.values() {
+            let own: Vec<Raw> = members.iter().map(|k| raws[*k].clone()).collect();
+            for mut part in self.arrays_of_width(base, &own)? {
+                part.accesses.iter_mut().for_each(|k| *k = members[*k]);
+                parts.push(part);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The arrays that accesses of one width are to.
+    fn arrays_of_width(&mut self, base: Value, raws: &[Raw]) -> Result<Vec<Part>, Fail> {
         let before = self.assumed_so_far();
         let whole = self.shape(base, raws);
         let shapeless = match &whole {

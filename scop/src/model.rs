@@ -144,10 +144,11 @@ impl Array {
         matches!(self.kind, ArrayKind::Memory { .. })
     }
 
-    /// Whether both are memory from the same address on.
+    /// Whether both are memory from the same address on, with elements as wide. (Members of a structure may be arrays of two widths.)
     pub fn same_place(&self, other: &Array) -> isl::Result<bool> {
         Ok(self.is_memory()
             && self.kind == other.kind
+            && self.elem.bytes() == other.elem.bytes()
             && match (&self.shift, &other.shift) {
                 (None, None) => true,
                 (Some(a), Some(b)) => a.is_equal(b)?,
