@@ -19,6 +19,7 @@ use crate::prepare;
 use crate::prospects;
 use crate::remarks;
 use crate::search::search;
+use crate::sequential::Sequential;
 use crate::slices;
 use crate::stencil::{self, Steps};
 use crate::time_tiles::tile_time;
@@ -300,11 +301,8 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         eprintln!("{dependences}");
         return Ok(None);
     }
-    let sum = detect::ordered_sum(&scop).ok().flatten();
-    let reject_reason = |e| match (reject_reason(e), &sum) {
-        (RejectReason::NoParallelism, Some(value)) => RejectReason::OrderedSum { value: value.clone() },
-        (reason, _) => reason,
-    };
+    let sequential = Sequential::new(&scop, &dependences);
+    let reject_reason = |e| sequential.explain(reject_reason(e));
     let schedule::rewrite::Scheduled { scop, deps: dependences, tree } = timer
         .time(Phase::Schedule, || {
             schedule::rewrite::schedule(scop, dependences, &schedule_options(options, budget))
@@ -512,7 +510,7 @@ fn is_quota(e: &codegen::CodegenError) -> bool {
 pub(crate) fn reject_reason(e: schedule::ScheduleError) -> RejectReason {
     match e {
         schedule::ScheduleError::Budget(stage) => RejectReason::Budget { stage: stage.into() },
-        schedule::ScheduleError::NoParallelism => RejectReason::NoParallelism,
+        schedule::ScheduleError::NoParallelism => RejectReason::NoParallelism { values: Vec::new() },
         e => RejectReason::Internal { stage: "scheduling".into(), message: e.to_string() },
     }
 }

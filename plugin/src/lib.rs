@@ -29,6 +29,7 @@ mod prospects;
 mod remarks;
 mod search;
 mod selftest;
+mod sequential;
 mod slices;
 mod stencil;
 mod sums;

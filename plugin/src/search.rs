@@ -112,8 +112,8 @@ fn search_once(
             Ok(Some(c)) => compiled.push((at, c)),
             Ok(None) => {}
             Err(reason) => {
-                again |=
-                    hidden && matches!(reason, RejectReason::NoParallelism | RejectReason::OrderedSum { .. });
+                again |= hidden
+                    && matches!(reason, RejectReason::NoParallelism { .. } | RejectReason::OrderedSum { .. });
                 let loop_location = location.clone();
                 rejections.push(Rejection { reason, function, location, loop_location });
             }

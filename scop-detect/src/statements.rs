@@ -71,7 +71,7 @@ impl Builder<'_> {
         let cells = self.cells(&flow, &fx, &mut arrays)?;
         self.cell_accesses(&groups, &cells, &arrays, &mut drafts)?;
         if drafts.is_empty() {
-            return Err(Fail::new(RejectReason::NoParallelism, self.region.entry));
+            return Err(Fail::new(RejectReason::NoParallelism { values: Vec::new() }, self.region.entry));
         }
         self.fault(&flow, &groups, &mut arrays)?;
         self.finish(name, function, drafts, arrays, &fx.invariants)

@@ -38,8 +38,8 @@ pub enum RejectReason {
     Terminator { opcode: String },
     /// A type that kernels cannot hold.
     Type { ty: String },
-    /// No loop can run in parallel.
-    NoParallelism,
+    /// No loop can run in parallel; the values that iterations need of earlier ones, where these are known.
+    NoParallelism { values: Vec<String> },
     /// No loop can run in parallel unless a floating-point sum or product may be regrouped.
     OrderedSum { value: String },
     /// A constant bounds the number of statement instances, and a launch takes longer than executing them.
@@ -70,7 +70,7 @@ impl RejectReason {
             RejectReason::Device { .. } => "Device",
             RejectReason::Terminator { .. } => "Terminator",
             RejectReason::Type { .. } => "Type",
-            RejectReason::NoParallelism => "NoParallelism",
+            RejectReason::NoParallelism { .. } => "NoParallelism",
             RejectReason::OrderedSum { .. } => "OrderedSum",
             RejectReason::LittleWork { .. } => "LittleWork",
             RejectReason::Budget { .. } => "Budget",
@@ -126,7 +126,16 @@ impl fmt::Display for RejectReason {
                 _ => write!(f, "the terminator {opcode} is not a branch"),
             },
             RejectReason::Type { ty } => write!(f, "values of type {ty} cannot be held on the device"),
-            RejectReason::NoParallelism => f.write_str("no loop can run in parallel"),
+            RejectReason::NoParallelism { values } => {
+                f.write_str("no loop can run in parallel")?;
+                match &values[..] {
+                    [] => Ok(()),
+                    [one] => write!(f, ": iterations need {one} of earlier ones"),
+                    [first @ .., last] => {
+                        write!(f, ": iterations need {} and {last} of earlier ones", first.join(", "))
+                    }
+                }
+            }
             RejectReason::OrderedSum { value } => write!(
                 f,
                 "no loop can run in parallel: {value} is a sum of floating-point numbers, which keeps its order without -fassociative-math"

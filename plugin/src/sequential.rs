@@ -1,0 +1,82 @@
+//! Why no loop of a SCoP can run in parallel: the values that iterations of the outermost loop need of earlier ones.
+
+use pollyrs_isl as isl;
+use pollyrs_schedule::dependences::Dependences;
+use pollyrs_scop::{RejectReason, Scop};
+
+/// isl operations for a message.
+const OPERATIONS: u64 = 100_000;
+
+/// More names than these make no message clearer.
+const MAX_NAMES: usize = 3;
+
+/// What a message about a SCoP needs, which outlives it: what the sum in its way is called, and the flow from each statement to itself, `{ S[i] -> S[i'] }`,
+/// through arrays whose updates cannot be regrouped, by the arrays' names in the program.
+pub struct Sequential {
+    ctx: isl::Context,
+    sum: Option<String>,
+    flow: Vec<(String, isl::Map)>,
+}
+
+impl Sequential {
+    pub fn new(scop: &Scop, dependences: &Dependences) -> Self {
+        Sequential {
+            ctx: scop.ctx.clone(),
+            sum: pollyrs_scop_detect::ordered_sum(scop).ok().flatten(),
+            flow: flow(scop, dependences).unwrap_or_default(),
+        }
+    }
+
+    /// `reason`, with names where it is that no loop is parallel.
+    pub fn explain(&self, reason: RejectReason) -> RejectReason {
+        match (reason, &self.sum) {
+            (RejectReason::NoParallelism { .. }, Some(value)) => {
+                RejectReason::OrderedSum { value: value.clone() }
+            }
+            (RejectReason::NoParallelism { .. }, None) => {
+                let values = self.ctx.with_budget(OPERATIONS, || self.carried()).unwrap_or_default();
+                RejectReason::NoParallelism {
+                    values: if values.len() > MAX_NAMES { Vec::new() } else { values },
+                }
+            }
+            (reason, _) => reason,
+        }
+    }
+
+    /// The names of what one iteration of an outermost loop leaves to a later one.
+    fn carried(&self) -> isl::Result<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        for (name, flow) in &self.flow {
+            // Distances are not negative in an outermost loop.
+            let most = flow.clone().deltas()?.dim_max_val(0)?;
+            if most.to_i64() != Some(0) && !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        Ok(names)
+    }
+}
+
+fn flow(scop: &Scop, dependences: &Dependences) -> isl::Result<Vec<(String, isl::Map)>> {
+    let mut found = Vec::new();
+    for m in dependences.tagged_flow.maps()? {
+        let target = m.clone().range()?.unwrap()?;
+        let (from, to) = (m.tuple_name(isl::DimType::In)?, target.tuple_name(isl::DimType::In)?);
+        let through = target.tuple_name(isl::DimType::Out)?;
+        let Some((_, s)) = from.as_deref().and_then(|name| scop.statement_named(name)) else { continue };
+        let Some(array) = scop.arrays.iter().find(|a| Some(a.name.as_str()) == through.as_deref()) else {
+            continue;
+        };
+        let updates =
+            |write: usize| s.accesses.get(write).is_some_and(|a| scop.array(a.array).name == array.name);
+        if from == to && !s.reduction.as_ref().is_some_and(|r| updates(r.write)) {
+            let own = m.range_factor_domain()?;
+            if own.dim(isl::DimType::In)? > 0 {
+                found.push((array.display.clone(), own));
+            }
+        }
+    }
+    // In the order of the program's names, not of isl's tables.
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(found)
+}
