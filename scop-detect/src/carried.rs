@@ -23,7 +23,8 @@ use pollyrs_scop::*;
 const OPERATIONS: u64 = 1_000_000;
 
 impl Builder<'_> {
-    /// Makes one cell of two where one is started from the other and copied back to it, as often as there are such.
+    /// Makes one cell of two where one is copied to the other, as often as there are such: a cell of an inner loop that is started from an outer
+    /// one and copied back to it, or a value that each iteration of an outer loop leaves behind and of which the last one is used.
     pub fn join_cells(&self, drafts: &mut Vec<Draft>, arrays: &mut Vec<Array>, known: &Set) {
         let end = self.ctx.operations() + OPERATIONS;
         loop {
@@ -64,7 +65,7 @@ impl Builder<'_> {
                 || !carried(gone)
                 || x.dims() >= y.dims()
                 || x.elem != y.elem
-                || !copies.contains(&(gone, kept))
+                || !copies.contains(&(gone, kept)) && !is_left_behind(drafts, kept, gone)
             {
                 continue;
             }
@@ -153,6 +154,14 @@ impl Flow {
             .compute_flow()?
             .must_dependence()
     }
+}
+
+/// Whether nothing happens to `gone` but that it is copied from `kept`, and on. What else reads it may run later, in parallel, where each iteration has
+/// a cell of its own.
+fn is_left_behind(drafts: &[Draft], kept: ArrayId, gone: ArrayId) -> bool {
+    drafts.iter().map(|d| &d.statement).filter(|s| s.accesses.iter().any(|a| a.array == gone)).all(|s| {
+        copied(s).is_some_and(|(from, to)| (from, to) == (kept, gone) || (from == gone && to != kept))
+    })
 }
 
 /// The cells that a statement copies from and to, if it does nothing else.
