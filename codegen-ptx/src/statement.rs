@@ -48,7 +48,8 @@ impl Plan {
             None => k.kernel.domain.extract_set(s.domain.space()?)?,
         };
         let context = k.kernel.context.clone().params()?;
-        let known = parameterize_set(&executed)?.intersect(context)?;
+        let mut simplified =
+            Simplified { known: parameterize_set(&executed)?.intersect(context)?, made: Vec::new() };
         let mut subscripts = Vec::new();
         for a in &s.accesses {
             let relation = match &a.within {
@@ -63,16 +64,37 @@ impl Plan {
             let private = is_private(k, a);
             subscripts.push(
                 (0..if private { 0 } else { dims as i32 })
-                    .map(|d| pw_aff_expr(&parameterize(&function.at(d)?)?, Some(&known)))
+                    .map(|d| simplified.expression(parameterize(&function.at(d)?)?))
                     .collect::<Result<_>>()?,
             );
         }
         let mut synthesized = BTreeMap::new();
         for y in &s.synthesized {
             let f = y.function.clone().intersect_domain(executed.clone())?;
-            synthesized.insert(y.value.0, pw_aff_expr(&parameterize(&f)?, Some(&known))?);
+            synthesized.insert(y.value.0, simplified.expression(parameterize(&f)?)?);
         }
         Ok(Plan { dims: executed.dim(isl::DimType::Set)? as usize, subscripts, synthesized })
+    }
+}
+
+/// Expressions under what is known of a statement's instances, each made once: a stencil reads one array at many distances, of which each
+/// subscript has few, and simplifying one takes longer than all comparisons.
+struct Simplified {
+    known: isl::Set,
+    made: Vec<(isl::PwAff, isl::AstExpr)>,
+}
+
+impl Simplified {
+    /// The expression of a function of the parameters and `_i0`, `_i1`, ...
+    fn expression(&mut self, f: isl::PwAff) -> Result<isl::AstExpr> {
+        for (g, e) in &self.made {
+            if f.plain_is_equal(g)? {
+                return Ok(e.clone());
+            }
+        }
+        let e = pw_aff_expr(&f, Some(&self.known))?;
+        self.made.push((f, e.clone()));
+        Ok(e)
     }
 }
 
