@@ -402,4 +402,65 @@ mod tests {
              for i : 1 <= i < n { for j : 0 <= j < n - 3 { S : A[i,j] = A[i-1,j+3], A[i,j-1]; } }";
         assert!(loops(steep, "{ S[i,j] -> [(4i + j)] }", &["{ S[i,j] -> [(j)] }"]).is_none());
     }
+
+    /// What the checker finds in the tiles of a table, and in those of sweeps in place, after a change to their kernels.
+    fn spoilt(change: &dyn Fn(&mut MappedKernel)) -> Vec<Vec<crate::legality::Rule>> {
+        let nests = [
+            "param n; array A n n;
+             for i : 1 <= i < n { for j : 1 <= j < n { S : A[i,j] = A[i-1,j], A[i,j-1]; } }",
+            "param n; array A n n;
+             for i : 1 <= i < n - 1 { for j : 1 <= j < n - 1 { S : A[i,j] = A[i-1,j], A[i+1,j], A[i,j-1], A[i,j+1]; } }",
+        ];
+        nests
+            .iter()
+            .map(|text| {
+                let scop = crate::testing::scop(text);
+                let deps = crate::dependences(&scop).unwrap();
+                let tree = crate::schedule(&scop, &deps, &Default::default()).unwrap();
+                let mut mapped = crate::map(&scop, &deps, &tree, &crate::MapOptions::default()).unwrap();
+                assert_eq!((mapped.kernels.len(), mapped.kernels[0].windows.len()), (1, 1));
+                change(&mut mapped.kernels[0]);
+                let mut rules: Vec<_> = crate::legality::check(&scop, &deps, &mapped)
+                    .unwrap()
+                    .into_iter()
+                    .map(|v| v.rule)
+                    .collect();
+                rules.dedup();
+                rules
+            })
+            .collect()
+    }
+
+    /// Leaves out a part of what a thread copies.
+    fn without(k: &mut MappedKernel, part: &str) {
+        let params = "_h0, _b0, _t0";
+        let gone =
+            isl::UnionSet::read(k.domain.context(), &format!("[{params}] -> {{ _in0[x0, x1] : {part} }}"));
+        let kept = k.schedule.domain().unwrap().subtract(gone.unwrap()).unwrap();
+        k.schedule = k.schedule.clone().intersect_domain(kept).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_copied_is_found() {
+        use crate::legality::Rule::Window;
+        assert_eq!(spoilt(&|_| ()), [vec![], vec![]]);
+        // The row ahead of the tile, an element of its first column, and one of its inside, which a table computes first.
+        assert_eq!(spoilt(&|k| without(k, "x0 = 64 _b0")), [vec![Window], vec![Window]]);
+        assert_eq!(
+            spoilt(&|k| without(k, "x0 = 64 _b0 + 7 and x1 = 64 _h0 - 64 _b0")),
+            [vec![Window], vec![Window]]
+        );
+        assert_eq!(
+            spoilt(&|k| without(k, "x0 = 64 _b0 + 7 and x1 = 64 _h0 - 64 _b0 + 7")),
+            [vec![], vec![Window]]
+        );
+        assert_eq!(spoilt(&|k| k.windows[0].size[0] -= 1), [vec![Window], vec![Window]]);
+        // No barrier between two steps.
+        let steps = |k: &mut MappedKernel| {
+            let gone = isl::UnionSet::read(k.domain.context(), "{ _barrier[c] : c >= 0 }").unwrap();
+            let kept = k.schedule.domain().unwrap().subtract(gone).unwrap();
+            k.schedule = k.schedule.clone().intersect_domain(kept).unwrap();
+        };
+        assert!(spoilt(&steps).iter().all(|rules| rules.contains(&crate::legality::Rule::Barrier)));
+    }
 }
