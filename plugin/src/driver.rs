@@ -420,6 +420,9 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         fused = Some(match timer.time(Phase::Kernels, fuse) {
             Ok(what) => Ok(what),
             Err(stencil::Failure::Unproved(violation)) => return Err(unproved("time steps", &violation)),
+            Err(stencil::Failure::Reason(_)) if has_steps(&mapped) => {
+                Ok(Steps { what: "tiles of a wavefront, a launch for each diagonal".to_owned(), shape: None })
+            }
             Err(stencil::Failure::Reason(why)) => Err(why),
         });
     }
