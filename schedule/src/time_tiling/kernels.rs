@@ -314,7 +314,10 @@ pub(super) fn kernel(
         context,
         tiling: None,
         steps: Some(steps),
-        full: staging.as_ref().filter(|s| techniques.unroll || s.passes_on()).map(|s| s.full.clone()),
+        full: staging
+            .as_ref()
+            .filter(|s| techniques.unroll || given && s.passes_on())
+            .map(|s| s.full.clone()),
         unrolled: techniques.unroll,
         ahead: techniques.ahead,
         promotions: Vec::new(),
