@@ -434,7 +434,9 @@ fn brought_in(
     reads: &isl::UnionMap,
 ) -> Result<Option<isl::Map>> {
     let Site { scop, deps, phase, .. } = site;
-    if phase.steps > 1 {
+    // What may or may not be written in the stage may have to be brought in as well.
+    let perhaps = scop.accesses(|_, a| a.array == array && a.kind == AccessKind::MayWrite)?;
+    if phase.steps > 1 || !perhaps.is_empty()? {
         return Ok(None);
     }
     let own = stage.clone().domain()?;
