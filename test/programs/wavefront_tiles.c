@@ -8,7 +8,7 @@
 // ARGS: 129 65 4
 // ARGS: 1 200 1
 // OFFLOAD: yes
-// KERNELS: table subsequence affine_gaps relax upwards two_in_turn iterated gauss box_of_nine border_first
+// KERNELS: table subsequence where_less affine_gaps relax upwards two_in_turn iterated gauss box_of_nine border_first
 #include "example.h"
 
 #define KEEP __attribute__((noinline)) static
@@ -28,6 +28,14 @@ KEEP void subsequence(int n, int m, const int *restrict x, const int *restrict y
         c[i][j] = c[i - 1][j - 1] + 1;
       else
         c[i][j] = c[i - 1][j] > c[i][j - 1] ? c[i - 1][j] : c[i][j - 1];
+}
+
+// What may not be written is brought in.
+KEEP void where_less(int n, int m, const int *restrict x, const int *restrict y, int c[restrict n + 1][m + 1]) {
+  for (int i = 1; i <= n; i++)
+    for (int j = 1; j <= m; j++)
+      if (x[i - 1] < y[j - 1])
+        c[i][j] = (c[i - 1][j - 1] + c[i - 1][j] - c[i][j - 1]) / 4 + i;
 }
 
 KEEP void affine_gaps(int n, int m, const int *restrict x, const int *restrict y, int h[restrict n + 1][m + 1], int e[restrict n + 1][m + 1],
@@ -128,6 +136,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < n + m; i++)
     x[i] = (i * 7 + i / 3) % 4;
   subsequence(n, m, x, x + n, (void *)c);
+  SHOW(c, all);
+  where_less(n, m, x, x + n, (void *)c);
   SHOW(c, all);
   for (size_t i = 0; i < all; i++)
     c[i] = 0;
