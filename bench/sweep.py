@@ -30,10 +30,10 @@ def timing(kernel):
 
 def compile_one(work):
     """One variant; the result is what the plugin says about the choice, or the compiler's message."""
-    source, to, element, options = work
+    source, to, element, options, contract = work
     extra = [f"--pollyrs-option={o}" for o in options + ["verbose"]]
     command = toolchain.plugin_command(source, to, targets="cuda", element=element,
-                                       flags=["-ffp-contract=off", "-fno-math-errno", "-Wl,-s,--gc-sections"], extra=extra)
+                                       flags=[f"-ffp-contract={contract}", "-fno-math-errno", "-Wl,-s,--gc-sections"], extra=extra)
     done = subprocess.run(command, env=toolchain.environment(), capture_output=True, text=True, check=False)
     said = [line for line in done.stderr.splitlines() if "time iterations a launch" in line]
     return to.name, said[0].split(": ", 2)[2] if said else "", "" if done.returncode == 0 else done.stderr
@@ -58,14 +58,14 @@ for path in sorted(here.glob("*.json")):
         print(path.stem, "failed", done.returncode, done.stderr[-300:])
         continue
     ms = statistics.median(times)
-    group = (v["kernel"], v["type"])
+    group = (v["kernel"], v["type"], {"on": "contracted", "off": ""}[v["contract"]])
     rate = int(size[0]) * (int(size[1]) - int(v["rim"])) ** int(v["dims"]) / ms / 1e6
     same = outputs.setdefault(group, done.stdout) == done.stdout
     best[group] = max(best.get(group, 0), rate)
     rows.append((group, rate, ms, lines[-1]["kernels"], v["variant"], v["said"], same))
 for group, rate, ms, launches, variant, said, same in sorted(rows, key=lambda r: (r[0], -r[1])):
-    chosen = f" {rate / best[group]:.2f} of the best" if variant == "auto" else ""
-    print(f"{' '.join(group):20} {rate:7.0f} GStencil/s {ms:9.3f} ms {launches:4} launches  {variant:28} {'' if same else 'OTHER OUTPUT '}{said}{chosen}")
+    chosen = f" {rate / best[group]:.2f} of the best" if variant.startswith("auto") else ""
+    print(f"{' '.join(group):32} {rate:7.0f} GStencil/s {ms:9.3f} ms {launches:4} launches  {variant:28} {'' if same else 'OTHER OUTPUT '}{said}{chosen}")
 '''
 
 
@@ -77,17 +77,20 @@ def main():
     parser.add_argument("--fuse", default="")
     parser.add_argument("--add", action="append", default=[], help="another option of the plugin for all variants")
     parser.add_argument("--label", default="", help="appended to the names of the variants")
+    parser.add_argument("--contract", choices=["on", "off"], default="off", help="clang's -ffp-contract, whose default is on")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     kernel, _, element = args.kernel.partition(":")
     element = element or "float"
+    if args.contract == "on":
+        args.label += "_contract"
     (size, dims, rim) = timing(kernel)
     args.folder.mkdir(parents=True, exist_ok=True)
     variants = [("auto" + args.label, [])]
     for shape in filter(None, args.shapes.split(",")):
         for fuse in filter(None, (args.fuse or "").split(",")):
             variants.append((f"{shape}_F{fuse}{args.label}", [f"stencil-shape={shape}", f"fuse-steps={fuse}"]))
-    work = [(ROOT / "bench" / "stencils" / f"{kernel}.c", args.folder / f"{kernel}-{element}-{name}", element, options + args.add)
+    work = [(ROOT / "bench" / "stencils" / f"{kernel}.c", args.folder / f"{kernel}-{element}-{name}", element, options + args.add, args.contract)
             for name, options in variants]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for (name, said, error), (variant, _) in zip(pool.map(compile_one, work), variants):
@@ -95,7 +98,7 @@ def main():
                 print(f"{name}: {error[-400:]}")
                 (args.folder / name).unlink(missing_ok=True)
                 continue
-            about = {"kernel": kernel, "type": element, "variant": variant, "said": said, "timing": size, "dims": dims, "rim": rim}
+            about = {"kernel": kernel, "type": element, "contract": args.contract, "variant": variant, "said": said, "timing": size, "dims": dims, "rim": rim}
             (args.folder / f"{name}.json").write_text(json.dumps(about), encoding="utf-8")
             print(name, said)
     for folder in args.folder.glob("*.modules"):

@@ -162,6 +162,12 @@ pub(crate) fn classify(name: &str) -> Callee {
     if known { Callee::Intrinsic } else { Callee::Unknown }
 }
 
+/// Whether an intrinsic is one instruction of the device, or a few: of the native ones, all but roots.
+pub(crate) fn is_instruction(name: &str) -> bool {
+    let native = |intrinsic: &str| NATIVE.iter().any(|b| has_base(intrinsic, b) && *b != "sqrt");
+    name.strip_prefix("llvm.").is_some_and(native)
+}
+
 /// Whether `intrinsic` is `base` with a list of scalar types (`sqrt.f64`, not `sqrt.v2f64` nor `sqrtx`).
 fn has_base(intrinsic: &str, base: &str) -> bool {
     intrinsic.strip_prefix(base).and_then(|r| r.strip_prefix('.')).is_some_and(|types| {

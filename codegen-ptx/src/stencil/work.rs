@@ -1,9 +1,11 @@
 //! What the arithmetic of a statement costs, for the model of fused steps.
 
 use crate::kernel::host_type;
+use crate::llvm::name_of;
+use crate::math::{self, Callee};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::{LLVMGetInstructionOpcode, LLVMGetTypeKind};
+use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMGetInstructionOpcode, LLVMGetTypeKind};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::Scop;
 
@@ -26,10 +28,44 @@ pub fn work(scop: &Scop) -> Vec<f64> {
             | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMSIToFP
             | LLVMUIToFP | LLVMFPToSI | LLVMFPToUI | LLVMFPExt | LLVMFPTrunc => 1.0,
             LLVMFDiv | LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => DIVISION[usize::from(wide)],
-            LLVMFRem | LLVMCall => FUNCTION,
+            LLVMFRem => FUNCTION,
+            // SAFETY: a live call.
+            LLVMCall => call(&name_of(unsafe { LLVMGetCalledValue(i) })),
             _ => 0.0,
         }
     };
     let body = |s: &pollyrs_scop::Statement| s.body.iter().map(|i| cost(i.0 as LLVMValueRef)).sum::<f64>();
     scop.statements.iter().map(body).collect()
+}
+
+/// What a call costs. What C contracts by default, `llvm.fmuladd`, is one instruction.
+fn call(name: &str) -> f64 {
+    match math::classify(name) {
+        Callee::Ignored => 0.0,
+        Callee::Intrinsic if math::is_instruction(name) => 1.0,
+        _ => FUNCTION,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls() {
+        for (name, want) in [
+            ("llvm.fmuladd.f32", 1.0),
+            ("llvm.fma.f64", 1.0),
+            ("llvm.fabs.f64", 1.0),
+            ("llvm.smax.i32", 1.0),
+            ("llvm.sqrt.f32", FUNCTION),
+            ("llvm.exp.f64", FUNCTION),
+            ("sqrtf", FUNCTION),
+            ("exp", FUNCTION),
+            ("llvm.lifetime.start.p0", 0.0),
+            ("llvm.assume", 0.0),
+        ] {
+            assert_eq!(call(name), want, "{name}");
+        }
+    }
 }
