@@ -12,11 +12,15 @@
 //! ```text
 //! S(t, i) S(t, i + 128)      v0 = f(loads of S(t, i)); v1 = f(loads of S(t, i + 128)); store v0; store v1
 //! ```
+//! Exact divisions and roots of a group are quick ones with one test for all ([`quick`]), behind which the first half may come once more. Garbage that is
+//! computed where an instance does not happen may fail that test; it costs time and nothing else.
 
+use crate::errno;
 use crate::error::{Result, internal};
 use crate::ir::Ir;
 use crate::kernel::KernelBuilder;
 use crate::llvm::name_of;
+use crate::quick;
 use crate::stores::{self, Stores};
 use crate::walk::{self, Group};
 use inkwell::llvm_sys::core::*;
@@ -34,6 +38,10 @@ pub(crate) struct Batch {
     values: Vec<LLVMValueRef>,
     /// How many have been stored, once all are loaded.
     stored: Option<usize>,
+    /// How many have been computed once more, exactly.
+    exactly: Option<usize>,
+    /// Where the group begins: the block, and the last instruction ahead of it.
+    from: Option<(LLVMBasicBlockRef, LLVMValueRef)>,
     /// Whether what is emitted next happens; its value is thrown away where not.
     happens: Option<LLVMValueRef>,
     /// Where stores may wait for the end of the group: the block that its second half begins in.
@@ -48,13 +56,12 @@ const INSTANCES: usize = 24;
 
 /// The [`Batch`] that begins a list, in a full stage: copies or instances without loops.
 pub(crate) fn in_full(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
-    let len = match copies(kernel, nodes)? {
-        0 => leading(nodes, INSTANCES, &|name| {
-            scop.statement_named(name).is_some_and(|(_, s)| stores_last(s))
-        })?,
-        copies => copies,
-    };
-    Ok(Group { len, flat: false })
+    let found = flat(kernel, scop, nodes, &takes_quick)?;
+    if found.len > 0 {
+        return Ok(found);
+    }
+    let fits = |name: &str| scop.statement_named(name).is_some_and(|(_, s)| stores_last(s));
+    Ok(Group { len: leading(nodes, INSTANCES, &fits)?, ..Group::default() })
 }
 
 /// The same in stages that are not full, where instances have conditions: a thread computes all of them, if that does no harm, and stores those
@@ -63,18 +70,30 @@ pub(crate) fn in_general(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNo
     if kernel.full.is_none() {
         return Ok(Group::default());
     }
-    let copies = copies(kernel, nodes)?;
-    if copies > 0 {
-        return Ok(Group { len: copies, flat: false });
-    }
-    let fits =
-        |name: &str| scop.statement_named(name).is_some_and(|(_, s)| stores_last(s) && harmless(kernel, s));
-    Ok(Group { len: leading(nodes, INSTANCES, &fits)?, flat: true })
+    flat(kernel, scop, nodes, &|_| true)
 }
 
-/// The leading copies.
-fn copies(kernel: &MappedKernel, nodes: &[isl::AstNode]) -> Result<usize> {
-    leading(nodes, COPIES, &|name| kernel.windows.iter().any(|w| w.copy == name))
+/// Copies, or instances of statements of a kind that are computed whatever their conditions say.
+fn flat(
+    kernel: &MappedKernel,
+    scop: &Scop,
+    nodes: &[isl::AstNode],
+    kind: &dyn Fn(&Statement) -> bool,
+) -> Result<Group> {
+    let copies = leading(nodes, COPIES, &|name| kernel.windows.iter().any(|w| w.copy == name))?;
+    if copies > 0 {
+        return Ok(Group { len: copies, ..Group::default() });
+    }
+    let fits = |name: &str| {
+        scop.statement_named(name).is_some_and(|(_, s)| kind(s) && stores_last(s) && harmless(kernel, s))
+    };
+    Ok(Group { len: leading(nodes, INSTANCES, &fits)?, flat: true, exactly: true })
+}
+
+/// Whether a statement has exact divisions or roots for which [`quick`] has code without branches.
+fn takes_quick(s: &Statement) -> bool {
+    let is_quick = |i: LLVMValueRef| quick::is_exact(i) && !errno::may_be_set(i);
+    s.body.iter().any(|i| is_quick(i.0 as LLVMValueRef))
 }
 
 /// The number of leading nodes with nothing but conditions and at most `most` users with fitting names.
@@ -123,13 +142,24 @@ pub(crate) fn batched(
         Some(batch) => batch.stored,
     };
     let Some(n) = stored else {
-        let slot = k.at_entry(|| Ok(ir.alloca(ty, "kept")))?;
+        let again = k.windows.batch.as_mut().and_then(|b| {
+            let n = b.exactly.as_mut()?;
+            *n += 1;
+            Some(b.values.get(*n - 1).copied())
+        });
+        let slot = match again {
+            None => k.at_entry(|| Ok(ir.alloca(ty, "kept")))?,
+            Some(Some(slot)) => slot,
+            Some(None) => return internal("an exact value of which there is no quick one"),
+        };
         let mut v = make(ir)?;
         if happens(k).is_some() {
             v = opaque(k, ty, v);
         }
         ir.store(v, slot);
-        k.windows.batch.iter_mut().for_each(|b| b.values.push(slot));
+        if again.is_none() {
+            k.windows.batch.iter_mut().for_each(|b| b.values.push(slot));
+        }
         return Ok(None);
     };
     let slot = k.windows.batch.iter_mut().find_map(|b| {
@@ -176,10 +206,15 @@ pub(crate) fn only_stores(k: &KernelBuilder<'_>) -> bool {
 /// The marks of a group; `false` for all other names.
 pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[LLVMValueRef]) -> Result<bool> {
     match (name, &mut k.windows.batch) {
-        (walk::FIRST, batch @ None) => *batch = Some(Batch::default()),
+        (walk::FIRST, batch @ None) => {
+            let block = k.ir.block();
+            // SAFETY: a live block.
+            let last = unsafe { LLVMGetLastInstruction(block) };
+            *batch = Some(Batch { from: Some((block, last)), ..Batch::default() });
+        }
         (walk::WHERE, Some(batch)) => batch.happens = values.first().copied(),
         (walk::AGAIN, Some(batch)) => {
-            batch.happens = None;
+            (batch.happens, batch.exactly) = (None, None);
             batch.stored = Some(0);
             batch.begin = Some(k.ir.block());
         }
@@ -194,6 +229,28 @@ pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[LLVMValueRef
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Makes the divisions and roots of a group quick ones ([`quick`]). The builder is afterwards where they belong that are exact, for operands that
+/// quick ones are not for; the block that is given is behind both. `None`: there is nothing to do.
+pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<LLVMBasicBlockRef>> {
+    let Some((block, last)) = k.windows.batch.as_ref().and_then(|b| b.from) else {
+        return internal("exact values without a group");
+    };
+    if k.ir.block() != block {
+        return Ok(None);
+    }
+    let Some(test) = quick::quicken(k, (!last.is_null()).then_some(last)) else { return Ok(None) };
+    let ir = k.ir;
+    // SAFETY: a live block of a function.
+    let function = unsafe { LLVMGetBasicBlockParent(block) };
+    let (exact, join) = (ir.append_block(function, "exact"), ir.append_block(function, "quick"));
+    ir.mark_rare(ir.cond_br(quick::is_unusual(ir, test), exact, join));
+    ir.at_end(exact);
+    if let Some(batch) = &mut k.windows.batch {
+        (batch.happens, batch.exactly) = (None, Some(0));
+    }
+    Ok(Some(join))
 }
 
 pub(crate) fn is_store(i: LLVMValueRef) -> bool {
@@ -215,7 +272,13 @@ fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
     s.accesses.iter().all(windowed) && s.body.iter().all(|i| speculates(i.0 as LLVMValueRef))
 }
 
-/// Whether a point takes long: some statement has a division, or a function that is no instruction of the device.
+/// Whether points have divisions or roots that a thread computes side by side ([`quick`]).
+pub fn divides(scop: &Scop) -> bool {
+    scop.statements.iter().any(takes_quick)
+}
+
+/// Whether a point takes long, and keeps others of its thread waiting: some statement has a division of integers, or a function that is no instruction of
+/// the device.
 pub fn takes_long(scop: &Scop) -> bool {
     scop.statements.iter().any(|s| !s.body.iter().all(|i| speculates(i.0 as LLVMValueRef)))
 }
@@ -223,12 +286,14 @@ pub fn takes_long(scop: &Scop) -> bool {
 /// Whether an instruction of the host can't fail, and is one of the device, without branches.
 fn speculates(i: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
+    if quick::is_exact(i) {
+        return !errno::may_be_set(i);
+    }
     // SAFETY: an instruction of the host; of calls, the name of what is called is read.
     unsafe {
         match LLVMGetInstructionOpcode(i) {
             LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => false,
-            // Exact ones have branches of their own: nothing is won by computing them for nothing.
-            LLVMFDiv | LLVMFRem => false,
+            LLVMFRem => false,
             LLVMCall => {
                 let callee = LLVMGetCalledValue(i);
                 let floating = ["fabs", "fma", "fmuladd", "minnum", "maxnum", "copysign"];

@@ -359,7 +359,7 @@ fn build_kernel(
             if promotion::element(&mut k, emit, name, iterators)? {
                 return Ok(None);
             }
-            window::emit_element(&mut k, emit, name, iterators).map(|()| None)
+            window::emit_element(&mut k, emit, name, iterators)
         };
         let groups = |nodes: &[isl::AstNode]| groups::in_general(kernel, scop, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;

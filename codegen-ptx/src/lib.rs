@@ -58,7 +58,7 @@ pub use bulk::bulk;
 pub use descriptor::{Image, ImageKind};
 pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};
 pub use error::{CodegenError, Result};
-pub use groups::takes_long;
+pub use groups::{divides, takes_long};
 pub use hold::{
     ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, emit_releases, hold_slot, known_table, placeholders,
 };

@@ -98,6 +98,11 @@ enum Operation {
     Root,
 }
 
+/// Whether an instruction is an exact division or root of floats or doubles.
+pub(crate) fn is_exact(i: LLVMValueRef) -> bool {
+    exact(i).is_some()
+}
+
 /// What an instruction is, if its result has to be exact, and whether of doubles (1) or floats (0).
 fn exact(i: LLVMValueRef) -> Option<(Operation, usize)> {
     // SAFETY: a live instruction.

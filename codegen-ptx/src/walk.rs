@@ -27,7 +27,7 @@ pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef])
     + 'f;
 
 /// The group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] by the names [`FIRST`], [`AGAIN`] and
-/// [`END`] ahead of both and behind.
+/// [`END`] ahead of both and behind (see also [`Group::exactly`]).
 pub type GroupFn<'f> = dyn Fn(&[AstNode]) -> Result<Group, CodegenError> + 'f;
 
 /// See [`GroupFn`].
@@ -38,10 +38,14 @@ pub struct Group {
     /// The first time, all user nodes are reached, whatever the conditions around them say; each comes behind a call by the name [`WHERE`] with the
     /// value of these. The second time each has a branch of its own, which may become a predicate ([`predicate`]). There is no loop in the group.
     pub flat: bool,
+    /// In between there is a call by the name [`EXACTLY`]. If it gives a block, the group is emitted where the builder is then, once more as
+    /// the first time, and goes on in that block.
+    pub exactly: bool,
 }
 
 /// See [`GroupFn`].
 pub const FIRST: &str = "_first";
+pub const EXACTLY: &str = "_exactly";
 pub const AGAIN: &str = "_again";
 pub const END: &str = "_end";
 pub const WHERE: &str = "_where";
@@ -75,14 +79,24 @@ pub fn emit_in_groups<'e>(
                 let found = groups(rest)?;
                 let (group, after) = rest.split_at(found.len.min(rest.len()));
                 if !group.is_empty() {
-                    for pass in [FIRST, AGAIN] {
-                        user(expr, pass, &[])?;
+                    for pass in [FIRST, EXACTLY, AGAIN] {
+                        if pass == EXACTLY && !found.exactly {
+                            continue;
+                        }
+                        let join = user(expr, pass, &[])?;
+                        if pass == EXACTLY && join.is_none() {
+                            continue;
+                        }
                         for child in group {
                             let stores = (pass == AGAIN).then_some(function);
                             match found.flat {
                                 true => emit_flat(ir, expr, child, (ir.bool(true), stores), user)?,
                                 false => emit_ast(ir, function, expr, child, user)?,
                             }
+                        }
+                        if let Some(join) = join {
+                            ir.br(join);
+                            ir.at_end(join);
                         }
                     }
                     user(expr, END, &[])?;

@@ -357,22 +357,25 @@ pub(crate) fn emit_element(
     emit: &ExprEmitter<'_>,
     name: &str,
     iterators: &[LLVMValueRef],
-) -> Result<()> {
+) -> Result<Option<LLVMBasicBlockRef>> {
+    if name == walk::EXACTLY {
+        return groups::exactly(k);
+    }
     if groups::mark(k, name, iterators)? {
-        return Ok(());
+        return Ok(None);
     }
     if name.starts_with(pollyrs_schedule::BARRIER) {
         if pollyrs_schedule::planted::planted("step-barrier") {
-            return Ok(());
+            return Ok(None);
         }
         k.has_barrier = true;
         k.abstract_call(crate::kernel::BARRIER, k.ir.void_type());
-        return Ok(());
+        return Ok(None);
     }
-    if copy(k, name, iterators)? {
-        return Ok(());
+    if !copy(k, name, iterators)? {
+        crate::statement::emit_statement(k, emit, name, iterators)?;
     }
-    crate::statement::emit_statement(k, emit, name, iterators)
+    Ok(None)
 }
 
 /// At the beginning of a stage: a branch to its code for full stages. The builder is afterwards where the general code belongs, the block that is
@@ -398,15 +401,16 @@ pub(crate) fn branch_to_full<'e>(
         if name == walk::FIRST {
             forget(k, emit, false);
         }
-        if name != pollyrs_schedule::ENTER {
-            emit_element(k, emit, name, iterators)?;
-        }
+        let join = match name {
+            pollyrs_schedule::ENTER => None,
+            _ => emit_element(k, emit, name, iterators)?,
+        };
         if asks && name == pollyrs_schedule::BARRIER {
             // Behind the copies of this stage.
             asks = false;
             ahead::prefetch(k, function, emit, p)?;
         }
-        Ok(None)
+        Ok(join)
     };
     walk::emit_in_groups(ir, function, &mut emit, tree, &mut element, &|nodes| {
         groups::in_full(kernel, scop, nodes)

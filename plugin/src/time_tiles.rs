@@ -13,14 +13,23 @@ const WINDOWS_BUDGET: u64 = 10_000_000;
 
 /// Instructions of the largest statement up to which hexagons are 12 steps high, not 8: the code of a full stage, all of whose steps are unrolled,
 /// has to be fetched for every stage. On an H200 with 5x6x256 and 3x8x256 heat2d (9 loads and 17 operations a point) had 367 and 423 GStencil/s,
-/// gradient2d with 5x6x128 and 3x8x128 190 and 207; laplacian2d (5 and 7) is faster with the first.
+/// laplacian2d (5 and 7) is faster with the first.
 const SHORT: usize = 16;
 
-/// The sizes of hexagons and parallelograms for statements in two dimensions: both shapes are 24 points wide.
+/// The sizes of hexagons and parallelograms for statements in two dimensions. The first two are 24 points wide. With divisions or roots a step's points
+/// are emitted twice, and two blocks on a multiprocessor hide latency: 1x4 is 12 points wide and has 4 steps (gradient2d, by sizes of hexagons with
+/// 1 x 256 threads: 1x4 320 GStencil/s, 3x3 264, 3x8 222, 5x6 200; with 2 x 256 threads 220, 258, 227, 190).
 fn hexagons(scop: &Scop, spread: bool) -> Vec<i64> {
     let long = scop.statements.iter().any(|s| s.body.len() > SHORT);
-    let row = if spread { schedule::time_tiling::SPREAD_ROW } else { schedule::time_tiling::ROW_2D };
-    if long { vec![3, 8, row] } else { vec![5, 6, row] }
+    if spread {
+        vec![3, 8, schedule::time_tiling::SPREAD_ROW]
+    } else if codegen::divides(scop) {
+        vec![1, 4, schedule::time_tiling::ROW_2D]
+    } else if long {
+        vec![3, 8, schedule::time_tiling::ROW_2D]
+    } else {
+        vec![5, 6, schedule::time_tiling::ROW_2D]
+    }
 }
 
 /// The SCoP mapped by time tiles and proved, or why it gets the ordinary mapping.
@@ -34,7 +43,7 @@ pub fn tile_time(
     windows: bool,
 ) -> Result<schedule::MappedScop, Failure> {
     let mut sizes: Vec<i64> = options.tile.iter().map(|s| i64::from(*s)).collect();
-    // Few threads don't hide the latency of a division: gradient2d on an H200 has 190 GStencil/s with 4x128 threads, 171 with 2x256, 143 with 1x256.
+    // Few threads don't hide the latency of a function's branches.
     let spread = options.techniques.map_or_else(|| codegen::takes_long(scop), |t| t.spread);
     if sizes.is_empty() && tiling == schedule::time_tiling::TimeTiling::Hybrid {
         let dims = scop.statements.iter().map(|s| s.domain.dim(pollyrs_isl::DimType::Set));

@@ -3,6 +3,7 @@
 
 use super::StencilScalar;
 use super::exchange;
+use super::ramp::{self, Group};
 use super::tile::{Tile, Values, Version};
 use crate::ast_expr::ExprEmitter;
 use crate::error::Result;
@@ -223,6 +224,7 @@ impl Carried {
 ///         it += U; while it <= end and the rows are inside
 /// sides:  the same with tests of columns
 /// border: the same with tests of rows and columns, while it <= end and rows are not inside
+/// ramps:  inner and sides at both ends of the block, without the nodes whose rows nobody needs, where that pays ([`ramp`])
 /// next:   it <= end? choose : done
 /// ```
 /// Each version is a loop of its own: in one loop, queues would be moved between the registers of the versions.
@@ -249,23 +251,37 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     }
     let columns = t.columns_inside();
     let before = ir.block();
-    let block = |name| ir.append_block(t.function, name);
-    let (choose, other, next) = (block("rows"), block("outer"), block("next"));
+    let block = |name: &str| ir.append_block(t.function, name);
+    let (choose, next) = (block("rows"), block("next"));
     ir.br(choose);
     ir.at_end(choose);
     let it = ir.phi(ir.i32_type(), &[(first, before)]);
     let mut carried = start.phis(t, before);
-    let versions = [Version::Inner, Version::Sides, Version::Border];
-    let entries = ["inner.enter", "sides.enter", "border.enter"].map(block);
-    ir.cond_br(applies(t, Version::Inner, it, columns), entries[0], other);
-    ir.at_end(other);
-    ir.cond_br(applies(t, Version::Sides, it, columns), entries[1], entries[2]);
+    let mut versions = vec![(Version::Inner, false), (Version::Sides, false), (Version::Border, false)];
+    if ramp::pays(plan) {
+        versions.splice(2..2, [(Version::Inner, true), (Version::Sides, true)]);
+    }
+    let entry = |(v, ramp): &(Version, bool)| {
+        block(&format!("{v:?}{}.enter", if *ramp { ".ramp" } else { "" }).to_lowercase())
+    };
+    let entries: Vec<_> = versions.iter().map(entry).collect();
+    // The border's is what is left.
+    let last = versions.len() - 2;
+    for (at, (version, entry)) in versions.iter().zip(&entries).enumerate().take(last + 1) {
+        (t.version, t.ramp) = *version;
+        let other = if at == last { entries[at + 1] } else { block("outer") };
+        ir.cond_br(applies(t, it, columns), *entry, other);
+        if at < last {
+            ir.at_end(other);
+        }
+    }
     let mut ends = Vec::new();
     for (entry, version) in entries.into_iter().zip(versions) {
         ir.at_end(entry);
-        t.version = version;
+        (t.version, t.ramp) = version;
         ends.push(emit_version(t, it, columns, &carried, next)?);
     }
+    t.ramp = false;
     ir.at_end(next);
     let following = ir.phi(ir.i32_type(), &ends.iter().map(|(b, it, _)| (*it, *b)).collect::<Vec<_>>());
     let mut nexts: Option<Carried> = None;
@@ -302,19 +318,30 @@ fn idle(t: &Tile<'_>, after: LLVMBasicBlockRef) {
     ir.at_end(working);
 }
 
-/// Whether a version is the right one for the iterations from `it` on, up to the unrolling, for a warp whose columns are all inside
+/// Whether the version `t.version` is the right one for the iterations from `it` on, up to the unrolling, for a warp whose columns are all inside
 /// or not. Rows that are loaded ahead count.
-fn applies(t: &Tile<'_>, v: Version, it: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRef {
+fn applies(t: &Tile<'_>, it: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRef {
     let ir = t.k.ir;
-    let first = ir.sub(it, t.number(t.plan.max_lag()));
-    let last = ir.add(it, t.number(t.plan.unroll as i64 - 1 + t.plan.ahead as i64));
+    let (first, last) = reach(t, it);
     let rows = t.rows_inside(first, last);
     let within = || ir.and(rows, t.rows_within(first, last));
-    match v {
+    let place = match t.version {
         Version::Inner => ir.and(columns, rows),
         Version::Sides => ir.and(ir.not(columns), within()),
-        Version::Border => ir.not(ir.select(columns, rows, within())),
+        Version::Border => return ir.not(ir.select(columns, rows, within())),
+    };
+    if !ramp::pays(t.plan) {
+        return place;
     }
+    let needed = ramp::all_needed(t, it);
+    ir.and(place, if t.ramp { ir.not(needed) } else { needed })
+}
+
+/// The first and the last row that the iterations from `it` on, up to the unrolling, come to.
+fn reach(t: &Tile<'_>, it: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
+    let ir = t.k.ir;
+    let ahead = t.plan.unroll as i64 - 1 + t.plan.ahead as i64;
+    (ir.sub(it, t.number(t.plan.max_lag())), ir.add(it, t.number(ahead)))
 }
 
 /// The loop of the version `t.version`, entered from the current block; the result is its last block, with the next iteration and
@@ -358,15 +385,16 @@ fn emit_version(
     let mut border: BTreeMap<usize, Values> = early.iter().cloned().collect();
     let unroll = t.plan.unroll;
     t.guard_prefetch(ir.add(now, t.number(unroll as i64 - 1 + t.plan.ahead as i64 + t.prefetched())));
+    let groups = ramp::groups(t, now);
     for u in 0..unroll as i64 {
-        iteration(t, ir.add(now, t.number(u)), u, &mut c, &mut border)?;
+        iteration(t, ir.add(now, t.number(u)), u, &groups, (&mut c, &mut border))?;
     }
     // What the next trip calls its first slot is the one whose turn it is.
     if !c.slots.is_empty() {
         c.slots.rotate_left(unroll % t.plan.slots);
     }
     let following = ir.add(now, t.number(unroll as i64));
-    let again = ir.and(ir.icmp(LLVMIntSLE, following, t.end), applies(t, t.version, following, columns));
+    let again = ir.and(ir.icmp(LLVMIntSLE, following, t.end), applies(t, following, columns));
     let last = ir.block();
     ir.add_incoming(now, following, last);
     phis.add_incoming(t, &mut c, last);
@@ -391,12 +419,11 @@ fn iteration(
     t: &mut Tile<'_>,
     now: LLVMValueRef,
     u: i64,
-    c: &mut Carried,
-    border: &mut BTreeMap<usize, Values>,
+    groups: &[Group],
+    (c, border): (&mut Carried, &mut BTreeMap<usize, Values>),
 ) -> Result<()> {
     let ir = t.k.ir;
     let plan = t.plan;
-    t.begin_iteration();
     let mut current: Vec<Option<Values>> = vec![None; plan.nodes.len()];
     let mut later = BTreeMap::new();
     for i in &plan.order {
@@ -411,20 +438,36 @@ fn iteration(
             later.insert(*i, t.load_border(*i, row)?);
         }
     }
+    let row = |t: &Tile<'_>, i: usize| t.k.ir.sub(now, t.number(plan.nodes[i].lag));
     for i in plan.order.iter().copied() {
-        let row = ir.sub(now, t.number(plan.nodes[i].lag));
-        let values = match current[i].take() {
-            Some(v) => v,
-            None => {
-                let own = |node: usize, age: usize, cell: usize| match age {
-                    0 => current[node].as_ref().map(|v: &Values| v[cell]),
-                    _ => c.history[node].get(age - 1).map(|v| v[cell]),
-                };
-                t.compute(i, row, u, &own, border.get(&i))?
+        if let Some(v) = &current[i] {
+            t.publish(i, u, row(t, i), v)?;
+        }
+    }
+    for group in groups {
+        t.begin_iteration();
+        let join = group.enter(t);
+        for i in group.nodes.iter().copied() {
+            let own = |node: usize, age: usize, cell: usize| match age {
+                0 => current[node].as_ref().map(|v: &Values| v[cell]),
+                _ => c.history[node].get(age - 1).map(|v| v[cell]),
+            };
+            let row = row(t, i);
+            let values = t.compute(i, row, u, &own, border.get(&i))?;
+            match join {
+                None => t.publish(i, u, row, &values)?,
+                Some(_) if plan.nodes[i].exchange => t.exchange(i, u, &values)?,
+                Some(_) => {}
             }
-        };
-        t.publish(i, u, row, &values)?;
-        current[i] = Some(values);
+            current[i] = Some(values);
+        }
+        let Some(join) = join else { continue };
+        group.leave(t, join, &mut current);
+        for i in group.nodes.iter().copied().filter(|i| plan.nodes[*i].output) {
+            if let Some(v) = &current[i] {
+                t.store_output(i, row(t, i), v)?;
+            }
+        }
     }
     *border = later;
     for i in &plan.order {

@@ -21,6 +21,7 @@ mod host;
 mod inside;
 mod memory;
 mod points;
+mod ramp;
 mod tile;
 mod work;
 

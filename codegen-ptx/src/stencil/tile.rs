@@ -81,8 +81,9 @@ pub(super) struct Tile<'a> {
     /// First and last iteration.
     pub begin: LLVMValueRef,
     pub end: LLVMValueRef,
-    /// The version being emitted.
+    /// The version being emitted, and whether it is the one for a block's first and last iterations ([`super::ramp`]).
     pub version: Version,
+    pub ramp: bool,
     /// By buffer, then by step, a mask for each column: whether it is in the box.
     pub(super) inside: Vec<Vec<LLVMValueRef>>,
     /// By step and case the same, of the version being emitted: the inner one has none.
@@ -151,6 +152,7 @@ impl<'a> Tile<'a> {
             begin: zero,
             end: zero,
             version: Version::Border,
+            ramp: false,
             inside: Vec::new(),
             cases: BTreeMap::new(),
             fetched: BTreeMap::new(),

@@ -78,7 +78,7 @@ pub fn phases(
     let default: &[i64] = match band.dims {
         1 => &[31, 96],
         2 => &[5, 6, 256],
-        _ => &[1, 2, 8, 32],
+        _ => &[1, 1, 32, 32],
     };
     let size = |i: usize| sizes.get(i).copied().unwrap_or(default[i]).max(1);
     let mut slopes = band.slopes[0];
