@@ -295,7 +295,9 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     }
     let budget = run.budgets.stage();
     let dependences = timer
-        .time(Phase::Dependences, || schedule::dependences::dependences_within(&scop, budget))
+        .time(Phase::Dependences, || {
+            schedule::dependences::dependences_within(&scop, run.budgets.dependences())
+        })
         .map_err(reject_reason)?;
     if stage == Stage::Deps {
         eprintln!("{dependences}");
