@@ -263,7 +263,7 @@ fn stores_last(s: &Statement) -> bool {
     let plain = |a: &Access| matches!(a.value, AccessValue::Instruction(_));
     let stores: Vec<_> = s.body.iter().map(|i| is_store(i.0 as LLVMValueRef)).collect();
     let first = stores.iter().position(|s| *s).unwrap_or(stores.len());
-    s.subregion.is_none() && s.accesses.iter().all(plain) && stores[first..].iter().all(|s| *s)
+    s.is_plain() && s.accesses.iter().all(plain) && stores[first..].iter().all(|s| *s)
 }
 
 /// Whether a statement may compute for instances that there are not: it loads from windows alone, and nothing else in it can fail.

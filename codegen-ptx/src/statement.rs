@@ -29,6 +29,7 @@ use pollyrs_scop::{Access, AccessKind, AccessValue, Statement, StmtId, Within};
 use std::collections::BTreeMap;
 
 mod call;
+mod inner;
 
 /// The expressions of a statement, over the parameters and `_i0`, `_i1`, ...; made once a kernel.
 #[derive(Clone, Debug)]
@@ -53,8 +54,9 @@ impl Plan {
         let mut subscripts = Vec::new();
         for a in &s.accesses {
             let relation = match &a.within {
-                Some(Within { counters, relation }) => {
-                    let more = executed.clone().add_dims(isl::DimType::Set, counters.len() as u32)?;
+                Some(Within { counters, values, relation }) => {
+                    let more = (counters.len() + values.len()) as u32;
+                    let more = executed.clone().add_dims(isl::DimType::Set, more)?;
                     relation.clone().intersect_domain(more.set_tuple_name(&s.name)?)?
                 }
                 None => a.relation.clone().intersect_domain(executed.clone())?,
@@ -257,8 +259,8 @@ pub(crate) fn emit_stored(
     use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMStore, LLVMUDiv, LLVMURem};
     let scop = k.scop;
     let statement = &scop.statements[id.0];
-    if statement.subregion.is_some() {
-        return unsupported("control flow on data at points that the program does not compute");
+    if !statement.is_plain() {
+        return unsupported("what depends on data at points that the program does not compute");
     }
     let mut instance = instance(k, emit, id, iterators)?;
     instance.values = given;
@@ -339,17 +341,11 @@ fn in_memory(
     let Some(base) = k.arrays.get(&a.array).copied() else {
         return internal(format!("{} is not an array of the kernel", k.scop.array(a.array).name));
     };
-    let subscripts = &n.plan.subscripts[index];
-    if subscripts.is_empty() {
+    if n.plan.subscripts[index].is_empty() {
         return Ok(base);
     }
-    let counters = a.within.iter().flat_map(|w| &w.counters);
-    for (d, c) in counters.enumerate() {
-        let Some(v) = n.counters.get(c) else {
-            return internal("a subscript needs a loop that is not around it");
-        };
-        n.emit.names.insert(iterator_name((n.plan.dims + d) as u32), *v);
-    }
+    inner::name(k, n, a)?;
+    let subscripts = &n.plan.subscripts[index];
     // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2. Numbers are added up apart: so neighbours share the rest, and the distances between
     // them are the same for all points. Modulo 2^64 the sum is the same.
     let (mut offset, mut shift) = n.emit.emit_apart(&subscripts[0])?;

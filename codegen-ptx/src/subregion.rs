@@ -22,7 +22,7 @@ use crate::statement::{Instance, emit_instruction, resolve};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_scop::{AccessValue, Statement, Subregion};
+use pollyrs_scop::{Access, AccessValue, Statement, Subregion, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A host PHI with its copy, which gets its values when all blocks are there.
@@ -154,7 +154,12 @@ fn operands_in_front(
         // SAFETY: a live instruction.
         let opcode = unsafe { LLVMGetInstructionOpcode(i) };
         match opcode {
-            LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMGetElementPtr => {}
+            LLVMOpcode::LLVMGetElementPtr => {}
+            LLVMOpcode::LLVMLoad => {
+                let of = |a: &&Access| a.value == AccessValue::Instruction(ValueHandle(i as usize));
+                let within = s.accesses.iter().filter(of).filter_map(|a| a.within.as_ref());
+                used.extend(within.flat_map(|w| &w.values).map(|c| c.value.0 as LLVMValueRef));
+            }
             LLVMOpcode::LLVMStore => used.push(operand(i, 0)),
             LLVMOpcode::LLVMSelect if is_true(operand(i, 0)) => used.push(operand(i, 1)),
             // The callee is an operand, too.

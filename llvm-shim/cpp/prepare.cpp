@@ -288,16 +288,28 @@ static bool isDeep(const Loop &L) {
   return !L.getParentLoop() && any_of(L.getSubLoops(), [](Loop *Inner) { return !Inner->isInnermost(); });
 }
 
+bool pollyrs::mayPeek(LoadInst &Load, Loop &L) {
+  Type *Ty = Load.getType();
+  const DataLayout &DL = Load.getDataLayout();
+  bool Known = Ty->isPointerTy() ? !Ty->getPointerAddressSpace() : Ty->isIntegerTy(32) || Ty->isIntegerTy(64);
+  return isDeep(L) && Known && !Load.getPointerAddressSpace() && DL.getIntPtrType(Load.getContext())->isIntegerTy(64) &&
+         Load.getAlign() >= DL.getTypeStoreSize(Ty).getFixedValue();
+}
+
+Value *pollyrs::peek(IRBuilderBase &B, Value &Pointer) {
+  Value *Address = B.CreatePtrToInt(&Pointer, B.getInt64Ty());
+  Value *Place = B.CreateIntToPtr(B.CreateAnd(Address, ~7ULL), B.getPtrTy());
+  Module &M = *B.GetInsertBlock()->getModule();
+  return B.CreateCall(rowsFunction(M), {Place, Place, B.getInt64(8), B.getInt64(1)});
+}
+
 // A load under a condition that changes in the loop, of a place that doesn't, and nothing else of which is known (`x->data`, where `x->height` was
 // looked at, too). Before the loop, the run-time library reads the place, if it can be read; otherwise no execution of the load would have come back.
 static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
-  Type *Ty = Load.getType();
-  const DataLayout &DL = Load.getDataLayout();
-  Type *Word = DL.getIntPtrType(Load.getContext());
-  if (!(Ty->isPointerTy() ? !Ty->getPointerAddressSpace() : Ty->isIntegerTy(32) || Ty->isIntegerTy(64)) ||
-      Load.getPointerAddressSpace() || !Word->isIntegerTy(64) || Load.getAlign() < DL.getTypeStoreSize(Ty).getFixedValue() ||
-      !isUnwritten(Load, L, AA))
+  if (!pollyrs::mayPeek(Load, L) || !isUnwritten(Load, L, AA))
     return false;
+  Type *Ty = Load.getType();
+  Type *Word = Load.getDataLayout().getIntPtrType(Load.getContext());
   bool Moved = false;
   Instruction *Before = L.getLoopPreheader()->getTerminator();
   bool Invariant = L.makeLoopInvariant(Load.getPointerOperand(), Moved, Before);
@@ -306,10 +318,8 @@ static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
     return false;
   IRBuilder<> B(Before);
   B.SetCurrentDebugLocation(Load.getDebugLoc());
-  // Of the word that has the place, which no border of a page divides.
   Value *Address = B.CreatePtrToInt(Load.getPointerOperand(), Word);
-  Value *Place = B.CreateIntToPtr(B.CreateAnd(Address, ~7ULL), B.getPtrTy());
-  Value *Found = B.CreateExtractValue(B.CreateCall(pollyrs::rowsFunction(*Load.getModule()), {Place, Place, B.getInt64(8), B.getInt64(1)}), 0);
+  Value *Found = B.CreateExtractValue(pollyrs::peek(B, *Load.getPointerOperand()), 0);
   if (!Ty->isPointerTy()) {
     Value *Bits = B.CreateLShr(B.CreatePtrToInt(Found, Word), B.CreateShl(B.CreateAnd(Address, 7), 3));
     Found = B.CreateTrunc(Bits, Ty, Load.getName());

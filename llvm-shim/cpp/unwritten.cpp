@@ -147,6 +147,8 @@ struct Held {
   Value *Base;
   int64_t Offset;
   Value *Guard, *Content;
+  // Read wherever it can be.
+  bool Peeked;
 };
 
 // What a pointer points into. Marked loads of one place are one pointer.
@@ -270,22 +272,25 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
       continue;
     Guards Conditions;
     bool Speculated = isSafeToSpeculativelyExecute(Load, At, nullptr, &DT);
-    if (!Speculated && !pollyrs::guardsOf(*Load, L, DT, LI, Conditions))
-      continue;
+    bool Guarded = Speculated || pollyrs::guardsOf(*Load, L, DT, LI, Conditions);
     // It has to be one that the program executes, whatever the stores of the loop change.
-    if (!isSettled(Load->getPointerOperand(), L, DT, LI) ||
-        !all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI); }))
+    if (!isSettled(Load->getPointerOperand(), L, DT, LI))
       continue;
+    Guarded &= all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI); });
     Value *Pointer = Known.value(Load->getPointerOperand());
+    if (!Pointer)
+      continue;
     SmallPtrSet<Value *, 8> Implied;
-    Value *Guard = Pointer ? Known.all(Conditions, Implied) : nullptr;
-    if (!Guard)
+    Value *Guard = Guarded ? Known.all(Conditions, Implied) : nullptr;
+    // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the load would have come back.
+    bool Peeked = !Guard;
+    if (Peeked && !pollyrs::mayPeek(*Load, L))
       continue;
     int64_t Offset = 0;
     Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, F.getDataLayout());
     Value *Earlier = nullptr;
     for (const Held &H : Values)
-      if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() && Implied.contains(H.Guard))
+      if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() && (H.Peeked || Implied.contains(H.Guard)))
         Earlier = H.Content;
     bool Again = Earlier;
     if (!Earlier)
@@ -294,6 +299,8 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
       Guard = ConstantInt::getTrue(F.getContext());
     if (!Earlier) {
       IRBuilder<> B(At);
+      if (Peeked)
+        Guard = B.CreateICmpNE(B.CreateExtractValue(pollyrs::peek(B, *Pointer), 1), B.getInt64(0));
       if (!Before::isTrue(Guard)) {
         if (!Nothing) {
           IRBuilder<> Entry(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
@@ -308,7 +315,7 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
       Earlier = New;
     }
     if (!Again)
-      Values.push_back({Base, Offset, Guard, Earlier});
+      Values.push_back({Base, Offset, Guard, Earlier, Peeked});
     mark(*Load, *Earlier);
     if (AA.aliasErrno(MemoryLocation::get(Load), F.getParent()) != AliasResult::NoAlias)
       pollyrs::lookAtErrno(S, *L.getOutermostLoop());

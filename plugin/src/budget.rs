@@ -13,6 +13,9 @@ use std::cell::Cell;
 const STAGE: u64 = pollyrs_schedule::DEFAULT_BUDGET;
 /// In stages. The attempts at one region; PolyBench's largest kernel takes one.
 const ATTEMPT: u64 = 2;
+/// The dependences of one SCoP: everything else waits for them, and a lattice-Boltzmann step with periodic borders and exchanged grids (18 statements of 9 reads,
+/// each with cases at the borders) takes most of one.
+const DEPENDENCES: u64 = 2;
 /// All attempts at the regions of a function.
 const DETECTION: u64 = 3;
 /// Everything from the dependences to the device code of one SCoP.
@@ -71,6 +74,10 @@ impl Budgets {
 
     pub fn stage(&self) -> u64 {
         self.within(self.stage)
+    }
+
+    pub fn dependences(&self) -> u64 {
+        self.within(DEPENDENCES * self.stage)
     }
 
     pub fn attempt(&self) -> u64 {

@@ -293,9 +293,9 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     if stage < Stage::Deps {
         return Ok(None);
     }
-    let budget = run.budgets.stage();
+    let (budget, most) = (run.budgets.stage(), run.budgets.dependences());
     let dependences = timer
-        .time(Phase::Dependences, || schedule::dependences::dependences_within(&scop, budget))
+        .time(Phase::Dependences, || schedule::dependences::dependences_within(&scop, most))
         .map_err(reject_reason)?;
     if stage == Stage::Deps {
         eprintln!("{dependences}");

@@ -15,6 +15,8 @@
 //! `for i: S: A[i] = A[i-1];` has `flow = { S[i] -> S[i+1] }`, no anti and no output dependence, and
 //! `memory_flow` is the same; with `s = A[i]; B[i] = s` the scalar gives anti dependences `{ T[i] -> S[j] : i < j }` as well.
 
+mod alike;
+
 use crate::planted::planted;
 use crate::{Result, budgeted, known};
 use pollyrs_isl as isl;
@@ -78,12 +80,14 @@ fn compute(scop: &Scop, acc: Accesses) -> Result<Dependences> {
     let known = &known(scop)?;
     let writes = acc.must_writes.clone().union(acc.may_writes.clone())?;
 
-    let flow = isl::UnionAccessInfo::from_sink(acc.reads.clone())?
+    let readers = alike::Readers::new(scop, &acc.reads, &writes)?;
+    let flow = isl::UnionAccessInfo::from_sink(readers.reads.clone())?
         .set_must_source(acc.must_writes.clone())?
         .set_may_source(acc.may_writes.clone())?
         .set_schedule(scop.schedule.clone())?
         .compute_flow()?;
     let tagged = flow.full_must_dependence()?.union(flow.full_may_dependence()?)?.coalesce()?;
+    let tagged = readers.all_tagged(tagged)?;
 
     // All later writes, not only the next ones: the relation is a single polyhedron more often, and finding it takes a tenth of
     // the operations where many statements read one array.
@@ -106,7 +110,7 @@ fn compute(scop: &Scop, acc: Accesses) -> Result<Dependences> {
         anti: tidy(anti, known)?,
         output: tidy(output.may_dependence()?, known)?,
         tagged_flow: tidy(tagged, known)?,
-        no_source: tidy(flow.may_no_source()?, known)?,
+        no_source: tidy(readers.all_reads(flow.may_no_source()?)?, known)?,
     })
 }
 
@@ -221,6 +225,46 @@ mod tests {
             "[n, m] -> { S0[t, i, j] -> S0[t + 1, x, y] : 0 <= t < n - 1 and 0 <= i, j, x, y < m - 2
                         and -1 <= x - i <= 1 and -1 <= y - j <= 1 }";
         assert_map(&s, &d.flow, one_step);
+    }
+
+    /// Readers that are alike, those between which somebody writes, and those that write themselves.
+    #[test]
+    fn readers_alike_have_their_own_dependences() {
+        let reads = "A[i], A[i + 10], A[i + 21], A[i + 33], A[i + 46]";
+        let apart = format!(
+            "S0 : B[i] = {reads}; S1 : C[i] = {reads}; }} for i : 0 <= i < n {{ S2 : A[i] = B[i], C[i]; }}"
+        );
+        let between = format!("S0 : B[i] = {reads}; S2 : A[i] = B[i]; S1 : C[i] = {reads}; }}");
+        let itself = format!("S0 : A[i] = {reads}; S1 : C[i] = {reads}; }}");
+        let before = format!(
+            "S2 : A[i] = B[i]; }} for i : 0 <= i < n {{ S0 : B[i] = {reads}; S1 : C[i] = {reads}; S3 : A[i + n] = C[i]; }}"
+        );
+        for (body, found) in [(apart, true), (between, false), (itself, false), (before, false)] {
+            let s = scop(&format!(
+                "param n; array A n; array B n; array C n; for t : 0 <= t < 3 {{ for i : 0 <= i < n {{ {body} }}"
+            ));
+            let acc = accesses(&s).unwrap();
+            let writes = acc.must_writes.clone().union(acc.may_writes.clone()).unwrap();
+            let readers = alike::Readers::new(&s, &acc.reads, &writes).unwrap();
+            assert_eq!(
+                readers.reads.maps().unwrap().len() < acc.reads.maps().unwrap().len(),
+                found,
+                "{body}"
+            );
+            let all = isl::UnionAccessInfo::from_sink(acc.reads)
+                .and_then(|i| i.set_must_source(acc.must_writes))
+                .and_then(|i| i.set_schedule(s.schedule.clone()))
+                .and_then(|i| i.compute_flow())
+                .unwrap();
+            let d = dependences(&s).unwrap();
+            let known = known(&s).unwrap();
+            let same = |a: isl::UnionMap, b: isl::UnionMap| {
+                let under = |m: isl::UnionMap| m.intersect_params(known.clone()).unwrap();
+                assert!(!b.is_empty().unwrap() && under(a).is_equal(&under(b)).unwrap(), "{body}");
+            };
+            same(d.tagged_flow, all.full_must_dependence().unwrap());
+            same(d.no_source, all.may_no_source().unwrap());
+        }
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl Raw {
         if d < loops {
             return Some(d);
         }
-        let chosen = self.quasi.get(d - loops)?;
+        let chosen = self.quasi.get(d.checked_sub(self.place.dims())?)?;
         (0..loops).find(|l| chosen.involves_dims(DimType::In, *l as u32, 1).unwrap_or(true))
     }
 }
@@ -333,7 +333,7 @@ impl Builder<'_> {
         }
     }
 
-    fn extended_domain(&self, r: &Raw) -> isl::Result<Set> {
+    pub fn extended_domain(&self, r: &Raw) -> isl::Result<Set> {
         Ok(match extension(&r.place, &r.quasi)? {
             None => r.place.domain.clone(),
             Some(m) => r.place.domain.clone().apply(Map::from_pw_multi_aff(m)?)?,

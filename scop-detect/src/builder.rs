@@ -4,7 +4,9 @@
 //! and the ones before it; parameters are never removed, so indices into `params` stay valid.
 
 use crate::cfg::Cfg;
+use crate::chosen::Chosen;
 use crate::ir::{self, Block, Value};
+pub(crate) use crate::place::Place;
 use crate::unwritten::Assumed;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::Residue;
@@ -83,22 +85,6 @@ pub(crate) fn block_location(b: Block) -> Option<Location> {
     pollyrs_llvm_shim::block_location(b).map(loc)
 }
 
-/// Where an expression is evaluated: the loops around it inside the region, outermost first, and the iterations that
-/// evaluate it, `[params] -> { [i0, ...] }` with one dimension a loop.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    pub loops: Vec<LoopId>,
-    pub domain: Set,
-    /// For messages.
-    pub inst: Option<Value>,
-}
-
-impl Place {
-    pub fn space(&self) -> isl::Result<Space> {
-        self.domain.space()
-    }
-}
-
 #[derive(Clone, Debug)]
 pub(crate) struct ParamEntry {
     pub name: String,
@@ -142,6 +128,10 @@ pub(crate) struct Builder<'a> {
     pub excluded: BTreeSet<Block>,
     /// Where instructions access memory, if that is known: see [`crate::fields`].
     pub residues: BTreeMap<Value, (Value, Option<Residue>)>,
+    /// What data chooses of the addresses of loads: see [`crate::chosen`].
+    pub chosen: BTreeMap<Value, Vec<Chosen>>,
+    /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
+    pub unwrapped: BTreeMap<usize, bool>,
 }
 
 impl<'a> Builder<'a> {
@@ -171,6 +161,8 @@ impl<'a> Builder<'a> {
             unwritten_loads,
             excluded: BTreeSet::new(),
             residues: BTreeMap::new(),
+            chosen: BTreeMap::new(),
+            unwrapped: BTreeMap::new(),
             ctx,
         })
     }
@@ -178,7 +170,7 @@ impl<'a> Builder<'a> {
     /// Where values that are known before the region are evaluated.
     pub fn before_region(&self, inst: Option<Value>) -> isl::Result<Place> {
         let domain = Set::universe(Space::unit(&self.ctx)?)?.from_params()?;
-        Ok(Place { loops: Vec::new(), domain, inst })
+        Ok(Place::new(Vec::new(), domain, inst))
     }
 
     pub fn contains(&self, b: Block) -> bool {

@@ -88,11 +88,8 @@ impl Builder<'_> {
 
     pub fn place(&self, flow: &Flow, b: Block, inst: Option<Value>) -> Result<Place, Fail> {
         let missing = || Fail::new(RejectReason::ControlFlow, b);
-        Ok(Place {
-            loops: flow.loops.get(&b).ok_or_else(missing)?.clone(),
-            domain: flow.domains.get(&b).ok_or_else(missing)?.clone(),
-            inst,
-        })
+        let loops = flow.loops.get(&b).ok_or_else(missing)?.clone();
+        Ok(Place::new(loops, flow.domains.get(&b).ok_or_else(missing)?.clone(), inst))
     }
 
     fn universe(&self, dims: usize) -> isl::Result<Set> {
@@ -197,7 +194,7 @@ impl Builder<'_> {
             let opcode = ir::opcode(inst).map(ir::opcode_text).unwrap_or_default();
             return Err(Fail::new(RejectReason::Terminator { opcode }, exiting));
         }
-        let place = Place { loops: outer.to_vec(), domain: entered.clone(), inst: Some(inst) };
+        let place = Place::new(outer.to_vec(), entered.clone(), Some(inst));
         let count = self.an.backedge_taken_count(l);
         let bound = |blocker| RejectReason::LoopBound { blocker };
         let count = match count.kind {

@@ -83,6 +83,7 @@ impl Builder<'_> {
     }
 
     pub fn effects(&mut self, flow: &Flow) -> Result<Effects, Fail> {
+        self.find_chosen(flow)?;
         let mut fx = Effects::default();
         let mut stores = Vec::new();
         let mut within = Vec::new();
@@ -329,11 +330,7 @@ impl Builder<'_> {
             return Ok(None);
         }
         let e = self.an.scev(v, self.an.innermost_loop(user));
-        let place = Place {
-            loops: flow.loops.get(&user).cloned().unwrap_or_default(),
-            domain: domain.clone(),
-            inst: Some(v),
-        };
+        let place = Place::new(flow.loops.get(&user).cloned().unwrap_or_default(), domain.clone(), Some(v));
         let counter = ir::opcode(v) == Some(Op::LLVMPHI) && matches!(e.kind, ScevKind::AddRec { .. });
         let r = match self.strictly(|me| me.congruent(&e, &place)) {
             Err(Stop::Blocker(_)) if counter => self.congruent(&e, &place),
@@ -442,7 +439,7 @@ impl Builder<'_> {
     fn execute(&mut self, flow: &Flow, fx: &mut Effects, e: &mut Effect, v: Value) -> Result<(), Fail> {
         check_body(v)?;
         e.tree.insert(self.cfg.position(v), v);
-        for o in inputs(v) {
+        for o in inputs(v).into_iter().chain(self.chosen_by(v)) {
             self.resolve(flow, fx, e, o)?;
         }
         Ok(())
@@ -464,7 +461,7 @@ impl Builder<'_> {
         }
         e.tree.insert(self.cfg.position(v), v);
         let from = if phi { ir::incoming(v).into_iter().map(|(x, _)| x).collect() } else { inputs(v) };
-        for o in from {
+        for o in from.into_iter().chain(self.chosen_by(v)) {
             self.resolve(flow, fx, e, o)?;
         }
         Ok(())
@@ -537,6 +534,7 @@ impl Builder<'_> {
         }
         match ir::opcode(v) {
             Some(Op::LLVMPHI) => Ok(true),
+            Some(Op::LLVMLoad) if self.chosen.contains_key(&v) => Ok(false),
             Some(Op::LLVMLoad) => Ok(check_body(v).is_ok() && !fx.written.contains(&base_of(self, v)?)),
             _ if check_body(v).is_err() || is_expensive(v) => Ok(false),
             _ => {

@@ -79,8 +79,8 @@ impl Builder<'_> {
         let p = self.polynomial(e, place, quasi)?;
         let [only] = &quasi[before..] else { return Ok(p) };
         let counted = only.clone().gist(self.known_at(place)?)?;
-        let own = Polynomial::iter(place.loops.len() + before);
-        if p != own || self.strict || counted.involves_dims(DimType::In, 0, place.loops.len() as u32)? {
+        let own = Polynomial::iter(place.dims() + before);
+        if p != own || self.strict || counted.involves_dims(DimType::In, 0, place.dims() as u32)? {
             return Ok(p);
         }
         match self.named_quotient(e, place)? {
@@ -132,7 +132,7 @@ impl Builder<'_> {
         let function = self.affine_function(&rest, place, quasi)?.ok_or_else(blocked)?;
         let by = i64::try_from(c).map_err(|_| blocked())?;
         quasi.push(function.scale_down(isl::Val::int(&self.ctx, by)?)?.floor()?);
-        Ok(&whole + &Polynomial::iter(place.loops.len() + quasi.len() - 1))
+        Ok(&whole + &Polynomial::iter(place.dims() + quasi.len() - 1))
     }
 
     fn known_at(&self, place: &Place) -> isl::Result<Set> {

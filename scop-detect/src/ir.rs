@@ -68,6 +68,12 @@ pub(crate) fn operands(v: Value) -> Vec<Value> {
     unsafe { (0..LLVMGetNumOperands(v).max(0) as u32).map(|i| LLVMGetOperand(v, i)).collect() }
 }
 
+/// Whether `v` is a sum or difference that is poison where it would wrap as a signed number.
+pub(crate) fn is_sum_without_wrap(v: Value) -> bool {
+    // SAFETY: a live instruction; the flag is asked of operations that have it.
+    matches!(opcode(v), Some(Op::LLVMAdd | Op::LLVMSub)) && unsafe { LLVMGetNSW(v) != 0 }
+}
+
 /// The arguments of a call.
 pub(crate) fn call_args(v: Value) -> Vec<Value> {
     // SAFETY: a call.

@@ -15,7 +15,7 @@ use crate::ir;
 use isl::{DimType, Map, MultiPwAff, PwAff, PwMultiAff, Set};
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
-use pollyrs_llvm_shim::{LoopId, ScevKind};
+use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, ProductRange, ProductTerm};
 
 /// A bound of a counter in more cases than this is not worth its check.
@@ -85,7 +85,7 @@ impl Builder<'_> {
             (plain(&least) && plain(&most)).then_some((least, most))
         };
         for (coefficient, dims) in sums {
-            let quasi = dims.iter().any(|(d, _)| *d >= place.loops.len());
+            let quasi = dims.iter().any(|(d, _)| *d >= place.dims());
             let together = match dims.len() > 1 && quasi {
                 true => bounds(&sum_of(&domain, &dims)?, 0),
                 false => None,
@@ -98,7 +98,7 @@ impl Builder<'_> {
                         let at = i32::try_from(d).map_err(|_| blocked())?;
                         // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
                         let range = match &hull {
-                            Some(hull) if d < place.loops.len() => bounds(hull, at),
+                            Some(hull) if d < place.dims() => bounds(hull, at),
                             _ => bounds(&domain, at).or_else(|| hull.as_ref().and_then(|h| bounds(h, at))),
                         };
                         let negated = &Polynomial::constant(0) - &coefficient;
@@ -169,6 +169,49 @@ impl Builder<'_> {
             None => self.ranges.push(new),
         }
         Ok(())
+    }
+
+    /// Assumes bounds under which the product terms of `p` stay inside the type of `x`.
+    ///
+    /// Products are beyond isl, so the condition is a sufficient one: with `s` the sum of the coefficients' absolute values
+    /// and `d` the degree, every symbol `v` has `|v| <= K` where `s * K^d` is below the type's bound. For an unsigned linear
+    /// index `i*n + j` of 32 bits that is `n <= 46340`, `j <= 46340`. Returns `K`.
+    pub fn bound_products(
+        &mut self,
+        p: &Polynomial,
+        x: &ScevExpr,
+        unsigned: bool,
+        place: &Place,
+        quasi: &[PwAff],
+    ) -> Result<i128, Stop> {
+        let limit: i128 = if unsigned { (1i128 << x.bits) - 1 } else { (1i128 << (x.bits - 1)) - 1 };
+        let sum: i128 = p.terms().map(|(_, c)| c.abs()).sum();
+        let degree = p.degree();
+        let fits =
+            |k: i128| k.checked_pow(degree).and_then(|v| v.checked_mul(sum)).is_some_and(|v| v <= limit);
+        let (mut low, mut high) = (0i128, 1i128 << 62);
+        while low + 1 < high {
+            let mid = (low + high) / 2;
+            if fits(mid) { low = mid } else { high = mid }
+        }
+        // Unsigned: all terms must be products of non-negative factors, so that the sum is not negative.
+        let bottom = if unsigned { 0 } else { -low };
+        if unsigned && p.terms().any(|(_, c)| c < 0) {
+            return Err(Stop::Blocker(format!("{}, an unsigned value that may wrap", self.describe(x))));
+        }
+        let note = format!("the unsigned or narrow index {} does not wrap", self.describe(x));
+        // Bounds of parameters first: they mostly imply those of the counters.
+        for s in p.symbols().into_iter().rev() {
+            let v = match s {
+                Symbol::Iter(d) if d < place.dims() => self.dim(d, place)?,
+                Symbol::Iter(d) => quasi[d - place.dims()].clone(),
+                Symbol::Param(i) => self.param_aff(i, place.space()?)?,
+            };
+            let under = v.clone().lt_set(self.constant(bottom, place)?)?;
+            let over = v.gt_set(self.constant(low, place)?)?;
+            self.assume(AssumptionKind::NoWrap, under.union(over)?, place, &note)?;
+        }
+        Ok(low)
     }
 
     /// The text of `p` in the program's names.
@@ -272,7 +315,7 @@ pub(crate) fn extension(place: &Place, quasi: &[PwAff]) -> isl::Result<Option<Pw
         return Ok(None);
     }
     let mut m: Option<MultiPwAff> = None;
-    let dims = (0..place.loops.len()).map(|d| {
+    let dims = (0..place.dims()).map(|d| {
         let ls = isl::LocalSpace::from_space(place.space()?)?;
         PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, d as u32)?)
     });

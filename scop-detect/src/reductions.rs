@@ -27,7 +27,7 @@ use pollyrs_scop::{
 
 /// The update that the statement is, if it is one.
 pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<Reduction>> {
-    if s.subregion.is_some() {
+    if !s.is_plain() {
         return Ok(None);
     }
     for (write, w) in s.accesses.iter().enumerate().filter(|(_, a)| a.kind == AccessKind::MustWrite) {
@@ -52,7 +52,7 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
 /// What the source calls a cell into which floating-point numbers are summed up, or multiplied, in the program's order: the flags that would let
 /// the updates be regrouped are all that is missing. `None` if there is none.
 pub fn ordered_sum(scop: &Scop) -> isl::Result<Option<String>> {
-    for s in scop.statements.iter().filter(|s| s.subregion.is_none() && s.reduction.is_none()) {
+    for s in scop.statements.iter().filter(|s| s.is_plain() && s.reduction.is_none()) {
         for w in s.accesses.iter().filter(|a| a.kind == AccessKind::MustWrite) {
             let own: Vec<_> = s.accesses.iter().filter(|a| a.array == w.array).collect();
             let Some(r) = own.iter().find(|a| a.kind == AccessKind::Read && own.len() == 2) else { continue };

@@ -14,7 +14,7 @@ use crate::builder::{Builder, Place, Stop};
 use crate::ir::{self, Op};
 use crate::remainders::is_remainder;
 use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
-use pollyrs_delinearize::{Polynomial, Symbol};
+use pollyrs_delinearize::Polynomial;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::AssumptionKind;
@@ -65,6 +65,9 @@ impl Builder<'_> {
         if e.bits > 64 || e.is_pointer {
             return self.blocked(e);
         }
+        if let Some(d) = place.value_dim(e) {
+            return Ok(Affine { pwa: self.dim(d, place)?, exact: true });
+        }
         if self.is_invariant(e) && holds_pointer(e) {
             return self.param_value(e, place);
         }
@@ -74,7 +77,8 @@ impl Builder<'_> {
             ScevKind::Unknown(_) => self.param_value(e, place),
             ScevKind::Add(ops) => {
                 let mut sum = self.constant(0, place)?;
-                let mut exact = e.nsw || ops.len() == 1;
+                let chosen = !place.values.is_empty() && e.bits <= 32;
+                let mut exact = e.nsw || ops.len() == 1 || chosen && self.never_wraps_here(e);
                 for o in ops {
                     let x = self.congruent(o, place)?;
                     sum = sum.add(x.pwa)?;
@@ -382,6 +386,7 @@ impl Builder<'_> {
     ) -> Result<Polynomial, Stop> {
         match &e.kind {
             ScevKind::Constant(c) => Ok(Polynomial::constant(*c)),
+            _ if place.value_dim(e).is_some() => self.affine_polynomial(e, place, quasi),
             ScevKind::Add(_) if is_remainder(e) => self.affine_polynomial(e, place, quasi),
             ScevKind::Add(ops) => {
                 let mut p = Polynomial::zero();
@@ -479,7 +484,7 @@ impl Builder<'_> {
         }
         let (factor, rest, constant) = crate::remainders::without_factor(a)?;
         quasi.push(rest);
-        let function = Polynomial::iter(place.loops.len() + quasi.len() - 1);
+        let function = Polynomial::iter(place.dims() + quasi.len() - 1);
         Ok(&function.scale(i128::from(factor)) + &Polynomial::constant(i128::from(constant)))
     }
 
@@ -509,49 +514,6 @@ impl Builder<'_> {
             p = &p + &Polynomial::param(i).scale(i128::from(c));
         }
         Ok(Some(p))
-    }
-
-    /// Assumes bounds under which the product terms of `p` stay inside the type of `x`.
-    ///
-    /// Products are beyond isl, so the condition is a sufficient one: with `s` the sum of the coefficients' absolute values
-    /// and `d` the degree, every symbol `v` has `|v| <= K` where `s * K^d` is below the type's bound. For an unsigned linear
-    /// index `i*n + j` of 32 bits that is `n <= 46340`, `j <= 46340`. Returns `K`.
-    pub fn bound_products(
-        &mut self,
-        p: &Polynomial,
-        x: &ScevExpr,
-        unsigned: bool,
-        place: &Place,
-        quasi: &[PwAff],
-    ) -> Result<i128, Stop> {
-        let limit: i128 = if unsigned { (1i128 << x.bits) - 1 } else { (1i128 << (x.bits - 1)) - 1 };
-        let sum: i128 = p.terms().map(|(_, c)| c.abs()).sum();
-        let degree = p.degree();
-        let fits =
-            |k: i128| k.checked_pow(degree).and_then(|v| v.checked_mul(sum)).is_some_and(|v| v <= limit);
-        let (mut low, mut high) = (0i128, 1i128 << 62);
-        while low + 1 < high {
-            let mid = (low + high) / 2;
-            if fits(mid) { low = mid } else { high = mid }
-        }
-        // Unsigned: all terms must be products of non-negative factors, so that the sum is not negative.
-        let bottom = if unsigned { 0 } else { -low };
-        if unsigned && p.terms().any(|(_, c)| c < 0) {
-            return Err(Stop::Blocker(format!("{}, an unsigned value that may wrap", self.describe(x))));
-        }
-        let note = format!("the unsigned or narrow index {} does not wrap", self.describe(x));
-        // Bounds of parameters first: they mostly imply those of the counters.
-        for s in p.symbols().into_iter().rev() {
-            let v = match s {
-                Symbol::Iter(d) if d < place.loops.len() => self.dim(d, place)?,
-                Symbol::Iter(d) => quasi[d - place.loops.len()].clone(),
-                Symbol::Param(i) => self.param_aff(i, place.space()?)?,
-            };
-            let under = v.clone().lt_set(self.constant(bottom, place)?)?;
-            let over = v.gt_set(self.constant(low, place)?)?;
-            self.assume(AssumptionKind::NoWrap, under.union(over)?, place, &note)?;
-        }
-        Ok(low)
     }
 }
 

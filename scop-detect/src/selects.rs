@@ -100,7 +100,7 @@ impl Builder<'_> {
             let x = x.intersect_domain(then.domain.clone())?.union_add(zero)?;
             let x = x.gist(known.clone())?.coalesce()?;
             quasi.push(x);
-            let symbol = Polynomial::iter(place.loops.len() + quasi.len() - 1);
+            let symbol = Polynomial::iter(place.dims() + quasi.len() - 1);
             whole = &whole + &(&Polynomial::term(product, 1) * &symbol);
         }
         Ok(whole)
@@ -118,8 +118,8 @@ impl Builder<'_> {
             let Ok(c) = i64::try_from(c) else { return Ok(None) };
             for (s, _) in m.factors() {
                 let x = match s {
-                    Symbol::Iter(d) if d < place.loops.len() => self.dim(d, place)?,
-                    Symbol::Iter(d) => quasi[d - place.loops.len()].clone(),
+                    Symbol::Iter(d) if d < place.dims() => self.dim(d, place)?,
+                    Symbol::Iter(d) => quasi[d - place.dims()].clone(),
                     Symbol::Param(i) => self.param_aff(i, place.space()?)?,
                 };
                 sum = sum.add(x.scale(Val::int(&self.ctx, c)?)?)?;

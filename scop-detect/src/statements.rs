@@ -8,6 +8,7 @@
 
 use crate::accesses::{Raw, base_of};
 use crate::builder::{Builder, Fail, Place};
+use crate::chosen::Chosen;
 use crate::domains::Flow;
 use crate::effects::{Effect, Effects, Out};
 use crate::ir::{self, Op, Value};
@@ -179,7 +180,7 @@ impl Builder<'_> {
 
     fn draft(&mut self, flow: &Flow, name: String, g: &Group) -> Result<Draft, Fail> {
         let e = &g.effects[0];
-        let place = Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: None };
+        let place = Place::new(e.loops.clone(), e.domain.clone(), None);
         let mut tree: BTreeMap<(usize, usize), Value> = BTreeMap::new();
         let mut integers: BTreeMap<(usize, usize), (Value, ScevExpr)> = BTreeMap::new();
         for e in &g.effects {
@@ -234,9 +235,9 @@ impl Builder<'_> {
                 let base = base_of(self, v)?;
                 let place = match g.subregion().and_then(|k| flow.subregions[k].place(v)) {
                     Some(within) => within,
-                    None => Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: Some(v) },
+                    None => Place::new(e.loops.clone(), e.domain.clone(), Some(v)),
                 };
-                let raw = self.raw_access(v, base, place)?;
+                let raw = self.chosen_access(flow, v, base, place)?;
                 let k = bases.iter().position(|b| *b == base).unwrap_or_else(|| {
                     bases.push(base);
                     found.push(Vec::new());
@@ -284,10 +285,11 @@ impl Builder<'_> {
                 let mut access = Access::new(kind, id, relation, value);
                 // (Flattened only where the element is accessed in any case.)
                 access.certain |= conditional;
-                if let Some(k) = groups[owner].subregion()
-                    && flow.subregions[k].place(raw.inst).is_some()
-                {
-                    access = may_access(access, draft, &flow.subregions[k].loops, &raw.place)?;
+                let inner = groups[owner].subregion().map(|k| &flow.subregions[k]);
+                let inner = inner.filter(|s| s.place(raw.inst).is_some());
+                if inner.is_some() || !raw.place.values.is_empty() {
+                    let loops = inner.map_or(&[][..], |s| &s.loops);
+                    access = may_access(access, draft, loops, &raw.place)?;
                 }
                 draft.statement.accesses.push(access);
             }
@@ -353,7 +355,7 @@ impl Builder<'_> {
     ) -> Result<(), Fail> {
         for (n, g) in groups.iter().enumerate() {
             let e = &g.effects[0];
-            let place = Place { loops: e.loops.clone(), domain: e.domain.clone(), inst: None };
+            let place = Place::new(e.loops.clone(), e.domain.clone(), None);
             let mut reads = Vec::new();
             let mut writes = Vec::new();
             for e in &g.effects {
@@ -389,19 +391,21 @@ impl Builder<'_> {
     }
 }
 
-/// The access of a subregion that touches what `access` does in the iterations of `place`, where control gets there.
+/// The access that touches what `access` does in the iterations of `place`, where control gets there, and for the values that data may choose.
 fn may_access(access: Access, draft: &Draft, loops: &[LoopId], place: &Place) -> Result<Access, Fail> {
     let outer = draft.loops.len();
     let inner = &place.loops[outer..];
     let counters = inner.iter().filter_map(|l| loops.iter().position(|o| o == l)).collect();
+    let values = place.values.iter().map(Chosen::describe).collect();
+    let more = place.dims() - outer;
     let reached = place.domain.clone().set_tuple_name(&draft.name)?;
     let touched = access.relation.clone().intersect_domain(reached)?;
-    let touched = touched.project_out(DimType::In, outer as u32, inner.len() as u32)?;
+    let touched = touched.project_out(DimType::In, outer as u32, more as u32)?;
     Ok(Access {
         kind: if access.kind == AccessKind::Read { AccessKind::Read } else { AccessKind::MayWrite },
         relation: touched.coalesce()?.set_tuple_name(DimType::In, &draft.name)?,
         certain: false,
-        within: Some(Within { counters, relation: access.relation }),
+        within: Some(Within { counters, values, relation: access.relation }),
         ..access
     })
 }

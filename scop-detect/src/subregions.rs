@@ -245,7 +245,7 @@ impl Builder<'_> {
             } else {
                 domain
             };
-            let mut place = Place { loops: outside, domain, inst: None };
+            let mut place = Place::new(outside, domain, None);
             if let Some(l) = headed
                 && let Some(count) = self.bound(l, &place)?
             {
@@ -338,7 +338,7 @@ impl Builder<'_> {
         let mut at = Vec::new();
         for (i, a) in statement.accesses.iter().enumerate() {
             if let (Some(w), pollyrs_scop::AccessValue::Instruction(v)) = (&a.within, a.value)
-                && w.counters.is_empty()
+                && w.is_function()
                 && let Some(b) = ir::parent(v.0 as Value)
             {
                 at.push((i, b));

@@ -191,8 +191,8 @@ pub struct Access {
     pub value: AccessValue,
     /// Every instance of the statement touches its elements. Not so where control flow inside the statement decides.
     pub certain: bool,
-    /// For accesses of the statement's [`Subregion`]: which element one execution of the instruction touches. `relation` holds all
-    /// that the instance may touch and need not be single-valued nor total.
+    /// For accesses of the statement's [`Subregion`], and those whose subscripts depend on data: which element one execution of the
+    /// instruction touches. `relation` holds all that the instance may touch and need not be single-valued nor total.
     pub within: Option<Within>,
 }
 
@@ -203,13 +203,31 @@ impl Access {
     }
 }
 
-/// The element that an instruction of a subregion touches in one iteration of the subregion's loops around it.
+/// The element that an instruction touches in one iteration of the subregion's loops around it, for the values that choose it.
 #[derive(Clone, Debug)]
 pub struct Within {
     /// Indices into [`Subregion::loops`], outermost first; each counts from 0 by 1.
     pub counters: Vec<usize>,
-    /// `[params] -> { Stmt[i..., counters...] -> Array[subscripts...] }`, single-valued and total.
+    /// Values of the statement that choose the element.
+    pub values: Vec<ChosenBy>,
+    /// `[params] -> { Stmt[i..., counters..., values...] -> Array[subscripts...] }`, single-valued and total.
     pub relation: isl::Map,
+}
+
+impl Within {
+    /// Whether an instance touches one element at most, known before it runs.
+    pub fn is_function(&self) -> bool {
+        self.counters.is_empty() && self.values.is_empty()
+    }
+}
+
+/// An integer that the statement computes, reads or is given, and that a subscript depends on: `in[i]` of `table[in[i]]`. What values it may
+/// have is part of [`Access::relation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChosenBy {
+    pub value: ValueHandle,
+    /// Read as an unsigned number.
+    pub unsigned: bool,
 }
 
 /// Control flow inside a statement that depends on data: a part of the host's control-flow graph with one way in and one way out,
@@ -280,6 +298,13 @@ pub struct Statement {
     /// Control flow that depends on data. Instructions of its blocks are in `body`, behind all others.
     pub subregion: Option<Subregion>,
     pub location: Option<Location>,
+}
+
+impl Statement {
+    /// Whether each instance runs the same instructions on elements known beforehand: no control flow, and no subscript, depends on data.
+    pub fn is_plain(&self) -> bool {
+        self.subregion.is_none() && self.accesses.iter().all(|a| a.within.is_none())
+    }
 }
 
 /// Why an assumption is needed.

@@ -82,7 +82,7 @@ fn verify_access(scop: &Scop, s: &Statement, a: &Access) -> Result<(), VerifyErr
     let fine = match &a.within {
         // The element of one execution is a function; what the instance may touch is any set.
         Some(w) => {
-            let more = w.counters.len() as u32;
+            let more = (w.counters.len() + w.values.len()) as u32;
             let id = domain.tuple_id()?;
             let domain = domain.clone().add_dims(isl::DimType::Set, more)?.set_tuple_id(id)?;
             function(&w.relation, &domain)?

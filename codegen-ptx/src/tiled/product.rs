@@ -129,7 +129,7 @@ fn is_fused(call: LLVMValueRef) -> bool {
 
 impl Product {
     fn of(scop: &Scop, s: &Statement) -> Option<Product> {
-        if s.subregion.is_some() {
+        if !s.is_plain() {
             return None;
         }
         let mut writes = s.accesses.iter().filter(|a| a.kind != AccessKind::Read);

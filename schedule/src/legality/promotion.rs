@@ -61,7 +61,7 @@ impl Checker<'_> {
         self.report_set(Rule::Promotion, &k.name, below.clone().subtract(own)?)?;
         let promoted: Vec<_> = p.accesses.iter().filter_map(|at| s.accesses.get(*at)).collect();
         let written = promoted.iter().any(|a| a.kind == AccessKind::MustWrite && a.certain);
-        let Some(first) = promoted.first().filter(|_| written && s.subregion.is_none()) else {
+        let Some(first) = promoted.first().filter(|_| written && s.is_plain()) else {
             return self.report_set(Rule::Promotion, &k.name, below);
         };
         let memory = self.mapped.placement.get(first.array.0) == Some(&Placement::Global)

@@ -25,7 +25,7 @@ use super::{Checker, Rule, forget, names, params_of, restrict};
 use crate::Result;
 use crate::mapped::{BARRIER, ENTER, MappedKernel, Placement, Window};
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, AccessValue};
+use pollyrs_scop::{AccessKind, AccessValue, Within};
 
 /// What the rules need of a kernel.
 struct Stages {
@@ -100,7 +100,7 @@ impl Checker<'_> {
             let Some((_, s)) = self.scop.statement_named(&name) else { return Ok(false) };
             ok &= s.subregion.as_ref().is_none_or(|r| r.loops.is_empty());
             for a in s.accesses.iter().filter(|a| a.array == w.array) {
-                let once = a.within.as_ref().is_none_or(|w| w.counters.is_empty());
+                let once = a.within.as_ref().is_none_or(Within::is_function);
                 let plain = matches!(a.value, AccessValue::Instruction(_)) && once;
                 ok &= plain && a.relation.is_single_valued()?;
             }

@@ -81,7 +81,7 @@ impl Promoter<'_> {
         let Some((id, s)) = self.scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
             return Ok(None);
         };
-        if s.subregion.is_some() || path.is_empty() {
+        if !s.is_plain() || path.is_empty() {
             return Ok(None);
         }
         let is = |at: usize, array: ArrayId| s.accesses[at].array == array;

@@ -114,7 +114,10 @@ impl Check<'_> {
             (None, None) => {}
             // Control flow inside of a statement stays with its array.
             (Some(v), Some(w))
-                if x.array == y.array && x.certain == y.certain && v.counters == w.counters =>
+                if x.array == y.array
+                    && x.certain == y.certain
+                    && v.counters == w.counters
+                    && v.values == w.values =>
             {
                 if !v.relation.is_equal(&w.relation)? {
                     return Ok(false);

@@ -66,7 +66,7 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
         if s.accesses.iter().any(|a| !matches!(a.value, AccessValue::Instruction(_))) {
             return Ok(Err(NotStencil::Scalars));
         }
-        if s.subregion.is_some() {
+        if !s.is_plain() {
             return Ok(Err(NotStencil::Shape));
         }
         let mut writes = s.accesses.iter().filter(|a| a.kind != AccessKind::Read).peekable();

@@ -55,7 +55,7 @@ fn parts_of(scop: &Scop, s: &Statement, known: &isl::Set) -> Result<Option<Parts
     let set = isl::DimType::Set;
     let domain = s.domain.clone().intersect_params(known.clone())?;
     let n = domain.dim(set)?;
-    if n < 2 || domain.is_empty()? {
+    if n < 2 || !s.is_plain() || domain.is_empty()? {
         return Ok(None);
     }
     let whole = domain.clone().project_out_all_params()?;

@@ -10,7 +10,7 @@
 use super::cost::Model;
 use crate::{Result, tree::member_map};
 use pollyrs_isl as isl;
-use pollyrs_scop::AccessKind;
+use pollyrs_scop::{AccessKind, Within};
 
 /// Shares of the accesses to memory, averaged over the instances; those that access none count as zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -71,7 +71,7 @@ pub fn movements(
         let from = out.len();
         for a in &stmt.accesses {
             // (What an instance touches in a loop of its own is no function.)
-            let function = a.within.as_ref().is_none_or(|w| w.counters.is_empty());
+            let function = a.within.as_ref().is_none_or(Within::is_function);
             let array = model.scop.array(a.array);
             if function && array.is_memory() {
                 let access = linear(&a.relation.clone().intersect_domain(stmt.domain.clone())?)?;

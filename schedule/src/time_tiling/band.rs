@@ -113,7 +113,7 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
     let mut dims = 0;
     for s in &scop.statements {
         dims = dims.max((s.domain.dim(isl::DimType::Set)? as usize).saturating_sub(1));
-        if s.domain.dim(isl::DimType::Set)? == 0 || s.subregion.is_some() {
+        if s.domain.dim(isl::DimType::Set)? == 0 || !s.is_plain() {
             return Ok(Err(NotTiled::Shape));
         }
     }

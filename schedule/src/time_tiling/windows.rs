@@ -24,7 +24,7 @@ use super::shape::Phase;
 use crate::mapped::{BARRIER, ENTER, Window};
 use crate::{Dependences, Result};
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop};
+use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop, Within};
 
 /// Shared memory of a block at most: that of compute capability 9.0.
 const MAX_BYTES: u64 = 227 * 1024;
@@ -160,7 +160,7 @@ fn passes_values(scop: &Scop, present: &[String], id: ArrayId) -> bool {
     let (mut read, mut written) = (false, false);
     for statement in &scop.statements {
         for a in statement.accesses.iter().filter(|a| a.array == id) {
-            let once = a.within.as_ref().is_none_or(|w| w.counters.is_empty());
+            let once = a.within.as_ref().is_none_or(Within::is_function);
             if !matches!(a.value, AccessValue::Instruction(_)) || !once {
                 return false;
             }

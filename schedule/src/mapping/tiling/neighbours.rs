@@ -121,7 +121,7 @@ fn reads(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(Reads
             let Some((id, s)) = scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
                 return Ok(None);
             };
-            if s.subregion.is_some() {
+            if !s.is_plain() {
                 return Ok(None);
             }
             let Some(point) = functions(&site.members, &set)? else { return Ok(None) };

@@ -222,7 +222,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
             let bulk = options.bulk.get(id.0).map_or(0, |b| *b as usize);
             *(if leaf.path.is_empty() { &mut single_bulk } else { &mut looped_bulk }) += bulk;
             // The points of a thread advance together; control flow on data would keep them apart.
-            if s.subregion.is_some() {
+            if !s.is_plain() {
                 return Ok(vec![]);
             }
             let Some(point) = functions(&site.members, &set)? else { return Ok(vec![]) };

@@ -1,0 +1,34 @@
+//! What subscripts depend on besides the iteration: counters of the subregion's loops, and integers that data chooses.
+
+use super::{Instance, resolve};
+use crate::ast_expr::iterator_name;
+use crate::cell::type_of;
+use crate::error::{Result, internal};
+use crate::kernel::{KernelBuilder, int_width};
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_scop::Access;
+
+/// Gives the dimensions beyond the statement's own their values.
+pub(super) fn name(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, a: &Access) -> Result<()> {
+    let Some(w) = &a.within else { return Ok(()) };
+    let mut inner = Vec::new();
+    for c in &w.counters {
+        let Some(v) = n.counters.get(c) else {
+            return internal("a subscript needs a loop that is not around it");
+        };
+        inner.push(*v);
+    }
+    for c in &w.values {
+        let v = resolve(k, n, c.value.0 as LLVMValueRef)?;
+        inner.push(match int_width(type_of(v)) {
+            Some(64) => v,
+            Some(_) if c.unsigned => k.ir.zext(v, k.ir.i64_type()),
+            Some(_) => k.ir.sext(v, k.ir.i64_type()),
+            None => return internal("a subscript that is not an integer"),
+        });
+    }
+    for (d, v) in inner.into_iter().enumerate() {
+        n.emit.names.insert(iterator_name((n.plan.dims + d) as u32), v);
+    }
+    Ok(())
+}

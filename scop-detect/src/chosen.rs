@@ -1,0 +1,381 @@
+//! Elements that data chooses: `table[in[i]]`, `x[i * n + best]`, `image[min(max(y, 0), h - 1) * w + x]` for a `y` computed from numbers.
+//!
+//! **Problem.** Such a subscript is no function of the iteration. Where the values that it may have are bounded, a load touches one of a known set
+//! of elements: the model takes all of them for read ([`Access::relation`](pollyrs_scop::Access)), and the device computes which it is.
+//!
+//! **Which values.** The smallest parts of an address that are not affine become dimensions of the place of evaluation, where what is made of them is bounded
+//! (`min(max(y, 0), h - 1)`, also where LLVM multiplies into the arms of a selection), or else the largest parts that are bounded. Each is restricted to
+//! what its value may be: by a narrow type (`unsigned char`), a mask or remainder, minima and maxima with affine bounds, and choices (PHIs, selects) among
+//! values of such sets. A PHI at the head of a loop has values from iterations before: of what its sources depend on, the loop and
+//! those inside it are projected out.
+//!
+//! **Invariants.** Only loads: what is stored to under such a subscript would order all iterations. A set holds whatever the data is. The
+//! value is an instruction before the load, so that the statement can have it.
+//!
+//! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best` is 0 or an earlier `j`.
+
+use crate::accesses::{Raw, base_of};
+use crate::builder::{Builder, Fail, Place, Stop};
+use crate::choices::{divisor, is_bounded};
+use crate::domains::Flow;
+use crate::ir::{self, Block, Op, Value};
+use crate::statements::handle;
+use isl::{DimType, Set};
+use pollyrs_delinearize::Symbol;
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{ScevExpr, ScevKind};
+use pollyrs_scop::{ChosenBy, RejectReason};
+use std::collections::BTreeSet;
+
+/// Expressions, and choices among choices, are looked into this deep.
+const MAX_DEPTH: u32 = 6;
+/// Values that an address is computed from, and branches before it.
+const MAX_VALUES: usize = 64;
+
+/// A value that is a dimension of a place.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    pub scev: ScevExpr,
+    pub value: Value,
+    /// `value` is narrower than `scev`, which extends it by zeros.
+    pub unsigned: bool,
+}
+
+impl Chosen {
+    /// For the model.
+    pub fn describe(&self) -> ChosenBy {
+        ChosenBy { value: handle(self.value), unsigned: self.unsigned }
+    }
+}
+
+impl Builder<'_> {
+    /// What the load `v` needs to know its element, apart from the iteration.
+    pub fn chosen_by(&self, v: Value) -> Vec<Value> {
+        self.chosen.get(&v).into_iter().flatten().map(|c| c.value).collect()
+    }
+
+    /// Fills in [`Builder::chosen`].
+    pub fn find_chosen(&mut self, flow: &Flow) -> Result<(), Fail> {
+        let within = flow.subregions.iter().flat_map(|s| s.blocks.iter().copied());
+        let blocks: Vec<Block> = flow.order.iter().copied().chain(within).collect();
+        for load in blocks.into_iter().flat_map(ir::instructions) {
+            if ir::opcode(load) != Some(Op::LLVMLoad) {
+                continue;
+            }
+            let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else { continue };
+            let scope = ir::parent(load).and_then(|p| self.an.innermost_loop(p));
+            let e = self.an.scev(ir::address(load).unwrap_or(load), scope);
+            if !self.has_unknown(&e) {
+                continue;
+            }
+            match self.trial(|me| me.raw_access(load, base, place.clone()).map(drop))? {
+                Ok(()) => continue,
+                Err(RejectReason::Subscript { .. }) => {}
+                Err(_) => continue,
+            }
+            for smallest in [true, false] {
+                let mut found = Vec::new();
+                match smallest {
+                    true => self.unknown_parts(flow, load, &e, &place, &mut found)?,
+                    false => self.bounded_parts(flow, load, &e, &place, &mut found)?,
+                }
+                if found.is_empty() {
+                    continue;
+                }
+                self.chosen.insert(load, found);
+                if self.trial(|me| me.chosen_access(flow, load, base, place.clone()).map(drop))?.is_ok() {
+                    break;
+                }
+                self.chosen.remove(&load);
+            }
+        }
+        Ok(())
+    }
+
+    /// What `f` gives, or why it fails; nothing that it assumes is kept.
+    fn trial<T>(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> Result<T, Fail>,
+    ) -> Result<Result<T, RejectReason>, Fail> {
+        let before = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
+        let r = f(self);
+        (self.assumed, self.assumptions, self.ranges) = before;
+        match r {
+            Err(e) if matches!(e.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) => {
+                Err(e)
+            }
+            r => Ok(r.map_err(|e| e.reason)),
+        }
+    }
+
+    /// The offset of a load or store from its base, for the iterations of `place` and the values that data chooses.
+    pub fn chosen_access(
+        &mut self,
+        flow: &Flow,
+        inst: Value,
+        base: Value,
+        place: Place,
+    ) -> Result<Raw, Fail> {
+        let chosen = self.chosen.get(&inst).cloned().unwrap_or_default();
+        if chosen.is_empty() {
+            return self.raw_access(inst, base, place);
+        }
+        let runs = place.domain.clone().params()?.intersect(self.context.clone())?;
+        let mut whole = place.clone();
+        for c in chosen {
+            // { [i, earlier values, v] }
+            let own = self.values(flow, &c.scev, &place, MAX_DEPTH)?;
+            let own = own.insert_dims(DimType::Set, place.dims() as u32, whole.values.len() as u32)?;
+            whole.domain = whole.domain.add_dims(DimType::Set, 1)?.intersect(own)?;
+            whole.values.push(c);
+        }
+        whole.domain = self.reached(inst, &whole)?;
+        let raw = self.raw_access(inst, base, whole)?;
+        let domain = self.extended_domain(&raw)?;
+        let (mut open, mut at) = (runs.is_disjoint(&self.assumed)?, None);
+        for symbol in raw.offset.symbols() {
+            let Symbol::Iter(d) = symbol else { continue };
+            let both = domain.dim_has_lower_bound(DimType::Set, d as u32)?
+                && domain.dim_has_upper_bound(DimType::Set, d as u32)?;
+            open |= !both;
+            at = at.or(d.checked_sub(place.dims()).filter(|_| !both));
+        }
+        if open {
+            let c = at.and_then(|k| raw.place.values.get(k)).or(raw.place.values.first());
+            let blocker = c.map_or_else(String::new, |c| self.describe(&c.scev));
+            return Err(Fail::at(RejectReason::Subscript { array: self.name_of(base), blocker }, inst));
+        }
+        Ok(raw)
+    }
+
+    /// The iterations and values of `place` for which control may get to an instruction: what the branches before it in its iteration say of the values.
+    fn reached(&mut self, inst: Value, place: &Place) -> Result<Set, Fail> {
+        let mut reached = place.domain.clone();
+        let Some(mut block) = ir::parent(inst) else { return Ok(reached) };
+        let own = self.an.innermost_loop(block);
+        // Scalar evolution sees values of a loop without a bound as they are behind the loop.
+        if own.filter(|l| self.inside(*l)) != place.loops.last().copied() {
+            return Ok(reached);
+        }
+        for _ in 0..MAX_VALUES {
+            let headed = own.is_some_and(|l| self.an.loops()[l.0].header == block);
+            let before = self.cfg.predecessors(block);
+            let next = match before[..] {
+                _ if headed || block == self.region.entry => break,
+                [one] => Some(one),
+                _ => self.cfg.idom(block),
+            };
+            let Some(next) = next.filter(|b| self.contains(*b) && self.an.innermost_loop(*b) == own) else {
+                break;
+            };
+            if before.len() == 1
+                && let (Some(c), [yes, no]) = (ir::branch_condition(next), &ir::successors(next)[..])
+                && yes != no
+            {
+                match self.known_condition(c, place)? {
+                    Some(holds) if *yes == block => reached = reached.intersect(holds)?,
+                    Some(holds) => reached = reached.subtract(holds)?,
+                    None => {}
+                }
+            }
+            block = next;
+        }
+        Ok(reached.coalesce()?)
+    }
+
+    /// Where a condition holds, if that can be told; what it needs to be assumed of parameters must leave something to execute.
+    fn known_condition(&mut self, c: Value, place: &Place) -> Result<Option<Set>, Fail> {
+        let before = (self.assumed.clone(), self.assumptions.clone(), self.ranges.clone());
+        let found = match self.condition(c, place) {
+            Ok(holds) if !place.domain.clone().params()?.is_disjoint(&self.assumed)? => {
+                return Ok(Some(holds));
+            }
+            Ok(_) | Err(Stop::Blocker(_)) => Ok(None),
+            Err(Stop::Isl(e)) => Err(e.into()),
+        };
+        (self.assumed, self.assumptions, self.ranges) = before;
+        found
+    }
+
+    pub fn place_of(&self, flow: &Flow, v: Value) -> Option<Place> {
+        let block = ir::parent(v)?;
+        match flow.within.get(&block) {
+            Some(k) => flow.subregions[*k].place(v),
+            None => self.place(flow, block, Some(v)).ok(),
+        }
+    }
+
+    /// Whether all instructions of the region that give the sum `e` say that it does not wrap. Scalar evolution drops what holds for an instruction only
+    /// where its value is of use: the element of an access, and where it branches to, are.
+    pub fn never_wraps_here(&mut self, e: &ScevExpr) -> bool {
+        if !self.has_unknown(e) {
+            return false;
+        }
+        if let Some(known) = self.unwrapped.get(&e.handle) {
+            return *known;
+        }
+        let mut found = false;
+        let mut all = true;
+        for v in self.region.blocks.iter().copied().flat_map(ir::instructions) {
+            if ir::int_bits(v) != Some(e.bits) {
+                continue;
+            }
+            let scope = ir::parent(v).and_then(|b| self.an.innermost_loop(b));
+            if self.an.scev(v, scope).handle == e.handle {
+                found = true;
+                all &= ir::is_sum_without_wrap(v);
+            }
+        }
+        self.unwrapped.insert(e.handle, found && all);
+        found && all
+    }
+
+    /// Whether `e` multiplies by numbers only.
+    fn is_sum(&self, e: &ScevExpr) -> bool {
+        let number = |o: &ScevExpr| matches!(o.kind, ScevKind::Constant(_));
+        match &e.kind {
+            ScevKind::Mul(ops) => {
+                ops.iter().filter(|o| !number(o)).count() == 1 && ops.iter().all(|o| self.is_sum(o))
+            }
+            _ => e.operands().into_iter().all(|o| self.is_sum(o)),
+        }
+    }
+
+    /// Whether the expression has a part that scalar evolution knows nothing of.
+    fn has_unknown(&self, e: &ScevExpr) -> bool {
+        match &e.kind {
+            ScevKind::Unknown(v) => self.defined_inside(*v),
+            _ => e.operands().into_iter().any(|o| self.has_unknown(o)),
+        }
+    }
+
+    /// The smallest parts of `e` that are not affine, of whatever value: what is made of them (minima, maxima, selections) bounds them.
+    fn unknown_parts(
+        &mut self,
+        flow: &Flow,
+        load: Value,
+        e: &ScevExpr,
+        place: &Place,
+        found: &mut Vec<Chosen>,
+    ) -> Result<(), Fail> {
+        if !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle) {
+            return Ok(());
+        }
+        if !e.is_pointer && self.affine(e, place)?.is_some() {
+            return Ok(());
+        }
+        let whole = match &e.kind {
+            ScevKind::Unknown(v) if self.is_selection(*v) => {
+                let scope = self.scope(*v, place);
+                let mut parts = Vec::new();
+                if compared(ir::operand(*v, 0), &mut parts, MAX_DEPTH) {
+                    parts.extend([ir::operand(*v, 1), ir::operand(*v, 2)]);
+                    for p in parts {
+                        let p = self.an.scev(p, scope);
+                        self.unknown_parts(flow, load, &p, place, found)?;
+                    }
+                    return Ok(());
+                }
+                true
+            }
+            ScevKind::Unknown(_) => true,
+            ScevKind::ZeroExtend(x) => matches!(&x.kind, ScevKind::Unknown(v) if !self.is_selection(*v)),
+            // A sum that may wrap is a value like any other; products are left to what is known of their factors.
+            ScevKind::Add(_) | ScevKind::Mul(_) => {
+                let wraps = !e.is_pointer && e.bits <= 32 && !e.nsw && self.is_sum(e);
+                divisor(e).is_some() || wraps && !self.never_wraps_here(e)
+            }
+            _ => false,
+        };
+        if !whole {
+            return (e.operands().into_iter())
+                .try_for_each(|o| self.unknown_parts(flow, load, o, place, found));
+        }
+        // Numbers of 64 bits that may be any could wrap where they are computed with.
+        let wide = e.bits > 32 && !matches!(e.kind, ScevKind::ZeroExtend(_));
+        if wide && !is_bounded(&self.values(flow, e, place, MAX_DEPTH)?)? {
+            return self.bounded_parts(flow, load, e, place, found);
+        }
+        match self.computed(load, e) {
+            Some(c) => {
+                found.push(c);
+                Ok(())
+            }
+            // A sum that scalar evolution has put together, where wrapping may not matter.
+            None => {
+                (e.operands().into_iter()).try_for_each(|o| self.unknown_parts(flow, load, o, place, found))
+            }
+        }
+    }
+
+    /// The largest parts of `e` that are bounded, and not affine.
+    fn bounded_parts(
+        &mut self,
+        flow: &Flow,
+        load: Value,
+        e: &ScevExpr,
+        place: &Place,
+        found: &mut Vec<Chosen>,
+    ) -> Result<(), Fail> {
+        if !self.has_unknown(e) || found.iter().any(|c| c.scev.handle == e.handle) {
+            return Ok(());
+        }
+        if !e.is_pointer && e.bits <= 64 {
+            if self.affine(e, place)?.is_some() {
+                return Ok(());
+            }
+            if let Some(c) = self.computed(load, e)
+                && is_bounded(&self.values(flow, e, place, MAX_DEPTH)?)?
+            {
+                found.push(c);
+                return Ok(());
+            }
+        }
+        e.operands().into_iter().try_for_each(|o| self.bounded_parts(flow, load, o, place, found))
+    }
+
+    /// The instruction from which the address of `load` is computed and that gives `e`.
+    fn computed(&self, load: Value, e: &ScevExpr) -> Option<Chosen> {
+        let (inner, unsigned) = match &e.kind {
+            ScevKind::ZeroExtend(x) => (Some(x.handle), true),
+            ScevKind::SignExtend(x) => (Some(x.handle), false),
+            _ => (None, false),
+        };
+        let scope = ir::parent(load).and_then(|p| self.an.innermost_loop(p));
+        let (mut work, mut seen) = (vec![ir::address(load)?], BTreeSet::new());
+        let mut narrower = None;
+        while let Some(v) = work.pop() {
+            if !self.defined_inside(v) || seen.len() >= MAX_VALUES || !seen.insert(v) {
+                continue;
+            }
+            if ir::int_bits(v).is_some() {
+                let own = self.an.scev(v, scope).handle;
+                if own == e.handle {
+                    return Some(Chosen { scev: e.clone(), value: v, unsigned: false });
+                }
+                if Some(own) == inner {
+                    narrower = Some(Chosen { scev: e.clone(), value: v, unsigned });
+                }
+            }
+            if !matches!(ir::opcode(v), Some(Op::LLVMPHI | Op::LLVMLoad)) {
+                work.extend(ir::operands(v));
+            }
+        }
+        narrower
+    }
+}
+
+/// Collects what integers a condition compares; whether that is all it depends on.
+fn compared(condition: Value, found: &mut Vec<Value>, depth: u32) -> bool {
+    let all = ir::operands(condition);
+    match ir::opcode(condition) {
+        Some(Op::LLVMICmp) if all.iter().all(|o| ir::int_bits(*o).is_some()) => {
+            found.extend(all);
+            true
+        }
+        Some(Op::LLVMAnd | Op::LLVMOr | Op::LLVMXor | Op::LLVMSelect | Op::LLVMFreeze) if depth > 0 => {
+            all.into_iter().all(|o| ir::constant_int(o).is_some() || compared(o, found, depth - 1))
+        }
+        _ => ir::constant_int(condition).is_some(),
+    }
+}
