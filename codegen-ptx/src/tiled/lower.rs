@@ -6,8 +6,8 @@
 //!
 //! `void @pollyrs.async.chunk(ptr to, ptr from, i1 low, i1 high)` starts to copy 16 bytes, aligned to 16, from an array that no one writes during the launch to
 //! shared memory; without `low` or `high`, the lower or the upper half is not the array's, or nobody asks for it, and any value will do. (A target may read it:
-//! memory is not divided so finely that one half could be missing.) `@pollyrs.async.commit()` ends a group of copies, and `@pollyrs.async.wait.m()` waits for all groups of the thread but the last `m`. Only code for
-//! `@pollyrs.has_mma` ([`super::product`]) reaches them. The emulated device copies at once.
+//! memory is not divided so finely that one half could be missing.) `@pollyrs.async.commit()` ends a group of copies, and `@pollyrs.async.wait.m()` waits for all
+//! groups of the thread but the last `m`. Only code for `@pollyrs.has_mma` ([`super::product`]) reaches them. The emulated device copies at once.
 
 use crate::cell::type_of;
 use crate::error::Result;
@@ -162,9 +162,10 @@ fn replace_copies(
     wait: impl Fn(&Ir, u32) -> LLVMValueRef,
 ) -> Result<()> {
     if let Some(f) = find_function(module, CHUNK) {
-        // SAFETY: a live call with four arguments.
         replace_calls(module, f, |ir, call| {
-            Ok(copy(ir, [0, 1, 2, 3].map(|i| unsafe { LLVMGetOperand(call, i) })))
+            // SAFETY: a live call with four arguments.
+            let argument = |i| unsafe { LLVMGetOperand(call, i) };
+            Ok(copy(ir, [0, 1, 2, 3].map(argument)))
         })?;
     }
     if let Some(f) = find_function(module, COMMIT) {
@@ -191,7 +192,8 @@ fn copies_to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
         |ir, [to, from, ..]| {
             let to = ir.addrspace_cast(to, ir.pointer_in(3));
             let from = ir.addrspace_cast(from, ir.pointer_in(1));
-            call(ir, "llvm.nvvm.cp.async.cg.shared.global.16", &[to, from])
+            // Through the first cache: past it, products took 12 to 70% longer on an H200 (`bench/RESULTS.md`).
+            call(ir, "llvm.nvvm.cp.async.ca.shared.global.16", &[to, from])
         },
         |ir| call(ir, "llvm.nvvm.cp.async.commit.group", &[]),
         |ir, groups| call(ir, "llvm.nvvm.cp.async.wait.group", &[ir.int32(groups)]),

@@ -246,7 +246,7 @@ unsafe fn join(
                 let to = address(LLVMGetOperand(*store, 0), SHARED);
                 let from = address(LLVMGetOperand(*store, 1), GLOBAL);
                 let signature = function_type(ir.void_type(), &[i64, i64, bool]);
-                let text = "@$2 cp.async.cg.shared.global [$0], [$1], 16;";
+                let text = "@$2 cp.async.ca.shared.global [$0], [$1], 16;";
                 ir.assembly(signature, text, "l,l,b,~{memory}", true, &[to, from, condition]);
                 LLVMInstructionEraseFromParent(*store);
                 continue;

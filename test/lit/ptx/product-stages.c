@@ -8,9 +8,9 @@
 // OLD-NOT: {{cp.async|mma.sync}}
 
 // CHECK:          .visible .entry gemm_K0(
-// CHECK-NOT:      cp.async.ca
-// CHECK-COUNT-8:  cp.async.cg.shared.global [%rd{{[0-9]+}}{{(\+[0-9]+)?}}], [%rd{{[0-9]+}}], 16;
-// CHECK-COUNT-2:  @%p{{[0-9]+}} cp.async.cg.shared.global [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16;
+// CHECK-NOT:      cp.async.cg
+// CHECK-COUNT-8:  cp.async.ca.shared.global [%rd{{[0-9]+}}{{(\+[0-9]+)?}}], [%rd{{[0-9]+}}], 16;
+// CHECK-COUNT-2:  @%p{{[0-9]+}} cp.async.ca.shared.global [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16;
 // CHECK-COUNT-3:  cp.async.commit_group
 // CHECK:          cp.async.wait_group 2;
 // CHECK-NEXT:     bar.sync
