@@ -24,9 +24,6 @@ use pollyrs_schedule::{Panel, SharedGroup};
 use pollyrs_scop::ElemType;
 use std::collections::BTreeSet;
 
-/// Bytes of an element that a target copies by itself: doubles.
-const ASYNC_BYTES: u32 = 8;
-
 /// How the threads of a block share the vectors of a buffer.
 pub(super) struct Share {
     /// Elements of a vector.
@@ -37,7 +34,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    fn new(k: &KernelBuilder<'_>, g: &SharedGroup) -> Share {
+    pub fn new(k: &KernelBuilder<'_>, g: &SharedGroup) -> Share {
         let bytes = k.scop.array(g.array).elem.bytes();
         let last = g.size.last().copied().unwrap_or(1);
         let fits = |w: &u32| w * bytes <= VECTOR_BYTES && last.is_multiple_of(*w);
@@ -47,7 +44,7 @@ impl Share {
         Share { width, vectors: g.size.iter().product::<u32>() / width, threads }
     }
 
-    fn rounds(&self) -> u32 {
+    pub fn rounds(&self) -> u32 {
         self.vectors.div_ceil(self.threads)
     }
 
@@ -71,7 +68,7 @@ impl Share {
     }
 
     /// The place in the buffer of a vector's first element; the last vector stands in for those beyond the buffer.
-    fn local(
+    pub fn local(
         &self,
         k: &KernelBuilder<'_>,
         g: &SharedGroup,
@@ -155,13 +152,13 @@ pub(super) struct Source {
     pub ty: LLVMTypeRef,
     /// What every access of the program claims.
     pub align: u32,
-    base: LLVMValueRef,
+    pub base: LLVMValueRef,
     /// Sizes of the array's dimensions but the first.
     pub sizes: Vec<LLVMValueRef>,
 }
 
 impl Source {
-    fn new(k: &mut KernelBuilder<'_>, g: &SharedGroup) -> Result<Source> {
+    pub fn new(k: &mut KernelBuilder<'_>, g: &SharedGroup) -> Result<Source> {
         let elem = k.scop.array(g.array).elem;
         let Some(base) = k.arrays.get(&g.array).copied() else {
             return internal("a buffer without an array");
@@ -178,7 +175,7 @@ impl Source {
     }
 
     /// The linear offset of an element.
-    fn linear(&self, k: &KernelBuilder<'_>, at: &[LLVMValueRef]) -> LLVMValueRef {
+    pub fn linear(&self, k: &KernelBuilder<'_>, at: &[LLVMValueRef]) -> LLVMValueRef {
         let ir = k.ir;
         let first = at.first().copied().unwrap_or(ir.int(0));
         at.iter().skip(1).zip(&self.sizes).fold(first, |sum, (s, size)| ir.add(ir.mul(sum, *size), *s))
@@ -292,6 +289,35 @@ fn starts_in_box(k: &KernelBuilder<'_>, g: &SharedGroup, d: usize) -> Result<boo
     Ok(k.kernel.grid[m].lower.clone().scale(tile)?.lt_set(dim.min.clone())?.is_empty()?)
 }
 
+/// The first and last subscripts that the launch reads, by dimension, as the loop over strips needs them; the first copy begins at `first`.
+pub(super) fn limits(
+    k: &KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    g: &SharedGroup,
+    first: &[LLVMValueRef],
+) -> Result<Vec<(LLVMValueRef, LLVMValueRef)>> {
+    let limit = |(d, (min, max)): (usize, &(AstExpr, AstExpr))| {
+        let min = if starts_in_box(k, g, d)? { first[d] } else { emit.emit_int(min)? };
+        Ok((min, emit.emit_int(max)?))
+    };
+    bounds(k, g)?.iter().enumerate().map(limit).collect()
+}
+
+/// Whether the `size` subscripts from each of `starts` on are from `min` to `max`.
+pub(super) fn within(
+    k: &KernelBuilder<'_>,
+    size: u32,
+    starts: [LLVMValueRef; 2],
+    (min, max): (LLVMValueRef, LLVMValueRef),
+) -> LLVMValueRef {
+    let ir = k.ir;
+    starts.into_iter().fold(ir.bool(true), |all, start| {
+        let end = ir.add(start, ir.int(i64::from(size) - 1));
+        let inside = ir.and(ir.icmp(LLVMIntSLE, min, start), ir.icmp(LLVMIntSLE, end, max));
+        ir.and(all, inside)
+    })
+}
+
 impl Stream {
     /// The stream of the copies from `first` to `last`, with `second` the one behind the first.
     pub fn new(
@@ -316,15 +342,8 @@ impl Stream {
             let mut clamps = vec![None; g.size.len()];
             // Of elements.
             let mut singles = vec![None; g.size.len()];
-            for (d, (min, max)) in bounds(k, g)?.iter().enumerate() {
-                let begins = starts_in_box(k, g, d)?;
-                let (min, max) = (if begins { at[0][d] } else { emit.emit_int(min)? }, emit.emit_int(max)?);
-                let mut all = ir.bool(true);
-                for lower in [at[0][d], at[2][d]] {
-                    let end = ir.add(lower, ir.int(i64::from(g.size[d]) - 1));
-                    all = ir.and(all, ir.icmp(LLVMIntSLE, min, lower));
-                    all = ir.and(all, ir.icmp(LLVMIntSLE, end, max));
-                }
+            for (d, (min, max)) in limits(k, emit, g, &at[0])?.into_iter().enumerate() {
+                let all = within(k, g.size[d], [at[0][d], at[2][d]], (min, max));
                 let moves = g.along[d].is_some() && !strict;
                 singles[d] = moves.then(|| (ir.sub(min, at[0][d]), ir.sub(max, at[0][d])));
                 if moves && d + 1 < g.size.len() {
@@ -442,78 +461,6 @@ impl Stream {
                 ir.phi(type_of(arms[0].1[i]), &incoming)
             })
             .collect())
-    }
-}
-
-impl Stream {
-    /// Whether the target could copy whole vectors to the buffers by itself.
-    pub fn copies(&self, k: &KernelBuilder<'_>, panel: &Panel) -> bool {
-        self.sources.iter().zip(&panel.groups).all(|(s, g)| {
-            s.whole()
-                && s.elem.bytes() == ASYNC_BYTES
-                && s.align >= ASYNC_BYTES
-                && g.strides().last() == Some(&1)
-                && g.strides().iter().rev().skip(1).all(|stride| stride.is_multiple_of(s.share.width))
-                && s.share.vectors.is_multiple_of(s.share.threads)
-                && k.kernel.tiling.as_ref().is_some_and(|t| t.helpers <= 1)
-        })
-    }
-
-    /// Starts to copy the strip `args` from these addresses to the buffers that start `offset` bytes into shared memory; what has to be clamped is
-    /// copied at once.
-    #[allow(clippy::too_many_arguments)]
-    pub fn copy(
-        &self,
-        k: &mut KernelBuilder<'_>,
-        function: LLVMValueRef,
-        emit: &ExprEmitter<'_>,
-        panel: &Panel,
-        addresses: &[Vec<LLVMValueRef>],
-        args: &[LLVMValueRef],
-        offset: LLVMValueRef,
-    ) -> Result<()> {
-        let ir = k.ir;
-        let block = |name: &str| ir.append_block(function, name);
-        let (vectors, other, elements, rest, after) =
-            (block("vectors"), block("unaligned"), block("elements"), block("clamped"), block("copied"));
-        ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(2)), vectors, other);
-        ir.at_end(other);
-        ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(1)), elements, rest);
-        for (arm, aligned) in [(vectors, true), (elements, false)] {
-            ir.at_end(arm);
-            let thread = thread(k)?;
-            let (starts, _) = layout(k, panel);
-            let groups = self.sources.iter().zip(addresses).zip(&panel.groups).zip(starts);
-            for (at, (((source, addresses), g), start)) in groups.enumerate() {
-                if let Some(lanes) = self.lanes.as_ref().filter(|_| !aligned) {
-                    let buffer = buffer(k, offset, start);
-                    for (from, to) in
-                        lanes[at].addresses(k, addresses[0]).into_iter().zip(lanes[at].places(k, g, thread))
-                    {
-                        lower::copy(k, ASYNC_BYTES, ir.element(source.ty, buffer, to), from);
-                    }
-                    continue;
-                }
-                for (r, from) in (0..).zip(addresses) {
-                    let to = place(k, &source.share, g, thread, r, (offset, start));
-                    if aligned {
-                        lower::copy(k, VECTOR_BYTES, to, *from);
-                        continue;
-                    }
-                    for i in (0..source.share.width).map(|i| ir.int(i.into())) {
-                        let (to, from) = (ir.element(source.ty, to, i), ir.element(source.ty, *from, i));
-                        lower::copy(k, ASYNC_BYTES, to, from);
-                    }
-                }
-            }
-            ir.br(after);
-        }
-        ir.at_end(rest);
-        let values = clamped(k, emit, panel, args)?;
-        store(k, function, panel, &values, offset)?;
-        ir.br(after);
-        ir.at_end(after);
-        Ok(())
     }
 }
 

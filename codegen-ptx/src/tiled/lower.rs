@@ -4,9 +4,10 @@
 //! ordinary load it would not survive: the optimizer splits it into elements, and merges these with the loads of the unaligned case.
 //! `@pollyrs.own.T.n(ptr)` is the same for elements that only the thread itself writes, behind the load and with values made from it.
 //!
-//! `void @pollyrs.async.n(ptr to, ptr from)` starts to copy `n` bytes, aligned to `n`, from an array that no one writes during the launch to shared memory;
-//! `@pollyrs.async.commit()` ends a group of copies, and `@pollyrs.async.wait.m()` waits for all groups of the thread but the last `m`. Only code for
-//! `@pollyrs.has_mma` ([`super::product`]) reaches them. The emulated device copies at once.
+//! `void @pollyrs.async.chunk(ptr to, ptr from, i1 low, i1 high)` starts to copy 16 bytes, aligned to 16, from an array that no one writes during the launch to
+//! shared memory; without `low` or `high`, the lower or the upper half is not the array's, or nobody asks for it, and any value will do. (A target may read it:
+//! memory is not divided so finely that one half could be missing.) `@pollyrs.async.commit()` ends a group of copies, and `@pollyrs.async.wait.m()` waits for all
+//! groups of the thread but the last `m`. Only code for `@pollyrs.has_mma` ([`super::product`]) reaches them. The emulated device copies at once.
 
 use crate::cell::type_of;
 use crate::error::Result;
@@ -121,9 +122,8 @@ fn load(
 }
 
 const ASYNC: &str = "pollyrs.async.";
+pub(super) const CHUNK: &str = "pollyrs.async.chunk";
 const COMMIT: &str = "pollyrs.async.commit";
-/// Sizes of copies, and their caches: whole vectors need not stay in the first one.
-const SIZES: [(u32, &str); 2] = [(8, "ca"), (16, "cg")];
 /// A number of groups is part of the instruction; no more are waited for.
 const MOST_GROUPS: u32 = 8;
 /// The architecture from which on there are such copies.
@@ -139,9 +139,9 @@ fn effect(k: &KernelBuilder<'_>, name: &str, args: &[LLVMValueRef]) {
     k.ir.call_function(f, args);
 }
 
-/// Starts to copy `size` bytes, one of [`SIZES`].
-pub(super) fn copy(k: &KernelBuilder<'_>, size: u32, to: LLVMValueRef, from: LLVMValueRef) {
-    effect(k, &format!("{ASYNC}{size}"), &[to, from]);
+/// Starts to copy a chunk of which these halves have a meaning.
+pub(super) fn copy(k: &KernelBuilder<'_>, to: LLVMValueRef, from: LLVMValueRef, halves: [LLVMValueRef; 2]) {
+    effect(k, CHUNK, &[to, from, halves[0], halves[1]]);
 }
 
 /// Ends a group of copies.
@@ -154,19 +154,18 @@ pub(super) fn wait(k: &KernelBuilder<'_>, groups: u32) {
     effect(k, &format!("{ASYNC}wait.{}", groups.min(MOST_GROUPS - 1)), &[]);
 }
 
-/// Replaces copies, commits and waits, each by what a function builds: to, from and size; nothing; the number of groups.
+/// Replaces copies, commits and waits, each by what a function builds: to, from and halves; nothing; the number of groups.
 fn replace_copies(
     module: LLVMModuleRef,
-    copy: impl Fn(&Ir, LLVMValueRef, LLVMValueRef, (u32, &str)) -> LLVMValueRef,
+    copy: impl Fn(&Ir, [LLVMValueRef; 4]) -> LLVMValueRef,
     commit: impl Fn(&Ir) -> LLVMValueRef,
     wait: impl Fn(&Ir, u32) -> LLVMValueRef,
 ) -> Result<()> {
-    for (size, cache) in SIZES {
-        let Some(f) = find_function(module, &format!("{ASYNC}{size}")) else { continue };
+    if let Some(f) = find_function(module, CHUNK) {
         replace_calls(module, f, |ir, call| {
-            // SAFETY: a live call with two arguments.
-            let (to, from) = unsafe { (LLVMGetOperand(call, 0), LLVMGetOperand(call, 1)) };
-            Ok(copy(ir, to, from, (size, cache)))
+            // SAFETY: a live call with four arguments.
+            let argument = |i| unsafe { LLVMGetOperand(call, i) };
+            Ok(copy(ir, [0, 1, 2, 3].map(argument)))
         })?;
     }
     if let Some(f) = find_function(module, COMMIT) {
@@ -182,7 +181,7 @@ fn replace_copies(
 /// Copies as instructions of PTX; nothing where the architecture has none and nothing reaches them.
 fn copies_to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
     if arch < ASYNC_FROM {
-        return replace_copies(module, |ir, _, _, _| ir.null(), Ir::null, |ir, _| ir.null());
+        return replace_copies(module, |ir, _| ir.null(), Ir::null, |ir, _| ir.null());
     }
     let call = |ir: &Ir, name: &str, args: &[LLVMValueRef]| {
         let params: Vec<_> = args.iter().map(|a| type_of(*a)).collect();
@@ -190,23 +189,25 @@ fn copies_to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
     };
     replace_copies(
         module,
-        |ir, to, from, (size, cache)| {
+        |ir, [to, from, ..]| {
             let to = ir.addrspace_cast(to, ir.pointer_in(3));
             let from = ir.addrspace_cast(from, ir.pointer_in(1));
-            call(ir, &format!("llvm.nvvm.cp.async.{cache}.shared.global.{size}"), &[to, from])
+            // Through the first cache: past it, products took 12 to 70% longer on an H200 (`bench/RESULTS.md`).
+            call(ir, "llvm.nvvm.cp.async.ca.shared.global.16", &[to, from])
         },
         |ir| call(ir, "llvm.nvvm.cp.async.commit.group", &[]),
         |ir, groups| call(ir, "llvm.nvvm.cp.async.wait.group", &[ir.int32(groups)]),
     )
 }
 
-/// Copies as loads and stores of eight bytes.
+/// Copies as loads and stores of eight bytes; the other half stands in for one without a meaning.
 fn copies_to_host(module: LLVMModuleRef) -> Result<()> {
     const WORD: u32 = 8;
-    let copy = |ir: &Ir, to, from, (size, _): (u32, &str)| {
-        for at in (0..size).step_by(WORD as usize).map(|at| ir.int(at.into())) {
-            let v = ir.load_aligned(ir.i64_type(), ir.byte_offset(from, at), WORD);
-            ir.store_aligned(v, ir.byte_offset(to, at), WORD);
+    let copy = |ir: &Ir, [to, from, low, high]: [LLVMValueRef; 4]| {
+        let upper = ir.byte_offset(from, ir.int(WORD.into()));
+        for (at, from) in [(0, ir.select(low, from, upper)), (WORD, ir.select(high, upper, from))] {
+            let v = ir.load_aligned(ir.i64_type(), from, WORD);
+            ir.store_aligned(v, ir.byte_offset(to, ir.int(at.into())), WORD);
         }
         ir.null()
     };

@@ -42,6 +42,8 @@ const WARP: u32 = 32;
 struct Coordinate {
     /// Counted from the tile's start.
     local: Vec<LLVMValueRef>,
+    /// How far that is from the first point's.
+    steps: Vec<u32>,
     /// Of the point itself.
     plain: Vec<LLVMValueRef>,
     /// In the box.
@@ -50,6 +52,22 @@ struct Coordinate {
     inside: Vec<LLVMValueRef>,
     /// Whether the whole tile is in the box.
     full: LLVMValueRef,
+}
+
+/// A subscript in a buffer, counted from the buffer's first one.
+enum Local<'c> {
+    /// That of a point, by its number along a dimension.
+    Point(&'c Coordinate, usize),
+    Value(LLVMValueRef),
+}
+
+impl Local<'_> {
+    fn value(&self) -> LLVMValueRef {
+        match self {
+            Local::Point(c, p) => c.local[*p],
+            Local::Value(v) => *v,
+        }
+    }
 }
 
 /// A buffer in force.
@@ -74,6 +92,8 @@ pub(crate) struct Tiled<'a> {
     /// The number of the point along each dimension.
     point: Vec<usize>,
     buffers: Vec<Buffer>,
+    /// Where the elements of the buffers in force are, if chunks fill them.
+    places: Option<chunks::Places>,
     /// What was loaded from the buffers in force, so that all points that use an element share one load.
     loaded: BTreeMap<Element, LLVMValueRef>,
     pub shared_bytes: u32,
@@ -91,6 +111,15 @@ pub(crate) struct Tiled<'a> {
     args: Vec<LLVMValueRef>,
     /// Whether the code is that of threads all of whose points are in the box ([`Tiling::unrolled`]).
     whole: bool,
+}
+
+impl Tiled<'_> {
+    /// What is asked for next of the buffers in force is of fragments, or is not.
+    fn of_fragments(&mut self, yes: bool) {
+        if let Some(places) = &mut self.places {
+            places.fragments = yes;
+        }
+    }
 }
 
 /// The AST of the tiling, whose loops and conditions are the same in all threads and points.
@@ -150,6 +179,7 @@ fn free_of_points(e: &AstExpr) -> Result<bool> {
 }
 
 mod cells;
+mod chunks;
 mod copy;
 mod guard;
 use cells::transfer;
@@ -201,6 +231,7 @@ pub(crate) fn emit<'a>(
         cells,
         point: vec![0; tiling.dims.len()],
         buffers: Vec::new(),
+        places: None,
         loaded: BTreeMap::new(),
         shared_bytes: 0,
         products: false,
@@ -293,7 +324,8 @@ fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<V
             .emit_int(&crate::ast_expr::pw_aff_expr(&d.min, Some(&k.kernel.context.clone().params()?))?)?;
         let end = ir.add(start, ir.int(tile - 1));
         let full = ir.and(ir.icmp(LLVMIntSLE, min, start), ir.icmp(LLVMIntSLE, end, max));
-        let mut c = Coordinate { local: vec![], plain: vec![], value: vec![], inside: vec![], full };
+        let mut c =
+            Coordinate { local: vec![], steps: vec![], plain: vec![], value: vec![], inside: vec![], full };
         for p in 0..d.points {
             let step = p / d.vector * d.vector * b.size + p % d.vector;
             let local = ir.add(first, ir.int(step.into()));
@@ -304,6 +336,7 @@ fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<V
             let above = ir.icmp(LLVMIntSLE, min, v);
             let below = ir.icmp(LLVMIntSLE, v, max);
             c.local.push(local);
+            c.steps.push(step);
             c.plain.push(v);
             c.value.push(ir.select(below, ir.select(above, v, min), max));
             c.inside.push(ir.and(above, below));
@@ -404,18 +437,23 @@ pub(crate) fn shared(
         return Ok(Some(*v));
     }
     let bytes = k.scop.array(g.array).elem.bytes();
-    let mut offset = ir.int(0);
-    for (d, stride) in g.strides().into_iter().enumerate() {
-        let local = match (g.along[d], subscripts[d]) {
-            (Some(m), _) => t.coordinates[m].local[t.point[m]],
-            (None, Some(s)) => ir.sub(s, b.lower[d]),
+    let mut locals = Vec::new();
+    for (d, s) in subscripts.iter().enumerate() {
+        locals.push(match (g.along[d], s) {
+            (Some(m), _) => Local::Point(&t.coordinates[m], t.point[m]),
+            (None, Some(s)) => Local::Value(ir.sub(*s, b.lower[d])),
             (None, None) => return internal("a subscript that nothing gives"),
-        };
-        offset = ir.add(offset, ir.mul(local, ir.int(stride.into())));
+        });
     }
+    let offset = match &t.places {
+        Some(places) => places.offset(ir, b.group, &locals),
+        None => (locals.iter().zip(g.strides()))
+            .fold(ir.int(0), |sum, (l, stride)| ir.add(sum, ir.mul(l.value(), ir.int(stride.into())))),
+    };
     // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes. (The columns of fragments are no points.)
     let mut align = bytes;
-    if let Some(fast) = g.order.last()
+    if t.places.is_none()
+        && let Some(fast) = g.order.last()
         && let Some(m) = g.along[*fast]
         && !t.coordinates[m].plain.is_empty()
         && t.tiling.dims[m].vector * bytes >= VECTOR_BYTES

@@ -13,7 +13,7 @@ use super::walk::{
     barrier_after, barrier_before, constant_step, enter, fill, join, only_statement, part, straight,
     walk_for, whole_strip,
 };
-use super::{copy, state};
+use super::{chunks, copy, state};
 use crate::ast_expr::ExprEmitter;
 use crate::cell::type_of;
 use crate::error::Result;
@@ -128,27 +128,31 @@ pub(super) fn pipeline<'a>(
     ];
     let ends = [at_first.as_slice(), &at_second, &at_end];
     let span = Span { name: name.clone(), init, step, last, first: at_first.clone() };
-    let stream = copy::Stream::new(k, emit, panel, ends)?;
+    let products = tiling.stages > 1
+        && panel.strip.is_multiple_of(product::DEPTH)
+        && panel.strip > product::DEPTH
+        && chunks::fit(k, panel);
+    let stream = if products { None } else { Some(copy::Stream::new(k, emit, panel, ends)?) };
     ir.cond_br(whole, first, left);
     let mut arms = vec![(init, ir.block())];
     ir.at_end(first);
     // As operations of a warp, where the target has them.
-    if tiling.stages > 1
-        && panel.strip.is_multiple_of(product::DEPTH)
-        && panel.strip > product::DEPTH
-        && stream.copies(k, panel)
-        && let Some((statement, args)) = only_statement(&strips.inner.for_body()?)?
-    {
+    if products && let Some((statement, args)) = only_statement(&strips.inner.for_body()?)? {
         enter(k, emit, strips.panel, &at_first, ir.int(0), 2)?;
         if let Some(fragments) = Fragments::new(k, &statement, &args)? {
             let (warp, alone) = (block("fragments"), block("points"));
             ir.cond_br(product::available(k), warp, alone);
             ir.at_end(warp);
-            let products = Products { strips, span: &span, stream: &stream, fragments: &fragments, function };
+            let chunks = &chunks::Chunks::new(k, emit, panel, ends)?;
+            let products = Products { strips, span: &span, chunks, fragments: &fragments, function };
             arms.push(products.whole_strips(k, emit, left)?);
             ir.at_end(alone);
         }
     }
+    let stream = match stream {
+        Some(stream) => stream,
+        None => copy::Stream::new(k, emit, panel, ends)?,
+    };
     arms.push(whole_strips(k, function, emit, strips, &span, &stream, left)?);
 
     ir.at_end(left);

@@ -10,12 +10,13 @@
 //!   store %x, register
 //! next:
 //! ```
-//! and the same for a store from a register to memory.
+//! and the same for stores from registers to memory, and for copies of chunks ([`lower::CHUNK`]).
 //!
 //! # Invariants
 //! - A block that has anything else in it than address computations and such accesses stays behind its branch: nothing rests on the mark.
 //! - The elements are aligned to their size, in global or shared memory.
 
+use super::lower;
 use crate::error::Result;
 use crate::ir::Ir;
 use crate::kernel::SHARED as SHARED_MEMORY;
@@ -49,7 +50,7 @@ pub(crate) fn kind(ctx: LLVMContextRef) -> u32 {
 struct Guarded {
     /// A load, and the store of its value to a register.
     load: Option<(LLVMValueRef, LLVMValueRef)>,
-    /// Stores to memory.
+    /// Stores to memory, and copies of chunks.
     stores: Vec<LLVMValueRef>,
 }
 
@@ -113,10 +114,11 @@ unsafe fn guarded(own: LLVMBasicBlockRef, next: LLVMBasicBlockRef) -> Option<Gua
                 LLVMLoad => loads.push(i),
                 LLVMStore if is_slot(LLVMGetOperand(i, 1)) => kept.push(i),
                 LLVMStore => stores.push(i),
+                LLVMCall if is_copy(i) => stores.push(i),
                 _ => return None,
             }
         }
-        if stores.len() > MOST || !stores.iter().chain(&loads).all(|i| element(*i).is_some()) {
+        if stores.len() > MOST || !stores.iter().chain(&loads).all(|i| is_copy(*i) || element(*i).is_some()) {
             return None;
         }
         match (&loads[..], &kept[..], stores.is_empty()) {
@@ -129,6 +131,15 @@ unsafe fn guarded(own: LLVMBasicBlockRef, next: LLVMBasicBlockRef) -> Option<Gua
             _ => None,
         }
     }
+}
+
+/// Whether an instruction copies a chunk.
+///
+/// # Safety
+/// A live instruction.
+unsafe fn is_copy(i: LLVMValueRef) -> bool {
+    // SAFETY: as the caller says.
+    unsafe { !LLVMIsACallInst(i).is_null() && name_of(LLVMGetCalledValue(i)) == lower::CHUNK }
 }
 
 /// How a load or store accesses its element; `None` if no predicated instruction does.
@@ -230,6 +241,16 @@ unsafe fn join(
             LLVMInstructionEraseFromParent(load);
         }
         for store in &access.stores {
+            if is_copy(*store) {
+                ir.before(*store);
+                let to = address(LLVMGetOperand(*store, 0), SHARED);
+                let from = address(LLVMGetOperand(*store, 1), GLOBAL);
+                let signature = function_type(ir.void_type(), &[i64, i64, bool]);
+                let text = "@$2 cp.async.ca.shared.global [$0], [$1], 16;";
+                ir.assembly(signature, text, "l,l,b,~{memory}", true, &[to, from, condition]);
+                LLVMInstructionEraseFromParent(*store);
+                continue;
+            }
             let Some(e) = element(*store) else { continue };
             let value = LLVMGetOperand(*store, 0);
             ir.before(*store);

@@ -214,6 +214,7 @@ impl<'n> Fragments<'n> {
         let whole = t.tiling.lanes[y] == LANES[0]
             && t.tiling.lanes[x] == LANES[1]
             && t.tiling.dims[y].points.is_multiple_of(POINTS)
+            && t.tiling.dims[y].vector == 1
             && t.tiling.dims[x].vector == POINTS;
         let Some(mut product) = Product::of(k.scop, s).filter(|_| whole) else { return Ok(None) };
         if super::register(k, product.cell)?.is_none() {
@@ -301,15 +302,24 @@ impl Fragments<'_> {
             .collect();
         // Of the coordinates along x, those whose column in the fragment the lane reads.
         let t = state(k)?;
+        t.of_fragments(true);
         let own = std::mem::replace(
             &mut t.coordinates[x],
-            Coordinate { local: vec![], plain: vec![], value: vec![], inside: vec![], full: lane },
+            Coordinate {
+                local: vec![],
+                steps: vec![],
+                plain: vec![],
+                value: vec![],
+                inside: vec![],
+                full: lane,
+            },
         );
         let count = (t.tiling.dims[x].points / POINTS) as usize;
         let at_column =
             |local: LLVMValueRef| ir.add(ir.sub(local, ir.mul(lane, ir.int(POINTS.into()))), column);
         let fragment = Coordinate {
             local: (0..count).map(|j| at_column(own.local[j * POINTS as usize])).collect(),
+            steps: (0..count).map(|j| own.steps[j * POINTS as usize]).collect(),
             plain: vec![],
             value: own.value.clone(),
             inside: vec![],
@@ -341,7 +351,9 @@ impl Fragments<'_> {
                 }
             }
         }
-        state(k)?.loaded.clear();
+        let t = state(k)?;
+        t.loaded.clear();
+        t.of_fragments(false);
         Ok(Operands { a, b })
     }
 

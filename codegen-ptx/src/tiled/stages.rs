@@ -25,7 +25,8 @@
 //!
 //! In strips in which a guard keeps some point from an instance ([`Panel::full`](pollyrs_schedule::Panel::full)) the points run one by one.
 
-use super::copy::{self, Stream};
+use super::chunks::Chunks;
+use super::copy;
 use super::pipeline::{Span, Strips};
 use super::product::{DEPTH, Fragments, Operands};
 use super::walk::{barrier_after, barrier_before, enter, guarded, holds};
@@ -42,12 +43,12 @@ use pollyrs_schedule::planted::planted;
 pub(super) struct Products<'p, 'n> {
     pub strips: &'p Strips,
     pub span: &'p Span,
-    pub stream: &'p Stream,
+    pub chunks: &'p Chunks,
     pub fragments: &'p Fragments<'n>,
     pub function: LLVMValueRef,
 }
 
-/// Addresses of the thread's vectors, by group and round.
+/// Addresses of the thread's chunks, by group and round.
 type Addresses = Vec<Vec<LLVMValueRef>>;
 
 impl Products<'_, '_> {
@@ -66,10 +67,11 @@ impl Products<'_, '_> {
         let (_, bytes) = copy::layout(k, panel);
         let (bytes, all) = (ir.int(bytes.into()), ir.int(i64::from(stages * bytes)));
 
+        state(k)?.places = Some(self.chunks.places());
         // Others may still be reading the buffers for another loop.
         barrier_before(k);
         // Strips in front of `end` are on their way.
-        let (mut end, mut addresses) = (*init, self.stream.addresses.clone());
+        let (mut end, mut addresses) = (*init, self.chunks.addresses.clone());
         for s in 0..i64::from(stages) - 1 {
             let at = ir.add(*init, ir.int(step * s));
             end = self.ahead(k, emit, at, end, &addresses, ir.mul(bytes, ir.int(s)))?;
@@ -131,6 +133,7 @@ impl Products<'_, '_> {
             }
         };
         state(k)?.loaded.clear();
+        state(k)?.places = None;
         let done = ir.block();
         let again = [next, turned, end].into_iter();
         let again = again.chain(self.moved(k, &addresses).into_iter().flatten()).chain(factors.values());
@@ -225,7 +228,7 @@ impl Products<'_, '_> {
         ir.cond_br(ir.and(exists, whole), fetch, after);
         ir.at_end(fetch);
         let args = self.strips.args_at(emit, &self.span.name, at)?;
-        self.stream.copy(k, self.function, emit, panel, addresses, &args, offset)?;
+        self.chunks.copy(k, self.function, emit, panel, addresses, &args, offset)?;
         let (further, from) = (ir.add(at, ir.int(self.span.step)), ir.block());
         ir.br(after);
         ir.at_end(after);
@@ -236,7 +239,7 @@ impl Products<'_, '_> {
 
     /// The addresses of the next strip.
     fn moved(&self, k: &KernelBuilder<'_>, addresses: &Addresses) -> Addresses {
-        let groups = addresses.iter().zip(&self.stream.steps);
+        let groups = addresses.iter().zip(&self.chunks.steps);
         groups.map(|(g, step)| g.iter().map(|a| k.ir.byte_offset(*a, *step)).collect()).collect()
     }
 }
