@@ -8,6 +8,8 @@
 // ARGS: 17 40
 // OFFLOAD: any
 // KERNELS: quotients normalise one_line
+// STRATEGY: hybrid 1x4x24
+// STRATEGY: hybrid 1x2x16 windows+unroll+passing
 // FLAGS: -fno-math-errno
 #include "example.h"
 #include <math.h>
@@ -52,7 +54,7 @@ __attribute__((noinline)) static void fill(int n, float *P, float *Q, float *R, 
       P[at] = i >= 48 && at % 7 == 0 ? 0.0f : sized(block * 37 % 200 - (block ? 140 : 0), 1);
       Q[at] = sized(block * 53 % 120 - (block ? 60 : 0), 1);
       R[at] = i >= 48 && at % 11 == 0 ? 0.0f : sized(block * 91 % 260 - (block ? 140 : 0), 0);
-      G[at] = i >= 48 && at % 301 == 0 ? 1e-30f : sized(0, 1);
+      G[at] = G[(size_t)n * n + at] = i >= 48 && at % 301 == 0 ? 1e-30f : sized(0, 1);
       A[at] = at % 3000 > 2000 ? 0.0f : sized(0, 0);
     }
 }
@@ -64,7 +66,6 @@ int main(int argc, char **argv) {
   float *P = malloc(count * sizeof(float)), *Q = malloc(count * sizeof(float)), *R = malloc(count * sizeof(float));
   float *A = malloc(count * sizeof(float)), *B = calloc(count, sizeof(float));
   fill(n, P, Q, R, G, A);
-  memcpy(G + count, G, count * sizeof(float));
   quotients(steps, n, (void *)U, (void *)P, (void *)Q, (void *)R);
   normalise(steps, n, (void *)G);
   one_line(steps, (int)count, A, B);
