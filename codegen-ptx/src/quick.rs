@@ -98,6 +98,12 @@ enum Operation {
     Root,
 }
 
+/// Whether the program's flags allow an instruction's result to be approximate.
+pub(crate) fn is_approximate(i: LLVMValueRef) -> bool {
+    // SAFETY: a live instruction; only those that may have flags are asked for them.
+    unsafe { LLVMCanValueUseFastMathFlags(i) != 0 && LLVMGetFastMathFlags(i) & APPROXIMATE != 0 }
+}
+
 /// Whether an instruction is an exact division or root of floats or doubles.
 pub(crate) fn is_exact(i: LLVMValueRef) -> bool {
     exact(i).is_some()
@@ -112,7 +118,7 @@ fn exact(i: LLVMValueRef) -> Option<(Operation, usize)> {
             LLVMTypeKind::LLVMDoubleTypeKind => 1,
             _ => return None,
         };
-        if LLVMCanValueUseFastMathFlags(i) == 0 || LLVMGetFastMathFlags(i) & APPROXIMATE != 0 {
+        if LLVMCanValueUseFastMathFlags(i) == 0 || is_approximate(i) {
             return None;
         }
         match LLVMGetInstructionOpcode(i) {

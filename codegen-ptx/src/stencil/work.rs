@@ -3,6 +3,7 @@
 use crate::kernel::host_type;
 use crate::llvm::name_of;
 use crate::math::{self, Callee};
+use crate::quick;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMGetInstructionOpcode, LLVMGetTypeKind};
@@ -12,6 +13,8 @@ use pollyrs_scop::Scop;
 /// Instructions of an exact division or square root: an approximation, two or three refinements, the test for special cases
 /// and the branch around their code (ptxas 12.9, sm_90; counted), and the latency that this chain exposes.
 const DIVISION: [f64; 2] = [14.0, 20.0];
+/// Of one of floats that may be approximate: an instruction of another unit, and a factor.
+const APPROXIMATE: f64 = 3.0;
 /// Instructions of a function of the math library, about.
 const FUNCTION: f64 = 24.0;
 
@@ -24,13 +27,17 @@ pub fn work(scop: &Scop) -> Vec<f64> {
             (LLVMGetInstructionOpcode(i), kind == LLVMTypeKind::LLVMDoubleTypeKind)
         };
         match opcode {
+            LLVMFDiv if !wide && quick::is_approximate(i) => APPROXIMATE,
             LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg | LLVMAdd | LLVMSub | LLVMMul | LLVMAnd | LLVMOr
             | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMSIToFP
             | LLVMUIToFP | LLVMFPToSI | LLVMFPToUI | LLVMFPExt | LLVMFPTrunc => 1.0,
             LLVMFDiv | LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => DIVISION[usize::from(wide)],
             LLVMFRem => FUNCTION,
             // SAFETY: a live call.
-            LLVMCall => call(&name_of(unsafe { LLVMGetCalledValue(i) })),
+            LLVMCall => match name_of(unsafe { LLVMGetCalledValue(i) }).as_str() {
+                "llvm.sqrt.f32" | "sqrtf" if quick::is_approximate(i) => APPROXIMATE,
+                name => call(name),
+            },
             _ => 0.0,
         }
     };
