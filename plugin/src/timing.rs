@@ -133,25 +133,3 @@ impl Timer {
         Some(text)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn totals_add_up_in_order() {
-        let t = Timer::new(true);
-        assert_eq!(t.time(Phase::Host, || 1), 1);
-        assert_eq!(t.time(Phase::Detection, || 2) + t.time(Phase::Detection, || 3), 5);
-        let report = t.report("x.c").unwrap();
-        let (detection, host) = (report.find("(     2) detection"), report.find("(     1) host code"));
-        assert!(detection.is_some() && detection < host, "{report}");
-    }
-
-    #[test]
-    fn nothing_when_off() {
-        let t = Timer::new(false);
-        t.time(Phase::Host, || ());
-        assert_eq!(t.report("x.c"), None);
-    }
-}

@@ -53,3 +53,26 @@ fn call(name: &str) -> f64 {
         _ => FUNCTION,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls() {
+        for (name, want) in [
+            ("llvm.fmuladd.f32", 1.0),
+            ("llvm.fma.f64", 1.0),
+            ("llvm.fabs.f64", 1.0),
+            ("llvm.smax.i32", 1.0),
+            ("llvm.sqrt.f32", FUNCTION),
+            ("llvm.exp.f64", FUNCTION),
+            ("sqrtf", FUNCTION),
+            ("exp", FUNCTION),
+            ("llvm.lifetime.start.p0", 0.0),
+            ("llvm.assume", 0.0),
+        ] {
+            assert_eq!(call(name), want, "{name}");
+        }
+    }
+}
