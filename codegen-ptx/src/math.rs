@@ -110,6 +110,10 @@ const EXACT: &[(&str, &str)] = &[
     ("copysign", "copysign"),
 ];
 
+/// Functions of the C library, and bases of intrinsics, that give the nearest integer as an integer, and the intrinsic that gives it as a number.
+const NEAREST: &[(&str, &str)] =
+    &[("llrint", "rint"), ("llround", "round"), ("lrint", "rint"), ("lround", "round")];
+
 /// The other functions of the C library: name and kinds of arguments (`f` the function's own type, `i` an `int`).
 const LIBM: &[(&str, &str)] = &[
     ("acos", "f"),
@@ -148,7 +152,8 @@ const LIBM: &[(&str, &str)] = &[
 
 pub(crate) fn classify(name: &str) -> Callee {
     let Some(intrinsic) = name.strip_prefix("llvm.") else {
-        return if library_function(name).is_some() || exact_function(name).is_some() {
+        let nearest = split(name).any(|(base, _)| nearest_integer(base).is_some());
+        return if nearest || library_function(name).is_some() || exact_function(name).is_some() {
             Callee::Math
         } else {
             Callee::Unknown
@@ -158,14 +163,36 @@ pub(crate) fn classify(name: &str) -> Callee {
     if IGNORED.iter().any(|p| intrinsic.starts_with(p)) {
         return Callee::Ignored;
     }
-    let known = NATIVE.iter().any(|b| has_base(intrinsic, b)) || library_intrinsic(name).is_some();
+    let known = NATIVE.iter().any(|b| has_base(intrinsic, b))
+        || NEAREST.iter().any(|(b, _)| has_base(intrinsic, b))
+        || library_intrinsic(name).is_some();
     if known { Callee::Intrinsic } else { Callee::Unknown }
+}
+
+/// For a function of the family of `lround`, the base of the intrinsic that rounds the same way: `rint` for `lrint`.
+pub(crate) fn nearest_integer(base: &str) -> Option<&'static str> {
+    NEAREST.iter().find(|(n, _)| *n == base).map(|(_, rounds)| *rounds)
+}
+
+/// The intrinsic that rounds as the function or intrinsic `name` does, if that gives an integer: `llvm.round.f32` for `lroundf` and `llvm.lround.i64.f32`.
+pub(crate) fn rounding(name: &str) -> Option<String> {
+    let (base, ty) = match name.strip_prefix("llvm.") {
+        Some(intrinsic) => {
+            let (base, types) = intrinsic.split_once('.')?;
+            (nearest_integer(base)?, types.rsplit('.').next()?)
+        }
+        None => split(name).find_map(|(n, precision)| {
+            let ty = if precision == Precision::Single { "f32" } else { "f64" };
+            Some((nearest_integer(n)?, ty))
+        })?,
+    };
+    Some(format!("llvm.{base}.{ty}"))
 }
 
 /// Whether an intrinsic is one instruction of the device, or a few: of the native ones, all but roots.
 pub(crate) fn is_instruction(name: &str) -> bool {
     let native = |intrinsic: &str| NATIVE.iter().any(|b| has_base(intrinsic, b) && *b != "sqrt");
-    name.strip_prefix("llvm.").is_some_and(native)
+    rounding(name).is_some() || name.strip_prefix("llvm.").is_some_and(native)
 }
 
 /// Whether `intrinsic` is `base` with a list of scalar types (`sqrt.f64`, not `sqrt.v2f64` nor `sqrtx`).

@@ -31,22 +31,27 @@ static constexpr LibFunc Functions[] = {
 };
 #undef BOTH
 
-// One that LLVM's table lacks.
-static bool isComplementOfErf(const CallInst &Call) {
+// Those that LLVM's table lacks.
+static bool isFurtherFunction(const CallInst &Call) {
   const Function &F = *Call.getCalledFunction();
-  Type *T = F.getReturnType();
-  bool Single = F.getName() == "erfcf";
   const Function &Caller = *Call.getFunction();
-  return (Single || F.getName() == "erfc") && (Single ? T->isFloatTy() : T->isDoubleTy()) && F.arg_size() == 1 && !F.isVarArg() &&
-         F.getArg(0)->getType() == T && !Call.isNoBuiltin() && !Caller.hasFnAttribute("no-builtins") &&
-         !Caller.hasFnAttribute(Single ? "no-builtin-erfcf" : "no-builtin-erfc");
+  if (F.arg_size() != 1 || F.isVarArg() || Call.isNoBuiltin() || Caller.hasFnAttribute("no-builtins") ||
+      Caller.hasFnAttribute(("no-builtin-" + F.getName()).str()))
+    return false;
+  Type *T = F.getArg(0)->getType(), *R = F.getReturnType();
+  StringRef Name = F.getName();
+  if (T->isFloatTy() ? !Name.consume_back("f") : !T->isDoubleTy())
+    return false;
+  if (Name == "lrint" || Name == "lround")
+    return R->isIntegerTy(32) || R->isIntegerTy(64);
+  return Name == "erfc" ? R == T : (Name == "llrint" || Name == "llround") && R->isIntegerTy(64);
 }
 
 static bool isMathCall(const CallInst &Call, const TargetLibraryInfo &TLI) {
   if (Call.isStrictFP() || Call.hasOperandBundles() || !Call.getCalledFunction() || !Call.getCalledFunction()->isDeclaration())
     return false;
   LibFunc F;
-  return TLI.getLibFunc(Call, F) ? TLI.has(F) && is_contained(Functions, F) : isComplementOfErf(Call);
+  return TLI.getLibFunc(Call, F) ? TLI.has(F) && is_contained(Functions, F) : isFurtherFunction(Call);
 }
 
 // Whether it is a root whose argument is a constant with which the call leaves `errno` alone. (Such calls appear where a loop that runs no

@@ -83,10 +83,14 @@ const MATH_INTRINSICS: &[&str] = &[
     "is.fpclass",
     "maximumnum",
     "minimumnum",
+    "llrint",
+    "llround",
+    "lrint",
+    "lround",
 ];
 
 /// Functions of the C library that kernels compute; with the suffix `f` for float.
-const MATH_FUNCTIONS: [&str; 39] = [
+const MATH_FUNCTIONS: [&str; 43] = [
     "sqrt",
     "fabs",
     "exp",
@@ -126,6 +130,10 @@ const MATH_FUNCTIONS: [&str; 39] = [
     "fdim",
     "ldexp",
     "remainder",
+    "llrint",
+    "llround",
+    "lrint",
+    "lround",
 ];
 
 /// Whether the call may be dropped from every kernel.

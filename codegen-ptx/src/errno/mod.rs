@@ -22,7 +22,7 @@ use crate::error::{Result, internal};
 use crate::ir::Ir;
 use crate::kernel::KernelBuilder;
 use crate::llvm::*;
-use crate::math::{Precision, split};
+use crate::math::{Precision, nearest_integer, split};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind};
@@ -81,7 +81,7 @@ pub(crate) fn report(
         return internal("the fault cell is no argument of the kernel");
     };
     // SAFETY: a live value.
-    let ty = unsafe { LLVMTypeOf(result) };
+    let ty = unsafe { LLVMTypeOf(args[0]) };
     // Flags may make a result poison; to branch on it is no undefined behaviour then.
     let mut test = Test { ir: k.ir, module: k.module, ty, x: args[0], y: args.get(1).copied(), r: None };
     let Some((base, precision)) = split(name).find(|(base, precision)| {
@@ -124,7 +124,8 @@ pub(crate) fn report(
 }
 
 /// The other functions.
-const FURTHER: [&str; 7] = ["atan2", "fdim", "fmod", "hypot", "ldexp", "pow", "remainder"];
+const FURTHER: [&str; 11] =
+    ["atan2", "fdim", "fmod", "hypot", "ldexp", "llrint", "llround", "lrint", "lround", "pow", "remainder"];
 
 /// The pair (`ERANGE`, to be found out by the original loop).
 type Found = (LLVMValueRef, LLVMValueRef);
@@ -133,7 +134,7 @@ type Found = (LLVMValueRef, LLVMValueRef);
 struct Test<'a> {
     ir: &'a Ir,
     module: LLVMModuleRef,
-    /// The type of `x` and the result.
+    /// The type of `x`, and of most results.
     ty: LLVMTypeRef,
     x: LLVMValueRef,
     y: Option<LLVMValueRef>,
@@ -269,14 +270,23 @@ impl Test<'_> {
                 let size = self.magnitude(r);
                 self.ir.or(self.is(LLVMRealOLE, size, 0.0), self.is(LLVMRealOGE, size, f64::INFINITY))
             }
+            // Not surely an integer of the result's type.
+            _ if nearest_integer(base).is_some() => {
+                // SAFETY: an integer.
+                let bits = unsafe { LLVMGetIntTypeWidth(LLVMTypeOf(r)) };
+                self.is(LLVMRealUGE, self.magnitude(self.x), 2f64.powi(bits as i32 - 1) - 1.0)
+            }
             _ => return internal(format!("when {base} sets errno is not known")),
         })
     }
 
     fn outcome_of(&self, base: &str, precision: Precision) -> Result<Found> {
         let ir = self.ir;
-        let (x, y, r) = (self.x, self.second()?, self.result()?);
         let never = ir.bool(false);
+        if nearest_integer(base).is_some() {
+            return Ok((never, ir.bool(true)));
+        }
+        let (x, y, r) = (self.x, self.second()?, self.result()?);
         Ok(match base {
             "fmod" | "remainder" => (never, self.compare(LLVMRealORD, x, y)),
             "atan2" => {

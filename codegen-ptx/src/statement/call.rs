@@ -6,9 +6,10 @@ use crate::errno;
 use crate::error::{Result, unsupported};
 use crate::kernel::KernelBuilder;
 use crate::llvm::*;
-use crate::math::{Callee, classify};
+use crate::math::{Callee, classify, rounding};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMOpcode, LLVMRealPredicate};
 
 /// Calls of intrinsics and of the C mathematical library are built anew, without the host's attributes.
 pub(super) fn emit(
@@ -36,6 +37,13 @@ pub(super) fn emit(
         scalar_size(k, type_of(v))?;
         args.push(v);
     }
+    if let Some(rounding) = rounding(&name) {
+        let result = nearest(k, i, &rounding, args[0])?;
+        if errno::may_be_set(i) {
+            errno::report(k, i, &name, result, &args)?;
+        }
+        return Ok(Some(result));
+    }
     let f = declare(k.module, &name, ty);
     if classify(&name) == Callee::Math {
         for a in ["nounwind", "willreturn", "memory"] {
@@ -55,5 +63,32 @@ pub(super) fn emit(
             errno::report(k, i, &name, call, &args)?;
         }
         Ok(Some(call))
+    }
+}
+
+/// The call `i` of a function that rounds to an integer, which the back end has no code for: `(long)round(x)`. Where no integer of 64 bits is near, C and LLVM
+/// leave the result open; it is what the conversions of x86-64 give, as the original's is there.
+fn nearest(
+    k: &mut KernelBuilder<'_>,
+    i: LLVMValueRef,
+    rounding: &str,
+    x: LLVMValueRef,
+) -> Result<LLVMValueRef> {
+    let (real, whole, wide) = (type_of(x), type_of(i), k.ir.i64_type());
+    let rounded = k.ir.call_function(declare(k.module, rounding, function_type(real, &[real])), &[x]);
+    // SAFETY: the types of a number and an integer; the builder is in a block of the kernel.
+    let (fits, bits) = unsafe {
+        let (low, high) = (LLVMConstReal(real, -(2f64.powi(63))), LLVMConstReal(real, 2f64.powi(63)));
+        let compare = |p, end| LLVMBuildFCmp(k.ir.raw(), p, rounded, end, c"".as_ptr());
+        let (above, below) =
+            (compare(LLVMRealPredicate::LLVMRealOGE, low), compare(LLVMRealPredicate::LLVMRealOLT, high));
+        (k.ir.and(above, below), LLVMGetIntTypeWidth(whole))
+    };
+    let converted = k.ir.cast(LLVMOpcode::LLVMFPToSI, rounded, wide);
+    let result = k.ir.select(fits, converted, k.ir.int(i64::MIN));
+    match bits {
+        64 => Ok(result),
+        1..64 => Ok(k.ir.cast(LLVMOpcode::LLVMTrunc, result, whole)),
+        _ => unsupported(format!("an integer of {bits} bits from {rounding}")),
     }
 }

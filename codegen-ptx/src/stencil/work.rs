@@ -49,7 +49,7 @@ pub fn work(scop: &Scop) -> Vec<f64> {
 fn call(name: &str) -> f64 {
     match math::classify(name) {
         Callee::Ignored => 0.0,
-        Callee::Intrinsic if math::is_instruction(name) => 1.0,
+        Callee::Intrinsic | Callee::Math if math::is_instruction(name) => 1.0,
         _ => FUNCTION,
     }
 }
