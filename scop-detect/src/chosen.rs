@@ -135,8 +135,15 @@ impl Builder<'_> {
         let (mut open, mut at) = (runs.is_disjoint(&self.assumed)?, None);
         for symbol in raw.offset.symbols() {
             let Symbol::Iter(d) = symbol else { continue };
-            let both = domain.dim_has_lower_bound(DimType::Set, d as u32)?
-                && domain.dim_has_upper_bound(DimType::Set, d as u32)?;
+            // By the iteration alone: another value that data chooses is no bound.
+            let (first, last) = (place.dims().max(d + 1), domain.dim(DimType::Set)?);
+            let mut own = domain.clone().project_out(DimType::Set, first as u32, last - first as u32)?;
+            if let Some(before) = d.checked_sub(place.dims()) {
+                own = own.project_out(DimType::Set, place.dims() as u32, before as u32)?;
+            }
+            let d0 = d.min(place.dims()) as u32;
+            let both =
+                own.dim_has_lower_bound(DimType::Set, d0)? && own.dim_has_upper_bound(DimType::Set, d0)?;
             open |= !both;
             at = at.or(d.checked_sub(place.dims()).filter(|_| !both));
         }
