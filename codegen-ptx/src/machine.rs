@@ -9,12 +9,12 @@ use crate::error::{CodegenError, Result};
 use crate::ir::c_string;
 use crate::llvm::*;
 use crate::ptx::{PtxOptions, check_calls};
-use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
 use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::target_machine::*;
+use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::targets::{InitializationConfig, Target};
 use std::ffi::CStr;
 
@@ -78,6 +78,7 @@ impl DeviceModule {
         let context = OwnedContext::new();
         let module = parse_bitcode(context.0, &self.bitcode)?;
         machine.optimize(module.0)?;
+        select_negations(module.0);
         early::gather(module.0);
         check_calls(module.0)?;
         machine.emit(module.0)
@@ -231,5 +232,36 @@ impl Machine {
             LLVMDisposeMemoryBuffer(buffer);
             Ok(text)
         }
+    }
+}
+
+/// Makes selections of extended negations, `sext i1 (xor c, true)`. Straight-line strength reduction (LLVM 22.1, in the back end) takes such a one for
+/// `sext c` and a constant: of `q[u > 0 ? i : i - 1]` beside `q[u > 0 ? i - 1 : i]` it made `q[i - 2]`, where `u > 0`.
+fn select_negations(module: LLVMModuleRef) {
+    // SAFETY: a live module; each replaced instruction is live, and the builder stands in front of it.
+    unsafe {
+        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+        for i in functions(module).into_iter().flat_map(instructions) {
+            let signed = match LLVMGetInstructionOpcode(i) {
+                LLVMOpcode::LLVMSExt => true,
+                LLVMOpcode::LLVMZExt => false,
+                _ => continue,
+            };
+            let from = LLVMGetOperand(i, 0);
+            let negation = !LLVMIsAInstruction(from).is_null()
+                && LLVMGetInstructionOpcode(from) == LLVMOpcode::LLVMXor
+                && LLVMGetTypeKind(LLVMTypeOf(from)) == LLVMTypeKind::LLVMIntegerTypeKind
+                && LLVMGetIntTypeWidth(LLVMTypeOf(from)) == 1;
+            if !negation {
+                continue;
+            }
+            let ty = LLVMTypeOf(i);
+            let one = if signed { LLVMConstAllOnes(ty) } else { LLVMConstInt(ty, 1, 0) };
+            LLVMPositionBuilderBefore(builder, i);
+            let chosen = LLVMBuildSelect(builder, from, one, LLVMConstNull(ty), c"".as_ptr());
+            LLVMReplaceAllUsesWith(i, chosen);
+            LLVMInstructionEraseFromParent(i);
+        }
+        LLVMDisposeBuilder(builder);
     }
 }

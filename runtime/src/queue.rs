@@ -241,7 +241,9 @@ impl Queue for CudaQueue {
         // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
         let exact = self.device.allocates_exactly();
         let room = if exact { host % WIDEST_ACCESS } else { ALIGNMENT };
-        let size = bytes.checked_add(room).ok_or(Error::OutOfMemory { bytes })?;
+        // Kernels may read the rest of an aligned vector that holds an element.
+        let size = bytes.checked_add(room).and_then(|s| s.checked_next_multiple_of(WIDEST_ACCESS));
+        let size = size.ok_or(Error::OutOfMemory { bytes })?;
         let fits = |block: &Block| !exact && block.size >= size && block.size / 2 <= size.max(MIN_BLOCK);
         let block = match self.spare.iter().position(fits) {
             Some(index) => self.spare.swap_remove(index),
