@@ -6,7 +6,7 @@
 
 use crate::early;
 use crate::error::{CodegenError, Result};
-use crate::ir::c_string;
+use crate::ir::{Ir, c_string};
 use crate::llvm::*;
 use crate::ptx::{PtxOptions, check_calls};
 use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
@@ -78,7 +78,7 @@ impl DeviceModule {
         let context = OwnedContext::new();
         let module = parse_bitcode(context.0, &self.bitcode)?;
         machine.optimize(module.0)?;
-        select_negations(module.0);
+        hide_extensions(module.0);
         early::gather(module.0);
         check_calls(module.0)?;
         machine.emit(module.0)
@@ -235,33 +235,52 @@ impl Machine {
     }
 }
 
-/// Makes selections of extended negations, `sext i1 (xor c, true)`. Straight-line strength reduction (LLVM 22.1, in the back end) takes such a one for
-/// `sext c` and a constant: of `q[u > 0 ? i : i - 1]` beside `q[u > 0 ? i - 1 : i]` it made `q[i - 2]`, where `u > 0`.
-fn select_negations(module: LLVMModuleRef) {
-    // SAFETY: a live module; each replaced instruction is live, and the builder stands in front of it.
+/// Hides extensions of narrow values that may have wrapped from straight-line strength reduction, a pass of the back end that (LLVM 22.1, `opt -passes=slsr`)
+/// takes `sext (x + c)` for `sext x` and a constant whether the sum wraps or not, and `xor i1 x, true` for such a sum: of `q[u > 0 ? i : i - 1]` beside
+/// `q[u > 0 ? i - 1 : i]` it made `q[i - 2]`, where `u > 0`. Values of 32 bits are indices that were shown not to wrap.
+fn hide_extensions(module: LLVMModuleRef) {
+    // SAFETY: a live module; each replaced instruction is live, and the builder stands in front of it or behind it.
     unsafe {
-        let builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+        let ir = Ir::new(LLVMGetModuleContext(module));
         for i in functions(module).into_iter().flat_map(instructions) {
             let signed = match LLVMGetInstructionOpcode(i) {
                 LLVMOpcode::LLVMSExt => true,
                 LLVMOpcode::LLVMZExt => false,
                 _ => continue,
             };
-            let from = LLVMGetOperand(i, 0);
-            let negation = !LLVMIsAInstruction(from).is_null()
-                && LLVMGetInstructionOpcode(from) == LLVMOpcode::LLVMXor
-                && LLVMGetTypeKind(LLVMTypeOf(from)) == LLVMTypeKind::LLVMIntegerTypeKind
-                && LLVMGetIntTypeWidth(LLVMTypeOf(from)) == 1;
-            if !negation {
+            let (from, ty) = (LLVMGetOperand(i, 0), LLVMTypeOf(i));
+            let integer = LLVMGetTypeKind(ty) == LLVMTypeKind::LLVMIntegerTypeKind;
+            if LLVMIsAInstruction(from).is_null() || !integer || LLVMGetIntTypeWidth(LLVMTypeOf(from)) >= 32 {
                 continue;
             }
-            let ty = LLVMTypeOf(i);
-            let one = if signed { LLVMConstAllOnes(ty) } else { LLVMConstInt(ty, 1, 0) };
-            LLVMPositionBuilderBefore(builder, i);
-            let chosen = LLVMBuildSelect(builder, from, one, LLVMConstNull(ty), c"".as_ptr());
-            LLVMReplaceAllUsesWith(i, chosen);
-            LLVMInstructionEraseFromParent(i);
+            let wraps = match LLVMGetInstructionOpcode(from) {
+                LLVMOpcode::LLVMXor => true,
+                LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul | LLVMOpcode::LLVMShl => {
+                    (if signed { LLVMGetNSW(from) } else { LLVMGetNUW(from) }) == 0
+                }
+                _ => false,
+            };
+            if !wraps {
+                continue;
+            }
+            if LLVMGetIntTypeWidth(LLVMTypeOf(from)) == 1 {
+                let one = if signed { LLVMConstAllOnes(ty) } else { LLVMConstInt(ty, 1, 0) };
+                ir.before(i);
+                let chosen = ir.select(from, one, LLVMConstNull(ty));
+                LLVMReplaceAllUsesWith(i, chosen);
+                LLVMInstructionEraseFromParent(i);
+                continue;
+            }
+            let constraints = match LLVMGetIntTypeWidth(ty) {
+                16 => "=h,0",
+                32 => "=r,0",
+                64 => "=l,0",
+                _ => continue,
+            };
+            ir.before(LLVMGetNextInstruction(i));
+            let hidden = ir.assembly(function_type(ty, &[ty]), "", constraints, false, &[i]);
+            LLVMReplaceAllUsesWith(i, hidden);
+            LLVMSetOperand(hidden, 0, i);
         }
-        LLVMDisposeBuilder(builder);
     }
 }

@@ -26,3 +26,14 @@ void upwind(int n, int m, const double *restrict u, const double *restrict q, do
       f[j * m + i] = u[j * m + i] * (q[j * m + donor] + (a * b > 0 ? 0.5 * a : b));
     }
 }
+
+// Nor is a narrow sum that may wrap taken for its first operand and a constant.
+// CHECK: .entry wraps_K0
+// CHECK: ld.global.nc.b32 {{.*}}, [[[B:%rd[0-9]+]]+512];
+// CHECK-NOT: [[[B]]+516]
+// CHECK: cvt.s64.s8
+// CHECK: ld.global.nc.b32 {{.*}}, [{{%rd[0-9]+}}+512];
+void wraps(int n, const signed char *restrict by, const int *restrict t, int *restrict out) {
+  for (int i = 0; i < n; i++)
+    out[i] = t[by[i] + 128] - t[(signed char)(by[i] + 1) + 128];
+}
