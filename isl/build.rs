@@ -5,13 +5,15 @@
 fn main() -> std::io::Result<()> {
     // 16 bytes of thread-local storage: room that the loader keeps for libraries that are loaded late, and without a call at each access.
     let mut build = cc::Build::new();
-    build.opt_level(2).flag("-ftls-model=initial-exec");
+    println!("cargo:rerun-if-changed=c/small.h");
+    build.opt_level(3).flag("-ftls-model=initial-exec");
     for (key, source) in [("meter", "c/meter.c"), ("repair", "c/sorted.c")] {
         println!("cargo:rerun-if-changed={source}");
         build.file(source);
         // WRAPPED(result, name, ...
         let text = std::fs::read_to_string(source)?;
-        let names = text.lines().filter_map(|l| l.strip_prefix("WRAPPED(")?.split(", ").nth(1));
+        let wrapped = |l: &str| l.starts_with("WRAPPED(") || l.starts_with("QUICKER(");
+        let names = text.lines().filter(|l| wrapped(l)).filter_map(|l| l.split(", ").nth(1));
         let arguments: Vec<String> = names.map(|name| format!("-Wl,--wrap={name}")).collect();
         for argument in &arguments {
             println!("cargo:rustc-link-arg-tests={argument}");

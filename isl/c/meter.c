@@ -9,8 +9,7 @@
  * The counter belongs to the thread and charges one context: that of the innermost budget in force. Without a budget nothing is
  * counted. An executable that is linked without `--wrap` never comes here; there the references to isl's own functions stay null.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "small.h"
 
 struct isl_ctx;
 
@@ -50,26 +49,94 @@ static inline void charge(size_t units)
 		settle();
 }
 
-/* WRAPPED(result, name, parameters, arguments, units): isl's function `name` with its work charged. */
-#define WRAPPED(result, name, parameters, arguments, cost) \
+/* METERED: what stands in front of isl's function `name`. */
+#define METERED(result, name, parameters) \
 	__attribute__((weak)) result __real_##name parameters; \
 	__attribute__((visibility("hidden"))) result __wrap_##name parameters; \
-	result __wrap_##name parameters \
+	result __wrap_##name parameters
+
+/* WRAPPED(result, name, parameters, arguments, units): isl's function `name` with its work charged. */
+#define WRAPPED(result, name, parameters, arguments, cost) \
+	METERED(result, name, parameters) \
 	{ \
 		charge(cost); \
 		return __real_##name arguments; \
 	}
 
-/* isl_seq.h; an isl_int parameter is the address of the number. */
-WRAPPED(void, isl_seq_combine, (void *dst, void *m1, void *src1, void *m2, void *src2, unsigned len),
-	(dst, m1, src1, m2, src2, len), 2 * len)
-WRAPPED(void, isl_seq_elim, (void *dst, void *src, unsigned pos, unsigned len, void *m), (dst, src, pos, len, m), 4 * len)
-WRAPPED(void, isl_seq_normalize, (void *ctx, void *p, unsigned len), (ctx, p, len), 4 * len)
-WRAPPED(void, isl_seq_gcd, (void *p, unsigned len, void *gcd), (p, len, gcd), 2 * len)
-WRAPPED(void, isl_seq_inner_product, (void *p1, void *p2, unsigned len, void *product), (p1, p2, len, product), len)
-WRAPPED(void, isl_seq_scale_down, (void *dst, void *src, void *m, unsigned len), (dst, src, m, len), 2 * len)
-WRAPPED(void, isl_seq_cpy, (void *dst, void *src, unsigned len), (dst, src, len), len)
-WRAPPED(int, isl_seq_abs_min_non_zero, (void *p, unsigned len), (p, len), len)
+/* QUICKER(result, name, ...): the same, with the work on small numbers done here (small.h). isl_seq.h; an isl_int parameter is the address of
+ * the number. */
+#define QUICKER METERED
+
+QUICKER(void, isl_seq_combine, (number *dst, number *m1, number *src1, number *m2, number *src2, unsigned len))
+{
+	charge(2 * (size_t) len);
+	unsigned done = *m1 & *m2 & 1 ? small_combine(dst, value(*m1), src1, value(*m2), src2, len) : 0;
+	if (done < len)
+		__real_isl_seq_combine(dst + done, m1, src1 + done, m2, src2 + done, len - done);
+}
+
+QUICKER(void, isl_seq_elim, (number *dst, number *src, unsigned pos, unsigned len, number *m))
+{
+	charge(4 * (size_t) len);
+	int64_t a, b;
+	if (!small_factors(dst[pos], src[pos], m, &a, &b)) {
+		__real_isl_seq_elim(dst, src, pos, len, m);
+		return;
+	}
+	if (value(dst[pos]) == 0)
+		return;
+	if (m)
+		*m = of(value(*m) * a);
+	unsigned done = small_combine(dst, a, dst, b, src, len);
+	number factors[] = {of(a), of(b)};
+	if (done < len)
+		__real_isl_seq_combine(dst + done, factors, dst + done, factors + 1, src + done, len - done);
+}
+
+QUICKER(void, isl_seq_normalize, (void *ctx, number *p, unsigned len))
+{
+	charge(4 * (size_t) len);
+	if (!small_normalize(p, len))
+		__real_isl_seq_normalize(ctx, p, len);
+}
+
+QUICKER(void, isl_seq_gcd, (number *p, unsigned len, number *gcd))
+{
+	charge(2 * (size_t) len);
+	if (!small_gcd(p, len, gcd))
+		__real_isl_seq_gcd(p, len, gcd);
+}
+
+QUICKER(void, isl_seq_inner_product, (number *p1, number *p2, unsigned len, number *product))
+{
+	charge(len);
+	if (!small_inner_product(p1, p2, len, product))
+		__real_isl_seq_inner_product(p1, p2, len, product);
+}
+
+QUICKER(void, isl_seq_scale_down, (number *dst, number *src, number *m, unsigned len))
+{
+	charge(2 * (size_t) len);
+	unsigned done = is_small(*m) ? small_scale_down(dst, src, value(*m), len) : 0;
+	if (done < len)
+		__real_isl_seq_scale_down(dst + done, src + done, m, len - done);
+}
+
+QUICKER(void, isl_seq_cpy, (number *dst, number *src, unsigned len))
+{
+	charge(len);
+	unsigned done = small_copy(dst, src, len);
+	if (done < len)
+		__real_isl_seq_cpy(dst + done, src + done, len - done);
+}
+
+QUICKER(int, isl_seq_abs_min_non_zero, (number *p, unsigned len))
+{
+	charge(len);
+	int at = small_abs_min_non_zero(p, len);
+	return at < -1 ? __real_isl_seq_abs_min_non_zero(p, len) : at;
+}
+
 WRAPPED(uint32_t, isl_seq_get_hash, (void *p, unsigned len), (p, len), len)
 
 /* imath.h and gmp_compat.h, for numbers that do not fit 32 bits. */
