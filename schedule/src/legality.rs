@@ -200,17 +200,18 @@ impl Checker<'_> {
             }
         }
         // A launch that executes nothing would have a grid without meaning; where there are steps, the grid of every launch is checked.
-        let mut idle = isl::UnionSet::empty(ctx)?;
-        for launch in host.subtract(all.range()?)?.sets()? {
+        let mut stepless = isl::UnionSet::empty(ctx)?;
+        for launch in host.sets()? {
             let name = launch.tuple_name()?.unwrap_or_default();
             if !self.mapped.kernels.iter().any(|k| k.name == name && k.steps.is_some()) {
-                idle = idle.add_set(launch)?;
+                stepless = stepless.add_set(launch)?;
             }
         }
+        let idle = if stepless.is_empty()? { stepless } else { stepless.subtract(all.range()?)? };
         self.report_set(Rule::Excess, "host", idle)
     }
 
-    /// Rule 2.
+    /// Rule 2. (Without steps those are launched that execute something.)
     fn grid(&mut self, i: usize) -> Result<()> {
         let k = &self.mapped.kernels[i];
         let domain = k.domain.clone().intersect_params(self.known.clone())?;
@@ -253,8 +254,8 @@ impl Checker<'_> {
         self.report_set(Rule::ThreadDomain, &k.name, by_map.subtract(scheduled)?)
     }
 
-    /// What of `points`, the launches, tiles and threads that execute something of `domain`, [`Checker::started`] does not have: condition by
-    /// condition, because the differences of whole boxes have very many pieces where the bounds of a grid have some.
+    /// What of `points`, the launches, tiles and threads that execute something of `domain`, [`Checker::started`] does not have, of launches the
+    /// instances in them: condition by condition, because the differences of whole boxes have very many pieces where the bounds of a grid have some.
     fn outside(
         &self,
         k: &MappedKernel,
@@ -263,12 +264,16 @@ impl Checker<'_> {
         points: isl::Set,
     ) -> Result<isl::UnionSet> {
         let ctx = &self.scop.ctx;
-        let launches = domain.clone().params()?;
-        let mut outside = vec![launches.clone().subtract(launched.clone())?];
+        // Asked of the instances: as a set of their parameters alone it takes quantifiers, and eliminating those may take for ever.
+        let mut all = match k.steps {
+            Some(_) => domain.clone().intersect_params(launched.clone().complement()?)?,
+            None => isl::UnionSet::empty(ctx)?,
+        };
+        let mut outside = Vec::new();
         for g in &k.grid {
             let end = g.lower.clone().add(g.count.clone())?;
             // A grid without a value starts blocks that the context does not know.
-            outside.push(launches.clone().union(launched.clone())?.subtract(end.clone().domain()?)?);
+            outside.push(launched.clone().subtract(end.clone().domain()?)?);
             let at = isl::PwAff::read(ctx, &format!("[{0}] -> {{ [({0})] }}", g.param))?;
             outside.push(at.clone().lt_set(g.lower.clone())?.intersect(points.clone())?);
             outside.push(at.ge_set(end)?.intersect(points.clone())?);
@@ -277,7 +282,6 @@ impl Checker<'_> {
             let text = format!("[{0}] -> {{ : {0} < 0 or {0} >= {1} }}", b.param, b.size);
             outside.push(isl::Set::read(ctx, &text)?.intersect(points.clone())?);
         }
-        let mut all = isl::UnionSet::empty(ctx)?;
         for set in outside {
             all = all.union(isl::UnionSet::from_set(from_params(set)?)?)?;
         }
