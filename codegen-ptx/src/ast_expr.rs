@@ -339,7 +339,10 @@ pub(crate) fn pw_aff_expr(f: &isl::PwAff, context: Option<&isl::Set>) -> Result<
             f = isl::PwAff::constant_on(known.space()?, 0)?;
         }
     }
-    let f = f.gist_params(known.clone())?.coalesce()?;
+    // The build simplifies as well; pieces are merged before that.
+    if f.n_piece()? > 1 {
+        f = f.gist_params(known.clone())?.coalesce()?;
+    }
     Ok(isl::AstBuild::from_context(known)?.expr_from_pw_aff(f)?)
 }
 

@@ -22,6 +22,7 @@ use crate::host::HostPlan;
 use crate::ir::Ir;
 use crate::kernel::ScalarArg;
 use crate::launch::slot_value;
+use crate::llvm::hint_loops;
 use crate::ranges::{Range, SCRATCH};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::prelude::*;
@@ -31,8 +32,10 @@ use std::collections::BTreeMap;
 
 /// Multiprocessors of the largest current device (H200). A smaller one runs more waves of the same blocks.
 const MULTIPROCESSORS: i64 = 132;
-/// Numbers of blocks a multiprocessor that are tried.
+/// Numbers of blocks a multiprocessor that are tried: 1 to 32.
 const BLOCKS_EACH: [i64; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32];
+/// Bits for each of them, less one, in the one number from which the host takes them.
+const EACH_BITS: i64 = 5;
 /// Coordinates of fused kernels are within ± this many.
 const COORDINATES: i64 = 1 << 30;
 
@@ -230,7 +233,7 @@ fn store_scalars(
     }
     let (mut rows, mut less) = (ir.int(1), ir.int(0));
     if let Some(height) = height {
-        rows = rows_of_block(ir, p, height, blocks);
+        rows = rows_of_block(ir, l.function, p, height, blocks);
         less = fewer(ir, p, rows);
         blocks = ir.mul(blocks, row_blocks(ir, p, height, rows));
     }
@@ -288,35 +291,57 @@ fn row_blocks(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, rows: LLVMValueRef
     ir.select(ir.icmp(LLVMIntSGT, height, ir.int(0)), blocks, ir.int(0))
 }
 
-/// Rows of a block for a height and a number of blocks side by side; see the module documentation.
-fn rows_of_block(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, columns: LLVMValueRef) -> LLVMValueRef {
+/// Rows of a block for a height and a number of blocks side by side; see the module documentation. A loop, which is kept: unrolled, its divisions
+/// would be most of what the compiler has to do for the host's code.
+fn rows_of_block(
+    ir: &Ir,
+    function: LLVMValueRef,
+    p: &StencilPlan,
+    height: LLVMValueRef,
+    columns: LLVMValueRef,
+) -> LLVMValueRef {
     let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
     let smin = |a, b| ir.select(ir.icmp(LLVMIntSLT, a, b), a, b);
     let halo = ir.int(p.warm_up() + p.drain());
     let resident = p.model.resident.max(1);
     let one_wave = p.model.iteration(resident);
-    let (mut best, mut least) = (ir.int(1), None);
-    for each in BLOCKS_EACH {
-        let wanted = ir.sdiv(ir.int(each * MULTIPROCESSORS), ir.smax(columns, ir.int(1)));
-        let wanted = smin(ir.smax(wanted, ir.int(1)), ir.smax(height, ir.int(1)));
-        let less = fewer(ir, p, ceil(height, wanted));
-        let rows = ceil(ir.add(height, ir.mul(less, ir.int(2))), wanted);
-        let blocks = ir.mul(columns, row_blocks(ir, p, height, ir.smax(rows, ir.int(1))));
-        // Blocks of the busiest multiprocessor, as full waves and a last one.
-        let busiest = ceil(blocks, ir.int(MULTIPROCESSORS));
-        let waves = ir.sdiv(busiest, ir.int(resident));
-        let rest = ir.sub(busiest, ir.mul(waves, ir.int(resident)));
-        let mut last = ir.int(0);
-        for k in 1..resident {
-            last = ir.select(ir.icmp(LLVMIntSGE, rest, ir.int(k)), ir.int(p.model.iteration(k)), last);
-        }
-        let wave = ir.add(ir.mul(waves, ir.int(one_wave)), last);
-        let time = ir.mul(ir.add(rows, halo), wave);
-        best = match least {
-            None => rows,
-            Some(l) => ir.select(ir.icmp(LLVMIntSLT, time, l), rows, best),
-        };
-        least = Some(least.map_or(time, |l| smin(time, l)));
+    let packed = BLOCKS_EACH.iter().rev().fold(0, |all, each| (all << EACH_BITS) | (each - 1));
+
+    let (before, body, after) = (
+        ir.block(),
+        ir.append_block(function, "pollyrs.rows"),
+        ir.append_block(function, "pollyrs.rows.end"),
+    );
+    ir.br(body);
+    ir.at_end(body);
+    let phi = |start: i64| ir.phi(ir.i64_type(), &[(ir.int(start), before)]);
+    let (left, best, least) = (phi(packed), phi(1), phi(i64::MAX));
+    let each = ir.add(ir.and(left, ir.int((1 << EACH_BITS) - 1)), ir.int(1));
+    let wanted = ir.sdiv(ir.mul(each, ir.int(MULTIPROCESSORS)), ir.smax(columns, ir.int(1)));
+    let wanted = smin(ir.smax(wanted, ir.int(1)), ir.smax(height, ir.int(1)));
+    let less = fewer(ir, p, ceil(height, wanted));
+    let rows = ceil(ir.add(height, ir.mul(less, ir.int(2))), wanted);
+    let blocks = ir.mul(columns, row_blocks(ir, p, height, ir.smax(rows, ir.int(1))));
+    // Blocks of the busiest multiprocessor, as full waves and a last one.
+    let busiest = ceil(blocks, ir.int(MULTIPROCESSORS));
+    let waves = ir.sdiv(busiest, ir.int(resident));
+    let rest = ir.sub(busiest, ir.mul(waves, ir.int(resident)));
+    let mut last = ir.int(0);
+    for k in 1..resident {
+        last = ir.select(ir.icmp(LLVMIntSGE, rest, ir.int(k)), ir.int(p.model.iteration(k)), last);
     }
-    ir.smax(best, ir.int(1))
+    let wave = ir.add(ir.mul(waves, ir.int(one_wave)), last);
+    let time = ir.mul(ir.add(rows, halo), wave);
+    let better = ir.icmp(LLVMIntSLT, time, least);
+    let (rows, time) = (ir.select(better, rows, best), ir.select(better, time, least));
+    // The last candidate is not 1, so that nothing is left behind it only.
+    let rest = ir.udiv(left, ir.int(1 << EACH_BITS));
+    for (phi, next) in [(left, rest), (best, rows), (least, time)] {
+        ir.add_incoming(phi, next, body);
+    }
+    let end = ir.cond_br(ir.icmp(LLVMIntNE, rest, ir.int(0)), body, after);
+    // SAFETY: live handles of the host's context.
+    unsafe { hint_loops(ir.ctx, function, "llvm.loop.unroll.disable", None, |e| e == end) };
+    ir.at_end(after);
+    ir.smax(rows, ir.int(1))
 }
