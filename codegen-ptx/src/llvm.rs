@@ -76,6 +76,18 @@ impl Ir {
         }
     }
 
+    /// An element of a vector.
+    pub fn extract(&self, vector: LLVMValueRef, i: u32) -> LLVMValueRef {
+        // SAFETY: a live vector with that many elements.
+        unsafe { LLVMBuildExtractElement(self.raw(), vector, self.int32(i), EMPTY) }
+    }
+
+    /// A vector with another element.
+    pub fn insert(&self, vector: LLVMValueRef, v: LLVMValueRef, i: u32) -> LLVMValueRef {
+        // SAFETY: a live vector with that many elements of the value's type.
+        unsafe { LLVMBuildInsertElement(self.raw(), vector, v, self.int32(i), EMPTY) }
+    }
+
     /// A call of inline assembly. With side effects it stays where it is, and may do anything to memory.
     pub fn assembly(
         &self,
@@ -213,11 +225,15 @@ pub(crate) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
     unsafe { list(LLVMGetFirstFunction(module), |f| LLVMGetNextFunction(f)) }
 }
 
+/// The blocks of a function, in order.
+pub(crate) fn blocks(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
+    // SAFETY: a live function; the list is copied before anyone changes it.
+    unsafe { list(LLVMGetFirstBasicBlock(function), |b| LLVMGetNextBasicBlock(b)) }
+}
+
 /// The instructions of a function, in order.
 pub(crate) fn instructions(function: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: a live function; the list is copied before anyone changes it.
-    let blocks = unsafe { list(LLVMGetFirstBasicBlock(function), |b| LLVMGetNextBasicBlock(b)) };
-    blocks.into_iter().flat_map(instructions_of).collect()
+    blocks(function).into_iter().flat_map(instructions_of).collect()
 }
 
 /// The instructions of a block, in order.

@@ -4,6 +4,7 @@ use crate::kernel::host_type;
 use crate::llvm::name_of;
 use crate::math::{self, Callee};
 use crate::quick;
+use crate::roots;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMGetInstructionOpcode, LLVMGetTypeKind};
@@ -27,6 +28,8 @@ pub fn work(scop: &Scop) -> Vec<f64> {
             (LLVMGetInstructionOpcode(i), kind == LLVMTypeKind::LLVMDoubleTypeKind)
         };
         match opcode {
+            // A product, and an instruction of another unit.
+            LLVMFDiv if roots::divisor(i).is_some() => 1.0,
             LLVMFDiv if !wide && quick::is_approximate(i) => APPROXIMATE,
             LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg | LLVMAdd | LLVMSub | LLVMMul | LLVMAnd | LLVMOr
             | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMSIToFP
