@@ -23,6 +23,7 @@ use crate::emulated::EMU_BARRIER;
 use crate::error::{Result, internal};
 use crate::ir::{Ir, SITE, SPARE, c_string};
 use crate::llvm::*;
+use crate::shuffle::EMU_SHUFFLE;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntNE;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -312,6 +313,18 @@ impl Checker {
             self.run_time("pollyrs_rt_emu_barrier_at", self.ir.void_type(), &[self.thread, site]);
             // SAFETY: a call without a result.
             unsafe { LLVMInstructionEraseFromParent(i) };
+            return;
+        }
+        if name_of(callee) == EMU_SHUFFLE {
+            // The bit passes as the value does.
+            if let Some(bit) = self.shadow(operand(i, 1)) {
+                self.ir.before(next);
+                let long = self.ir.i64_type();
+                let args = [self.thread, self.ir.zext(bit, long), operand(i, 2)];
+                let passed = self.run_time(EMU_SHUFFLE, long, &args);
+                let bit = self.ir.icmp(LLVMIntNE, passed, self.ir.int(0));
+                self.set(i, Some(bit));
+            }
             return;
         }
         // SAFETY: a live type.

@@ -20,6 +20,7 @@ use crate::kernel::{BARRIER, BLOCK_ID, KernelModule, OPAQUE, PREFETCH, SHARED, T
 use crate::llvm::*;
 use crate::ptx::{find_function, replace_calls};
 use crate::quick;
+use crate::shuffle;
 use crate::tiled;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
@@ -82,6 +83,7 @@ pub unsafe fn lower_emulated(
     }
     let info = |name: &str| names.iter().position(|n| n == name).map(|at| &km.kernels[at]);
     tiled::product::to_host(module.0, info)?;
+    shuffle::to_host(module.0)?;
     lower_abstract(module.0)?;
     quick::to_host(module.0, checked)?;
     for (f, arguments, arrays) in made {
@@ -167,7 +169,7 @@ fn with_host_signature(
 }
 
 /// The thread descriptor of the kernel that a call is in.
-fn thread_of(call: LLVMValueRef) -> LLVMValueRef {
+pub(crate) fn thread_of(call: LLVMValueRef) -> LLVMValueRef {
     // SAFETY: a live call in a function made by `with_host_signature`, whose first argument is the descriptor.
     unsafe { LLVMGetParam(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)), 0) }
 }

@@ -23,6 +23,9 @@ use crate::math::{
     Callee, LibraryFunction, Precision, classify, exact_function, library_function, library_intrinsic,
 };
 use crate::quick;
+use crate::roots;
+use crate::shuffle;
+use crate::squares;
 use crate::tiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -236,7 +239,10 @@ fn lower_shared(module: LLVMModuleRef, km: &KernelModule) -> Result<()> {
 
 fn lower_abstract(module: LLVMModuleRef, arch: u32) -> Result<()> {
     tiled::lower::to_ptx(module, arch)?;
+    shuffle::to_ptx(module)?;
     quick::to_ptx(module)?;
+    roots::to_ptx(module)?;
+    squares::share(module)?;
     if let Some(f) = find_function(module, BLOCK_ID) {
         replace_calls(module, f, |ir, _| {
             let ty = function_type(ir.i32_type(), &[]);

@@ -242,6 +242,9 @@ void pollyrs_rt_host_end(void *host);
 /* Barrier among the threads of a block of the emulated device. A barrier that some threads of a block reach and others never do
  * ends the program, and so does one in a kernel without POLLYRS_KERNEL_HAS_BARRIER. */
 void pollyrs_rt_emu_barrier(const PollyrsEmuThread *thread);
+/* The value of the thread so many lanes away in the warp, 32 threads side by side; the thread's own value where there is no such lane. All threads of
+ * the warp call it together, in a kernel with POLLYRS_KERNEL_HAS_BARRIER. */
+uint64_t pollyrs_rt_emu_shuffle(const PollyrsEmuThread *thread, uint64_t value, int32_t away);
 
 /* The checked emulated device (POLLYRS_KERNEL_CHECKED): who accesses what; a constant of the program. */
 typedef struct PollyrsEmuSite {

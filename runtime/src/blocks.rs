@@ -3,7 +3,8 @@
 //! Problem: a kernel is a function for one thread; blocks may run in any order and at once, and the threads of a block meet
 //! at barriers. Approach: blocks are dealt out to workers in chunks. The threads of a block run one after the other on the
 //! worker's own stack if the kernel has no barrier; otherwise each is a coroutine, and a barrier switches back to the worker.
-//! A block then advances in rounds: in each, every thread runs from one barrier to the next.
+//! A block then advances in rounds: in each, every thread runs from one barrier to the next. Threads of a warp that pass values to each other
+//! ([`shuffle`]) wait for the others of the warp alone, within a round.
 //!
 //! Invariants:
 //!
@@ -138,12 +139,22 @@ struct Launch<'a> {
     chunk: u64,
 }
 
+/// Threads of a warp.
+const WARP: u64 = 32;
+
+/// Whom a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    Block,
+    Warp,
+}
+
 /// How a barrier of this thread is done; `EmuThread::scheduler` points here.
 enum Scheduler {
     /// The thread is alone in its block.
     Alone,
     /// Switches to the worker.
-    Switch(*const Yielder<(), ()>),
+    Switch(*const Yielder<(), Wait>),
 }
 
 /// The barrier of `thread`'s block.
@@ -155,8 +166,31 @@ pub unsafe fn barrier(thread: *const EmuThread) {
     match unsafe { (*thread).scheduler.cast::<Scheduler>().as_ref() } {
         Some(Scheduler::Alone) => {}
         // SAFETY: the yielder is that of the running coroutine.
-        Some(Scheduler::Switch(yielder)) => unsafe { (**yielder).suspend(()) },
+        Some(Scheduler::Switch(yielder)) => unsafe { (**yielder).suspend(Wait::Block) },
         None => fatal("a kernel that is not marked to have barriers reached one"),
+    }
+}
+
+/// The value that the thread `away` lanes away shows, or the thread's own where there is no such lane. All threads of the warp call it together.
+///
+/// # Safety
+/// `thread` is what the running kernel was called with.
+pub unsafe fn shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
+    let me = thread.cast::<Thread>().cast_mut();
+    // SAFETY: the caller's promise; the threads of a block lie side by side, by their linear number, and a thread alone writes what is its own.
+    unsafe {
+        let Some(Scheduler::Switch(yielder)) = (*thread).scheduler.cast::<Scheduler>().as_ref() else {
+            return value;
+        };
+        let turn = (*me).shuffles as usize % 2;
+        (*me).shown[turn] = value;
+        (*me).shuffles = (*me).shuffles.wrapping_add(1);
+        (**yielder).suspend(Wait::Warp);
+        let lane = i64::from((*me).linear) % WARP as i64 + i64::from(away);
+        if !(0..WARP as i64).contains(&lane) {
+            return value;
+        }
+        (*me.offset(away as isize)).shown[turn]
     }
 }
 
@@ -164,7 +198,7 @@ struct Worker<'a> {
     launch: &'a Launch<'a>,
     shared: SharedMemory,
     stacks: Vec<DefaultStack>,
-    running: Vec<Coroutine<(), (), ()>>,
+    running: Vec<Coroutine<(), Wait, ()>>,
     threads: Vec<Thread>,
     /// NULL, or the launch's, which outlives it and is only used on this thread.
     checker: *mut Checker,
@@ -191,6 +225,8 @@ impl<'a> Worker<'a> {
             linear: linear as u32,
             checker: self.checker,
             barrier: std::ptr::null(),
+            shown: [0; 2],
+            shuffles: 0,
         }
     }
 
@@ -277,24 +313,38 @@ impl<'a> Worker<'a> {
         let total = self.running.len();
         for round in 0u64.. {
             let order = self.thread_order(block, round);
-            let (mut waiting, mut ended, mut waits) = (0, None, None);
-            for position in 0..total as u64 {
-                let at = order.at(position);
-                match self.running[at as usize].resume(()) {
-                    CoroutineResult::Yield(()) => (waiting, waits) = (waiting + 1, Some(at)),
-                    CoroutineResult::Return(()) => ended = Some(at),
-                }
-            }
             // Ending the program also keeps the unfinished coroutines from being dropped.
             let divergent = |what: String| {
                 let (name, scop) = (kernel.name(), grid.scop.name());
                 fatal(&format!("barrier {round} in kernel {name} of {scop}, block {block}: {what}"))
             };
+            let mut states = vec![None; total];
+            for at in (0..total as u64).map(|position| order.at(position)) {
+                states[at as usize] = self.resume(at as usize);
+            }
+            // Shuffles, until all threads are at the block's barrier.
+            for first in (0..total).step_by(WARP as usize) {
+                let warp = first..(first + WARP as usize).min(total);
+                while states[warp.clone()].contains(&Some(Wait::Warp)) {
+                    if let Some(other) = warp.clone().find(|t| states[*t] != Some(Wait::Warp)) {
+                        let other = thread_index(other as u64, kernel.block);
+                        divergent(format!(
+                            "a shuffle is not reached by thread {other:?}, but by others of its warp"
+                        ));
+                    }
+                    for t in warp.clone() {
+                        states[t] = self.resume(t);
+                    }
+                }
+            }
+            let waiting = states.iter().flatten().count();
+            let ended = states.iter().position(Option::is_none);
+            let waits = states.iter().position(Option::is_some);
             if waiting == 0 {
                 break;
             }
             if let (Some(ended), Some(waits)) = (ended, waits) {
-                let [ended, waits] = [ended, waits].map(|t| thread_index(t, kernel.block));
+                let [ended, waits] = [ended, waits].map(|t| thread_index(t as u64, kernel.block));
                 divergent(format!(
                     "reached by {waiting} of {total} threads, for instance by {waits:?}, not by {ended:?}"
                 ));
@@ -313,6 +363,16 @@ impl<'a> Worker<'a> {
             }
         }
         self.stacks.extend(self.running.drain(..).map(Coroutine::into_stack));
+    }
+}
+
+impl Worker<'_> {
+    /// Lets a thread run on; whom it waits for then, if it has not ended.
+    fn resume(&mut self, thread: usize) -> Option<Wait> {
+        match self.running[thread].resume(()) {
+            CoroutineResult::Yield(wait) => Some(wait),
+            CoroutineResult::Return(()) => None,
+        }
     }
 }
 

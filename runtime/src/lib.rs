@@ -588,3 +588,13 @@ pub unsafe extern "C" fn pollyrs_rt_emu_barrier(thread: *const EmuThread) {
     // SAFETY: the caller's promise. Nothing here can panic, and a suspended thread is always resumed.
     unsafe { blocks::barrier(thread) }
 }
+
+/// `pollyrs_rt_emu_shuffle`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_emu_shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
+    // SAFETY: the caller's promise, as above.
+    unsafe { blocks::shuffle(thread, value, away) }
+}

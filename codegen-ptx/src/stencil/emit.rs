@@ -428,10 +428,11 @@ fn iteration(
     let mut later = BTreeMap::new();
     for i in &plan.order {
         if plan.nodes[*i].step.is_none() {
+            let taken = c.ahead.get_mut(i).and_then(VecDeque::pop_front);
+            current[*i] = taken.map(|row| row.iter().map(|v| t.taken(*v)).collect());
             let loaded = t.load_input(*i, ir.add(now, t.number(plan.ahead as i64)))?;
             if let Some(queue) = c.ahead.get_mut(i) {
                 queue.push_back(loaded);
-                current[*i] = queue.pop_front();
             }
         } else if t.loads_border(*i) {
             let row = ir.sub(now, t.number(plan.nodes[*i].lag - 1));
@@ -447,11 +448,17 @@ fn iteration(
     for group in groups {
         t.begin_iteration();
         let join = group.enter(t);
-        for i in group.nodes.iter().copied() {
+        for (at, i) in group.nodes.iter().copied().enumerate() {
             let own = |node: usize, age: usize, cell: usize| match age {
                 0 => current[node].as_ref().map(|v: &Values| v[cell]),
                 _ => c.history[node].get(age - 1).map(|v| v[cell]),
             };
+            // Operands of the next node are on their way while this one is computed.
+            for next in
+                group.nodes.iter().skip(if at == 0 { 0 } else { at + 1 }).take(if at == 0 { 2 } else { 1 })
+            {
+                t.fetch_operands(*next, u, &own)?;
+            }
             let row = row(t, i);
             let values = t.compute(i, row, u, &own, border.get(&i))?;
             match join {

@@ -3,9 +3,12 @@
 //! A node's row stays in a *slot* until the last iteration that reads it; there are [`StencilPlan::slots`] of them, which take turns.
 //! The code of an iteration names them by its number in the unrolled loop; where the unrolling is no multiple of the number of
 //! slots, their addresses change places at the end of each trip.
+//!
+//! Where a line of threads is a warp, values may pass along x by shuffles instead ([`Exchange`](pollyrs_schedule::stencil::Exchange)).
 
 use super::tile::Tile;
 use crate::error::{Result, internal};
+use crate::shuffle;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{NodeRead, StencilPlan, plan};
 
@@ -13,12 +16,12 @@ use pollyrs_schedule::stencil::{NodeRead, StencilPlan, plan};
 pub(super) fn layout(plan: &StencilPlan, bytes: &dyn Fn(usize) -> usize) -> (usize, Vec<usize>) {
     let (mut begin, mut end) = (Vec::new(), 0usize);
     for (i, n) in plan.nodes.iter().enumerate() {
-        begin.push(end.next_multiple_of(bytes(i)));
+        begin.push(end.next_multiple_of(bytes(i) * plan.config.together()));
         if n.needed {
             end = plan::slot_end(plan, i, end, bytes(i));
         }
     }
-    (end.next_multiple_of(8), begin)
+    (end.next_multiple_of(16), begin)
 }
 
 impl Tile<'_> {
@@ -55,20 +58,68 @@ impl Tile<'_> {
         }
         let owner = [y.div_euclid(ny), x.div_euclid(nx)];
         let its_cell = (y.rem_euclid(ny) * nx + x.rem_euclid(nx)) as usize;
+        if plan.config.shuffles(owner[0]) {
+            let Some(v) = own(r.node, age as usize, its_cell) else {
+                return internal(format!("node {} is not there when node {node} reads it", r.node));
+            };
+            let v = shuffle::from_lane(&self.k, v, owner[1] as i32)?;
+            self.fetched.insert((r.node, age, [y, x]), v);
+            return Ok(v);
+        }
         let (ty, _) = self.elements[plan.nodes[r.node].buffer];
-        let at = self.slot(r.node, iteration - age, its_cell, owner)?;
+        // With the cells beside it, if they come together.
+        let width = plan.config.together();
+        let first = its_cell - its_cell % width;
+        let at = self.slot(r.node, iteration - age, first, owner)?;
         self.note("a step's value from another thread", plan.nodes[r.node].buffer);
-        let v = ir.load_aligned(ty, at, self.bytes(r.node));
-        self.fetched.insert((r.node, age, [y, x]), v);
-        Ok(v)
+        if width == 1 {
+            let v = ir.load_aligned(ty, at, self.bytes(r.node));
+            self.fetched.insert((r.node, age, [y, x]), v);
+            return Ok(v);
+        }
+        let v = ir.load_aligned(ir.vector_type(ty, width as u32), at, self.bytes(r.node) * width as u32);
+        for i in 0..width as i64 {
+            let x = x - (its_cell - first) as i64 + i;
+            self.fetched.insert((r.node, age, [y, x]), ir.extract(v, i as u32));
+        }
+        Ok(ir.extract(v, (its_cell - first) as u32))
+    }
+
+    /// Reads what a step needs of other threads' values, ahead of its code: all of it was there at the last barrier.
+    pub(super) fn fetch_operands(
+        &mut self,
+        node: usize,
+        iteration: i64,
+        own: &dyn Fn(usize, usize, usize) -> Option<LLVMValueRef>,
+    ) -> Result<()> {
+        let plan = self.plan;
+        if self.is_missed(node) {
+            return Ok(());
+        }
+        let [ny, nx] = plan.config.cells.map(i64::from);
+        for cell in 0..self.cells() {
+            for r in plan.nodes[node].reads.iter().filter(|r| r.case.is_none()) {
+                let (y, x) = (cell as i64 / nx + r.offset[1], cell as i64 % nx + r.offset[2]);
+                let fresh = plan.nodes[node].lag - plan.nodes[r.node].lag == r.offset[0];
+                if !fresh && (!(0..ny).contains(&y) || !(0..nx).contains(&x)) {
+                    self.operand(node, r, cell, iteration, own)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Gives a row of a node to other threads.
     pub(super) fn exchange(&self, node: usize, iteration: i64, values: &[LLVMValueRef]) -> Result<()> {
-        for cell in plan::exchanged_cells(self.plan, node) {
+        let (ir, width) = (self.k.ir, self.plan.config.together());
+        for cell in plan::exchanged_cells(self.plan, node).into_iter().filter(|c| c % width == 0) {
             let to = self.slot(node, iteration, cell, [0, 0])?;
             self.note("a step's value for other threads", self.plan.nodes[node].buffer);
-            self.k.ir.store_aligned(values[cell], to, self.bytes(node));
+            let value = match width {
+                1 => values[cell],
+                _ => ir.vector(self.element(node), &values[cell..cell + width]),
+            };
+            ir.store_aligned(value, to, self.bytes(node) * width as u32);
         }
         Ok(())
     }
@@ -84,12 +135,14 @@ impl Tile<'_> {
             return internal("a cell is not exchanged");
         };
         let slot = self.slots[iteration.rem_euclid(plan.slots as i64) as usize];
-        let plane = at as i64 * width[0] * width[1];
+        let together = plan.config.together() as i64;
+        let (plane, beside) = (at as i64 / together * width[0] * width[1], at as i64 % together);
         let there = (owner[0] + margin[0]) * width[1] + owner[1] + margin[1];
         let bytes = i64::from(self.bytes(node));
         let mine = ir.add(ir.mul(self.thread[0], self.number(width[1])), self.thread[1]);
-        let mine = self.wide(ir.mul(mine, self.number(bytes)));
+        let mine = self.wide(ir.mul(mine, self.number(bytes * together)));
         let mine = ir.byte_offset(slot, mine);
-        Ok(ir.byte_offset(mine, ir.int((plane + there) * bytes + self.begins[node] as i64)))
+        let offset = ((plane + there) * together + beside) * bytes;
+        Ok(ir.byte_offset(mine, ir.int(offset + self.begins[node] as i64)))
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! # Rows of a block
 //! A block of `rows` output rows runs `rows + halo` iterations. More blocks have fewer rows and more halo; fewer blocks leave
-//! multiprocessors idle, or with too few warps to hide latencies. The first and the last block have fewer rows, which take longer. The host tries some numbers of blocks a multiprocessor and takes
+//! multiprocessors idle, or with too few warps to hide latencies. The first and the last block have fewer rows, which take longer, and begin first. The host tries some numbers of blocks a multiprocessor and takes
 //! the one of the least modelled time ([`StencilPlan::model`]).
 
 use super::{FusedKernels, StencilScalar};
@@ -235,7 +235,9 @@ fn store_scalars(
     if let Some(height) = height {
         rows = rows_of_block(ir, l.function, p, height, blocks);
         less = fewer(ir, p, rows);
-        blocks = ir.mul(blocks, row_blocks(ir, p, height, rows));
+        let above = row_blocks(ir, p, height, rows);
+        counts.insert(0, above);
+        blocks = ir.mul(blocks, above);
     }
     let linear = |array: ArrayId, end: bool| -> Result<LLVMValueRef, CodegenError> {
         let r =
@@ -252,7 +254,7 @@ fn store_scalars(
             ScalarArg::Param(p) => l.params[*p],
             ScalarArg::Invariant(v) => slot_value(ir, l.plan.scop.invariants[*v].value.0 as LLVMValueRef),
             ScalarArg::Stencil(at) => match l.fused.scalars[*at] {
-                StencilScalar::Time => ir.int(0),
+                StencilScalar::Time | StencilScalar::Zero => ir.int(0),
                 StencilScalar::Rows => rows,
                 StencilScalar::Less => less,
                 StencilScalar::First(d) => first[d],

@@ -53,7 +53,7 @@ pub enum StencilScalar {
     /// First and last element, along a dimension, of the box around all live buffers.
     First(usize),
     Last(usize),
-    /// Blocks along y (1) and x (2).
+    /// Blocks along y (1), x (2), and rows (0).
     Count(usize),
     /// Output columns of a block along y (1) and x (2): at most the plan's, fewer where that makes the blocks alike.
     Width(usize),
@@ -68,6 +68,8 @@ pub enum StencilScalar {
     /// Corners of the box of a step's case.
     CaseLower(usize, usize, usize),
     CaseUpper(usize, usize, usize),
+    /// Zero, which kernels do not know ([`tile::Tile::taken`]).
+    Zero,
     /// Linear index of the first and last touched element of an array.
     Begin(ArrayId),
     End(ArrayId),
@@ -101,7 +103,7 @@ pub struct FusedKernels {
 pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[StencilPlan]) -> Result<()> {
     let Some(deepest) = plans.first() else { return internal("no plan") };
     let threads = if deepest.stencil.dims == 3 { [8, 32] } else { [1, 256] };
-    let copying = Config { fuse: 0, threads, cells: [1, 1], apart: false, rows: 4, complete: false };
+    let copying = Config { threads, rows: 4, ..Config::PLAIN };
     let copy = plan::with_config(&deepest.stencil, copying);
     let live = deepest.stencil.buffers.iter().filter(|b| b.live).map(|b| b.array);
     let copied: Vec<ArrayId> = live.collect::<BTreeSet<_>>().into_iter().collect();
@@ -154,7 +156,7 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[St
 fn scalars(plan: &StencilPlan, scop: &Scop) -> Vec<StencilScalar> {
     use StencilScalar::*;
     let s = &plan.stencil;
-    let mut out = vec![Time, Rows, Less, Count(1), Count(2), Width(1), Width(2)];
+    let mut out = vec![Time, Zero, Rows, Less, Count(0), Count(1), Count(2), Width(1), Width(2)];
     out.extend((0..s.dims).flat_map(|d| [First(d), Last(d)]));
     for b in 0..s.buffers.len() {
         out.extend((0..s.dims).flat_map(|d| [Lower(b, d), Upper(b, d), OuterLower(b, d), OuterUpper(b, d)]));

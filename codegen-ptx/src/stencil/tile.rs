@@ -285,8 +285,13 @@ impl<'a> Tile<'a> {
             let height = narrow(self.scalar(StencilScalar::Rows));
             // The first block may have fewer rows, see the host's side.
             let top = self.bound(0, StencilScalar::First);
-            let first =
-                ir.add(ir.sub(top, narrow(self.scalar(StencilScalar::Less))), ir.mul(narrow(rest), height));
+            // The last one comes first: those at the grid's border take longest.
+            let count = narrow(self.scalar(StencilScalar::Count(0)));
+            let rest = narrow(rest);
+            let before = ir.sub(rest, self.number(1));
+            let at =
+                ir.select(ir.icmp(LLVMIntEQ, rest, self.number(0)), ir.sub(count, self.number(1)), before);
+            let first = ir.add(ir.sub(top, narrow(self.scalar(StencilScalar::Less))), ir.mul(at, height));
             let last = ir.sub(ir.add(first, height), self.number(1));
             let first = ir.smax(first, top);
             self.rows = [first, self.smin(last, self.bound(0, StencilScalar::Last))];
@@ -428,13 +433,7 @@ impl<'a> Tile<'a> {
             return internal("a node without a step is computed");
         };
         let ir = self.k.ir;
-        // Nothing of a thin box is met by inner rows, or inner columns.
-        let missed = match self.version {
-            Version::Inner => !step.thin.is_empty(),
-            Version::Sides => step.thin.contains(&0),
-            Version::Border => false,
-        };
-        if let (true, Some(kept)) = (missed, n.keep) {
+        if let (true, Some(kept)) = (self.is_missed(node), n.keep) {
             let age = (n.lag - self.plan.nodes[kept].lag) as usize;
             let held = (0..self.cells()).map(|c| own(kept, age, c)).collect::<Option<Values>>();
             return held.ok_or(crate::CodegenError::Internal(format!("what node {node} keeps is not there")));
@@ -477,6 +476,18 @@ impl<'a> Tile<'a> {
         }
         let out = self.results(step.stmt, step.write, &points)?;
         self.with_kept(node, (number, step), (row, time), out, own, border)
+    }
+
+    /// Whether this version meets none of a node's points: nothing of a thin box is met by inner rows, or inner columns.
+    pub(super) fn is_missed(&self, node: usize) -> bool {
+        let n = &self.plan.nodes[node];
+        let Some(step) = n.step.and_then(|s| self.plan.stencil.steps.get(s)) else { return false };
+        n.keep.is_some()
+            && match self.version {
+                Version::Inner => !step.thin.is_empty(),
+                Version::Sides => step.thin.contains(&0),
+                Version::Border => false,
+            }
     }
 
     /// What the points of a step store. Their divisions and roots have one test for unusual operands ([`quick`]), but at the border, where
@@ -559,12 +570,38 @@ impl<'a> Tile<'a> {
         }
     }
 
+    /// A value that was loaded, in another register, by an instruction that is more than a move: the register is free for the next load then. Assemblers move
+    /// values at the end of the loop otherwise, and threads wait there for loads that have just begun.
+    pub fn taken(&self, v: LLVMValueRef) -> LLVMValueRef {
+        if self.plan.config.near {
+            return v;
+        }
+        let ir = self.k.ir;
+        // SAFETY: live types and values; both casts are between types of the same size.
+        unsafe {
+            let ty = LLVMTypeOf(v);
+            let int = match type_kind(ty) {
+                LLVMTypeKind::LLVMFloatTypeKind => ir.i32_type(),
+                LLVMTypeKind::LLVMDoubleTypeKind => ir.i64_type(),
+                LLVMTypeKind::LLVMIntegerTypeKind if matches!(LLVMGetIntTypeWidth(ty), 32 | 64) => ty,
+                _ => return v,
+            };
+            let zero = ir.trunc(self.scalar(StencilScalar::Zero), int);
+            let bits = ir.or(LLVMBuildBitCast(ir.raw(), v, int, EMPTY), zero);
+            LLVMBuildBitCast(ir.raw(), bits, ty, EMPTY)
+        }
+    }
+
     /// A 32-bit integer, computed in the current block.
     pub fn fixed(&self, v: LLVMValueRef) -> LLVMValueRef {
         same(self.k.ir, self.k.ir.i32_type(), "=r,0", true, v)
     }
 
+    /// Waits for the other threads of the block, if values pass through shared memory.
     pub fn barrier(&self) {
+        if self.plan.config.is_warp() {
+            return;
+        }
         self.k.abstract_call(BARRIER, self.k.ir.void_type());
     }
 }

@@ -16,6 +16,10 @@ pub struct Thread {
     pub checker: *mut Checker,
     /// The barrier that the thread waits at.
     pub barrier: *const c_void,
+    /// What it shows to the others of its warp, in turns: one of them may be a shuffle ahead.
+    pub shown: [u64; 2],
+    /// Shuffles so far.
+    pub shuffles: u32,
 }
 
 /// Runs `body` with the thread's checker, if there is one.

@@ -208,6 +208,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_discard",
         "pollyrs_rt_emu_barrier",
         "pollyrs_rt_emu_barrier_at",
+        "pollyrs_rt_emu_shuffle",
         "pollyrs_rt_emu_decide",
         "pollyrs_rt_emu_fma",
         "pollyrs_rt_emu_load",

@@ -227,17 +227,18 @@ fn reads(plan: &StencilPlan, report: &mut impl FnMut(Rule, String)) {
             // Node v computes row i at iteration i + lag(v).
             let age = n.lag - p.lag - r.offset[0];
             let crosses = r.offset[1] != 0 || r.offset[2] != 0;
-            // A value of the same iteration is there if the node comes first in it; one of another thread needs a barrier.
+            // A value of the same iteration is there if the node comes first in it; one of another thread needs a barrier, or a shuffle.
+            let lane = crosses && plan.config.is_warp();
             let in_order =
                 plan.order.iter().position(|v| *v == r.node) < plan.order.iter().position(|v| *v == i);
-            if age < i64::from(crosses) || (age == 0 && !in_order) {
+            if age < i64::from(crosses && !lane) || (age == 0 && !in_order) {
                 report(Rule::Time, at.clone());
             }
             if age > p.window as i64 {
                 report(Rule::Time, at.clone());
             }
-            // The slot is written again `slots` iterations later.
-            if crosses && (age >= plan.slots as i64 || !p.exchange) {
+            // The slot is written again `slots` iterations later. (What comes by shuffles alone has none, but an age that fits.)
+            if crosses && !lane && (age >= plan.slots as i64 || !p.exchange) {
                 report(Rule::Slot, at);
             }
         }

@@ -3,11 +3,11 @@
 //! Units: a *slot* is the issue of one instruction for one warp; a multiprocessor of compute capability 9.0 has four a cycle. A block's
 //! iteration computes a row of every node. With `k` blocks of `w` warps on a multiprocessor it takes
 //! ```text
-//! 0.6 * issue * k + 450 + 1.5 * slots    cycles,  issue = w * slots / 4
+//! 0.37 * issue * k + 600 + 1.04 * slots    cycles,  issue = w * slots / 4
 //! ```
-//! the last term for the dependent instructions of one warp, the constant for the barrier and device memory. Fitted to 43 variants of
-//! nine stencils, 3072 x 3072 and 384^3, on an H200 (bench/sweep.py): times are within 13% (root of the mean square of the
-//! logarithm), where registers do not spill. How far the chosen variants are from the best is in bench/RESULTS.md.
+//! but at least 0.8 * issue * k; the last term for the dependent instructions of one warp, the constant for the barrier and device memory. Fitted to 48 variants of seven
+//! stencils in both element types, 3072 x 3072 and 384^3, on an H200 (bench/sweep.py): times are within 15% (root of the mean square of the
+//! logarithm). How far the chosen variants are from the best is in bench/RESULTS.md.
 
 use super::StepAccess;
 use super::plan::{StencilPlan, exchanged_cells, slot_end};
@@ -32,11 +32,18 @@ const SLOTS_AN_ITERATION: f64 = 24.0;
 /// Slots of an access to shared memory, which has a quarter of the rate of arithmetic but a path of its own.
 const SLOTS_SHARED: f64 = 2.0;
 /// Of the formula above.
-const ISSUE: f64 = 0.6;
-const CYCLES_AN_ITERATION: f64 = 450.0;
-const CYCLES_A_SLOT: f64 = 1.5;
-/// Blocks of at most four warps take that much longer than the formula says (1.07 to 1.14 in the same sweep).
-const SMALL_BLOCK: f64 = 1.13;
+const ISSUE: f64 = 0.37;
+const CYCLES_AN_ITERATION: f64 = 600.0;
+const CYCLES_A_SLOT: f64 = 1.04;
+/// Warps can't always take turns.
+const ISSUE_BOUND: f64 = 0.8;
+/// The same of blocks of one warp, which has no barrier to wait at.
+const ISSUE_OF_WARPS: f64 = 0.9;
+const CYCLES_OF_WARPS: f64 = 150.0;
+const BLOCKS_OF_MULTIPROCESSOR: usize = 32;
+/// Blocks of at most four warps, and of more than sixteen, take that much longer than the formula says.
+const SMALL_BLOCK: f64 = 1.11;
+const LARGE_BLOCK: f64 = 1.07;
 /// Between two launches.
 const CYCLES_A_LAUNCH: f64 = 4000.0;
 /// Bytes a cycle and multiprocessor from and to device memory (2.8 TB/s, 132 multiprocessors, 1.9 GHz).
@@ -53,7 +60,7 @@ const MULTIPROCESSORS: i64 = 132;
 /// Instructions of the loop over rows beyond which warps wait for instructions (Nsight Compute: 6% of the samples at 1400; the best variants have up to 2400), and how
 /// much longer twice as many take.
 const CACHED_INSTRUCTIONS: f64 = 2400.0;
-const MISSED: f64 = 0.3;
+const MISSED: f64 = 0.03;
 
 /// See the module documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -70,13 +77,20 @@ pub struct Model {
     pub issue: f64,
     /// Cycles of a multiprocessor for one point and step, redundant work and the limit of device memory included.
     pub point: f64,
+    /// Whether warps wait for each other.
+    pub barriers: bool,
 }
 
 impl Model {
     /// Cycles of an iteration with so many blocks on the multiprocessor.
     pub fn iteration(&self, blocks: i64) -> i64 {
         let slots = 4.0 * self.issue / self.warps.max(1.0);
-        (ISSUE * self.issue * blocks as f64 + CYCLES_AN_ITERATION + CYCLES_A_SLOT * slots).ceil() as i64
+        let (issue, wait) = match self.barriers {
+            true => (ISSUE, CYCLES_AN_ITERATION),
+            false => (ISSUE_OF_WARPS, CYCLES_OF_WARPS),
+        };
+        let all = self.issue * blocks as f64;
+        (issue * all + wait + CYCLES_A_SLOT * slots).max(ISSUE_BOUND * all).ceil() as i64
     }
 }
 
@@ -147,17 +161,25 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     }
     let by_registers = REGISTER_FILE / (threads * registers.next_multiple_of(8));
     let by_shared = SHARED_OF_MULTIPROCESSOR / (shared + 1024);
-    let resident = by_registers.min(by_shared).min(THREADS_OF_MULTIPROCESSOR / threads) as i64;
+    let resident =
+        by_registers.min(by_shared).min(THREADS_OF_MULTIPROCESSOR / threads).min(BLOCKS_OF_MULTIPROCESSOR)
+            as i64;
     let warps = threads as f64 / 32.0;
     let issue = warps * slots / 4.0;
-    let mut m = Model { registers, shared, resident, warps, issue, point: f64::MAX };
+    let barriers = !p.config.is_warp();
+    let mut m = Model { registers, shared, resident, warps, issue, point: f64::MAX, barriers };
     if resident == 0 {
         return m;
     }
     // `traffic` is that of all threads; neighbours' halos come from the cache.
     let instances = super::instances(&s.steps).len() as f64 * (p.config.fuse / s.period) as f64;
     let (time, points) = if s.dims == 1 { usual_line(p, &m) } else { usual_grid(p, &m) };
-    let compute = time * if warps <= 4.0 { SMALL_BLOCK } else { 1.0 };
+    let compute = time
+        * match warps {
+            w if w <= 4.0 && barriers => SMALL_BLOCK,
+            w if w > 16.0 => LARGE_BLOCK,
+            _ => 1.0,
+        };
     // The loop over rows should fit the instruction cache.
     let trip = 4.0 * issue / warps * p.unroll as f64;
     let compute = compute * (1.0 + MISSED * (trip / CACHED_INSTRUCTIONS - 1.0).max(0.0));

@@ -45,7 +45,7 @@ mod unfold;
 
 pub use check::{Violation, check};
 pub use lattice::Lattice;
-pub use plan::{Config, Node, NodeRead, StencilPlan, Wish, plans};
+pub use plan::{Config, Exchange, Node, NodeRead, StencilPlan, Wish, plans};
 pub use recognise::recognise;
 pub use unfold::unfold;
 

@@ -6,11 +6,16 @@
 //! Iteration `it` of a block computes row `it - lag(v)` of every node `v`: a step may read a row only when it is there, so
 //! a node lags behind each node it reads by the largest row offset, and by one more where another thread's column is read,
 //! since that needs a barrier between. One barrier an iteration then serves all nodes.
+//!
+//! Blocks of one warp need no barrier: values pass from lane to lane by shuffles, in the iteration that computes them if need be ([`Config::is_warp`]).
 
 use super::cost::{MAX_NODES, MAX_REGISTERS, MAX_STEPS, Model, model};
 use super::{NotStencil, Stencil, StepAccess, instances};
 use crate::planted::planted;
 use pollyrs_scop::Scop;
+
+/// Threads of a warp.
+pub const WARP: u32 = 32;
 
 /// What can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +33,52 @@ pub struct Config {
     pub rows: usize,
     /// Whether the last version of every buffer is written, not only of those that the next launch reads: then the arrays hold what the program's do.
     pub complete: bool,
+    /// Whether each iteration of the unrolled loop has a place of its own in shared memory: then assemblers know which loads may pass which stores.
+    pub fixed: bool,
+    /// Whether rows are loaded one iteration ahead of their use, which takes fewer registers than several.
+    pub near: bool,
+    pub exchange: Exchange,
+}
+
+/// How values pass from thread to thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// Through shared memory.
+    Shared,
+    /// Along x by shuffles, for which a line of threads is a warp; else through shared memory.
+    Lanes,
+    /// The same, with a thread's columns along x as one access.
+    Lines,
+}
+
+impl Config {
+    /// No step, a column a thread.
+    pub const PLAIN: Config = Config {
+        fuse: 0,
+        threads: [1, 256],
+        cells: [1, 1],
+        apart: false,
+        rows: 1,
+        complete: false,
+        fixed: false,
+        near: false,
+        exchange: Exchange::Shared,
+    };
+
+    /// Whether a block is one warp, in which all values pass by shuffles.
+    pub fn is_warp(&self) -> bool {
+        self.threads == [1, WARP]
+    }
+
+    /// Whether values of a thread so many threads away along y come by shuffles.
+    pub fn shuffles(&self, away: i64) -> bool {
+        self.is_warp() || self.exchange != Exchange::Shared && away == 0
+    }
+
+    /// Cells that one access to shared memory takes, side by side along x.
+    pub fn together(&self) -> usize {
+        if self.exchange == Exchange::Lines { self.cells[1] as usize } else { 1 }
+    }
 }
 
 /// A version of a buffer: at the start of the launch, or behind one of its steps.
@@ -113,8 +164,12 @@ pub struct Wish {
     pub shape: Option<([u32; 2], [u32; 2], bool, usize)>,
 }
 
-/// Shapes that are tried: threads and cells along y and x.
-fn shapes(dims: usize) -> Vec<([u32; 2], [u32; 2])> {
+/// Arithmetic of a point, in instructions, as divisions and roots with exact results have it, from which on three columns a thread are too many: on an H200 gradient2d has
+/// 552 GStencil/s with one and 380 with three, where laplacian2d has 1420 with two and 1650 with three.
+const HEAVY_WORK: f64 = 40.0;
+
+/// Shapes that are tried: threads and cells along y and x. `heavy`: whether a point is [`HEAVY_WORK`].
+fn shapes(dims: usize, heavy: bool) -> Vec<([u32; 2], [u32; 2])> {
     let pairs = |t: &[[u32; 2]], c: &[[u32; 2]]| -> Vec<_> {
         t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect()
     };
@@ -122,10 +177,19 @@ fn shapes(dims: usize) -> Vec<([u32; 2], [u32; 2])> {
         1 => pairs(&[[1, 256], [1, 128]], &[[1, 4], [1, 2], [1, 1]]),
         2 => {
             let mut all = pairs(&[[1, 256]], &[[1, 2], [1, 1]]);
+            if !heavy {
+                all.extend(pairs(&[[1, 192]], &[[1, 3]]));
+            }
             all.extend(pairs(&[[1, 128]], &[[1, 3], [1, 2], [1, 4], [1, 1]]));
             all
         }
-        _ => pairs(&[[32, 32], [16, 32], [8, 32]], &[[2, 1], [2, 2], [4, 2], [1, 1]]),
+        _ => {
+            let mut all = pairs(&[[32, 32], [16, 32], [8, 32]], &[[2, 1], [2, 2], [1, 1]]);
+            if !heavy {
+                all.extend(pairs(&[[12, 32]], &[[2, 2], [3, 1]]));
+            }
+            all
+        }
     }
 }
 
@@ -139,9 +203,10 @@ pub fn plans(
     wish: &Wish,
     work: &[f64],
 ) -> Result<Vec<StencilPlan>, NotStencil> {
+    let heavy = stencil.steps.iter().any(|s| work.get(s.stmt.0).is_some_and(|w| *w >= HEAVY_WORK));
     let shapes: Vec<_> = match wish.shape {
         Some(shape) => vec![shape],
-        None => shapes(stencil.dims).into_iter().map(|(t, c)| (t, c, false, 1)).collect(),
+        None => shapes(stencil.dims, heavy).into_iter().map(|(t, c)| (t, c, false, 1)).collect(),
     };
     let wanted = wish.fuse.map(|f| (f / stencil.period).max(1));
     let deepest = if stencil.dims == 1 { 32 } else { MAX_STEPS };
@@ -150,9 +215,15 @@ pub fn plans(
     let mut best: Option<StencilPlan> = None;
     for (threads, cells, apart, rows) in shapes {
         let mut plan_of = |periods: i64| {
-            let config =
-                Config { fuse: periods * stencil.period, threads, cells, apart, rows, complete: false };
-            let p = planned(scop, stencil, config, work);
+            // Rows are loaded early, and slots are fixed, where there is room for it.
+            let ways = [(true, false), (false, false), (true, true), (false, true)].map(|(fixed, near)| {
+                let fuse = periods * stencil.period;
+                let exchange = exchange(scop, stencil, threads, cells, work);
+                Config { fuse, threads, cells, apart, rows, complete: false, fixed, near, exchange }
+            });
+            let ways = ways.into_iter().filter(|c| !c.near || !heavy || wish.shape.is_some());
+            let p = ways.filter_map(|config| planned(scop, stencil, config, work));
+            let p = p.min_by(|a, b| a.model.point.total_cmp(&b.model.point));
             let fits = p.as_ref().is_some_and(|p| wish.shape.is_some() || p.model.registers <= MAX_REGISTERS);
             if let Some(p) = p.filter(|_| fits)
                 && best.as_ref().is_none_or(|b| p.model.point < b.model.point)
@@ -184,6 +255,26 @@ pub fn plans(
     Ok(plans)
 }
 
+/// Arithmetic of a point, in instructions, from which on shared memory is not what limits.
+const MUCH_WORK: f64 = 16.0;
+
+/// How values best pass. On an H200, in GStencil/s through shared memory, with lanes, with lines: laplacian3d 674, 681, 710; heat3d27, where columns of neighbours in
+/// both directions are read as well, 310, 319, 300; gradient3d, with a division and a root a point, 392, 391, 382.
+fn exchange(scop: &Scop, s: &Stencil, threads: [u32; 2], cells: [u32; 2], work: &[f64]) -> Exchange {
+    let words = s.buffers.iter().all(|b| scop.array(b.array).elem.bytes() == 4);
+    let cases = s.steps.iter().any(|step| !step.cases.is_empty());
+    if s.dims != 3 || threads[1] != WARP || !words || cases {
+        return Exchange::Shared;
+    }
+    let diagonal = |o: &Vec<i64>| o[1] != 0 && o[2] != 0;
+    let accesses = s.steps.iter().flat_map(|step| &step.accesses);
+    if accesses.into_iter().any(|a| matches!(a, StepAccess::Buffer { offset, .. } if diagonal(offset))) {
+        return Exchange::Lanes;
+    }
+    let much = s.steps.iter().any(|step| work.get(step.stmt.0).is_none_or(|w| *w >= MUCH_WORK));
+    if much || !matches!(cells[1], 2 | 4) { Exchange::Shared } else { Exchange::Lines }
+}
+
 /// The plan with its model, if the device has room for it.
 fn planned(scop: &Scop, stencil: &Stencil, config: Config, work: &[f64]) -> Option<StencilPlan> {
     let mut p = with_config(stencil, config);
@@ -196,7 +287,7 @@ fn planned(scop: &Scop, stencil: &Stencil, config: Config, work: &[f64]) -> Opti
 
 /// Where node `i`'s part of a slot ends if it starts at `begin` (bytes).
 pub fn slot_end(p: &StencilPlan, i: usize, begin: usize, bytes: usize) -> usize {
-    let begin = begin.next_multiple_of(bytes);
+    let begin = begin.next_multiple_of(bytes * p.config.together());
     if !p.nodes[i].exchange {
         return begin;
     }
@@ -221,7 +312,7 @@ pub fn margins(p: &StencilPlan, i: usize) -> [usize; 2] {
     margin
 }
 
-/// The cells of a thread that other threads read of node `i`, as `cy * cells_x + cx`, ascending.
+/// The cells of a thread that other threads read of node `i` in shared memory, as `cy * cells_x + cx`, ascending.
 pub fn exchanged_cells(p: &StencilPlan, i: usize) -> Vec<usize> {
     let [ny, nx] = p.config.cells.map(i64::from);
     let mut cells = std::collections::BTreeSet::new();
@@ -229,7 +320,8 @@ pub fn exchanged_cells(p: &StencilPlan, i: usize) -> Vec<usize> {
         for cy in 0..ny {
             for cx in 0..nx {
                 let (y, x) = (cy + r.offset[1], cx + r.offset[2]);
-                if !(0..ny).contains(&y) || !(0..nx).contains(&x) {
+                let crosses = !(0..ny).contains(&y) || !(0..nx).contains(&x);
+                if crosses && !p.config.shuffles(y.div_euclid(ny)) {
                     cells.insert((y.rem_euclid(ny) * nx + x.rem_euclid(nx)) as usize);
                 }
             }
@@ -286,7 +378,8 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
                     }
                 }
                 for r in &n.reads {
-                    let later = i64::from(config.apart || r.offset[1] != 0 || r.offset[2] != 0);
+                    let crosses = r.offset[1] != 0 || r.offset[2] != 0;
+                    let later = i64::from(config.apart || crosses && !config.is_warp());
                     let later = if planted("lag") { 0 } else { later };
                     let lag = nodes[r.node].lag;
                     n.lag = n.lag.max(lag + (r.offset[0] + later).max(0));
@@ -339,8 +432,11 @@ pub fn with_config(stencil: &Stencil, config: Config) -> StencilPlan {
     }
     unroll = unroll.next_multiple_of(config.rows.max(1));
     slots -= usize::from(planted("slots") && slots > 1);
+    if config.fixed && !unroll.is_multiple_of(slots) {
+        slots = unroll;
+    }
     // Device memory answers after 0.6 to 1.2 microseconds, as long as two or three iterations.
-    let ahead = (2..=4).rev().find(|a| unroll % a == 0).unwrap_or(1);
+    let ahead = if config.near { None } else { (2..=4).rev().find(|a| unroll % a == 0) }.unwrap_or(1);
     let mut halo = [0; 3];
     let mut tile = [1; 3];
     for a in 1..3 {

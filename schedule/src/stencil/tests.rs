@@ -26,7 +26,7 @@ fn jacobi() {
 #[test]
 fn plans_are_right_and_mutations_are_found() {
     let s = recognised(JACOBI).unwrap();
-    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], apart: false, rows: 1, complete: false };
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], ..Config::PLAIN };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     // A row of A is read until two iterations later, its names are three; of other threads, one iteration later.
@@ -66,7 +66,7 @@ fn the_last_launches_write_every_buffer() {
         let s = recognised(text).unwrap();
         let of = |complete| {
             let config =
-                Config { fuse: s.period, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete };
+                Config { fuse: s.period, threads: [1, 128], cells: [1, 2], complete, ..Config::PLAIN };
             plan::with_config(&s, config)
         };
         let outputs =
@@ -144,7 +144,7 @@ fn partial_boxes() {
     let of = |k: usize| (s.steps[k].partial, s.steps[k].thin.clone());
     assert_eq!((of(0), of(1), of(2)), ((true, vec![0]), (true, vec![]), (false, vec![])));
     assert!(s.buffers.iter().all(|b| b.live));
-    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete: false };
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], ..Config::PLAIN };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     let mut broken = plan.clone();
@@ -160,7 +160,7 @@ fn statements_with_two_writes() {
         for i : 1 <= i < n - 1 { S1 : A[i], B[i] = C[i], D[i]; } }";
     let s = recognised(text).unwrap();
     assert_eq!(instances(&s.steps), [0..2, 2..4]);
-    let config = Config { fuse: 2, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete: false };
+    let config = Config { fuse: 2, threads: [1, 128], cells: [1, 2], ..Config::PLAIN };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     // Both steps of the second statement read the nodes of the first.
@@ -199,7 +199,7 @@ fn neighbours_by_cases() {
     let small = isl::Set::read(s.runs.context(), "[T, n, m] -> { : n <= 3 or m <= 3 }").unwrap();
     assert!(s.runs.is_disjoint(&small).unwrap());
 
-    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete: false };
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], ..Config::PLAIN };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     let node = plan.nodes.iter().position(|n| n.reads.iter().any(|r| r.case.is_some())).unwrap();

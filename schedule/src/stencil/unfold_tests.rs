@@ -96,7 +96,7 @@ fn boxes_of_lattices() {
 #[test]
 fn the_proof_of_colours_finds_mutations() {
     let (s, _) = unfolded(&strided()).unwrap();
-    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], apart: false, rows: 1, complete: false };
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 2], ..Config::PLAIN };
     let plan = plan::with_config(&s, config);
     assert!(check(&plan).unwrap().is_empty());
     assert_eq!(plan.nodes.len(), 7);
