@@ -19,9 +19,18 @@ impl Set {
     /// The values of one dimension, `{ [x] }`, or more where the others have to be whole for that.
     pub fn shadow(&self, dim: u32) -> Result<Set> {
         let behind = self.dim(DimType::Set)?.saturating_sub(dim + 1);
-        let set =
-            self.clone().project_out(DimType::Set, dim + 1, behind)?.project_out(DimType::Set, 0, dim)?;
-        set.remove_divs()?.remove_redundancies()
+        let only = |set: Set| -> Result<Set> {
+            set.project_out(DimType::Set, dim + 1, behind)?.project_out(DimType::Set, 0, dim)
+        };
+        let shadow =
+            self.clone().eliminate(DimType::Set, dim + 1, behind)?.eliminate(DimType::Set, 0, dim)?;
+        let shadow = only(shadow)?.remove_divs()?.remove_redundancies()?;
+        let set = only(self.clone())?;
+        // A bound by a quotient is lost with it.
+        let bounded = |s: &Set| -> Result<(bool, bool)> {
+            Ok((s.dim_has_lower_bound(DimType::Set, 0)?, s.dim_has_upper_bound(DimType::Set, 0)?))
+        };
+        Ok(if bounded(&set)? == bounded(&shadow)? { shadow } else { set })
     }
 
     /// The set without its first `n` dimensions, and without quantified variables; `None` if that takes more than eliminations that are exact.
@@ -41,8 +50,13 @@ impl Set {
     }
 }
 
-/// A polyhedron without its first `n` dimensions.
+/// A polyhedron without its first `n` dimensions. Dimensions are eliminated before they are projected out: isl makes definitions of quotients of some bounds of
+/// those that it projects out.
 fn eliminated(part: BasicSet, n: u32) -> Result<Option<Set>> {
+    // (The definitions of quotients are not among the constraints.)
+    if part.dim(DimType::Div)? > 0 {
+        return Ok(None);
+    }
     let mut part = part;
     for left in (1..=n).rev() {
         let mut next = None;
@@ -53,8 +67,8 @@ fn eliminated(part: BasicSet, n: u32) -> Result<Option<Set>> {
             }
         }
         let Some(at) = next else { return Ok(None) };
-        let set = Set::from_basic_set(part)?.project_out(DimType::Set, at, 1)?.remove_divs()?;
-        let mut parts = set.remove_redundancies()?.basic_sets()?;
+        let set = Set::from_basic_set(part)?.eliminate(DimType::Set, at, 1)?;
+        let mut parts = set.project_out(DimType::Set, at, 1)?.remove_redundancies()?.basic_sets()?;
         let (Some(only), true) = (parts.pop(), parts.is_empty()) else { return Ok(None) };
         part = only;
     }
@@ -65,10 +79,6 @@ fn eliminated(part: BasicSet, n: u32) -> Result<Option<Set>> {
 fn is_whole(part: &BasicSet, at: u32) -> Result<bool> {
     let (mut lower, mut upper) = (true, true);
     for c in part.constraints()? {
-        let quantified = c.dim(DimType::Div)?;
-        if quantified > 0 && c.involves_dims(DimType::Div, 0, quantified)? {
-            return Ok(false);
-        }
         let factor = c.coefficient(DimType::Set, at as i32)?.to_i64();
         match factor {
             Some(0) => {}
@@ -110,6 +120,11 @@ mod tests {
                 Some("[n] -> { [a] : 0 <= a < n or n < a - 1 < 5 }"),
             ),
             ("{ [i, a] : a = i and a > i }", 1, Some("{ [a] : false }")),
+            (
+                "[n] -> { [i, a] : a = i and 0 <= i <= floor(n / 2) }",
+                1,
+                Some("[n] -> { [a] : 0 <= 2a <= n }"),
+            ),
         ] {
             let set = Set::read(&ctx, text).unwrap();
             let found = set.range_of_last(n).unwrap();
@@ -129,5 +144,7 @@ mod tests {
         let set = Set::read(&ctx, "[n] -> { [i, a] : a = 2i and 0 <= i < n }").unwrap();
         let shadow = Set::read(&ctx, "[n] -> { [a] : 0 <= a <= 2n - 2 }").unwrap();
         assert!(set.shadow(1).unwrap().is_equal(&shadow).unwrap());
+        let half = Set::read(&ctx, "[n] -> { [i] : 0 <= i <= floor(n / 2) }").unwrap();
+        assert!(half.shadow(0).unwrap().dim_max(0).is_ok());
     }
 }

@@ -368,6 +368,13 @@ impl Session {
         Ok(unsafe { sys::prs_divide_accesses(self.raw, f, limit) })
     }
 
+    /// Updates of a value behind branches on data become updates by a selected value, `if (c) n += 1;` one by `c ? 1 : 0`.
+    pub fn lift_updates(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_lift_updates(self.raw, f) })
+    }
+
     /// Branches on data inside loops become straight-line code; see the module documentation for what may be done with it.
     pub fn flatten_conditions(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;

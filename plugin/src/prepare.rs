@@ -72,6 +72,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     let assumed = session.assume_unwritten(clone)?;
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
+    session.lift_updates(clone)?;
     session.flatten_conditions(clone)?;
     session.split_effects(clone)?;
     session.simplify_regions(clone)?;

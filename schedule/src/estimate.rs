@@ -163,7 +163,7 @@ const ATTEMPTS: [(Corners, u64); 3] = [(Corners::Lexicographic, 2), (Corners::Bo
 /// More pieces than this in a corner are a burden for the host code; the box has fewer.
 const MAX_PIECES: u32 = 8;
 /// And of a box with more pieces than this the code alone would take the host's budget.
-const MOST_PIECES: u32 = 16;
+const MOST_PIECES: u32 = 64;
 
 fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Result<Footprint> {
     let known = known(scop)?;
@@ -233,8 +233,12 @@ fn box_of_shadows(set: &isl::Set) -> Result<isl::Set> {
     let dims = set.dim(isl::DimType::Set)?;
     let mut all = isl::Set::universe(set.space()?)?;
     for d in 0..dims {
-        let around = set.shadow(d)?.simple_hull()?;
-        let own = isl::Set::from_basic_set(around)?;
+        let shadow = set.shadow(d)?;
+        // (The hull of parts whose ends have nothing in common has none.)
+        let hull = isl::Set::from_basic_set(shadow.clone().simple_hull()?)?;
+        let ends = hull.dim_has_lower_bound(isl::DimType::Set, 0)?
+            && hull.dim_has_upper_bound(isl::DimType::Set, 0)?;
+        let own = if ends { hull } else { shadow };
         let own = own.insert_dims(isl::DimType::Set, 0, d)?.add_dims(isl::DimType::Set, dims - d - 1)?;
         let space = all.space()?;
         all = all.intersect(own.reset_space(space)?)?;

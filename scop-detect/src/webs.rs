@@ -64,7 +64,9 @@ impl Builder<'_> {
             let depth = |c: usize| fx.cells[c].loops.len();
             let (kept, gone) = if depth(a) <= depth(b) { (a, b) } else { (b, a) };
             let (x, y) = (&fx.cells[kept], &fx.cells[gone]);
-            let alike = [x, y].iter().all(|c| c.kind == CellKind::Phi && !c.live_out)
+            let alike = x.kind == CellKind::Phi
+                && !x.live_out
+                && !y.live_out
                 && ir::type_of(x.value) == ir::type_of(y.value)
                 && common(&x.loops, &y.loops) == x.loops.len();
             let inner = x.loops.len() < y.loops.len();
@@ -76,6 +78,8 @@ impl Builder<'_> {
                 pairs.push((kept, gone));
             }
         }
+        // What outer loops carry goes first: a cell that something else has joined may not be able to.
+        pairs.sort_by_key(|(kept, gone)| fx.cells[*kept].loops.len() == fx.cells[*gone].loops.len());
         pairs
     }
 
@@ -105,12 +109,15 @@ fn carried_on(fx: &Effects, gone: usize, kept: usize) -> bool {
     let (mut reached, mut work) = (BTreeSet::from([gone]), vec![gone]);
     while let Some(from) = work.pop() {
         for e in fx.effects.iter().filter(|e| e.reads.iter().any(|(_, c)| *c == from)) {
-            match e.out {
-                Out::Cell(_, to) if reached.insert(to) => work.push(to),
-                Out::Cell(..) => {}
-                _ if from == gone => return false,
-                _ => {}
+            let cells: Vec<usize> = match e.out {
+                Out::Cell(_, to) => vec![to],
+                _ => e.outs.iter().map(|(_, to)| *to).collect(),
+            };
+            // What stores to memory goes with the loop that carries it only if it has to.
+            if from == gone && !matches!(e.out, Out::Cell(..)) && !cells.contains(&kept) {
+                return false;
             }
+            work.extend(cells.into_iter().filter(|to| reached.insert(*to)));
         }
     }
     reached.contains(&kept)
