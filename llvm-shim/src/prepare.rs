@@ -195,6 +195,13 @@ impl Session {
         if unsafe { sys::prs_restore_errors(self.raw, f) } { Ok(()) } else { Err(ShimError::Errors) }
     }
 
+    /// The back edges of a loop become one, before passes take those of `continue` for loops of their own.
+    pub fn join_back_edges(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_join_back_edges(self.raw, f) })
+    }
+
     /// Values that a back edge carries are computed for the outcome of the test that takes it: an iterator's
     /// `next = index + (index < len)` is `index + 1` there, which scalar evolution counts.
     pub fn specialise_back_edges(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

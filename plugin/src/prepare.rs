@@ -111,6 +111,7 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
 }
 
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    session.join_back_edges(f)?;
     session.run_passes(f, CANONICALISE)?;
     let mut unrolled = 0;
     while unrolled < MAX_UNROLLED && session.unroll_tables(f)? {
@@ -171,6 +172,10 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.count_chunks(f)?;
     session.advance_counters(f)?;
     session.run_passes(f, SIMPLIFY)?;
+    // Of what was a diamond of blocks before.
+    if session.specialise_back_edges(f)? {
+        session.run_passes(f, SIMPLIFY)?;
+    }
     if session.divide_rows(f, MAX_ROWS)? {
         session.run_passes(f, SIMPLIFY)?;
     }

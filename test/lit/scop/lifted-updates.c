@@ -59,3 +59,20 @@ void positions(int n, const double *restrict a, int *restrict at) {
     }
   }
 }
+
+// Two ways back to the head of one loop are no loop around another.
+// CHECK-LABEL: scop again
+// CHECK: domain {{.*}} S{{[0-9]+}}[i0] :
+// CHECK: reduction of phi{{[a-z0-9_]+}} in any order
+int again(int n, const double *restrict a, double *restrict b) {
+  int i = 0, bad = 0;
+  while (i < n) {
+    int at = i++;
+    if (a[at] < 0) {
+      bad++;
+      continue;
+    }
+    b[at] = a[at];
+  }
+  return bad;
+}
