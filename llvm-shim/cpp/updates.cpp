@@ -2,7 +2,6 @@
 
 #include "shim.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -49,8 +48,6 @@ struct Lift {
   SmallVector<BinaryOperator *, 4> Like;
   bool Data = false;
   unsigned Blocks = 0, Moved = 0;
-  // What is added on each edge, by the block that it comes from.
-  DenseMap<BasicBlock *, Value *> Added;
 
   Lift(BasicBlock &Head, BasicBlock &Join, PHINode &PHI, LoopInfo &LI, DominatorTree &DT, ScalarEvolution &SE)
       : Head(Head), Join(Join), PHI(PHI), LI(LI), DT(DT), SE(SE) {}
@@ -60,20 +57,25 @@ struct Lift {
     return !I || DT.dominates(I, Head.getTerminator());
   }
 
-  // The update by which `V` comes from `Old`: what is added, or null.
-  Value *added(Value *V) {
-    if (V == Old)
-      return nullptr;
+  // What is added where `V` is an update of `Old` by an operation, or null.
+  Value *added(Value *V) const {
     auto *Op = dyn_cast<BinaryOperator>(V);
-    if (!Op || !neutral(*Op) || (!Like.empty() && Like.front()->getOpcode() != Op->getOpcode()))
-      return V;
-    Value *By = Op->getOperand(0) == Old ? Op->getOperand(1) : Op->getOperand(0);
-    if (Op->getOperand(0) != Old && Op->getOperand(1) != Old)
-      return V;
-    if (By == Old)
-      return V;
+    if (!Op || !neutral(*Op) || (Op->getOperand(0) == Old) == (Op->getOperand(1) == Old))
+      return nullptr;
+    return Op->getOperand(Op->getOperand(0) == Old ? 1 : 0);
+  }
+
+  // Whether `V` is `Old`, an update of it, or selected among such.
+  bool isUpdate(Value *V, unsigned Depth = 3) {
+    if (V == Old)
+      return true;
+    if (auto *Select = dyn_cast<SelectInst>(V); Select && Depth && Select->getCondition()->getType()->isIntegerTy(1))
+      return isUpdate(Select->getTrueValue(), Depth - 1) && isUpdate(Select->getFalseValue(), Depth - 1);
+    if (!added(V))
+      return false;
+    auto *Op = cast<BinaryOperator>(V);
     Like.push_back(Op);
-    return By;
+    return Op->getOpcode() == Like.front()->getOpcode();
   }
 
   // Whether the PHI gets `Old` or an update of it on each way.
@@ -82,7 +84,7 @@ struct Lift {
     for (Value *V : PHI.incoming_values()) {
       if (isa<Instruction>(V) && isReady(V))
         Candidates.push_back(V);
-      if (auto *Op = dyn_cast<BinaryOperator>(V))
+      if (auto *Op = dyn_cast<Instruction>(V); Op && (isa<BinaryOperator>(Op) || isa<SelectInst>(Op)))
         for (Value *Operand : Op->operands())
           if (isa<Instruction>(Operand) && isReady(Operand))
             Candidates.push_back(Operand);
@@ -90,17 +92,30 @@ struct Lift {
     for (Value *Candidate : Candidates) {
       Old = Candidate;
       Like.clear();
-      Added.clear();
-      bool All = true;
-      for (unsigned I = 0, E = PHI.getNumIncomingValues(); I != E && All; ++I) {
-        Value *V = PHI.getIncomingValue(I), *By = added(V);
-        All = By != V;
-        Added[PHI.getIncomingBlock(I)] = By;
-      }
-      if (All && !Like.empty())
+      if (all_of(PHI.incoming_values(), [&](Value *V) { return isUpdate(V); }) && !Like.empty())
         return true;
     }
     return false;
+  }
+
+  // Whether what an update adds can be computed at the end of `Head`.
+  bool movableUpdate(Value *V) {
+    if (V == Old)
+      return true;
+    if (Value *By = added(V))
+      return movable(By);
+    auto *Select = cast<SelectInst>(V);
+    return movable(Select->getCondition()) && movableUpdate(Select->getTrueValue()) && movableUpdate(Select->getFalseValue());
+  }
+
+  Value *moveUpdate(Value *V, IRBuilder<> &B) {
+    if (V == Old)
+      return neutral(*Like.front());
+    if (Value *By = added(V))
+      return move(By);
+    auto *Select = cast<SelectInst>(V);
+    Value *Condition = move(Select->getCondition());
+    return B.CreateSelect(Condition, moveUpdate(Select->getTrueValue(), B), moveUpdate(Select->getFalseValue(), B));
   }
 
   // Whether a value can be computed at the end of `Head`, with what it takes.
@@ -139,17 +154,14 @@ struct Lift {
     return all_of(successors(&BB), [&](BasicBlock *Next) {
       if (Next != &Join)
         return Next != &Head && walk(*Next);
-      Value *By = Added.lookup(&BB);
-      return !By || movable(By);
+      return movableUpdate(PHI.getIncomingValueForBlock(&BB));
     });
   }
 
   // What is added on the edge from `From` to `To`.
   Value *build(BasicBlock &From, BasicBlock &To, IRBuilder<> &B) {
-    if (&To == &Join) {
-      Value *By = Added.lookup(&From);
-      return By ? move(By) : neutral(*Like.front());
-    }
+    if (&To == &Join)
+      return moveUpdate(PHI.getIncomingValueForBlock(&From), B);
     auto *Branch = cast<BranchInst>(To.getTerminator());
     if (Branch->isUnconditional())
       return build(To, *Branch->getSuccessor(0), B);
@@ -179,7 +191,7 @@ bool liftUpdate(PHINode &PHI, BasicBlock &Head, BasicBlock &Join, LoopInfo &LI, 
   New->insertBefore(Head.getTerminator()->getIterator());
   SmallVector<Instruction *, 4> Dead;
   for (Value *V : PHI.incoming_values())
-    if (auto *I = dyn_cast<Instruction>(V); I && I != L.Old)
+    if (auto *I = dyn_cast<Instruction>(V); I && I != L.Old && !is_contained(Dead, I))
       Dead.push_back(I);
   PHI.replaceAllUsesWith(New);
   PHI.eraseFromParent();
