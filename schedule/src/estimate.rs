@@ -142,8 +142,10 @@ pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Foot
     let mut footprint = found?;
     let window =
         budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || window::of(scop, array, &footprint));
+    // Without one, all in between is copied. (What isl finds for the ends of a dimension may have pieces that overlap: "map is not single-valued".)
     footprint.window = match window {
         Err(e) if is_quota(&e) => None,
+        Err(ScheduleError::Isl(isl::Error::Failed(_))) => None,
         found => found?,
     };
     Ok(footprint)
