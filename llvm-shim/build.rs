@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 30] = [
+const SOURCES: [&str; 31] = [
     "session.cpp",
     "assign.cpp",
     "clone.cpp",
@@ -36,6 +36,7 @@ const SOURCES: [&str; 30] = [
     "effects.cpp",
     "source.cpp",
     "unroll.cpp",
+    "updates.cpp",
     "unwritten.cpp",
     "version.cpp",
     "plugin.cpp",

@@ -33,6 +33,7 @@ mod functions;
 mod list;
 mod relations;
 mod schedule;
+mod shadow;
 mod spaces;
 
 pub use ast::*;

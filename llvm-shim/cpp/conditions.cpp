@@ -50,7 +50,7 @@ bool dependsOnData(const SCEV *S, const Loop &Outer, ScalarEvolution &SE, unsign
   });
 }
 
-bool dependsOnData(Value *Condition, const Loop &Outer, ScalarEvolution &SE, unsigned Depth = 6) {
+bool dependsOnData(Value *Condition, const Loop &Outer, ScalarEvolution &SE, unsigned Depth) {
   auto *I = dyn_cast<Instruction>(Condition);
   if (!I)
     return false;
@@ -76,6 +76,13 @@ bool dependsOnData(Value *Condition, const Loop &Outer, ScalarEvolution &SE, uns
   }
 }
 
+} // namespace
+
+bool pollyrs::dependsOnData(Value *Condition, const Loop &Outer, ScalarEvolution &SE) {
+  return ::dependsOnData(Condition, Outer, SE, 6);
+}
+
+namespace {
 // Whether every execution of `Head` comes with an access of the bytes that `Access` touches, in the same iteration: then the
 // bytes are there. What may end the iteration early was excluded before.
 bool surelyAccessed(Instruction &Access, BasicBlock &Head, Context &C) {
@@ -196,7 +203,7 @@ bool flatten(BasicBlock &Head, Context &C) {
   if (!Join || C.LI.getLoopFor(Join) != L || Join == L->getHeader())
     return false;
   const Loop *Outer = L->getOutermostLoop();
-  if (!dependsOnData(Branch->getCondition(), *Outer, C.SE))
+  if (!pollyrs::dependsOnData(Branch->getCondition(), *Outer, C.SE))
     return false;
   Value *Condition = Branch->getCondition();
   if (ArmT)
@@ -254,7 +261,7 @@ bool joinBranches(BasicBlock &Head, Context &C) {
         Both == Next || Other == Next)
       continue;
     const Loop &Outer = *L->getOutermostLoop();
-    if (!dependsOnData(First->getCondition(), Outer, C.SE) && !dependsOnData(Second->getCondition(), Outer, C.SE))
+    if (!pollyrs::dependsOnData(First->getCondition(), Outer, C.SE) && !pollyrs::dependsOnData(Second->getCondition(), Outer, C.SE))
       continue;
     bool Movable = all_of(drop_end(*Next), [&](Instruction &I) { return !isa<StoreInst>(I) && canFlatten(I, Head, C); });
     if (!Movable)
@@ -296,7 +303,7 @@ SelectInst *selectionOf(Value *P, const Loop &L, ScalarEvolution &SE, SmallVecto
   if (!I || !L.contains(I) || Way.size() == Longest)
     return nullptr;
   if (auto *Select = dyn_cast<SelectInst>(I))
-    if (Select->getCondition()->getType()->isIntegerTy(1) && dependsOnData(Select->getCondition(), *L.getOutermostLoop(), SE))
+    if (Select->getCondition()->getType()->isIntegerTy(1) && pollyrs::dependsOnData(Select->getCondition(), *L.getOutermostLoop(), SE))
       return Select;
   bool Address = isa<GetElementPtrInst>(I) || isa<SExtInst>(I) || isa<ZExtInst>(I) || isa<TruncInst>(I) || isa<SelectInst>(I);
   switch (I->getOpcode()) {

@@ -209,12 +209,52 @@ static void replaceCarried(Value &V) {
 // Which loads move: those of outermost loops with all others of their place; all that can; and those that the run-time library looks at.
 enum class Hoisting : uint32_t { Together, Any, Peeking };
 
+// Whether the place of a load lies between others that were accessed on every way to `Before`, with nothing behind them that may free: those belong to
+// one object, so this does, too (`x->data` of a structure of which `x->height` and `x->stride` were looked at). Then it may be read there, with `Known` alignment.
+static bool liesBetweenAccesses(const LoadInst &Load, const Instruction *Before, Align &Known) {
+  constexpr unsigned Farthest = 16;
+  const DataLayout &DL = Load.getDataLayout();
+  // Without `inbounds` an offset may lead to another object.
+  auto PlaceOf = [&](const Value *Pointer, Type *Ty, int64_t &From, int64_t &To) -> const Value * {
+    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+    const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/false);
+    TypeSize Size = DL.getTypeStoreSize(Ty);
+    if (Size.isScalable() || Offset.getSignificantBits() > 32)
+      return nullptr;
+    From = Offset.getSExtValue(), To = From + static_cast<int64_t>(Size.getFixedValue());
+    return Base;
+  };
+  int64_t From, To, First = INT64_MAX, Last = INT64_MIN;
+  const Value *Base = PlaceOf(Load.getPointerOperand(), Load.getType(), From, To);
+  const BasicBlock *BB = Before->getParent();
+  for (unsigned Blocks = 0; Base && BB && Blocks != Farthest; ++Blocks, BB = BB->getSinglePredecessor())
+    for (const Instruction &I : reverse(*BB)) {
+      // What may free, end a lifetime, or wait for another thread that does.
+      auto *Call = dyn_cast<CallBase>(&I);
+      bool Harmless = !Call || Call->onlyReadsMemory() || isa<MemIntrinsic>(Call) || isa<AssumeInst>(Call) ||
+                      (!isa<IntrinsicInst>(Call) && Call->hasFnAttr(Attribute::NoFree) && Call->hasFnAttr(Attribute::NoSync));
+      if (!Harmless || I.isAtomic())
+        return false;
+      const Value *Pointer = getLoadStorePointerOperand(&I);
+      int64_t Begin, End;
+      if (!Pointer || I.isVolatile() || PlaceOf(Pointer, getLoadStoreType(&I), Begin, End) != Base)
+        continue;
+      First = std::min(First, Begin), Last = std::max(Last, End);
+      Known = std::max(Known, commonAlignment(getLoadStoreAlignment(&I), static_cast<uint64_t>(std::abs(From - Begin))));
+      if (First <= From && To <= Last)
+        return true;
+    }
+  return false;
+}
+
 // Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe without. All loads of its
 // place in the loop read the same: rotation leaves one in the guard and one in the loop, versions of a loop have one each. They become one,
 // which runs where one of them does. If they have to go `Together`, none moves that leaves another one behind.
 static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool Together, bool &Changed) {
   Instruction *Before = L.getLoopPreheader()->getTerminator();
-  bool Speculated = isSafeToSpeculativelyExecute(&Load, Before, nullptr, &DT);
+  Align Known;
+  bool Between = !Load.isVolatile() && liesBetweenAccesses(Load, Before, Known);
+  bool Speculated = Between || isSafeToSpeculativelyExecute(&Load, Before, nullptr, &DT);
   SmallVector<Guards, 2> Ways(1);
   if (!Speculated && !guardsOf(Load, L, DT, LI, Ways[0]))
     return false;
@@ -261,6 +301,8 @@ static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, L
   if (any_of(Ways, [](const Guards &Conditions) { return Conditions.empty(); })) {
     if (Speculated)
       Load.dropUBImplyingAttrsAndMetadata();
+    if (Between)
+      Load.setAlignment(std::min(Load.getAlign(), Known));
     Load.moveBefore(Before->getIterator());
     Replace(&Load);
     return Changed = true;

@@ -183,6 +183,9 @@ struct LoopCopy {
 
 // Copies a loop with a preheader and one block behind it, in LCSSA form. `Map` says what became of its values.
 LoopCopy copyLoop(llvm::Loop &L, llvm::StringRef Suffix, llvm::ValueToValueMapTy &Map, llvm::LoopInfo &LI, llvm::DominatorTree &DT);
+// Whether a condition in a loop of the nest of `Outer` depends on more than counters and what is known before it.
+bool dependsOnData(llvm::Value *Condition, const llvm::Loop &Outer, llvm::ScalarEvolution &SE);
+
 } // namespace pollyrs
 
 #endif

@@ -195,6 +195,13 @@ impl Session {
         if unsafe { sys::prs_restore_errors(self.raw, f) } { Ok(()) } else { Err(ShimError::Errors) }
     }
 
+    /// The back edges of a loop become one, before passes take those of `continue` for loops of their own.
+    pub fn join_back_edges(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_join_back_edges(self.raw, f) })
+    }
+
     /// Values that a back edge carries are computed for the outcome of the test that takes it: an iterator's
     /// `next = index + (index < len)` is `index + 1` there, which scalar evolution counts.
     pub fn specialise_back_edges(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
@@ -366,6 +373,13 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_accesses(self.raw, f, limit) })
+    }
+
+    /// Updates of a value behind branches on data become updates by a selected value, `if (c) n += 1;` one by `c ? 1 : 0`.
+    pub fn lift_updates(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_lift_updates(self.raw, f) })
     }
 
     /// Branches on data inside loops become straight-line code; see the module documentation for what may be done with it.

@@ -176,7 +176,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
         (compiled, rejections) = search(run, &analyses);
         if !prospects && stage == Stage::Run {
-            rejections.extend(compiled.drain(..).map(|c| unexpected(&c.scop)));
+            rejections.extend(compiled.drain(..).map(|c| prospects::unexpected(&c.scop)));
         }
         if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
@@ -195,16 +195,6 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         run.borrowers.borrow_mut().insert(f as usize, borrower);
     }
     Ok(Found::Regions { rejections, compiled, holds, budget: run.budgets.host() })
-}
-
-/// Something was found in a function that was said to have no prospects, and would be missed if nobody asked for remarks.
-fn unexpected(scop: &Scop) -> Rejection {
-    let reason = RejectReason::Internal {
-        stage: "the look at prospects".into(),
-        message: "a loop was found in a function without any".into(),
-    };
-    let (function, location) = (scop.function.clone(), scop.location.clone());
-    Rejection { reason, function, loop_location: location.clone(), location }
 }
 
 /// Drops the assumption that what loops load is what its place held before them, where that leaves fewer loops that can be modelled: values
@@ -342,7 +332,12 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
             schedule::map(&scop, &dependences, &tree, &wish)
         })
     };
-    let mut mapped = tiled.map_or_else(|| ordinary(run.budgets.may_tile()), Ok).map_err(reject_reason)?;
+    let plain_at_least = |mapped| match mapped {
+        Err(schedule::ScheduleError::Budget(_)) => ordinary(false),
+        mapped => mapped,
+    };
+    let mapped = tiled.map_or_else(|| plain_at_least(ordinary(run.budgets.may_tile())), Ok);
+    let mut mapped = mapped.map_err(reject_reason)?;
     let has_steps = |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.steps.is_some());
     let has_tiles = |m: &schedule::MappedScop| has_steps(m) || m.kernels.iter().any(|k| k.tiling.is_some());
     if has_tiles(&mapped) {

@@ -72,6 +72,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     let assumed = session.assume_unwritten(clone)?;
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
+    session.lift_updates(clone)?;
     session.flatten_conditions(clone)?;
     session.split_effects(clone)?;
     session.simplify_regions(clone)?;
@@ -110,6 +111,7 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
 }
 
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    session.join_back_edges(f)?;
     session.run_passes(f, CANONICALISE)?;
     let mut unrolled = 0;
     while unrolled < MAX_UNROLLED && session.unroll_tables(f)? {
@@ -170,6 +172,10 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.count_chunks(f)?;
     session.advance_counters(f)?;
     session.run_passes(f, SIMPLIFY)?;
+    // Of what was a diamond of blocks before.
+    if session.specialise_back_edges(f)? {
+        session.run_passes(f, SIMPLIFY)?;
+    }
     if session.divide_rows(f, MAX_ROWS)? {
         session.run_passes(f, SIMPLIFY)?;
     }

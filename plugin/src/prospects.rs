@@ -19,6 +19,7 @@ use crate::remarks;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{PlainLoop, Session, callee};
+use pollyrs_scop::{RejectReason, Rejection, Scop};
 
 /// Whether `clone`, whose local variables are values, may have a SCoP of at least `least` statement instances, or works with what a function that
 /// `lends` leaves on the device.
@@ -93,4 +94,14 @@ fn length(call: LLVMValueRef) -> u64 {
         let length = LLVMIsAConstantInt(LLVMGetOperand(call, 2));
         if length.is_null() { u64::MAX } else { LLVMConstIntGetZExtValue(length) }
     }
+}
+
+/// Something was found in a function that was said to have no prospects, and would be missed if nobody asked for remarks.
+pub fn unexpected(scop: &Scop) -> Rejection {
+    let reason = RejectReason::Internal {
+        stage: "the look at prospects".into(),
+        message: "a loop was found in a function without any".into(),
+    };
+    let (function, location) = (scop.function.clone(), scop.location.clone());
+    Rejection { reason, function, loop_location: location.clone(), location }
 }

@@ -4,7 +4,7 @@
 //! `for i < n { for j <= i: A[i][j] = B[j] }` has the work `n · n` (a box around the triangle), touches of B `[0] .. [n-1]` and of A
 //! `[0, 0] .. [n-1, n-1]`, and A has to be copied in: the part above the diagonal comes back unchanged.
 
-use crate::{Dependences, Result, budgeted, is_quota, known};
+use crate::{Dependences, Result, ScheduleError, budgeted, is_quota, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
 
@@ -33,8 +33,9 @@ pub fn work(scop: &Scop) -> Result<WorkEstimate> {
                 continue;
             }
             let mut factors = Vec::new();
-            for d in 0..domain.dim(isl::DimType::Set)? as i32 {
-                let extent = domain.clone().dim_max(d)?.sub(domain.clone().dim_min(d)?)?;
+            for d in 0..domain.dim(isl::DimType::Set)? {
+                let values = domain.shadow(d)?;
+                let extent = values.clone().dim_max(0)?.coalesce()?.sub(values.dim_min(0)?.coalesce()?)?;
                 let extent = extent.add_constant(isl::Val::int(&scop.ctx, 1)?)?.coalesce()?;
                 // Nothing where the statement does not run: the gist may continue the formula there, the maximum with zero
                 // makes it total again.
@@ -102,7 +103,7 @@ pub struct Footprint {
     /// What comes back to the host and nothing else: other threads of the program may own the elements in between.
     pub returned: Returned,
     /// The corners are those of a box around the elements, not elements themselves: the exact ones were too costly. They are inside
-    /// the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses are.
+    /// the rows (`0 <= a_d < size_d` for the inner dimensions) wherever the accesses are, unless nothing of the range is certain.
     pub boxed: bool,
     /// The same of the written elements alone. Where only these are boxed, their corners may lie outside of the touched range.
     pub written_boxed: bool,
@@ -131,19 +132,20 @@ pub enum Returned {
 
 /// The footprint of a memory array.
 pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Footprint> {
-    let exact = budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || {
-        compute(scop, deps, array, Corners::Lexicographic)
-    });
-    let mut footprint = match exact {
-        Err(e) if is_quota(&e) => budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || {
-            compute(scop, deps, array, Corners::Box)
-        })?,
-        other => other?,
-    };
+    let mut found = Err(ScheduleError::Budget("footprint"));
+    for (corners, part) in ATTEMPTS {
+        if matches!(&found, Err(e) if is_quota(e)) {
+            let budget = crate::DEFAULT_BUDGET / part;
+            found = budgeted(&scop.ctx, "footprint", budget, || compute(scop, deps, array, corners));
+        }
+    }
+    let mut footprint = found?;
     let window =
         budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || window::of(scop, array, &footprint));
+    // Without one, all in between is copied. (What isl finds for the ends of a dimension may have pieces that overlap: "map is not single-valued".)
     footprint.window = match window {
         Err(e) if is_quota(&e) => None,
+        Err(ScheduleError::Isl(isl::Error::Failed(_))) => None,
         found => found?,
     };
     Ok(footprint)
@@ -153,19 +155,30 @@ pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Foot
 enum Corners {
     Lexicographic,
     Box,
+    /// Of a box around what the elements' dimensions may be where the counters of loops are rational. Nobody knows whether its elements are there.
+    Shadow,
 }
+
+/// How corners are looked for, one way after the other, and what part of the budget each may take.
+const ATTEMPTS: [(Corners, u64); 3] = [(Corners::Lexicographic, 2), (Corners::Box, 4), (Corners::Shadow, 1)];
 
 /// More pieces than this in a corner are a burden for the host code; the box has fewer.
 const MAX_PIECES: u32 = 8;
+/// And of a box with more pieces than this the code alone would take the host's budget.
+const MOST_PIECES: u32 = 64;
 
 fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Result<Footprint> {
     let known = known(scop)?;
     let of = |keep: &dyn Fn(AccessKind) -> bool| -> Result<Option<isl::Set>> {
-        let elements = scop.accesses(|_, a| a.array == id && keep(a.kind))?.range()?;
-        let elements = elements.intersect_params(known.clone())?.coalesce()?;
-        Ok(elements.sets()?.into_iter().next())
+        elements(scop.accesses(|_, a| a.array == id && keep(a.kind))?.intersect_params(known.clone())?)
     };
     let name = &scop.array(id).name;
+    let of = |keep: &dyn Fn(AccessKind) -> bool| -> Result<Option<isl::Set>> {
+        match (corners, of(keep)?) {
+            (Corners::Shadow, Some(set)) => Ok(Some(box_of_shadows(&set)?)),
+            (_, set) => Ok(set),
+        }
+    };
     let touched = match of(&|_| true)? {
         Some(t) => t,
         None => {
@@ -176,7 +189,8 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
         }
     };
     let written = of(&|k| k != AccessKind::Read)?;
-    let surely = of(&|k| k == AccessKind::MustWrite)?;
+    let shadow = corners == Corners::Shadow;
+    let surely = if shadow { None } else { of(&|k| k == AccessKind::MustWrite)? };
 
     let nonempty = touched.clone().params()?.gist(known.clone())?.coalesce()?;
     let (touched_min, touched_max, boxed) = ends(&touched, corners, &known)?;
@@ -212,8 +226,40 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
         window: None,
         returned,
         boxed,
-        certain: is_certain(scop, id, &touched, &known)?,
+        certain: !shadow && is_certain(scop, id, &touched, &known)?,
     })
+}
+
+/// The box around the shadows of a set's dimensions.
+fn box_of_shadows(set: &isl::Set) -> Result<isl::Set> {
+    let dims = set.dim(isl::DimType::Set)?;
+    let mut all = isl::Set::universe(set.space()?)?;
+    for d in 0..dims {
+        let shadow = set.shadow(d)?;
+        // (The hull of parts whose ends have nothing in common has none.)
+        let hull = isl::Set::from_basic_set(shadow.clone().simple_hull()?)?;
+        let ends = hull.dim_has_lower_bound(isl::DimType::Set, 0)?
+            && hull.dim_has_upper_bound(isl::DimType::Set, 0)?;
+        let own = if ends { hull } else { shadow };
+        let own = own.insert_dims(isl::DimType::Set, 0, d)?.add_dims(isl::DimType::Set, dims - d - 1)?;
+        let space = all.space()?;
+        all = all.intersect(own.reset_space(space)?)?;
+    }
+    Ok(all)
+}
+
+/// What accesses of one array touch, without counters of loops where they can go; `None` for nothing.
+fn elements(accesses: isl::UnionMap) -> Result<Option<isl::Set>> {
+    let Some(exact) = accesses.clone().range()?.coalesce()?.sets()?.into_iter().next() else {
+        return Ok(None);
+    };
+    let mut whole = isl::Set::empty(exact.space()?)?;
+    for m in accesses.maps()? {
+        let n = m.dim(isl::DimType::In)?;
+        let Some(part) = m.wrap()?.flatten()?.range_of_last(n)? else { return Ok(Some(exact)) };
+        whole = whole.union(part.reset_space(exact.space()?)?)?;
+    }
+    Ok(Some(whole.coalesce()?))
 }
 
 /// Whether every element of `touched` lies between two that are accessed in any case.
@@ -247,7 +293,11 @@ fn ends(
     }
     let min = isl::PwMultiAff::from_multi_pw_aff(set.clone().min_multi_pw_aff()?)?;
     let max = isl::PwMultiAff::from_multi_pw_aff(set.clone().max_multi_pw_aff()?)?;
-    Ok((tidy(min)?, tidy(max)?, true))
+    let (min, max) = (tidy(min)?, tidy(max)?);
+    if corners != Corners::Shadow && min.n_piece()?.max(max.n_piece()?) > MOST_PIECES {
+        return Err(ScheduleError::Budget("footprint"));
+    }
+    Ok((min, max, true))
 }
 
 /// The box around a set, unless its corners have too many pieces.

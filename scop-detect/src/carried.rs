@@ -65,7 +65,8 @@ impl Builder<'_> {
                 || !carried(gone)
                 || x.dims() >= y.dims()
                 || x.elem != y.elem
-                || !copies.contains(&(gone, kept)) && !is_left_behind(drafts, kept, gone)
+                || !(copies.contains(&(gone, kept)) && !is_stored(drafts, arrays, gone)
+                    || is_left_behind(drafts, kept, gone))
             {
                 continue;
             }
@@ -162,6 +163,15 @@ fn is_left_behind(drafts: &[Draft], kept: ArrayId, gone: ArrayId) -> bool {
     drafts.iter().map(|d| &d.statement).filter(|s| s.accesses.iter().any(|a| a.array == gone)).all(|s| {
         copied(s).is_some_and(|(from, to)| (from, to) == (kept, gone) || (from == gone && to != kept))
     })
+}
+
+/// Whether the value of a cell is stored to memory: what does that need not wait for the loop that carries the value.
+fn is_stored(drafts: &[Draft], arrays: &[Array], cell: ArrayId) -> bool {
+    drafts
+        .iter()
+        .map(|d| &d.statement)
+        .filter(|s| s.accesses.iter().any(|a| a.array == cell))
+        .any(|s| s.accesses.iter().any(|a| a.kind != AccessKind::Read && arrays[a.array.0].is_memory()))
 }
 
 /// The cells that a statement copies from and to, if it does nothing else.

@@ -45,6 +45,8 @@ pub(crate) struct Effect {
     pub domain: Set,
     /// Runs in every execution of the block; only such effects can be kept together.
     pub whole: bool,
+    /// The block behind, for the value of one of its PHIs: the effect runs where control goes there.
+    pub edge: Option<Block>,
     /// Runs behind all loops.
     pub behind: bool,
     /// Instructions to execute, by position.
@@ -69,6 +71,17 @@ pub(crate) struct Effects {
     index: BTreeMap<(Value, bool, usize), usize>,
     /// Cells whose writers are still to be made.
     pending: Vec<usize>,
+}
+
+impl Effect {
+    /// The numbers of the cells that it reads and writes.
+    pub fn cells_mut(&mut self) -> impl Iterator<Item = &mut usize> {
+        let out = match &mut self.out {
+            Out::Cell(_, c) => Some(c),
+            _ => None,
+        };
+        out.into_iter().chain(self.reads.iter_mut().chain(&mut self.outs).map(|(_, c)| c))
+    }
 }
 
 /// Operand trees of other blocks up to this size are computed again instead of passed through a cell.
@@ -312,6 +325,7 @@ impl Builder<'_> {
             };
             let place = Place { domain, ..place };
             let mut e = new_effect(from, at, Out::Cell(value, index), &place, whole);
+            e.edge = Some(block);
             self.resolve(flow, fx, &mut e, value)?;
             fx.effects.push(e);
         }
@@ -424,7 +438,7 @@ impl Builder<'_> {
     }
 
     /// What PHIs of a single value (those that keep loops closed, for one) hand on.
-    fn origin(&self, flow: &Flow, mut v: Value) -> Value {
+    pub fn origin(&self, flow: &Flow, mut v: Value) -> Value {
         while let (Some(Op::LLVMPHI), true) = (ir::opcode(v), self.defined_inside(v)) {
             let mut values = ir::incoming(v).into_iter().map(|(x, _)| x);
             match values.next() {
@@ -562,6 +576,7 @@ fn new_effect(block: Block, at: usize, out: Out, place: &Place, whole: bool) -> 
         loops: place.loops.clone(),
         domain: place.domain.clone(),
         whole,
+        edge: None,
         behind: false,
         tree: BTreeMap::new(),
         reads: Vec::new(),

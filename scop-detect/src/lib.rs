@@ -10,6 +10,7 @@
 //! candidates   regions to try, largest first                               (versions: what is left out of them)
 //!   domains      control flow      → iteration domains
 //!   effects      stores, cells     → what is computed, where values come from   (scalars: the cells)
+//!   webs         cells that only hand one value on, joined
 //!   subregions   control flow on data → parts of statements
 //!   statements   effects           → statements                                 (accesses, strides)
 //!   fields       members of structures, as arrays of one width each
@@ -64,6 +65,7 @@ mod strides;
 mod subregions;
 mod unwritten;
 mod versions;
+mod webs;
 
 pub use reductions::ordered_sum;
 

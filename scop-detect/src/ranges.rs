@@ -78,7 +78,8 @@ impl Builder<'_> {
             if is_integral(&simpler)? { Ok(simpler) } else { f.coalesce() }
         };
         let bounds = |set: &Set, d: i32| -> Option<(PwAff, PwAff)> {
-            let (least, most) = (set.clone().dim_min(d).ok()?, set.clone().dim_max(d).ok()?);
+            let (set, d) = shadow(set, d).ok()?;
+            let (least, most) = (set.clone().dim_min(d).ok()?, set.dim_max(d).ok()?);
             let (least, most) = (simple(least).ok()?, simple(most).ok()?);
             let plain =
                 |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
@@ -236,6 +237,15 @@ impl Builder<'_> {
         };
         // Names with a dot are the compiler's.
         phis.filter(counts).find_map(|p| self.user_name(p, 4).filter(|n| !n.contains('.')))
+    }
+}
+
+/// The dimension `d` of a set and where it is in the result: of a polyhedron of many dimensions that is its shadow, which is as good for a range.
+fn shadow(set: &Set, d: i32) -> isl::Result<(Set, i32)> {
+    const FEW: u32 = 2;
+    match set.dim(DimType::Set)? > FEW && set.n_basic_set()? == 1 {
+        true => Ok((set.shadow(d as u32)?, 0)),
+        false => Ok((set.clone(), d)),
     }
 }
 

@@ -3,9 +3,10 @@
 //! **Problem.** `A[(i + 1) % n]` closes a border. `x % n` is affine only where it is known which multiple of `n` is subtracted. For an
 //! `x` that stays within a few multiples of `n` on the domain, each is a case: `i + 1` for `i + 1 < n`, and `i + 1 - n = 0` at the end.
 //!
-//! `ring[(head + i) % n]` begins anywhere. That `head` itself is a place in the ring, `0 <= head < n`, is assumed where that bounds `x`.
+//! `ring[(head + i) % n]` begins anywhere. That `head` itself is a place in the ring, `0 <= head < n`, is assumed where that bounds `x`. So is, of
+//! `signal[(i - k + n) % n]` with `k < taps`, that `taps <= n`.
 //!
-//! **Invariant.** The cases cover the domain whatever the parameters, but for such a first place, or there are none: a remainder such as
+//! **Invariant.** The cases cover the domain whatever the parameters, but for such a first place or length, or there are none: a remainder such as
 //! `i % n` for any `i` would need a condition that rarely holds.
 
 use crate::builder::{Builder, Place, Stop};
@@ -38,6 +39,19 @@ impl Builder<'_> {
                 && !cases.is_empty()
             {
                 let note = format!("{} is less than what it is taken modulo", self.params[*p].display);
+                self.assume(AssumptionKind::Delinearization, inside.complement()?, place, &note)?;
+                return Ok(Some(cases));
+            }
+        }
+        // A window that is no longer than the ring. (One case alone would be a remainder that never does anything.)
+        let in_x = self.params_of(x)?;
+        for p in self.involved(&place.domain)?.into_iter().filter(|p| !in_x.contains(p) && !in_n.contains(p))
+        {
+            let inside = self.param_aff(p, place.space()?)?.le_set(n.clone())?;
+            if let Some(cases) = self.multiples_on(&known.clone().intersect(inside.clone())?, x, n, place)?
+                && cases.len() > 1
+            {
+                let note = format!("{} is at most the divisor of a remainder", self.params[p].display);
                 self.assume(AssumptionKind::Delinearization, inside.complement()?, place, &note)?;
                 return Ok(Some(cases));
             }

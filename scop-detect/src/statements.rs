@@ -61,7 +61,8 @@ impl Builder<'_> {
     /// The SCoP of the region, or why it is none.
     pub fn build(mut self, name: String, function: String) -> Result<Scop, Fail> {
         let flow = self.flow()?;
-        let fx = self.effects(&flow)?;
+        let mut fx = self.effects(&flow)?;
+        self.join_phis(&flow, &mut fx);
         let groups = self.groups(&flow, fx.effects.clone())?;
         let mut arrays = Vec::new();
         let mut drafts = Vec::new();

@@ -1,11 +1,11 @@
-// Loops over iterators of slices: zip, windows, chunks, enumerate, skip, take, step_by, rev, closures, and a matrix with an index operator.
+// Loops over iterators of slices: zip, windows, chunks, enumerate, skip, take, step_by, rev, closures, inclusive ranges, and a matrix with an index operator.
 // ARGS: 24 17
 // ARGS: 1 1
 // ARGS: 5 3
 // ARGS: 33 40
 // ARGS: 300 9
 // OFFLOAD: yes
-// KERNELS: axpy enumerated matrix_product stepped
+// KERNELS: axpy blurred enumerated inclusive matrix_product rejected stepped
 use std::hint::black_box;
 use std::ops::{Index, IndexMut};
 
@@ -107,6 +107,57 @@ pub fn backwards(a: &mut [f64], b: &[f64]) {
     }
 }
 
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn inclusive(first: i64, last: i64, a: &mut [f64]) {
+    for i in first..=last {
+        a[i as usize] += i as f64;
+    }
+}
+
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn blurred(h: i32, w: i32, r: i32, from: &[f64], to: &mut [f64]) {
+    for y in r..h - r {
+        for x in r..w - r {
+            let mut sum = 0.0;
+            for d in -r..=r {
+                for e in -1..=1 {
+                    sum += from[((y + d) * w + x + e) as usize];
+                }
+            }
+            to[(y * w + x) as usize] = sum;
+        }
+    }
+}
+
+// What is not taken goes on at once.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn rejected(a: &[f64], b: &mut [f64]) -> u32 {
+    let mut rejected = 0;
+    for i in 0..a.len().min(b.len()) {
+        if a[i] < 0.3 {
+            rejected += 1;
+            continue;
+        }
+        b[i] = a[i].sqrt();
+    }
+    rejected
+}
+
+// Up to the largest value there is.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn all_bytes(first: u8, a: &mut [f64]) {
+    for b in first..=255u8 {
+        a[b as usize] *= f64::from(b) + 0.5;
+    }
+    for (k, i) in (i64::MAX - 40..=i64::MAX).enumerate() {
+        a[k] += (i % 7) as f64;
+    }
+}
+
 fn values(n: usize, seed: u64) -> Vec<f64> {
     let mut s = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -149,4 +200,21 @@ fn main() {
     report("trimmed", &y);
     backwards(&mut y, &x);
     report("backwards", &y);
+    let last = y.len() as i64 - 1;
+    for (first, last) in [(0, last), (1, last - 1), (last, last), (last, 0), (0, -1)] {
+        inclusive(first, last, &mut y);
+        report("inclusive", &y);
+    }
+    let mut b = values(n * m, 7);
+    for r in [1, 2, 0] {
+        blurred(n as i32, m as i32, r.max(1), &a, &mut b);
+        report("blurred", &b);
+    }
+    println!("{}", rejected(&a, &mut b));
+    report("rejected", &b);
+    let mut bytes = values(256, 8);
+    for first in [0, 17, 255] {
+        all_bytes(first, &mut bytes);
+        report("all_bytes", &bytes);
+    }
 }

@@ -40,6 +40,16 @@ __attribute__((noinline)) static void ring(int n, const double *restrict A, doub
     B[(i + 3) % (n + 3)] += A[(2 * i + 1) / (n + n)] + (i + n - 1) / n;
 }
 
+/* A window that may be longer than the ring: then the loop runs on the host. */
+__attribute__((noinline)) static void filter(int n, int taps, const double *restrict x, const double *restrict h, double *restrict y) {
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int k = 0; k < taps; k++)
+      sum += h[k] * x[(i - k + n) % n];
+    y[i] = sum;
+  }
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 33), m = (int)example_arg(argc, argv, 2, 17);
   size_t count = (size_t)n * m + n + 3;
@@ -53,6 +63,10 @@ int main(int argc, char **argv) {
   neighbours(n, m, A, B);
   example_print("B", B, count);
   ring(n, A, B);
+  example_print("B", B, count);
+  filter(n, m < n ? m : n, A, A + n, B);
+  example_print("B", B, count);
+  filter(n, 3, A, A + (n > 3 ? n : 0), B);
   example_print("B", B, count);
   free(A);
   free(B);

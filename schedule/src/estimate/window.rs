@@ -6,7 +6,7 @@
 //!
 //! Example: `for i, j: if (j >= 8 && j < 24) x[i] += A[i][j]` with `A[n][m]`: the box `{ A[i,j] : 0 <= i < n and 8 <= j < 24 }`.
 
-use super::{Corner, Footprint, Returned, around, filled, lift, on_dimension};
+use super::{Corner, Footprint, Returned, around, elements, filled, lift, on_dimension};
 use crate::{Result, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
@@ -18,8 +18,8 @@ pub fn of(scop: &Scop, id: ArrayId, f: &Footprint) -> Result<Option<Corner>> {
         return Ok(None);
     }
     let known = known(scop)?;
-    let touched = scop.accesses(|_, a| a.array == id)?.range()?.intersect_params(known.clone())?;
-    let Some(touched) = touched.coalesce()?.sets()?.into_iter().next() else { return Ok(None) };
+    let touched = elements(scop.accesses(|_, a| a.array == id)?.intersect_params(known.clone())?)?;
+    let Some(touched) = touched else { return Ok(None) };
     let corner = match (&f.written, &f.returned) {
         (None, _) => match around(&touched)? {
             Some(corner) if !has_whole_rows(scop, id, &touched, &corner, &known)? => corner,

@@ -37,7 +37,7 @@ use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placemen
 use crate::strategy::{KERNEL, SERIAL, place};
 use crate::time_tiling::waves;
 use crate::tree::{Band, ScheduleTree, Tree};
-use crate::{Dependences, Result, ScheduleError, budgeted, known};
+use crate::{Dependences, Result, ScheduleError, budgeted, is_quota, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop, StmtId};
 
@@ -122,6 +122,9 @@ struct Site {
     alone: bool,
 }
 
+/// The part of the budget that the search for tiles may take.
+const TILES: u64 = 2;
+
 /// Maps `tree` (placing it first if it has no marks).
 pub fn map(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, options: &MapOptions) -> Result<MappedScop> {
     budgeted(&scop.ctx, "mapping", options.budget, || {
@@ -154,8 +157,16 @@ fn map_marked(
     };
     if let (Some(h), Some(_)) = (&mut host, &options.tiling) {
         let private = private(&placement::placement(scop, deps, &sites)?);
-        let plain = std::mem::replace(h, Host::Sequence(vec![]));
-        *h = tiling::choose(scop, &known, options, &private, plain, &mut sites)?;
+        let mut tiled = sites.clone();
+        let chosen = budgeted(&scop.ctx, "tiles", options.budget / TILES, || {
+            tiling::choose(scop, &known, options, &private, h.clone(), &mut tiled)
+        });
+        match chosen {
+            Ok(chosen) => (*h, sites) = (chosen, tiled),
+            // Plain kernels are better than none.
+            Err(e) if is_quota(&e) => {}
+            Err(e) => return Err(e),
+        }
     }
     let placement = placement::placement(scop, deps, &sites)?;
     let private = private(&placement);
@@ -328,6 +339,7 @@ fn choices(sites: &[Site], known: &isl::Set, options: &MapOptions) -> Result<Vec
 }
 
 /// The host's loops and sequences.
+#[derive(Clone)]
 enum Host {
     Loops(usize, Box<Host>),
     Sequence(Vec<Host>),

@@ -3,7 +3,7 @@
 // RUN: %clang -O3 -S -emit-llvm -fpass-plugin=%plugin -mllvm -pollyrs-targets=emulated -Rpass=pollyrs -Rpass-missed=pollyrs %s -o %t.ll 2>&1 | FileCheck %s
 
 // CHECK-NOT: internal error
-// CHECK: offloaded p0: 5 loops, 8 statements
+// CHECK: offloaded p0: 5 loops, 7 statements
 #include <stddef.h>
 void p0(int n0, int n1, double *A) {
   for (size_t i2 = 0; i2 <= n1; i2++) {
