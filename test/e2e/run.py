@@ -103,16 +103,22 @@ def compile_both(result, program, work):
         result.check(not trouble, lambda: report(trouble, done, toolchain.shell(command)))
         if done.code != 0:
             return None
-        if program.strategy and program.strategy[0] != "isl" and "--pollyrs-remarks" in command:
+        if program.strategy and program.strategy[0] != "isl" and not is_streaming(program) and "--pollyrs-remarks" in command:
             result.check(any("time tiles" in line for line in lines) and not any("steps are not fused" in line for line in lines),
                          lambda: report("not all loop nests have time tiles", done, toolchain.shell(command)))
         refusals += [line for line in lines if "[-Rpass-missed=pollyrs]" in line and "example.h" not in line.split(" remark:")[0]]
     return plain, offloaded, refusals
 
 
+def is_streaming(program):
+    """Whether steps are to be fused in blocks of a shape."""
+    return program.strategy[:1] == ("streaming",)
+
+
 def strategy_options(program):
     """The driver's words for the strategy and the tile sizes of a program, and a budget for all its functions."""
-    words = [f"--pollyrs-option={name}={value}" for name, value in zip(("strategy", "tile", "techniques"), program.strategy)]
+    names = ("strategy", "stencil-shape") if is_streaming(program) else ("strategy", "tile", "techniques")
+    words = [f"--pollyrs-option={name}={value}" for name, value in zip(names, program.strategy)]
     return [*words, "--pollyrs-option=budget=50000000"] if words else []
 
 

@@ -9,6 +9,7 @@
 // ARGS: 65 2500
 // ARGS: 34 1031
 // OFFLOAD: any
+// STRATEGY: streaming 1x32x1x3x1
 #include "example.h"
 
 __attribute__((noinline)) static void three(int steps, int n, double *restrict A, double *restrict B) {

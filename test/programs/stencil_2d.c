@@ -9,6 +9,8 @@
 // ARGS: 21 97 64
 // ARGS: 10 300 1
 // OFFLOAD: any
+// STRATEGY: streaming 1x32x1x2x1
+// STRATEGY: streaming 1x96x1x3x1
 #include "example.h"
 
 #define BOTH(BODY, LOW, HIGH)                                                                                                  \

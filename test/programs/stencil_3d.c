@@ -6,6 +6,7 @@
 // ARGS: 5 17 40 33
 // ARGS: 9 40 11 70
 // OFFLOAD: any
+// STRATEGY: streaming 4x32x2x2x1
 #include "example.h"
 
 #define BOTH(BODY)                                                                                                             \

@@ -56,6 +56,8 @@ fn many_threads() {
 
 #[test]
 fn mistakes_of_kernels_end_the_program() {
+    emulated("split", &[])
+        .expect_fatal("a shuffle is not reached by thread [0, 0, 0], but by others of its warp");
     emulated("diverge", &[])
         .expect_fatal("barrier 0 in kernel diverge of diverge, block 0: reached by 32 of 64");
     emulated("undeclared", &[]).expect_fatal("not marked to have barriers");
@@ -208,11 +210,11 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_discard",
         "pollyrs_rt_emu_barrier",
         "pollyrs_rt_emu_barrier_at",
-        "pollyrs_rt_emu_shuffle",
         "pollyrs_rt_emu_decide",
         "pollyrs_rt_emu_fma",
         "pollyrs_rt_emu_load",
         "pollyrs_rt_emu_shape",
+        "pollyrs_rt_emu_shuffle",
         "pollyrs_rt_emu_store",
         "pollyrs_rt_end",
         "pollyrs_rt_enter",

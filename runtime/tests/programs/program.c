@@ -52,7 +52,8 @@ EXPORT void second(const PollyrsEmuThread *t, void *const *args) {
     f64(args, 1)[i] = f64(args, 0)[n - 1 - i] * 2;
 }
 
-/* rotate(A): each block of 8x4x2 threads reverses its 64 elements in shared memory, then adds its left neighbour there. */
+/* rotate(A): each block of 8x4x2 threads reverses its 64 elements in shared memory, then adds its left neighbour there. Its two warps know the numbers of
+ * their neighbours, one of them twice. */
 static int linear(const PollyrsEmuThread *t) { return (t->thread[2] * 4 + t->thread[1]) * 8 + t->thread[0]; }
 EXPORT void rotate(const PollyrsEmuThread *t, void *const *args) {
   double *A = f64(args, 0) + 64 * t->block, *shared = t->shared;
@@ -65,6 +66,9 @@ EXPORT void rotate(const PollyrsEmuThread *t, void *const *args) {
   pollyrs_rt_emu_barrier(t);
   shared[x] = sum;
   pollyrs_rt_emu_barrier(t);
+  for (int i = 0, lane = x % 32; i < 1 + x / 32; ++i)
+    if (pollyrs_rt_emu_shuffle(t, x, 1) != (uint64_t)(lane < 31 ? x + 1 : x) || pollyrs_rt_emu_shuffle(t, x, -3) != (uint64_t)(lane > 2 ? x - 3 : x))
+      abort();
   A[x] = shared[(x + 1) % 64] * 0.5;
 }
 
@@ -72,6 +76,12 @@ EXPORT void diverge(const PollyrsEmuThread *t, void *const *args) {
   (void)args;
   if (linear(t) % 2)
     pollyrs_rt_emu_barrier(t);
+}
+/* Half of a warp passes values. */
+EXPORT void split(const PollyrsEmuThread *t, void *const *args) {
+  (void)args;
+  if (linear(t) % 2)
+    pollyrs_rt_emu_shuffle(t, 1, 1);
 }
 EXPORT void undeclared(const PollyrsEmuThread *t, void *const *args) {
   (void)args;
@@ -213,6 +223,7 @@ SCOP(columns, "", columns_kernels, images, 1, 1);
   SCOP(id, "", id##_kernels, images, 1, 1)
 ONE_KERNEL(rotate, POLLYRS_KERNEL_HAS_BARRIER, 64 * sizeof(double), BLOCK(8, 4, 2));
 ONE_KERNEL(diverge, POLLYRS_KERNEL_HAS_BARRIER, 0, BLOCK(8, 4, 2));
+ONE_KERNEL(split, POLLYRS_KERNEL_HAS_BARRIER, 0, BLOCK(8, 4, 2));
 ONE_KERNEL(undeclared, 0, 0, BLOCK(8, 4, 2));
 ONE_KERNEL(alone, POLLYRS_KERNEL_HAS_BARRIER, 0, BLOCK(1, 1, 1));
 ONE_KERNEL(overrun, 0, 0, BLOCK(8, 1, 1));
@@ -1009,7 +1020,9 @@ int main(int argc, char **argv) {
         expected[i] += 1;
       run_one(&alone_scop, A, 100, 0, 100, 100, 0);
       compare(A, expected, 100);
-    } else if (IS("diverge"))
+    } else if (IS("split"))
+      run_one(&split_scop, numbers(64, 1), 64, 0, 64, 1, 0);
+    else if (IS("diverge"))
       run_one(&diverge_scop, numbers(64, 1), 64, 0, 64, 1, 0);
     else if (IS("undeclared"))
       run_one(&undeclared_scop, numbers(64, 1), 64, 0, 64, 1, 0);

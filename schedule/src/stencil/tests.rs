@@ -24,6 +24,29 @@ fn jacobi() {
 }
 
 #[test]
+fn a_warp_needs_no_shared_memory() {
+    let s = recognised(JACOBI).unwrap();
+    let plan =
+        plan::with_config(&s, Config { fuse: 3, threads: [1, plan::WARP], cells: [1, 4], ..Config::PLAIN });
+    assert!(check(&plan).unwrap().is_empty());
+    assert_eq!(plan::exchanged_cells(&plan, 0), vec![]);
+    let mut p = plan.clone();
+    p.nodes[3].lag -= 1;
+    assert!(check(&p).unwrap().iter().any(|v| v.rule == Rule::Time));
+}
+
+#[test]
+fn slots_of_each_iteration_and_rows_that_are_loaded_late() {
+    let s = recognised(JACOBI).unwrap();
+    let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], ..Config::PLAIN };
+    for (fixed, near, wanted) in [(false, false, (2, 3)), (true, false, (3, 3)), (true, true, (3, 1))] {
+        let plan = plan::with_config(&s, Config { fixed, near, ..config });
+        assert_eq!((plan.slots, plan.ahead), wanted);
+        assert!(check(&plan).unwrap().is_empty());
+    }
+}
+
+#[test]
 fn plans_are_right_and_mutations_are_found() {
     let s = recognised(JACOBI).unwrap();
     let config = Config { fuse: 3, threads: [1, 128], cells: [1, 4], ..Config::PLAIN };
