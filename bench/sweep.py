@@ -52,7 +52,7 @@ for path in sorted(here.glob("*.json")):
         env = dict(os.environ, POLLYRS_RT_PROFILE=str(profile), POLLYRS_RT_OFFLOAD="always", EXAMPLE_REPEAT="6")
         done = subprocess.run([str(path.with_suffix("")), *size], env=env, capture_output=True, text=True)
         lines = [json.loads(l) for l in profile.read_text().splitlines()] if profile.exists() else []
-    lines = [l for l in lines if l.get("kernels", 0) > 1]
+    lines = [l for l in lines if l["scop"] == "kernel" and l.get("kernels", 0) > 1]
     times = [l["kernel_ms"] for l in lines][1:]
     if not times or done.returncode:
         print(path.stem, "failed", done.returncode, done.stderr[-300:])
