@@ -20,6 +20,7 @@ mod exchange;
 mod host;
 mod inside;
 mod memory;
+mod opaque;
 mod points;
 mod ramp;
 mod tile;

@@ -5,13 +5,10 @@
 
 use super::StencilScalar;
 use crate::error::{Result, internal};
-use crate::ir::Ir;
 use crate::kernel::*;
-use crate::llvm::{EMPTY, function_type};
 use crate::quick;
 use crate::statement::emit_stored;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{StencilPlan, Step, plan};
@@ -106,11 +103,6 @@ pub(super) struct Layout {
     start: LLVMValueRef,
     pub(super) row: LLVMValueRef,
     pub(super) line: LLVMValueRef,
-}
-
-/// An integer through an assembly of no instruction, valid on every target; a `fixed` one is not moved.
-fn same(ir: &Ir, ty: LLVMTypeRef, constraints: &str, fixed: bool, v: LLVMValueRef) -> LLVMValueRef {
-    ir.assembly(function_type(ty, &[ty]), "", constraints, fixed, &[v])
 }
 
 /// Threads of a warp.
@@ -218,20 +210,6 @@ impl<'a> Tile<'a> {
 
     pub(super) fn wide(&self, v: LLVMValueRef) -> LLVMValueRef {
         self.k.ir.sext(v, self.k.ir.i64_type())
-    }
-
-    /// A test as a mask, 0 where it holds and 1 elsewhere, that the optimizer cannot see through: a predicate that lives through the
-    /// loop would be packed into a register with others and unpacked at each use, a mask is tested by one instruction together
-    /// with another ([`Self::holds`]).
-    pub(super) fn mask(&self, holds: LLVMValueRef) -> LLVMValueRef {
-        let ir = self.k.ir;
-        same(ir, ir.i32_type(), "=r,0", false, ir.select(holds, ir.int32(0), ir.int32(1)))
-    }
-
-    /// Whether two masks hold.
-    pub(super) fn holds(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
-        let ir = self.k.ir;
-        ir.icmp(LLVMIntEQ, ir.or(a, b), ir.int32(0))
     }
 
     pub(super) fn both(&self, at: LLVMValueRef, lower: LLVMValueRef, upper: LLVMValueRef) -> LLVMValueRef {
@@ -552,49 +530,6 @@ impl<'a> Tile<'a> {
             self.exchange(node, iteration, values)?;
         }
         if n.output { self.store_output(node, row, values) } else { Ok(()) }
-    }
-
-    /// The same value, computed here: the optimizer does not move it behind a branch.
-    pub fn pinned(&self, v: LLVMValueRef) -> LLVMValueRef {
-        let ir = self.k.ir;
-        // SAFETY: live types and values; both casts are between types of the same size.
-        unsafe {
-            let ty = LLVMTypeOf(v);
-            let (int, constraints) = match type_kind(ty) {
-                LLVMTypeKind::LLVMFloatTypeKind => (ir.i32_type(), "=r,0"),
-                LLVMTypeKind::LLVMDoubleTypeKind => (ir.i64_type(), "=l,0"),
-                _ => return v,
-            };
-            let bits = LLVMBuildBitCast(ir.raw(), v, int, EMPTY);
-            LLVMBuildBitCast(ir.raw(), same(ir, int, constraints, true, bits), ty, EMPTY)
-        }
-    }
-
-    /// A value that was loaded, in another register, by an instruction that is more than a move: the register is free for the next load then. Assemblers move
-    /// values at the end of the loop otherwise, and threads wait there for loads that have just begun.
-    pub fn taken(&self, v: LLVMValueRef) -> LLVMValueRef {
-        if self.plan.config.near {
-            return v;
-        }
-        let ir = self.k.ir;
-        // SAFETY: live types and values; both casts are between types of the same size.
-        unsafe {
-            let ty = LLVMTypeOf(v);
-            let int = match type_kind(ty) {
-                LLVMTypeKind::LLVMFloatTypeKind => ir.i32_type(),
-                LLVMTypeKind::LLVMDoubleTypeKind => ir.i64_type(),
-                LLVMTypeKind::LLVMIntegerTypeKind if matches!(LLVMGetIntTypeWidth(ty), 32 | 64) => ty,
-                _ => return v,
-            };
-            let zero = ir.trunc(self.scalar(StencilScalar::Zero), int);
-            let bits = ir.or(LLVMBuildBitCast(ir.raw(), v, int, EMPTY), zero);
-            LLVMBuildBitCast(ir.raw(), bits, ty, EMPTY)
-        }
-    }
-
-    /// A 32-bit integer, computed in the current block.
-    pub fn fixed(&self, v: LLVMValueRef) -> LLVMValueRef {
-        same(self.k.ir, self.k.ir.i32_type(), "=r,0", true, v)
     }
 
     /// Waits for the other threads of the block, if values pass through shared memory.
