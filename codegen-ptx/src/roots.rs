@@ -13,6 +13,7 @@ use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMFastMathAllowReciprocal, LLVMFastMathApproxFunc, LLVMTypeKind};
+use std::collections::BTreeSet;
 
 /// A float below this might be subnormal after the roundings of the operations that [`least`] looks through.
 const NORMAL: f64 = 1e-30;
@@ -90,22 +91,29 @@ pub(crate) fn divisor(i: LLVMValueRef) -> Option<LLVMValueRef> {
 pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
     // SAFETY: a live module.
     let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
-    for i in functions(module).into_iter().flat_map(instructions) {
-        let Some(root) = divisor(i) else { continue };
-        let square = operand(root, 0);
+    let all = functions(module).into_iter().flat_map(instructions);
+    let found: Vec<_> = all.filter_map(|i| Some((i, divisor(i)?))).collect();
+    for (i, root) in &found {
+        let square = operand(*root, 0);
         let usual = least(square, DEPTH).is_some_and(|l| l >= NORMAL);
         let name = if usual { "llvm.nvvm.rsqrt.approx.ftz.f" } else { "llvm.nvvm.rsqrt.approx.f" };
-        ir.before(i);
+        ir.before(*i);
         let ty = function_type(ir.float_type(), &[ir.float_type()]);
         let reciprocal = ir.call_function(declare(module, name, ty), &[square]);
-        let product = ir.binary(LLVMFMul, operand(i, 0), reciprocal);
-        // SAFETY: live instructions; the root goes if nobody else wants it.
+        let product = ir.binary(LLVMFMul, operand(*i, 0), reciprocal);
+        // SAFETY: live instructions.
         unsafe {
             if !LLVMIsAInstruction(product).is_null() {
-                LLVMSetFastMathFlags(product, LLVMGetFastMathFlags(i));
+                LLVMSetFastMathFlags(product, LLVMGetFastMathFlags(*i));
             }
-            LLVMReplaceAllUsesWith(i, product);
-            LLVMInstructionEraseFromParent(i);
+            LLVMReplaceAllUsesWith(*i, product);
+            LLVMInstructionEraseFromParent(*i);
+        }
+    }
+    let roots: BTreeSet<_> = found.iter().map(|(_, root)| *root).collect();
+    for root in roots {
+        // SAFETY: a live instruction, which goes if nobody else wants it.
+        unsafe {
             if LLVMGetFirstUse(root).is_null() {
                 LLVMInstructionEraseFromParent(root);
             }
