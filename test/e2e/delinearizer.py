@@ -36,7 +36,7 @@ def sources(only):
 def theirs(text):
     """By function and array: the sizes of the inner dimensions that LLVM finds, in its words; only if there are any."""
     found = collections.defaultdict(set)
-    function = base = None
+    function = base = sizes = None
     for line in text.splitlines():
         # Functions without an access have their heads on one line with the next.
         if heads := re.findall(r"Printing analysis 'Delinearization' for function '([^']*)'", line):
@@ -44,7 +44,11 @@ def theirs(text):
         elif head := re.match(r"Base offset: %(.*)", line):
             base = head[1]
         elif head := re.match(r"ArrayDecl\[UnknownSize\](\[.*\]) with", line):
-            found[function, base].add(tuple(head[1][1:-1].split("][")))
+            sizes = tuple(head[1][1:-1].split("]["))
+        elif head := re.match(r"ArrayRef\[(.*)\]$", line):
+            # One subscript everywhere: a step of `size + 1` elements, which LLVM takes for a diagonal.
+            if len(set(head[1].split("]["))) > 1:
+                found[function, base].add(sizes)
     return found
 
 
