@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 26] = [
+pub const BUGS: [(&str, &str); 27] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -25,6 +25,7 @@ pub const BUGS: [(&str, &str); 26] = [
     ("slots", "stencil: one slot too few for values in flight"),
     ("row-barrier", "stencil: no barrier between rows"),
     ("ramp", "stencil: rows at the start of a block are left out although a later step reads them"),
+    ("side-columns", "stencil: all blocks at the sides compute the first column"),
     ("phases", "time tiles: the phases of a time tile are reversed"),
     ("step-barrier", "time tiles: the code has no barriers between steps"),
     ("cone", "time tiles: hexagons lean one point less than the dependences"),

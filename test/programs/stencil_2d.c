@@ -8,6 +8,7 @@
 // ARGS: 11 150 530
 // ARGS: 21 97 64
 // ARGS: 10 300 1
+// ARGS: 5 260 300
 // OFFLOAD: any
 // STRATEGY: streaming 1x32x1x2x1
 // STRATEGY: streaming 1x96x1x3x1

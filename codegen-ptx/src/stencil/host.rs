@@ -9,12 +9,8 @@
 //! the mapping's launches from time done on
 //! without a complete depth, rest = runs and T > period ? T - period : 0
 //! ```
-//!
-//! # Rows of a block
-//! A block of `rows` output rows runs `rows + halo` iterations. More blocks have fewer rows and more halo; fewer blocks leave
-//! multiprocessors idle, or with too few warps to hide latencies. The first and the last block have fewer rows, which take longer, and begin first. The host tries some numbers of blocks a multiprocessor and takes
-//! the one of the least modelled time ([`StencilPlan::model`]).
 
+use super::rows;
 use super::{FusedKernels, StencilScalar};
 use crate::CodegenError;
 use crate::ast_expr::ExprEmitter;
@@ -22,7 +18,6 @@ use crate::host::HostPlan;
 use crate::ir::Ir;
 use crate::kernel::ScalarArg;
 use crate::launch::slot_value;
-use crate::llvm::hint_loops;
 use crate::ranges::{Range, SCRATCH};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::prelude::*;
@@ -30,12 +25,6 @@ use pollyrs_schedule::stencil::{StencilPlan, plan};
 use pollyrs_scop::ArrayId;
 use std::collections::BTreeMap;
 
-/// Multiprocessors of the largest current device (H200). A smaller one runs more waves of the same blocks.
-const MULTIPROCESSORS: i64 = 132;
-/// Numbers of blocks a multiprocessor that are tried: 1 to 32.
-const BLOCKS_EACH: [i64; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32];
-/// Bits for each of them, less one, in the one number from which the host takes them.
-const EACH_BITS: i64 = 5;
 /// Coordinates of fused kernels are within ± this many.
 const COORDINATES: i64 = 1 << 30;
 
@@ -216,7 +205,6 @@ fn store_scalars(
     let extent = |d: usize| ir.add(ir.sub(last[d], first[d]), ir.int(1));
     let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
     let (mut counts, mut widths) = (BTreeMap::new(), BTreeMap::new());
-    let mut blocks = ir.int(1);
     let mut height = None;
     for d in 0..s.dims {
         match plan::axis(s.dims, d) {
@@ -227,18 +215,16 @@ fn store_scalars(
                 let width = ceil(extent(d), ir.smax(count, ir.int(1)));
                 widths.insert(axis, ir.smax(width, ir.int(1)));
                 counts.insert(axis, count);
-                blocks = ir.mul(blocks, count);
             }
         }
     }
-    let (mut rows, mut less) = (ir.int(1), ir.int(0));
-    if let Some(height) = height {
-        rows = rows_of_block(ir, l.function, p, height, blocks);
-        less = fewer(ir, p, rows);
-        let above = row_blocks(ir, p, height, rows);
-        counts.insert(0, above);
-        blocks = ir.mul(blocks, above);
-    }
+    let shape = rows::shape(
+        ir,
+        l.function,
+        p,
+        height,
+        [1, 2].map(|axis| counts.get(&axis).copied().unwrap_or(ir.int(1))),
+    );
     let linear = |array: ArrayId, end: bool| -> Result<LLVMValueRef, CodegenError> {
         let r =
             range_of(array).ok_or(CodegenError::Internal("a stencil's array is not on the device".into()))?;
@@ -255,8 +241,10 @@ fn store_scalars(
             ScalarArg::Invariant(v) => slot_value(ir, l.plan.scop.invariants[*v].value.0 as LLVMValueRef),
             ScalarArg::Stencil(at) => match l.fused.scalars[*at] {
                 StencilScalar::Time | StencilScalar::Zero => ir.int(0),
-                StencilScalar::Rows => rows,
-                StencilScalar::Less => less,
+                StencilScalar::Rows(part) => shape.of(part).rows,
+                StencilScalar::Less(part) => shape.of(part).less,
+                StencilScalar::RowBlocks(part) => shape.of(part).above,
+                StencilScalar::Columns(part) => shape.of(part).columns,
                 StencilScalar::First(d) => first[d],
                 StencilScalar::Last(d) => last[d],
                 StencilScalar::Count(axis) => counts.get(&axis).copied().unwrap_or(ir.int(1)),
@@ -276,74 +264,5 @@ fn store_scalars(
         };
         ir.store(value, at_slot(ir, l, i));
     }
-    Ok(blocks)
-}
-
-/// How many rows fewer than the others the first and the last block have: theirs take longer, since boxes end there.
-fn fewer(ir: &Ir, p: &StencilPlan, rows: LLVMValueRef) -> LLVMValueRef {
-    let most = ir.int(p.max_lag() + (p.unroll + p.ahead) as i64);
-    let third = ir.sdiv(rows, ir.int(3));
-    ir.select(ir.icmp(LLVMIntSLT, third, most), third, most)
-}
-
-/// Blocks one above the other.
-fn row_blocks(ir: &Ir, p: &StencilPlan, height: LLVMValueRef, rows: LLVMValueRef) -> LLVMValueRef {
-    let covered = ir.sub(ir.add(height, fewer(ir, p, rows)), ir.int(1));
-    let blocks = ir.add(ir.sdiv(covered, rows), ir.int(1));
-    ir.select(ir.icmp(LLVMIntSGT, height, ir.int(0)), blocks, ir.int(0))
-}
-
-/// Rows of a block for a height and a number of blocks side by side; see the module documentation. A loop, which is kept: unrolled, its divisions
-/// would be most of what the compiler has to do for the host's code.
-fn rows_of_block(
-    ir: &Ir,
-    function: LLVMValueRef,
-    p: &StencilPlan,
-    height: LLVMValueRef,
-    columns: LLVMValueRef,
-) -> LLVMValueRef {
-    let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
-    let smin = |a, b| ir.select(ir.icmp(LLVMIntSLT, a, b), a, b);
-    let halo = ir.int(p.warm_up() + p.drain());
-    let resident = p.model.resident.max(1);
-    let one_wave = p.model.iteration(resident);
-    let packed = BLOCKS_EACH.iter().rev().fold(0, |all, each| (all << EACH_BITS) | (each - 1));
-
-    let (before, body, after) = (
-        ir.block(),
-        ir.append_block(function, "pollyrs.rows"),
-        ir.append_block(function, "pollyrs.rows.end"),
-    );
-    ir.br(body);
-    ir.at_end(body);
-    let phi = |start: i64| ir.phi(ir.i64_type(), &[(ir.int(start), before)]);
-    let (left, best, least) = (phi(packed), phi(1), phi(i64::MAX));
-    let each = ir.add(ir.and(left, ir.int((1 << EACH_BITS) - 1)), ir.int(1));
-    let wanted = ir.sdiv(ir.mul(each, ir.int(MULTIPROCESSORS)), ir.smax(columns, ir.int(1)));
-    let wanted = smin(ir.smax(wanted, ir.int(1)), ir.smax(height, ir.int(1)));
-    let less = fewer(ir, p, ceil(height, wanted));
-    let rows = ceil(ir.add(height, ir.mul(less, ir.int(2))), wanted);
-    let blocks = ir.mul(columns, row_blocks(ir, p, height, ir.smax(rows, ir.int(1))));
-    // Blocks of the busiest multiprocessor, as full waves and a last one.
-    let busiest = ceil(blocks, ir.int(MULTIPROCESSORS));
-    let waves = ir.sdiv(busiest, ir.int(resident));
-    let rest = ir.sub(busiest, ir.mul(waves, ir.int(resident)));
-    let mut last = ir.int(0);
-    for k in 1..resident {
-        last = ir.select(ir.icmp(LLVMIntSGE, rest, ir.int(k)), ir.int(p.model.iteration(k)), last);
-    }
-    let wave = ir.add(ir.mul(waves, ir.int(one_wave)), last);
-    let time = ir.mul(ir.add(rows, halo), wave);
-    let better = ir.icmp(LLVMIntSLT, time, least);
-    let (rows, time) = (ir.select(better, rows, best), ir.select(better, time, least));
-    // The last candidate is not 1, so that nothing is left behind it only.
-    let rest = ir.udiv(left, ir.int(1 << EACH_BITS));
-    for (phi, next) in [(left, rest), (best, rows), (least, time)] {
-        ir.add_incoming(phi, next, body);
-    }
-    let end = ir.cond_br(ir.icmp(LLVMIntNE, rest, ir.int(0)), body, after);
-    // SAFETY: live handles of the host's context.
-    unsafe { hint_loops(ir.ctx, function, "llvm.loop.unroll.disable", None, |e| e == end) };
-    ir.at_end(after);
-    ir.smax(rows, ir.int(1))
+    Ok(shape.blocks(ir))
 }

@@ -15,6 +15,7 @@
 //! For each array with live buffers `src` and `dst`, then the program's arrays, then parameters, invariants and
 //! [`StencilScalar`]s. The copy of an array has the array's layout: the same address arithmetic serves both.
 
+mod blocks;
 mod emit;
 mod exchange;
 mod host;
@@ -23,6 +24,7 @@ mod memory;
 mod opaque;
 mod points;
 mod ramp;
+mod rows;
 mod tile;
 mod work;
 
@@ -43,18 +45,28 @@ use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{AccessValue, ArrayId, Scop};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Columns of blocks at the grid's sides, and the others ([`blocks`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    Side,
+    Middle,
+}
+
 /// What the host computes for a launch, an `i64` each. Dimensions are those of the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StencilScalar {
     /// The first time iteration.
     Time,
     /// Output rows of a block, and how many of them the first block does not have.
-    Rows,
-    Less,
+    Rows(Part),
+    Less(Part),
+    /// Blocks one above the other, and columns of them.
+    RowBlocks(Part),
+    Columns(Part),
     /// First and last element, along a dimension, of the box around all live buffers.
     First(usize),
     Last(usize),
-    /// Blocks along y (1), x (2), and rows (0).
+    /// Blocks along y (1) and x (2).
     Count(usize),
     /// Output columns of a block along y (1) and x (2): at most the plan's, fewer where that makes the blocks alike.
     Width(usize),
@@ -157,7 +169,10 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[St
 fn scalars(plan: &StencilPlan, scop: &Scop) -> Vec<StencilScalar> {
     use StencilScalar::*;
     let s = &plan.stencil;
-    let mut out = vec![Time, Zero, Rows, Less, Count(0), Count(1), Count(2), Width(1), Width(2)];
+    let mut out = vec![Time, Zero, Count(1), Count(2), Width(1), Width(2)];
+    out.extend(
+        [Part::Side, Part::Middle].into_iter().flat_map(|p| [Rows(p), Less(p), RowBlocks(p), Columns(p)]),
+    );
     out.extend((0..s.dims).flat_map(|d| [First(d), Last(d)]));
     for b in 0..s.buffers.len() {
         out.extend((0..s.dims).flat_map(|d| [Lower(b, d), Upper(b, d), OuterLower(b, d), OuterUpper(b, d)]));

@@ -176,7 +176,7 @@ impl<'a> Tile<'a> {
         (0..self.plan.stencil.dims).find(|d| plan::axis(self.plan.stencil.dims, *d) == axis)
     }
 
-    /// A coordinate that the host computed.
+    /// What the host computed, in 32 bits.
     pub(super) fn corner(&self, s: StencilScalar) -> LLVMValueRef {
         self.k.ir.trunc(self.scalar(s), self.k.ir.i32_type())
     }
@@ -226,22 +226,16 @@ impl<'a> Tile<'a> {
     fn place(&mut self) -> Result<()> {
         let ir = self.k.ir;
         let plan = self.plan;
-        let narrow = |v| ir.trunc(v, ir.i32_type());
-        let mut rest = self.k.abstract_call(BLOCK_ID, ir.i64_type());
+        let place = self.position();
         let mut output = [(self.number(0), self.number(0)); 2];
         for axis in [2, 1] {
-            let mut index = ir.int(0);
-            if self.dimension(axis).is_some() {
-                let count = self.scalar(StencilScalar::Count(axis));
-                index = ir.urem(rest, count);
-                rest = ir.udiv(rest, count);
-            }
+            let index = place.columns[axis - 1];
             let width = match self.dimension(axis) {
-                Some(_) => self.scalar(StencilScalar::Width(axis)),
-                None => ir.int(plan.tile[axis]),
+                Some(_) => self.corner(StencilScalar::Width(axis)),
+                None => self.number(plan.tile[axis]),
             };
-            let first = ir.add(self.bound(axis, StencilScalar::First), narrow(ir.mul(index, width)));
-            let last = ir.sub(ir.add(first, narrow(width)), self.number(1));
+            let first = ir.add(self.bound(axis, StencilScalar::First), ir.mul(index, width));
+            let last = ir.sub(ir.add(first, width), self.number(1));
             let last = self.smin(last, self.bound(axis, StencilScalar::Last));
             self.last[axis - 1] = last;
             output[axis - 1] = (first, last);
@@ -260,16 +254,10 @@ impl<'a> Tile<'a> {
             }
         }
         if plan.stencil.dims > 1 {
-            let height = narrow(self.scalar(StencilScalar::Rows));
+            let height = place.height;
             // The first block may have fewer rows, see the host's side.
             let top = self.bound(0, StencilScalar::First);
-            // The last one comes first: those at the grid's border take longest.
-            let count = narrow(self.scalar(StencilScalar::Count(0)));
-            let rest = narrow(rest);
-            let before = ir.sub(rest, self.number(1));
-            let at =
-                ir.select(ir.icmp(LLVMIntEQ, rest, self.number(0)), ir.sub(count, self.number(1)), before);
-            let first = ir.add(ir.sub(top, narrow(self.scalar(StencilScalar::Less))), ir.mul(at, height));
+            let first = ir.add(ir.sub(top, place.less), ir.mul(place.rows, height));
             let last = ir.sub(ir.add(first, height), self.number(1));
             let first = ir.smax(first, top);
             self.rows = [first, self.smin(last, self.bound(0, StencilScalar::Last))];
