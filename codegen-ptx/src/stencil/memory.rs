@@ -79,14 +79,15 @@ impl Tile<'_> {
 
     /// Where the walk of a buffer is; it moves on to the next row.
     fn step_row(&mut self, b: usize, stored: bool) -> Result<LLVMValueRef> {
-        let (ir, row, ty) = (self.k.ir, self.layout[b].row, self.elements[b].0);
-        let bytes = i64::from(self.buffer_bytes(b));
+        let ir = self.k.ir;
+        let bytes = ir.mul(self.layout[b].row, ir.int(self.buffer_bytes(b).into()));
+        let step = self.varying(bytes);
         let pointer = stored || self.version == Version::Inner;
         let Some(at) = self.walks.get_mut(&(b, stored)) else {
             return internal("a buffer without a walk");
         };
         let now = *at;
-        *at = if pointer { ir.element(ty, now, row) } else { ir.add(now, ir.mul(row, ir.int(bytes))) };
+        *at = if pointer { ir.byte_offset(now, step) } else { ir.add(now, step) };
         Ok(now)
     }
 
