@@ -35,6 +35,7 @@ mod launch;
 mod llvm;
 mod machine;
 mod math;
+mod pinned;
 mod product_range;
 mod promotion;
 mod ptx;

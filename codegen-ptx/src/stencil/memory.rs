@@ -11,6 +11,7 @@ use super::tile::{Extent, Tile, Values, Version};
 use crate::error::{Result, internal};
 use crate::kernel::PREFETCH;
 use crate::llvm::{FUNCTION, add_enum_attribute, declare, function_type};
+use crate::pinned::pinned;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLT;
 use inkwell::llvm_sys::prelude::*;
 
@@ -315,7 +316,7 @@ impl Tile<'_> {
         let nx = self.plan.config.cells[1] as usize;
         // Computed before the first branch, all cells together: else each would be computed alone where it is stored, one chain of
         // dependent instructions behind the other.
-        let values: Values = values.iter().map(|v| self.pinned(*v)).collect();
+        let values: Values = values.iter().map(|v| pinned(ir, *v)).collect();
         let start = if self.version == Version::Border { None } else { Some(self.step_row(b, true)?) };
         for (cell, v) in values.iter().enumerate() {
             let c = self.columns[cell];

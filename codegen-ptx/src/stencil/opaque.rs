@@ -2,18 +2,13 @@
 
 use super::StencilScalar;
 use super::tile::Tile;
-use crate::ir::Ir;
 use crate::kernel::type_kind;
-use crate::llvm::{EMPTY, function_type};
+use crate::llvm::EMPTY;
+use crate::pinned::same;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-
-/// An integer through an assembly of no instruction, valid on every target; a `fixed` one is not moved.
-fn same(ir: &Ir, ty: LLVMTypeRef, constraints: &str, fixed: bool, v: LLVMValueRef) -> LLVMValueRef {
-    ir.assembly(function_type(ty, &[ty]), "", constraints, fixed, &[v])
-}
 
 impl Tile<'_> {
     /// A test as a mask, 0 where it holds and 1 elsewhere, that the optimizer cannot see through: a predicate that lives through the
@@ -28,22 +23,6 @@ impl Tile<'_> {
     pub(super) fn holds(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
         let ir = self.k.ir;
         ir.icmp(LLVMIntEQ, ir.or(a, b), ir.int32(0))
-    }
-
-    /// The same value, computed here: the optimizer does not move it behind a branch.
-    pub fn pinned(&self, v: LLVMValueRef) -> LLVMValueRef {
-        let ir = self.k.ir;
-        // SAFETY: live types and values; both casts are between types of the same size.
-        unsafe {
-            let ty = LLVMTypeOf(v);
-            let (int, constraints) = match type_kind(ty) {
-                LLVMTypeKind::LLVMFloatTypeKind => (ir.i32_type(), "=r,0"),
-                LLVMTypeKind::LLVMDoubleTypeKind => (ir.i64_type(), "=l,0"),
-                _ => return v,
-            };
-            let bits = LLVMBuildBitCast(ir.raw(), v, int, EMPTY);
-            LLVMBuildBitCast(ir.raw(), same(ir, int, constraints, true, bits), ty, EMPTY)
-        }
     }
 
     /// A value that was loaded, in another register, by an instruction that is more than a move: the register is free for the next load then. Assemblers move

@@ -72,37 +72,44 @@ pub unsafe fn products(scop: &Scop) -> Vec<StmtId> {
 /// # Safety
 /// The handles of the SCoP are live.
 pub unsafe fn chained(scop: &Scop) -> Vec<StmtId> {
-    let waits = |s: &Statement| {
-        let inside = |v: LLVMValueRef| s.body.iter().any(|b| b.0 == v as usize);
-        let mixed = |v: LLVMValueRef| {
-            let mut seen = BTreeSet::new();
-            elements(s, v, &mut seen) > 1
-        };
-        s.accesses.iter().filter(|a| a.kind != AccessKind::Read).any(|a| {
-            // SAFETY: live instructions of the host, asked for operands that they have.
-            unsafe {
-                let last = match a.value {
-                    AccessValue::Instruction(i) => LLVMGetOperand(i.0 as LLVMValueRef, 0),
-                    AccessValue::ScalarWrite(v) => v.0 as LLVMValueRef,
-                    AccessValue::ScalarRead(_) => return false,
-                };
-                if !inside(last) {
-                    return false;
-                }
-                let factors = |v: LLVMValueRef| (0..2).any(|n| mixed(LLVMGetOperand(v, n)));
-                match LLVMGetInstructionOpcode(last) {
-                    LLVMFAdd | LLVMFSub => (0..2).map(|n| LLVMGetOperand(last, n)).any(|v| {
-                        inside(v)
-                            && LLVMGetInstructionOpcode(v) == LLVMFMul
-                            && (!(contracts(last) && contracts(v)) || factors(v))
-                    }),
-                    LLVMCall => is_fused(last) && factors(last),
-                    _ => false,
-                }
-            }
-        })
+    let all = (0..scop.statements.len()).map(StmtId);
+    all.filter(|id| waits(&scop.statements[id.0], false)).collect()
+}
+
+/// Whether the last operation of a statement waits for another one, see [`chained`]; `fused`: also if it adds what a fused product gives.
+pub(super) fn waits(s: &Statement, fused: bool) -> bool {
+    let inside = |v: LLVMValueRef| s.body.iter().any(|b| b.0 == v as usize);
+    let mixed = |v: LLVMValueRef| {
+        let mut seen = BTreeSet::new();
+        elements(s, v, &mut seen) > 1
     };
-    (0..scop.statements.len()).map(StmtId).filter(|id| waits(&scop.statements[id.0])).collect()
+    s.accesses.iter().filter(|a| a.kind != AccessKind::Read).any(|a| {
+        // SAFETY: live instructions of the host, asked for operands that they have.
+        unsafe {
+            let last = match a.value {
+                AccessValue::Instruction(i) => LLVMGetOperand(i.0 as LLVMValueRef, 0),
+                AccessValue::ScalarWrite(v) => v.0 as LLVMValueRef,
+                AccessValue::ScalarRead(_) => return false,
+            };
+            if !inside(last) {
+                return false;
+            }
+            let factors = |v: LLVMValueRef| (0..2).any(|n| mixed(LLVMGetOperand(v, n)));
+            match LLVMGetInstructionOpcode(last) {
+                LLVMFAdd | LLVMFSub => {
+                    (0..2).map(|n| LLVMGetOperand(last, n)).filter(|v| inside(*v)).any(|v| {
+                        match LLVMGetInstructionOpcode(v) {
+                            LLVMFMul => !(contracts(last) && contracts(v)) || factors(v),
+                            LLVMCall => fused && is_fused(v),
+                            _ => false,
+                        }
+                    })
+                }
+                LLVMCall => is_fused(last) && factors(last),
+                _ => false,
+            }
+        }
+    })
 }
 
 /// How many loads of a statement a value is computed from, without those in `seen`.

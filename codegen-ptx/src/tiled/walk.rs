@@ -1,18 +1,21 @@
 //! The code of a tiling's AST: statements once for each point of the thread, copies once for the block, loops over strips with two sets of
 //! buffers.
 
-use super::guard;
 use super::pipeline::{Strips, pipeline};
-use super::{Buffer, COPY, at_point, computes, copy, points, state};
+use super::{Buffer, COPY, at_point, computes, copy, points, register, state};
+use super::{guard, product};
 use crate::ast_expr::{ExprEmitter, iterator_name};
 use crate::error::{Result, internal};
-use crate::kernel::{BARRIER, KernelBuilder};
+use crate::kernel::{BARRIER, KernelBuilder, llvm_elem};
 use crate::llvm::constant_int;
+use crate::pinned::pinned;
 use crate::walk::last_value;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
+use pollyrs_scop::{AccessKind, ArrayId};
+use std::collections::BTreeSet;
 
 /// What follows runs in threads with points only, until [`join`]; `None` if it does already, or if all threads have points.
 pub(super) fn part(k: &mut KernelBuilder<'_>, function: LLVMValueRef) -> Result<Option<LLVMBasicBlockRef>> {
@@ -328,11 +331,48 @@ fn unrolled<'a>(
         ir.cond_br(ir.icmp(LLVMIntEQ, next, end), after, block);
     }
     ir.at_end(after);
+    settle(k, &body)?;
     match outer {
         Some(v) => emit.names.insert(name, v),
         None => emit.names.remove(&name),
     };
     Ok(())
+}
+
+/// Values that wait for another one of their point ([`product::waits`]) are computed before what follows, see [`crate::pinned`]. LLVM leaves sums of products of what
+/// several points read where they are.
+fn settle(k: &mut KernelBuilder<'_>, body: &AstNode) -> Result<()> {
+    let mut names = Vec::new();
+    instances(body, &mut names)?;
+    let statements = names.iter().filter_map(|n| k.scop.statement_named(n)).map(|(_, s)| s);
+    let waiting = statements.filter(|s| product::waits(s, true)).flat_map(|s| &s.accesses);
+    let written: BTreeSet<ArrayId> =
+        waiting.filter(|a| a.kind != AccessKind::Read).map(|a| a.array).collect();
+    let tiling = state(k)?.tiling;
+    for array in written {
+        let elem = k.scop.array(array).elem;
+        let ty = llvm_elem(k.ir, elem);
+        for point in points(tiling) {
+            state(k)?.point = point;
+            let Some(register) = register(k, array)? else { continue };
+            let value = pinned(k.ir, k.ir.load_aligned(ty, register, elem.bytes()));
+            k.ir.store_aligned(value, register, elem.bytes());
+        }
+    }
+    Ok(())
+}
+
+/// The statements beneath a node that is [`straight`].
+fn instances(node: &AstNode, names: &mut Vec<String>) -> Result<()> {
+    match node.node_type()? {
+        AstNodeType::Block => node.block_children()?.to_vec()?.iter().try_for_each(|c| instances(c, names)),
+        AstNodeType::Mark => instances(&node.mark_node()?, names),
+        AstNodeType::User => {
+            names.push(user(node)?.0);
+            Ok(())
+        }
+        AstNodeType::If | AstNodeType::For => Ok(()),
+    }
 }
 
 /// The constant step of a loop.

@@ -1,12 +1,16 @@
 // Steps of a stencil in three dimensions whose lines of threads are warps: along x values pass by shuffles, along y as pairs through shared memory; with divisions all of them
-// pass through shared memory. Blocks of one warp have no barrier.
+// pass through shared memory. Blocks of one warp have no barrier. No address is a variable of the loop that another one is a fixed number of bytes away from, so that none is
+// added to in place.
 //
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -DPOINT=SUM -emit-llvm -S %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-ptx>' -disable-output %t.ll 2>&1 | FileCheck --check-prefix=LINES --implicit-check-not=ld.shared.b32 %s
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -DPOINT=QUOTIENT -emit-llvm -S %s -o - \
 // RUN:   | %opt -passes='print<pollyrs-ptx>' -disable-output 2>&1 | FileCheck --check-prefix=SHARED --implicit-check-not=shfl %s
 // RUN: %opt -passes='print<pollyrs-ptx>' -pollyrs-stencil-shape=1x32x8x2x1 -pollyrs-fuse-steps=2 -disable-output %t.ll 2>&1 | FileCheck --check-prefix=WARP %s
+// RUN: %opt -passes='print<pollyrs-ptx>' -disable-output %t.ll 2>&1 \
+// RUN:   | awk '/add.s64/ { gsub(",", ""); if ($2 == $3) n++ } END { print "added in place: " n + 0 }' | FileCheck --check-prefix=PLACE %s
 
+// PLACE: added in place: 0
 // LINES: .entry heat_F
 // LINES-DAG: ld.shared.{{v2.b32|b64}}
 // LINES-DAG: shfl.sync
