@@ -15,7 +15,8 @@
 use crate::affine;
 use crate::poly::{Polynomial, Symbol};
 use crate::shapes::{self, Sizes};
-use crate::view::{self, Executed, Typical, View};
+use crate::typical::Typical;
+use crate::view::{self, Executed, View};
 use crate::{Blocked, DelinearizeError, Origin, Problem, Shape};
 use std::collections::BTreeSet;
 
