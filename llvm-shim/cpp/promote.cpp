@@ -1,5 +1,5 @@
-// Pointers that a loop keeps in memory (members of a structure, of a container, of a descriptor) to values; src/prepare.rs has the
-// argument.
+// Pointers that a loop keeps in memory (members of a structure, of a container, of a descriptor) to values, and counters of elements;
+// src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -78,6 +78,61 @@ MapVector<Place, Accesses> placesOf(Loop &L, const DataLayout &DL) {
         Holders.insert(P.first);
     }
   Found.remove_if([&](auto &Entry) { return !Entry.second.Stored || !Holders.contains(Entry.first.first); });
+  return Found;
+}
+
+// How far a counter's way to an address is followed.
+constexpr unsigned MaxWays = 24;
+
+// Whether a value is a part of an address or of a comparison, by way of arithmetic in the loop.
+bool addresses(Value *V, Loop &L) {
+  SmallSetVector<Value *, MaxWays> Ways;
+  Ways.insert(V);
+  for (unsigned N = 0; N != Ways.size() && N != MaxWays; ++N)
+    for (User *U : Ways[N]->users()) {
+      auto *I = dyn_cast<Instruction>(U);
+      if (!I || !L.contains(I))
+        continue;
+      if (isa<GetElementPtrInst>(I) || isa<ICmpInst>(I))
+        return true;
+      if (isa<BinaryOperator>(I) || isa<CastInst>(I))
+        Ways.insert(I);
+    }
+  return false;
+}
+
+// The places where the loop counts: `*p = *p + n`, a number that is a part of addresses, as the length of a vector to which values are
+// appended is, or an address.
+MapVector<Place, Accesses> countersOf(Loop &L, const DataLayout &DL) {
+  MapVector<Place, Accesses> Found;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      Value *Pointer = getLoadStorePointerOperand(&I);
+      if (!Pointer || !(getLoadStoreType(&I)->isPointerTy() || getLoadStoreType(&I)->isIntegerTy()))
+        continue;
+      Place P = placeOf(Pointer, DL);
+      if (!L.isLoopInvariant(P.first))
+        continue;
+      Accesses &A = Found[P];
+      A.Pointers.insert(Pointer);
+      A.Instructions.insert(&I);
+      A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue());
+    }
+  auto IsCounter = [&](const Accesses &A) {
+    return any_of(A.Instructions, [&](Instruction *I) {
+      auto *Store = dyn_cast<StoreInst>(I);
+      auto *Step = Store ? dyn_cast<Instruction>(Store->getValueOperand()) : nullptr;
+      if (!Step || !(Step->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(Step)) || Step->getNumOperands() != 2)
+        return false;
+      for (unsigned N : {0, 1}) {
+        auto *Load = dyn_cast<LoadInst>(Step->getOperand(N));
+        if (Load && A.Instructions.contains(Load) && L.isLoopInvariant(Step->getOperand(1 - N)))
+          return isa<GetElementPtrInst>(Step) || addresses(Load, L);
+      }
+      return false;
+    });
+  };
+  Found.remove_if([&](auto &Entry) { return !IsCounter(Entry.second); });
   return Found;
 }
 
@@ -185,17 +240,15 @@ bool separate(Loop &L, Function &F, Session &S) {
   return true;
 }
 
-bool promote(Loop &L, Function &F, Session &S) {
+bool promote(Loop &L, Function &F, Session &S, MapVector<Place, Accesses> Found) {
   auto &AA = S.FAM.getResult<AAManager>(F);
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   auto &MSSA = S.FAM.getResult<MemorySSAAnalysis>(F).getMSSA();
   MemorySSAUpdater Updater(&MSSA);
-  const DataLayout &DL = F.getParent()->getDataLayout();
   SmallVector<BasicBlock *, 4> Exits;
   L.getUniqueExitBlocks(Exits);
   bool Changed = false;
-  MapVector<Place, Accesses> Found = placesOf(L, DL);
   // Before the first is a value: of values that change places alias analysis does not see where they come from.
   Found.remove_if([&](auto &Entry) {
     MemoryLocation Location = locationOf(Entry.second);
@@ -241,11 +294,13 @@ extern "C" bool prs_promote_pointers(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   for (Loop *L : S->FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
-    // Of loops around loops; in others there is no base to keep.
-    if (L->isInnermost() || !L->isLoopSimplifyForm() ||
-        !L->isLCSSAForm(S->FAM.getResult<DominatorTreeAnalysis>(F)))
+    if (!L->isLoopSimplifyForm() || !L->isLCSSAForm(S->FAM.getResult<DominatorTreeAnalysis>(F)))
       continue;
-    Changed |= promote(*L, F, *S);
+    // Of loops around loops; in others there is no base to keep.
+    const DataLayout &DL = F.getParent()->getDataLayout();
+    if (!L->isInnermost())
+      Changed |= promote(*L, F, *S, placesOf(*L, DL));
+    Changed |= promote(*L, F, *S, countersOf(*L, DL));
   }
   if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());

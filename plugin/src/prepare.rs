@@ -180,7 +180,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         session.run_passes(f, SIMPLIFY)?;
     }
     session.hoist_conditions(f)?;
-    session.rewrite_exit_pointers(f)?;
+    session.rewrite_exit_values(f)?;
     if session.lower_switches(f, MAX_SWITCH_CASES)? {
         session.run_passes(f, LOOPS)?;
     }
