@@ -14,14 +14,17 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PredIteratorCache.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 using pollyrs::Session;
@@ -279,6 +282,107 @@ bool promote(Loop &L, Function &F, Session &S, MapVector<Place, Accesses> Found)
   }
   return Changed;
 }
+
+// Instructions before a loop among which a store to a place is looked for.
+constexpr unsigned MaxBefore = 64;
+
+// Whether a place is stored to in any case shortly before the loop, and nothing in between could tell other threads or free it: then a store
+// behind the loop that the program does not have is one of a value that it could have stored.
+bool isSetBefore(Loop &L, const Place &P, uint64_t Bytes, const DataLayout &DL) {
+  unsigned Left = MaxBefore;
+  for (BasicBlock *BB = L.getLoopPreheader(); BB; BB = BB->getSinglePredecessor())
+    for (Instruction &I : reverse(*BB)) {
+      if (!Left--)
+        return false;
+      if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->isSimple() && placeOf(Store->getPointerOperand(), DL) == P &&
+                                                 DL.getTypeStoreSize(Store->getValueOperand()->getType()) == Bytes)
+        return true;
+      bool Known = isa<IntrinsicInst>(I) ? I.isLifetimeStartOrEnd() || isa<AssumeInst>(I) || !I.mayReadOrWriteMemory() : !isa<CallBase>(I);
+      if (!Known || I.isAtomic() || I.isVolatile())
+        return false;
+    }
+  return false;
+}
+
+// Whether some store of the place is a sum with what is there, `++*p` or `*p += x`, under a condition.
+bool isSometimesUpdated(Loop &L, const Accesses &A, const DominatorTree &DT) {
+  return any_of(A.Instructions, [&](Instruction *I) {
+    auto *Store = dyn_cast<StoreInst>(I);
+    auto *Sum = Store ? dyn_cast<BinaryOperator>(Store->getValueOperand()) : nullptr;
+    return Sum && !DT.dominates(Store->getParent(), L.getLoopLatch()) && any_of(Sum->operands(), [&](Value *V) {
+             auto *Load = dyn_cast<LoadInst>(V);
+             return Load && A.Instructions.contains(Load);
+           });
+  });
+}
+
+// `*p = 0; for (...) if (c) ++*p;` counts in a value.
+bool promoteUpdates(Loop &L, Function &F, Session &S) {
+  auto &AA = S.FAM.getResult<AAManager>(F);
+  auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
+  const DataLayout &DL = F.getParent()->getDataLayout();
+  SmallVector<BasicBlock *, 4> Exits;
+  L.getUniqueExitBlocks(Exits);
+  MapVector<Place, Accesses> Found;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      // The value is in memory whenever someone might look.
+      if (!isGuaranteedToTransferExecutionToSuccessor(&I))
+        return false;
+      Value *Pointer = getLoadStorePointerOperand(&I);
+      if (!Pointer || !(getLoadStoreType(&I)->isIntegerTy() || getLoadStoreType(&I)->isFloatingPointTy()))
+        continue;
+      Place P = placeOf(Pointer, DL);
+      if (!L.isLoopInvariant(P.first))
+        continue;
+      Accesses &A = Found[P];
+      A.Pointers.insert(Pointer);
+      A.Instructions.insert(&I);
+      A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue());
+    }
+  if (any_of(Exits, [](BasicBlock *Exit) { return Exit->isEHPad(); }))
+    return false;
+  for (auto &Entry : Found) {
+    Place P = Entry.first;
+    Accesses &A = Entry.second;
+    Type *T = getLoadStoreType(*A.Instructions.begin());
+    bool Plain = all_of(A.Instructions, [&](Instruction *I) { return getLoadStoreType(I) == T && !I->isVolatile() && !I->isAtomic(); });
+    if (!Plain || !isSometimesUpdated(L, A, DT) || !isSetBefore(L, P, A.Bytes, DL))
+      continue;
+    MemoryLocation Location = locationOf(A);
+    bool Disturbed = any_of(L.blocks(), [&](BasicBlock *BB) {
+      return any_of(*BB, [&](Instruction &I) {
+        return I.mayReadOrWriteMemory() && !A.Instructions.contains(&I) && isModOrRefSet(AA.getModRefInfo(&I, Location));
+      });
+    });
+    if (Disturbed)
+      continue;
+    BasicBlock *Before = L.getLoopPreheader();
+    IRBuilder<> B(Before->getTerminator());
+    Value *At = P.second ? B.CreatePtrAdd(P.first, B.getInt64(P.second)) : P.first;
+    Align Alignment = getLoadStoreAlignment(*A.Instructions.begin());
+    for (Instruction *I : A.Instructions)
+      Alignment = std::min(Alignment, getLoadStoreAlignment(I));
+    auto *Cell = new AllocaInst(T, DL.getAllocaAddrSpace(), "cell", F.getEntryBlock().getFirstInsertionPt());
+    auto Copy = [&](Value *From, Value *To, Instruction *Here) {
+      IRBuilder<> C(Here);
+      auto *Load = C.CreateAlignedLoad(T, From, From == Cell ? Cell->getAlign() : Alignment);
+      auto *Store = C.CreateAlignedStore(Load, To, To == Cell ? Cell->getAlign() : Alignment);
+      (From == Cell ? cast<Instruction>(Store) : Load)->setAAMetadata(Location.AATags);
+    };
+    Copy(At, Cell, Before->getTerminator());
+    for (BasicBlock *Exit : Exits)
+      Copy(Cell, At, &*Exit->getFirstInsertionPt());
+    for (Instruction *I : A.Instructions) {
+      I->setAAMetadata(AAMDNodes());
+      I->setOperand(isa<StoreInst>(I) ? 1 : 0, Cell);
+    }
+    PromoteMemToReg({Cell}, DT);
+    S.FAM.invalidate(F, PreservedAnalyses::none());
+    return true;
+  }
+  return false;
+}
 } // namespace
 
 // At most one, as it changes all analyses; its exit is no longer the loop's own.
@@ -288,6 +392,13 @@ extern "C" bool prs_separate_pointers(Session *S, LLVMValueRef FRef) {
     return !L->isInnermost() && !findStringMetadataForLoop(L, pollyrs::KeptMark) && L->isLoopSimplifyForm() &&
            L->isLCSSAForm(S->FAM.getResult<DominatorTreeAnalysis>(F)) && separate(*L, F, *S);
   });
+}
+
+// At most one, as it changes all analyses.
+extern "C" bool prs_promote_updates(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  auto &LI = S->FAM.getResult<LoopAnalysis>(F);
+  return any_of(SmallVector<Loop *, 8>(LI.begin(), LI.end()), [&](Loop *L) { return L->isLoopSimplifyForm() && promoteUpdates(*L, F, *S); });
 }
 
 extern "C" bool prs_promote_pointers(Session *S, LLVMValueRef FRef) {
