@@ -149,6 +149,20 @@ bool isArm(BasicBlock &Arm, BasicBlock &Head, Context &C) {
   return true;
 }
 
+// What a store at `Here` replaces, if its block has loaded that and not written to memory since.
+LoadInst *loadedBefore(StoreInst &Here) {
+  constexpr unsigned Longest = 64;
+  unsigned Left = Longest;
+  for (Instruction *I = Here.getPrevNode(); I && Left; I = I->getPrevNode(), --Left) {
+    if (I->mayWriteToMemory())
+      return nullptr;
+    auto *Load = dyn_cast<LoadInst>(I);
+    if (Load && Load->isSimple() && Load->getPointerOperand() == Here.getPointerOperand() && Load->getType() == Here.getValueOperand()->getType())
+      return Load;
+  }
+  return nullptr;
+}
+
 // Moves `Arm` into `Head`; its stores keep what is in memory where `Condition` is not as the arm wants it.
 void moveArm(BasicBlock &Arm, BasicBlock &Head, Value *Condition, bool WhenTrue) {
   Instruction *Before = Head.getTerminator();
@@ -175,8 +189,11 @@ void moveArm(BasicBlock &Arm, BasicBlock &Head, Value *Condition, bool WhenTrue)
       Inner->setCondition(AtInner.CreateSelect(Mask, Inner->getCondition(), B.getFalse()));
       continue;
     }
-    LoadInst *Old = B.CreateAlignedLoad(Store->getValueOperand()->getType(), Store->getPointerOperand(), Store->getAlign());
-    Old->copyMetadata(*Store, {LLVMContext::MD_tbaa, LLVMContext::MD_alias_scope, LLVMContext::MD_noalias});
+    LoadInst *Old = loadedBefore(*Store);
+    if (!Old) {
+      Old = B.CreateAlignedLoad(Store->getValueOperand()->getType(), Store->getPointerOperand(), Store->getAlign());
+      Old->copyMetadata(*Store, {LLVMContext::MD_tbaa, LLVMContext::MD_alias_scope, LLVMContext::MD_noalias});
+    }
     Value *New = Store->getValueOperand();
     auto *Select = SelectInst::Create(Mask, New, Old, "", Store->getIterator());
     Select->setDebugLoc(Store->getDebugLoc());

@@ -304,16 +304,11 @@ bool isSetBefore(Loop &L, const Place &P, uint64_t Bytes, const DataLayout &DL) 
   return false;
 }
 
-// Whether some store of the place is a sum with what is there, `++*p` or `*p += x`, under a condition.
+// Whether some store of the place is under a condition, and something is loaded from there, as in `if (c) ++*p` and `if (x < *p) *p = x`.
 bool isSometimesUpdated(Loop &L, const Accesses &A, const DominatorTree &DT) {
-  return any_of(A.Instructions, [&](Instruction *I) {
-    auto *Store = dyn_cast<StoreInst>(I);
-    auto *Sum = Store ? dyn_cast<BinaryOperator>(Store->getValueOperand()) : nullptr;
-    return Sum && !DT.dominates(Store->getParent(), L.getLoopLatch()) && any_of(Sum->operands(), [&](Value *V) {
-             auto *Load = dyn_cast<LoadInst>(V);
-             return Load && A.Instructions.contains(Load);
-           });
-  });
+  return any_of(A.Instructions, [](Instruction *I) { return isa<LoadInst>(I); }) && any_of(A.Instructions, [&](Instruction *I) {
+           return isa<StoreInst>(I) && !DT.dominates(I->getParent(), L.getLoopLatch());
+         });
 }
 
 // `*p = 0; for (...) if (c) ++*p;` counts in a value.
