@@ -414,9 +414,11 @@ bool divideJoined(LoadInst &Access, LoopInfo &LI, DominatorTree &DT) {
   SmallVector<BasicBlock *, 4> Before(predecessors(Block));
   if (any_of(Before, [&](BasicBlock *From) { return !isa<BranchInst>(From->getTerminator()) || count(Before, From) > 1 || !L->contains(From); }))
     return false;
+  for (BasicBlock *&From : Before)
+    if (!From->getUniqueSuccessor())
+      From = SplitEdge(From, Block, &DT, &LI);
   auto *Joined = PHINode::Create(Access.getType(), Before.size(), "", Block->begin());
-  for (BasicBlock *From : Before) {
-    BasicBlock *End = From->getUniqueSuccessor() ? From : SplitEdge(From, Block, &DT, &LI);
+  for (BasicBlock *End : Before) {
     ValueToValueMapTy Map;
     for (PHINode &PHI : Block->phis())
       if (&PHI != Joined)

@@ -3,7 +3,7 @@
 // ARGS: 1
 // ARGS: 3
 // OFFLOAD: yes
-// KERNELS: upwind limited three nested maybe stored
+// KERNELS: upwind limited three nested maybe marked stored
 #include "example.h"
 
 #define NI 64
@@ -64,6 +64,18 @@ KERNEL maybe(void) {
     }
 }
 
+KERNEL marked(void) {
+  for (int j = 1; j < NJ; j++)
+    for (int i = 0; i < NI; i++) {
+      double *at = &t[j][i];
+      if (u[j][i] > 0) {
+        f[j][i] += 1;
+        at = &t[j - 1][NI - 1 - i];
+      }
+      g[j][i] = *at * 0.5;
+    }
+}
+
 KERNEL stored(void) {
   for (int j = 1; j < NJ - 1; j++)
     for (int i = 0; i < NI; i++) {
@@ -94,6 +106,9 @@ int main(int argc, char **argv) {
     example_print("nested", &f[0][0], NI * NJ);
     maybe();
     example_print("maybe", &g[0][0], NI * NJ);
+    marked();
+    example_print("marked", &f[0][0], NI * NJ);
+    example_print("marked", &g[0][0], NI * NJ);
     stored();
     example_print("stored", &f[0][0], NI * NJ);
     example_print("stored", &g[0][0], NI * NJ);
