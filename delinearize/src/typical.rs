@@ -27,8 +27,15 @@ pub(crate) enum Typical {
 
 impl Executed<'_> {
     /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of iterations over it mostly are.
-    /// Where the context ties some to others (a pitch in bytes to one in elements), the later ones count. Origins are no sizes: they may be
-    /// what fits.
+    /// Where the context ties some to others (a pitch in bytes to one in elements), the later ones count.
+    pub fn is_likely(&self, view: &View) -> Result<bool> {
+        let violations = &view.violations;
+        Ok(violations.is_empty()?
+            || self.alike(self.any.clone(), 0, false)?.is_disjoint(violations)?
+            || !self.alike(self.any.clone(), UNLIKE, false)?.is_subset(violations)?)
+    }
+
+    /// The same, more closely, of views to choose among. Origins are no sizes: they may be what fits.
     pub fn typical(&self, view: &View) -> Result<Typical> {
         if view.violations.is_empty()? {
             return Ok(Typical::Equal);
@@ -36,11 +43,11 @@ impl Executed<'_> {
         let right = |there: &isl::Set| -> Result<isl::Set> {
             self.without_origins(there.clone().subtract(view.violations.clone())?)
         };
-        let equal = self.alike(self.any.clone(), 0)?;
+        let equal = self.alike(self.any.clone(), 0, true)?;
         if self.without_origins(equal.clone())?.is_subset(&right(&equal)?)? {
             return Ok(Typical::Equal);
         }
-        let near = self.alike(self.any.clone(), UNLIKE)?;
+        let near = self.alike(self.any.clone(), UNLIKE, true)?;
         Ok(if right(&near)?.is_empty()? { Typical::No } else { Typical::Near })
     }
 
@@ -60,10 +67,10 @@ impl Executed<'_> {
         self.origins.get(param as usize).copied().unwrap_or(false)
     }
 
-    /// The part of `there` where parameters are alike, give or take `by`, the later ones if not all can be.
-    pub(crate) fn alike(&self, mut there: isl::Set, by: i64) -> Result<isl::Set> {
+    /// The part of `there` where parameters are alike, give or take `by`, the later ones if not all can be; origins may be any if they are `free`.
+    pub(crate) fn alike(&self, mut there: isl::Set, by: i64, free: bool) -> Result<isl::Set> {
         let end = |by| isl::Val::int(self.context.context(), TYPICAL + by);
-        for p in (0..there.dim(isl::DimType::Param)?).rev().filter(|p| !self.is_origin(*p)) {
+        for p in (0..there.dim(isl::DimType::Param)?).rev().filter(|p| !free || !self.is_origin(*p)) {
             let near = there.clone().lower_bound_val(isl::DimType::Param, p, end(-by)?)?;
             let near = near.upper_bound_val(isl::DimType::Param, p, end(by)?)?;
             if !near.is_empty()? {

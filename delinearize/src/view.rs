@@ -518,7 +518,7 @@ impl<'a> Executed<'a> {
         for d in &self.domains {
             all = all.intersect(d.clone().params()?)?;
         }
-        let typical = self.alike(all.clone(), UNLIKE)?;
+        let typical = self.alike(all.clone(), UNLIKE, false)?;
         let fits = all.clone().subtract(view.violations.clone())?;
         // Without saying that all are executed if that is not needed.
         for simple in [fits.clone().gist(all)?, fits.gist(self.context.clone())?] {
