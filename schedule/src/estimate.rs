@@ -107,8 +107,8 @@ pub struct Footprint {
     pub boxed: bool,
     /// The same of the written elements alone. Where only these are boxed, their corners may lie outside of the touched range.
     pub written_boxed: bool,
-    /// Every touched element is, or lies between, elements that the program accesses in any case: then it is there. Otherwise control flow
-    /// that depends on data decides, or the range is that of a box whose corners are no touched elements, and parts of it may not be readable.
+    /// Every touched element is, or lies between, elements that the program accesses in any case: then it is there. Otherwise data decides, or the
+    /// corners of a box are not touched, and parts of the range may not be readable.
     pub certain: bool,
 }
 
@@ -232,8 +232,8 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
     })
 }
 
-/// Whether the corners of a box around `touched` are elements of it. Otherwise the box may reach beyond the array: subscripts that wrap around from
-/// row to row, each in pieces, end somewhere in the last row. Where isl doesn't find out in time, nobody knows.
+/// Whether the corners of a box around `touched` are elements of it. Otherwise the box may reach beyond the array, as where subscripts wrap around
+/// from row to row and end somewhere in the last one. Where isl doesn't find out in time, nobody knows.
 fn holds_corners(
     ctx: &isl::Context,
     touched: &isl::Set,
@@ -242,13 +242,9 @@ fn holds_corners(
 ) -> Result<bool> {
     let there = touched.clone().params()?.intersect(known.clone())?;
     let found = budgeted(ctx, "footprint", crate::DEFAULT_BUDGET / 8, || {
-        for corner in [corners.0, corners.1] {
-            let element = isl::Set::from_pw_multi_aff(corner.clone())?.intersect_params(there.clone())?;
-            if !element.is_subset(touched)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let all = isl::Set::from_pw_multi_aff(corners.0.clone())?
+            .union(isl::Set::from_pw_multi_aff(corners.1.clone())?)?;
+        Ok(all.intersect_params(there)?.is_subset(touched)?)
     });
     match found {
         Err(e) if is_quota(&e) => Ok(false),
