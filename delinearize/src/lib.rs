@@ -25,6 +25,7 @@ mod poly;
 mod residue;
 mod search;
 mod shapes;
+mod typical;
 mod view;
 
 pub use poly::{Monomial, Polynomial, Symbol};

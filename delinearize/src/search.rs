@@ -15,7 +15,8 @@
 use crate::affine;
 use crate::poly::{Polynomial, Symbol};
 use crate::shapes::{self, Sizes};
-use crate::view::{self, Executed, Typical, View};
+use crate::typical::Typical;
+use crate::view::{self, Executed, View};
 use crate::{Blocked, DelinearizeError, Origin, Problem, Shape};
 use std::collections::BTreeSet;
 
@@ -273,6 +274,6 @@ fn finish(run: &Executed, view: &View, origin: Origin) -> Result<Shape> {
     let sizes = std::iter::once(None).chain(view.sizes.iter().cloned().map(Some)).collect();
     let assumption = run.assumption(view)?;
     let check = run.check(view, &assumption)?;
-    let likely = run.typical(view)? > Typical::No;
+    let likely = run.is_likely(view)?;
     Ok(Shape { sizes, subscripts, assumption, check, origin, likely })
 }

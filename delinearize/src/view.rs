@@ -20,6 +20,7 @@
 use crate::affine::to_pw_aff;
 use crate::poly::{Polynomial, Symbol, gcd};
 use crate::shapes::Sizes;
+use crate::typical::{UNLIKE, origins};
 use crate::{DelinearizeError, Problem};
 use pollyrs_isl as isl;
 use std::cell::{OnceCell, RefCell};
@@ -33,19 +34,6 @@ type Result<T> = std::result::Result<T, DelinearizeError>;
 const MAX_MULTIPLE: i128 = 2;
 /// An access in more pieces than this (two dimensions of three) gets a condition instead.
 const MAX_PIECES: usize = 9;
-/// What all sizes are taken to be, give or take a few, to tell what mostly holds.
-const TYPICAL: i64 = 1024;
-const UNLIKE: i64 = 8;
-
-/// For which sizes that are alike a view is right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Typical {
-    No,
-    /// For some that are nearly equal: an image has two rows more than what a filter of three makes of it.
-    Near,
-    Equal,
-}
-
 /// A condition of more cases than this is replaced by a stronger one without cases, where there is one. Each check at run time, and each
 /// set that it is intersected with before, has them all.
 const MAX_CASES: u32 = 3;
@@ -198,6 +186,8 @@ pub(crate) struct Executed<'a> {
     first: Vec<usize>,
     /// For each access, the first one with the same domain.
     same_domain: Vec<usize>,
+    /// For each parameter of `params`, whether it is an origin.
+    pub(crate) origins: Vec<bool>,
     /// What was found for whole domains (by `same_domain`), a subscript and a size: guesses have inner dimensions in common.
     known: RefCell<BTreeMap<(usize, Polynomial, Polynomial), Rc<Outside>>>,
 }
@@ -244,6 +234,7 @@ impl<'a> Executed<'a> {
             domains.push(d);
         }
         let any = any.coalesce()?;
+        let origins = origins(problem, &params)?;
         Ok(Executed {
             problem,
             params,
@@ -253,6 +244,7 @@ impl<'a> Executed<'a> {
             any,
             first,
             same_domain,
+            origins,
             known: RefCell::default(),
         })
     }
@@ -526,7 +518,7 @@ impl<'a> Executed<'a> {
         for d in &self.domains {
             all = all.intersect(d.clone().params()?)?;
         }
-        let typical = self.alike(all.clone(), UNLIKE)?;
+        let typical = self.alike(all.clone(), UNLIKE, false)?;
         let fits = all.clone().subtract(view.violations.clone())?;
         // Without saying that all are executed if that is not needed.
         for simple in [fits.clone().gist(all)?, fits.gist(self.context.clone())?] {
@@ -539,29 +531,6 @@ impl<'a> Executed<'a> {
             }
         }
         Ok(None)
-    }
-
-    /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of iterations over it mostly are.
-    /// Where the context ties some to others (a pitch in bytes to one in elements), the later ones count.
-    pub fn typical(&self, view: &View) -> Result<Typical> {
-        if view.violations.is_empty()? || self.alike(self.any.clone(), 0)?.is_disjoint(&view.violations)? {
-            return Ok(Typical::Equal);
-        }
-        let near = self.alike(self.any.clone(), UNLIKE)?;
-        Ok(if near.is_subset(&view.violations)? { Typical::No } else { Typical::Near })
-    }
-
-    /// The part of `there` where parameters are alike, give or take `by`, the later ones if not all can be.
-    fn alike(&self, mut there: isl::Set, by: i64) -> Result<isl::Set> {
-        let end = |by| isl::Val::int(self.context.context(), TYPICAL + by);
-        for p in (0..there.dim(isl::DimType::Param)?).rev() {
-            let near = there.clone().lower_bound_val(isl::DimType::Param, p, end(-by)?)?;
-            let near = near.upper_bound_val(isl::DimType::Param, p, end(by)?)?;
-            if !near.is_empty()? {
-                there = near;
-            }
-        }
-        Ok(there)
     }
 }
 

@@ -189,6 +189,14 @@ fn rows_of_a_triangle_alone() {
     case.expect("n", ALWAYS, &["i0, i0", "i0, i0 + 1 + i1"]);
 }
 
+/// Lower bounds of a descriptor are no sizes: rows of n, though other rows need less of the bounds where these are as large as sizes.
+#[test]
+fn origins_are_no_sizes() {
+    let d = "i j : 0 <= i < m and 0 <= j < n";
+    let case = Case::new("m n lb lc", "m > 0").array(d, "n", "i + 1 - lc, j + 1 - lb");
+    case.expect("n", "n <= 0 or lb = 1", &["i0 + 1 - lc, i1 + 1 - lb"]);
+}
+
 /// Rows of a band, `A[i * (kl + ku + 1) + j - i + kl]`, and LAPACK's columns, `A[ku + i - j + j * lda]`.
 #[test]
 fn bands() {

@@ -149,6 +149,20 @@ bool isArm(BasicBlock &Arm, BasicBlock &Head, Context &C) {
   return true;
 }
 
+// What a store at `Here` replaces, if its block has loaded that and not written to memory since.
+LoadInst *loadedBefore(StoreInst &Here) {
+  constexpr unsigned Longest = 64;
+  unsigned Left = Longest;
+  for (Instruction *I = Here.getPrevNode(); I && Left; I = I->getPrevNode(), --Left) {
+    if (I->mayWriteToMemory())
+      return nullptr;
+    auto *Load = dyn_cast<LoadInst>(I);
+    if (Load && Load->isSimple() && Load->getPointerOperand() == Here.getPointerOperand() && Load->getType() == Here.getValueOperand()->getType())
+      return Load;
+  }
+  return nullptr;
+}
+
 // Moves `Arm` into `Head`; its stores keep what is in memory where `Condition` is not as the arm wants it.
 void moveArm(BasicBlock &Arm, BasicBlock &Head, Value *Condition, bool WhenTrue) {
   Instruction *Before = Head.getTerminator();
@@ -175,8 +189,11 @@ void moveArm(BasicBlock &Arm, BasicBlock &Head, Value *Condition, bool WhenTrue)
       Inner->setCondition(AtInner.CreateSelect(Mask, Inner->getCondition(), B.getFalse()));
       continue;
     }
-    LoadInst *Old = B.CreateAlignedLoad(Store->getValueOperand()->getType(), Store->getPointerOperand(), Store->getAlign());
-    Old->copyMetadata(*Store, {LLVMContext::MD_tbaa, LLVMContext::MD_alias_scope, LLVMContext::MD_noalias});
+    LoadInst *Old = loadedBefore(*Store);
+    if (!Old) {
+      Old = B.CreateAlignedLoad(Store->getValueOperand()->getType(), Store->getPointerOperand(), Store->getAlign());
+      Old->copyMetadata(*Store, {LLVMContext::MD_tbaa, LLVMContext::MD_alias_scope, LLVMContext::MD_noalias});
+    }
     Value *New = Store->getValueOperand();
     auto *Select = SelectInst::Create(Mask, New, Old, "", Store->getIterator());
     Select->setDebugLoc(Store->getDebugLoc());
@@ -362,6 +379,67 @@ bool divideAccess(Instruction &Access, LoopInfo &LI, ScalarEvolution &SE) {
   return true;
 }
 
+// The address `P` of an access in the block of `Access` if it is, or moves by arithmetic from, one of some that branches join there: the
+// instructions of that block from there to `P`, last one first.
+PHINode *joinOf(Value *P, Instruction &Access, SmallVectorImpl<Instruction *> &Way) {
+  constexpr unsigned Longest = 8;
+  auto *I = dyn_cast<Instruction>(P);
+  if (!I || I->getParent() != Access.getParent() || Way.size() == Longest)
+    return nullptr;
+  if (auto *Join = dyn_cast<PHINode>(I))
+    return Join;
+  auto *At = dyn_cast<GetElementPtrInst>(I);
+  if (!At || any_of(At->indices(), [&](Value *V) {
+        auto *Index = dyn_cast<Instruction>(V);
+        return Index && Index->getParent() == Access.getParent() && !isa<PHINode>(Index);
+      }))
+    return nullptr;
+  Way.push_back(I);
+  return joinOf(At->getPointerOperand(), Access, Way);
+}
+
+// `if (c) f = *p; else f = *q;` of which LLVM made one load behind the branches: loads in the branches again.
+bool divideJoined(LoadInst &Access, LoopInfo &LI, DominatorTree &DT) {
+  BasicBlock *Block = Access.getParent();
+  const Loop *L = LI.getLoopFor(Block);
+  SmallVector<Instruction *, 8> Way;
+  if (!L || LI.isLoopHeader(Block) || !Access.isSimple() || !joinOf(Access.getPointerOperand(), Access, Way))
+    return false;
+  for (Instruction &I : *Block) {
+    if (&I == &Access)
+      break;
+    if (I.mayWriteToMemory() || !isGuaranteedToTransferExecutionToSuccessor(&I))
+      return false;
+  }
+  SmallVector<BasicBlock *, 4> Before(predecessors(Block));
+  if (any_of(Before, [&](BasicBlock *From) { return !isa<BranchInst>(From->getTerminator()) || count(Before, From) > 1 || !L->contains(From); }))
+    return false;
+  for (BasicBlock *&From : Before)
+    if (!From->getUniqueSuccessor())
+      From = SplitEdge(From, Block, &DT, &LI);
+  auto *Joined = PHINode::Create(Access.getType(), Before.size(), "", Block->begin());
+  for (BasicBlock *End : Before) {
+    ValueToValueMapTy Map;
+    for (PHINode &PHI : Block->phis())
+      if (&PHI != Joined)
+        Map[&PHI] = PHI.getIncomingValueForBlock(End);
+    auto CopyOf = [&](Instruction &I) {
+      Instruction *Copy = I.clone();
+      Copy->insertBefore(End->getTerminator()->getIterator());
+      RemapInstruction(Copy, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+      return Copy;
+    };
+    for (Instruction *I : reverse(Way))
+      Map[I] = CopyOf(*I);
+    Joined->addIncoming(CopyOf(Access), End);
+  }
+  Joined->setDebugLoc(Access.getDebugLoc());
+  Joined->takeName(&Access);
+  Access.replaceAllUsesWith(Joined);
+  Access.eraseFromParent();
+  return true;
+}
+
 // Calls that may not return would end an iteration early: such loops are no SCoPs.
 bool mayStop(const Loop &L) {
   for (BasicBlock *BB : L.blocks())
@@ -381,8 +459,9 @@ bool prs_divide_accesses(Session *S, LLVMValueRef FRef, unsigned Limit) {
     Again = false;
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
     ScalarEvolution &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
+    DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
     for (Instruction &I : instructions(F)) {
-      if (!divideAccess(I, LI, SE))
+      if (!divideAccess(I, LI, SE) && !(isa<LoadInst>(I) && divideJoined(cast<LoadInst>(I), LI, DT)))
         continue;
       Changed = Again = true;
       --Limit;

@@ -237,7 +237,7 @@ extern "C" bool prs_count_chunks(Session *S, LLVMValueRef FRef) {
 }
 
 // What outermost loops leave in pointers (`return result;` of std::transform) is computed behind them.
-extern "C" bool prs_rewrite_exit_pointers(Session *S, LLVMValueRef FRef) {
+extern "C" bool prs_rewrite_exit_values(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   auto &LI = S->FAM.getResult<LoopAnalysis>(F);
   auto &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
@@ -248,7 +248,10 @@ extern "C" bool prs_rewrite_exit_pointers(Session *S, LLVMValueRef FRef) {
     if (!Exit)
       continue;
     for (PHINode &P : make_early_inc_range(Exit->phis())) {
-      if (!P.getType()->isPointerTy() || P.getNumIncomingValues() != 1 || L->isLoopInvariant(P.getIncomingValue(0)))
+      if (P.getNumIncomingValues() != 1 || L->isLoopInvariant(P.getIncomingValue(0)) || !SE.isSCEVable(P.getType()))
+        continue;
+      auto *Counter = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(P.getIncomingValue(0)));
+      if (!P.getType()->isPointerTy() && !(Counter && Counter->isAffine() && Counter->getLoop() == L))
         continue;
       const SCEV *Last = SE.getSCEVAtScope(P.getIncomingValue(0), nullptr);
       auto At = Exit->getFirstInsertionPt();

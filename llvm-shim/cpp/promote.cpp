@@ -1,5 +1,5 @@
-// Pointers that a loop keeps in memory (members of a structure, of a container, of a descriptor) to values; src/prepare.rs has the
-// argument.
+// Pointers that a loop keeps in memory (members of a structure, of a container, of a descriptor) to values, and counters of elements;
+// src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -14,14 +14,17 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/PredIteratorCache.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 using pollyrs::Session;
@@ -78,6 +81,61 @@ MapVector<Place, Accesses> placesOf(Loop &L, const DataLayout &DL) {
         Holders.insert(P.first);
     }
   Found.remove_if([&](auto &Entry) { return !Entry.second.Stored || !Holders.contains(Entry.first.first); });
+  return Found;
+}
+
+// How far a counter's way to an address is followed.
+constexpr unsigned MaxWays = 24;
+
+// Whether a value is a part of an address or of a comparison, by way of arithmetic in the loop.
+bool addresses(Value *V, Loop &L) {
+  SmallSetVector<Value *, MaxWays> Ways;
+  Ways.insert(V);
+  for (unsigned N = 0; N != Ways.size() && N != MaxWays; ++N)
+    for (User *U : Ways[N]->users()) {
+      auto *I = dyn_cast<Instruction>(U);
+      if (!I || !L.contains(I))
+        continue;
+      if (isa<GetElementPtrInst>(I) || isa<ICmpInst>(I))
+        return true;
+      if (isa<BinaryOperator>(I) || isa<CastInst>(I))
+        Ways.insert(I);
+    }
+  return false;
+}
+
+// The places where the loop counts: `*p = *p + n`, a number that is a part of addresses, as the length of a vector to which values are
+// appended is, or an address.
+MapVector<Place, Accesses> countersOf(Loop &L, const DataLayout &DL) {
+  MapVector<Place, Accesses> Found;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      Value *Pointer = getLoadStorePointerOperand(&I);
+      if (!Pointer || !(getLoadStoreType(&I)->isPointerTy() || getLoadStoreType(&I)->isIntegerTy()))
+        continue;
+      Place P = placeOf(Pointer, DL);
+      if (!L.isLoopInvariant(P.first))
+        continue;
+      Accesses &A = Found[P];
+      A.Pointers.insert(Pointer);
+      A.Instructions.insert(&I);
+      A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue());
+    }
+  auto IsCounter = [&](const Accesses &A) {
+    return any_of(A.Instructions, [&](Instruction *I) {
+      auto *Store = dyn_cast<StoreInst>(I);
+      auto *Step = Store ? dyn_cast<Instruction>(Store->getValueOperand()) : nullptr;
+      if (!Step || !(Step->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(Step)) || Step->getNumOperands() != 2)
+        return false;
+      for (unsigned N : {0, 1}) {
+        auto *Load = dyn_cast<LoadInst>(Step->getOperand(N));
+        if (Load && A.Instructions.contains(Load) && L.isLoopInvariant(Step->getOperand(1 - N)))
+          return isa<GetElementPtrInst>(Step) || addresses(Load, L);
+      }
+      return false;
+    });
+  };
+  Found.remove_if([&](auto &Entry) { return !IsCounter(Entry.second); });
   return Found;
 }
 
@@ -185,17 +243,15 @@ bool separate(Loop &L, Function &F, Session &S) {
   return true;
 }
 
-bool promote(Loop &L, Function &F, Session &S) {
+bool promote(Loop &L, Function &F, Session &S, MapVector<Place, Accesses> Found) {
   auto &AA = S.FAM.getResult<AAManager>(F);
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   auto &MSSA = S.FAM.getResult<MemorySSAAnalysis>(F).getMSSA();
   MemorySSAUpdater Updater(&MSSA);
-  const DataLayout &DL = F.getParent()->getDataLayout();
   SmallVector<BasicBlock *, 4> Exits;
   L.getUniqueExitBlocks(Exits);
   bool Changed = false;
-  MapVector<Place, Accesses> Found = placesOf(L, DL);
   // Before the first is a value: of values that change places alias analysis does not see where they come from.
   Found.remove_if([&](auto &Entry) {
     MemoryLocation Location = locationOf(Entry.second);
@@ -226,6 +282,102 @@ bool promote(Loop &L, Function &F, Session &S) {
   }
   return Changed;
 }
+
+// Instructions before a loop among which a store to a place is looked for.
+constexpr unsigned MaxBefore = 64;
+
+// Whether a place is stored to in any case shortly before the loop, and nothing in between could tell other threads or free it: then a store
+// behind the loop that the program does not have is one of a value that it could have stored.
+bool isSetBefore(Loop &L, const Place &P, uint64_t Bytes, const DataLayout &DL) {
+  unsigned Left = MaxBefore;
+  for (BasicBlock *BB = L.getLoopPreheader(); BB; BB = BB->getSinglePredecessor())
+    for (Instruction &I : reverse(*BB)) {
+      if (!Left--)
+        return false;
+      if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->isSimple() && placeOf(Store->getPointerOperand(), DL) == P &&
+                                                 DL.getTypeStoreSize(Store->getValueOperand()->getType()) == Bytes)
+        return true;
+      bool Known = isa<IntrinsicInst>(I) ? I.isLifetimeStartOrEnd() || isa<AssumeInst>(I) || !I.mayReadOrWriteMemory() : !isa<CallBase>(I);
+      if (!Known || I.isAtomic() || I.isVolatile())
+        return false;
+    }
+  return false;
+}
+
+// Whether some store of the place is under a condition, and something is loaded from there, as in `if (c) ++*p` and `if (x < *p) *p = x`.
+bool isSometimesUpdated(Loop &L, const Accesses &A, const DominatorTree &DT) {
+  return any_of(A.Instructions, [](Instruction *I) { return isa<LoadInst>(I); }) && any_of(A.Instructions, [&](Instruction *I) {
+           return isa<StoreInst>(I) && !DT.dominates(I->getParent(), L.getLoopLatch());
+         });
+}
+
+// `*p = 0; for (...) if (c) ++*p;` counts in a value.
+bool promoteUpdates(Loop &L, Function &F, Session &S) {
+  auto &AA = S.FAM.getResult<AAManager>(F);
+  auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
+  const DataLayout &DL = F.getParent()->getDataLayout();
+  SmallVector<BasicBlock *, 4> Exits;
+  L.getUniqueExitBlocks(Exits);
+  MapVector<Place, Accesses> Found;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      // The value is in memory whenever someone might look.
+      if (!isGuaranteedToTransferExecutionToSuccessor(&I))
+        return false;
+      Value *Pointer = getLoadStorePointerOperand(&I);
+      if (!Pointer || !(getLoadStoreType(&I)->isIntegerTy() || getLoadStoreType(&I)->isFloatingPointTy()))
+        continue;
+      Place P = placeOf(Pointer, DL);
+      if (!L.isLoopInvariant(P.first))
+        continue;
+      Accesses &A = Found[P];
+      A.Pointers.insert(Pointer);
+      A.Instructions.insert(&I);
+      A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue());
+    }
+  if (any_of(Exits, [](BasicBlock *Exit) { return Exit->isEHPad(); }))
+    return false;
+  for (auto &Entry : Found) {
+    Place P = Entry.first;
+    Accesses &A = Entry.second;
+    Type *T = getLoadStoreType(*A.Instructions.begin());
+    bool Plain = all_of(A.Instructions, [&](Instruction *I) { return getLoadStoreType(I) == T && !I->isVolatile() && !I->isAtomic(); });
+    if (!Plain || !isSometimesUpdated(L, A, DT) || !isSetBefore(L, P, A.Bytes, DL))
+      continue;
+    MemoryLocation Location = locationOf(A);
+    bool Disturbed = any_of(L.blocks(), [&](BasicBlock *BB) {
+      return any_of(*BB, [&](Instruction &I) {
+        return I.mayReadOrWriteMemory() && !A.Instructions.contains(&I) && isModOrRefSet(AA.getModRefInfo(&I, Location));
+      });
+    });
+    if (Disturbed)
+      continue;
+    BasicBlock *Before = L.getLoopPreheader();
+    IRBuilder<> B(Before->getTerminator());
+    Value *At = P.second ? B.CreatePtrAdd(P.first, B.getInt64(P.second)) : P.first;
+    Align Alignment = getLoadStoreAlignment(*A.Instructions.begin());
+    for (Instruction *I : A.Instructions)
+      Alignment = std::min(Alignment, getLoadStoreAlignment(I));
+    auto *Cell = new AllocaInst(T, DL.getAllocaAddrSpace(), "cell", F.getEntryBlock().getFirstInsertionPt());
+    auto Copy = [&](Value *From, Value *To, Instruction *Here) {
+      IRBuilder<> C(Here);
+      auto *Load = C.CreateAlignedLoad(T, From, From == Cell ? Cell->getAlign() : Alignment);
+      auto *Store = C.CreateAlignedStore(Load, To, To == Cell ? Cell->getAlign() : Alignment);
+      (From == Cell ? cast<Instruction>(Store) : Load)->setAAMetadata(Location.AATags);
+    };
+    Copy(At, Cell, Before->getTerminator());
+    for (BasicBlock *Exit : Exits)
+      Copy(Cell, At, &*Exit->getFirstInsertionPt());
+    for (Instruction *I : A.Instructions) {
+      I->setAAMetadata(AAMDNodes());
+      I->setOperand(isa<StoreInst>(I) ? 1 : 0, Cell);
+    }
+    PromoteMemToReg({Cell}, DT);
+    S.FAM.invalidate(F, PreservedAnalyses::none());
+    return true;
+  }
+  return false;
+}
 } // namespace
 
 // At most one, as it changes all analyses; its exit is no longer the loop's own.
@@ -237,15 +389,24 @@ extern "C" bool prs_separate_pointers(Session *S, LLVMValueRef FRef) {
   });
 }
 
+// At most one, as it changes all analyses.
+extern "C" bool prs_promote_updates(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  auto &LI = S->FAM.getResult<LoopAnalysis>(F);
+  return any_of(SmallVector<Loop *, 8>(LI.begin(), LI.end()), [&](Loop *L) { return L->isLoopSimplifyForm() && promoteUpdates(*L, F, *S); });
+}
+
 extern "C" bool prs_promote_pointers(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   for (Loop *L : S->FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
-    // Of loops around loops; in others there is no base to keep.
-    if (L->isInnermost() || !L->isLoopSimplifyForm() ||
-        !L->isLCSSAForm(S->FAM.getResult<DominatorTreeAnalysis>(F)))
+    if (!L->isLoopSimplifyForm() || !L->isLCSSAForm(S->FAM.getResult<DominatorTreeAnalysis>(F)))
       continue;
-    Changed |= promote(*L, F, *S);
+    // Of loops around loops; in others there is no base to keep.
+    const DataLayout &DL = F.getParent()->getDataLayout();
+    if (!L->isInnermost())
+      Changed |= promote(*L, F, *S, placesOf(*L, DL));
+    Changed |= promote(*L, F, *S, countersOf(*L, DL));
   }
   if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());

@@ -215,16 +215,26 @@ static bool isLocal(AllocaInst &Array, const Loop &Around, LoopInfo &LI, ScalarE
   uint64_t Accesses = 0;
   SmallVector<Value *, 8> Work = {&Array};
   while (!Work.empty())
-    for (User *U : Work.pop_back_val()->users()) {
-      auto *I = cast<Instruction>(U);
+    for (Use &U : Work.pop_back_val()->uses()) {
+      auto *I = cast<Instruction>(U.getUser());
       if (auto *Intrinsic = dyn_cast<IntrinsicInst>(I); Intrinsic && Intrinsic->isLifetimeStartOrEnd())
         continue;
       if (isa<GetElementPtrInst>(I)) {
         Work.push_back(I);
         continue;
       }
+      // A copy or fill as a whole (`forces[i] = sum;`), which scalar replacement takes apart.
+      if (auto *Whole = dyn_cast<MemIntrinsic>(I)) {
+        auto *Length = dyn_cast<ConstantInt>(Whole->getLength());
+        if (!Length || Length->getValue().ugt(MaxLocalBytes) || Whole->isVolatile() || !Around.contains(I) || !countsOnly(U.get(), Around, LI, SE))
+          return false;
+        Accesses += copiesOf(*I, Around, LI, SE) * divideCeil(Length->getZExtValue(), 8);
+        if (Accesses > MaxLocalAccesses)
+          return false;
+        continue;
+      }
       auto *Store = dyn_cast<StoreInst>(I);
-      bool Simple = Store ? Store->isSimple() && Store->getValueOperand() != U : isa<LoadInst>(I) && cast<LoadInst>(I)->isSimple();
+      bool Simple = Store ? Store->isSimple() && Store->getValueOperand() != U.get() : isa<LoadInst>(I) && cast<LoadInst>(I)->isSimple();
       if (!Simple || !Around.contains(I) || !countsOnly(getLoadStorePointerOperand(I), Around, LI, SE))
         return false;
       Accesses += copiesOf(*I, Around, LI, SE);

@@ -145,12 +145,12 @@ impl Session {
         Ok(unsafe { sys::prs_hoist_loads(self.raw, f, MAX_LOADS, how as u32) })
     }
 
-    /// Pointers that outermost loops leave behind are computed from their numbers of iterations behind them: the device has no pointers to
-    /// give back.
-    pub fn rewrite_exit_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+    /// Pointers and counters that outermost loops leave behind are computed from their numbers of iterations behind them: the device has no
+    /// pointers to give back, and iterations that each leave a value behind cannot run in parallel.
+    pub fn rewrite_exit_values(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
-        Ok(unsafe { sys::prs_rewrite_exit_pointers(self.raw, f) })
+        Ok(unsafe { sys::prs_rewrite_exit_values(self.raw, f) })
     }
 
     /// Branches on what loops do not change (`if (bias != NULL)`, `if (beta == 0)`) become branches on a number that is known before the
@@ -289,8 +289,18 @@ impl Session {
         Ok(unsafe { sys::prs_divide_sizes(self.raw, f) })
     }
 
+    /// A place in memory that an outermost loop updates under a condition, `*p = 0; for (...) if (c) ++*p;`, becomes a value, stored behind
+    /// the loop; where nothing else in the loop touches it, and it is stored to in any case just before. Returns whether there was one: the
+    /// loops have lost their simple form.
+    pub fn promote_updates(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_promote_updates(self.raw, f) })
+    }
+
     /// Pointers that a loop around loops loads and stores at one place in memory become values, stored once behind the loop; where
-    /// nothing else in the loop touches the place, and the loop stores to it in any case.
+    /// nothing else in the loop touches the place, and the loop stores to it in any case. So do numbers that any loop counts at one place and
+    /// that addresses are made of, such as the length of the vector to which Rust's `collect` appends.
     pub fn promote_pointers(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

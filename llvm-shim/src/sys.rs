@@ -152,7 +152,7 @@ unsafe extern "C" {
     ) -> u32;
     pub fn prs_lower_switches(s: *mut RawSession, f: LLVMValueRef, max_cases: u32) -> bool;
     pub fn prs_expand_memory_intrinsics(s: *mut RawSession, f: LLVMValueRef) -> bool;
-    pub fn prs_rewrite_exit_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_rewrite_exit_values(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_drop_stack_saves(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_count_chunks(s: *mut RawSession, f: LLVMValueRef) -> bool;
@@ -174,6 +174,7 @@ unsafe extern "C" {
     pub fn prs_split_structures(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_sizes(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_promote_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_promote_updates(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rotate_pointers(s: *mut RawSession, f: LLVMValueRef, max_instructions: u32) -> bool;
     pub fn prs_divide_rows(s: *mut RawSession, f: LLVMValueRef, limit: u32) -> bool;
     pub fn prs_describe_math_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;

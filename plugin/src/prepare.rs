@@ -30,6 +30,9 @@ const UNROLLED: &str = "simplifycfg,early-cse<memssa>,instcombine<no-verify-fixp
 /// After copies of structures are taken apart: temporary ones become values.
 const FIELDS: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa";
 
+/// After [`Session::promote_updates`]: what is counted in one of two ways is a sum with one of two numbers.
+const UPDATED: &str = "simplifycfg,instcombine<no-verify-fixpoint>,loop-simplify,lcssa";
+
 /// How often loops are unrolled: those inside of others whose counters bound them come after these.
 const MAX_UNROLLED: u32 = 4;
 
@@ -143,6 +146,12 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     }
     session.promote_pointers(f)?;
     for _ in 0..MAX_SEPARATED {
+        if !session.promote_updates(f)? {
+            break;
+        }
+        session.run_passes(f, UPDATED)?;
+    }
+    for _ in 0..MAX_SEPARATED {
         if !session.divide_sizes(f)? {
             break;
         }
@@ -180,7 +189,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         session.run_passes(f, SIMPLIFY)?;
     }
     session.hoist_conditions(f)?;
-    session.rewrite_exit_pointers(f)?;
+    session.rewrite_exit_values(f)?;
     if session.lower_switches(f, MAX_SWITCH_CASES)? {
         session.run_passes(f, LOOPS)?;
     }

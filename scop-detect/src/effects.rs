@@ -238,7 +238,8 @@ impl Builder<'_> {
         }
         let phis =
             ir::instructions(data.header).into_iter().take_while(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
-        phis.filter(|p| ir::elem_type(ir::type_of(*p)).is_some()).find(|p| {
+        let held = |p: &Value| ir::elem_type(ir::type_of(*p)).is_some() || ir::int_bits(*p) == Some(1);
+        phis.filter(held).find(|p| {
             let last = ir::incoming(*p).into_iter().find(|(_, b)| Some(*b) == data.latch);
             v != *p && last.is_some_and(|(x, _)| self.origin(flow, x) == v)
         })

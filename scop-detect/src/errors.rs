@@ -7,7 +7,8 @@
 //!
 //! Affine conditions become assumptions as they are. `i * n + k < len`, the check of a linearised matrix, is not affine. It is bounded: where
 //! an index is affine in each counter, with a factor that has one sign, it is largest at one end of the counter's range. What is left is a polynomial in parameters; each of its products becomes a parameter, which the host computes,
-//! and the condition is affine in those. `0 <= i < n, 0 <= k < n` leave `nn - 1 < len` with `nn = n * n`.
+//! and the condition is affine in those. `0 <= i < n, 0 <= k < n` leave `nn - 1 < len` with `nn = n * n`. An index in pieces (`k` or its neighbour, at a
+//! border) has to be in range in each of them.
 //!
 //! **Invariant.** Nothing wraps: all symbols are assumed to be within the bound that keeps the whole polynomial within its type
 //! ([`Builder::bound_products`]), and so are the products.
@@ -27,6 +28,8 @@ const ROW: &str = "the length of a row (loaded in each iteration)";
 const NOTE: &str = "no check in the loop fails";
 /// Conditions joined by `and` are looked into this deep.
 const MAX_DEPTH: u32 = 8;
+/// A check that falls into more cases is not looked at.
+const MAX_CASES: usize = 9;
 
 impl Builder<'_> {
     /// Assumes the checks of a block.
@@ -117,10 +120,10 @@ impl Builder<'_> {
             _ => return Ok(false),
         };
         let scope = self.scope(condition, place);
-        let mut sides = Vec::new();
+        let (mut sides, mut quasi) = (Vec::new(), Vec::new());
         for i in [low, high] {
             let e = self.an.scev(ir::operand(condition, i), scope);
-            match self.exact_polynomial(&e, place)? {
+            match self.exact_polynomial(&e, place, &mut quasi)? {
                 Some(p) => sides.push(p),
                 None => return Ok(false),
             }
@@ -131,35 +134,77 @@ impl Builder<'_> {
             needed.push(sides[0].clone());
         }
         for p in needed {
-            let Some(least) = self.least(p, place)? else { return Ok(false) };
-            let bad = least.lt_set(self.constant(0, place)?)?;
-            self.assume(AssumptionKind::ErrorBlock, bad, place, NOTE)?;
+            let Some(cases) = self.cases(p, place, &quasi)? else { return Ok(false) };
+            for (p, domain) in cases {
+                let Some(least) = self.least(p, &domain, place)? else { return Ok(false) };
+                let bad = least.lt_set(self.constant(0, place)?)?;
+                self.assume(AssumptionKind::ErrorBlock, bad, place, NOTE)?;
+            }
         }
         Ok(true)
     }
 
-    /// The polynomial whose value is the signed value of `e`.
-    fn exact_polynomial(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<Polynomial>, Stop> {
+    /// The polynomial whose value is the signed value of `e`; what is in pieces in it (the neighbour of a border's cell) is added to `quasi`.
+    fn exact_polynomial(
+        &mut self,
+        e: &ScevExpr,
+        place: &Place,
+        quasi: &mut Vec<PwAff>,
+    ) -> Result<Option<Polynomial>, Stop> {
         if e.kind == ScevKind::CouldNotCompute || !matches!(e.bits, 32 | 64) {
             return Ok(None);
         }
-        let mut quasi = Vec::new();
-        let p = match self.polynomial(e, place, &mut quasi) {
+        let p = match self.polynomial(e, place, quasi) {
             Ok(p) => p,
             Err(Stop::Blocker(_)) => return Ok(None),
             Err(stop) => return Err(stop),
         };
-        if !quasi.is_empty() {
-            return Ok(None);
-        }
-        self.bound_products(&p, e, false, place, &quasi)?;
+        self.bound_products(&p, e, false, place, quasi)?;
         Ok(Some(p))
     }
 
-    /// The least value of `p` over the iterations of `place`, or a smaller one, as a function of parameters. Inner counters first.
-    fn least(&mut self, mut p: Polynomial, place: &Place) -> Result<Option<PwAff>, Stop> {
+    /// `p` with what is in pieces replaced by each piece, and the iterations where it is that.
+    fn cases(
+        &mut self,
+        p: Polynomial,
+        place: &Place,
+        quasi: &[PwAff],
+    ) -> Result<Option<Vec<(Polynomial, isl::Set)>>, Stop> {
         let known = self.context.clone().intersect(self.assumed.clone())?;
-        let domain = place.domain.clone().intersect_params(known)?;
+        let mut cases = vec![(p, place.domain.clone().intersect_params(known)?)];
+        for (d, function) in quasi.iter().enumerate() {
+            let mut next = Vec::new();
+            for (p, domain) in cases {
+                let powers = p.powers_of(Symbol::Iter(place.dims() + d));
+                if powers.keys().all(|power| *power == 0) {
+                    next.push((p, domain));
+                    continue;
+                }
+                let total = domain.clone().subtract(function.clone().domain()?)?.is_empty()?;
+                if !total || powers.keys().any(|power| *power > 1) {
+                    return Ok(None);
+                }
+                let part = |power| powers.get(&power).cloned().unwrap_or_default();
+                for (there, piece) in function.pieces()? {
+                    let domain = domain.clone().intersect(there)?;
+                    if domain.is_empty()? {
+                        continue;
+                    }
+                    let Some(value) = self.as_polynomial(&PwAff::from_aff(piece)?)? else { return Ok(None) };
+                    next.push((&part(0) + &(&part(1) * &value), domain));
+                }
+            }
+            cases = next;
+            if cases.len() > MAX_CASES {
+                return Ok(None);
+            }
+        }
+        Ok(Some(cases))
+    }
+
+    /// The least value of `p` over the iterations of `domain`, some of those of `place`, or a smaller one, as a function of parameters. Inner
+    /// counters first.
+    fn least(&mut self, mut p: Polynomial, domain: &isl::Set, place: &Place) -> Result<Option<PwAff>, Stop> {
         for d in (0..place.loops.len()).rev() {
             let powers = p.powers_of(Symbol::Iter(d));
             let Some(factor) = powers.get(&1).cloned() else { continue };

@@ -10,6 +10,8 @@
 //!   a cell that is one stays. Among equal values (zeros of both signs) the first stays, or with `>=` the last one; so it is
 //!   associative, but commutes only where no value is -0.0: absolute values, squares. Its identity is the infinity that nothing is below. The form that keeps the cell where the
 //!   comparison holds (`cell > value ? cell : value`) takes a NaN for the cell and then anything for the NaN: not associative.
+//! - `value > cell || cell is no number && value is one`, of Fortran's `maxval`: the same, but that a cell that is a NaN goes. Its identity is a NaN, which
+//!   stays in no cell: where all values are NaNs, the first one does.
 //!
 //! # Example
 //! `s += A[i] * B[i]` with `-ffast-math`: value `A[i] * B[i]`, update `[fadd]`, identity -0.0, commutative.
@@ -113,10 +115,14 @@ fn update(
     };
     let ((old, load), (new, store)) = ((loaded(r)?, instruction(r)), (stored(w)?, instruction(w)));
     let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
-    if !in_body(new) || ir::elem_type(ir::type_of(new)) != Some(elem) {
+    // (Truth values are held in bytes.)
+    let held = ir::elem_type(ir::type_of(new)) == Some(elem);
+    let truth = ir::int_bits(new) == Some(1) && matches!(ir::opcode(new), Some(Op::LLVMAnd | Op::LLVMOr));
+    if !in_body(new) || !held && !truth {
         return None;
     }
-    let found = operation(new, old)?;
+    let mut found = operation(new, old)?;
+    found.instructions.sort_by_key(|i| s.body.iter().position(|b| *b == ValueHandle(*i as usize)));
     if found.value == old || !found.instructions.iter().all(|i| in_body(*i)) {
         return None;
     }
@@ -205,7 +211,9 @@ fn operation(new: Value, old: Value) -> Option<Operation> {
 /// Minima and maxima written as comparisons.
 fn select(new: Value, old: Value) -> Option<Operation> {
     use LLVMRealPredicate::*;
-    let (compare, taken, kept) = (ir::operand(new, 0), ir::operand(new, 1), ir::operand(new, 2));
+    let (condition, taken, kept) = (ir::operand(new, 0), ir::operand(new, 1), ir::operand(new, 2));
+    let numbers = over_numbers(condition, taken, old);
+    let compare = numbers.as_ref().map_or(condition, |n| n[0]);
     if ir::opcode(compare)? != Op::LLVMFCmp || kept != old {
         return None;
     }
@@ -228,12 +236,59 @@ fn select(new: Value, old: Value) -> Option<Operation> {
     }
     let both = flags(new) | flags(compare);
     let ty = ir::type_of(new);
+    if let Some(tests) = numbers {
+        // Whatever is no number is replaced by the first one that is, and replaces nothing.
+        if both & LLVMFastMathNoNaNs != 0 {
+            return None;
+        }
+        // SAFETY: a floating-point type, since it is compared as one.
+        let identity = unsafe { LLVMConstReal(ty, f64::NAN) };
+        let commutative = pollyrs_llvm_shim::never_negative_zero(taken);
+        let instructions = tests.into_iter().chain([condition, new]).collect();
+        return Some(Operation { value: taken, instructions, identity, commutative });
+    }
     let least = if both & LLVMFastMathNoInfs != 0 { -largest(ty)? } else { f64::NEG_INFINITY };
     // SAFETY: a floating-point type, since it is compared as one.
     let identity = unsafe { LLVMConstReal(ty, if larger { least } else { -least }) };
     let no_matter = both & LLVMFastMathNoNaNs != 0 && both & LLVMFastMathNoSignedZeros != 0;
     let commutative = no_matter || pollyrs_llvm_shim::never_negative_zero(taken);
     Some(Operation { value: taken, instructions: vec![compare, new], identity, commutative })
+}
+
+/// The tests of `value > cell || cell != cell && value == value`, as of Fortran's `maxval`: the comparison, and what it is joined with.
+fn over_numbers(condition: Value, value: Value, cell: Value) -> Option<Vec<Value>> {
+    use LLVMRealPredicate::*;
+    let joined = |v: Value, plain: Op, constant: bool, at: u32| -> Option<[Value; 2]> {
+        let op = ir::opcode(v)?;
+        let logical =
+            op == Op::LLVMSelect && ir::constant_int(ir::operand(v, at)).map(|c| c != 0) == Some(constant);
+        (op == plain || logical)
+            .then(|| [ir::operand(v, 0), ir::operand(v, if logical { 3 - at } else { 1 })])
+    };
+    // Whether `test` says that `of` is a number, or that it is none.
+    let tells = |test: Value, of: Value, number: bool| {
+        if ir::opcode(test) != Some(Op::LLVMFCmp) {
+            return false;
+        }
+        // SAFETY: an `fcmp`.
+        let predicate = unsafe { LLVMGetFCmpPredicate(test) };
+        let (a, b) = (ir::operand(test, 0), ir::operand(test, 1));
+        // SAFETY: a live constant.
+        let zero = unsafe { LLVMIsConstant(b) != 0 && LLVMIsNull(b) != 0 };
+        let (any, same) = if number { (LLVMRealORD, LLVMRealOEQ) } else { (LLVMRealUNO, LLVMRealUNE) };
+        a == of && (b == of && (predicate == any || predicate == same) || zero && predicate == any)
+    };
+    let either = joined(condition, Op::LLVMOr, true, 1)?;
+    for (compare, both) in [(either[0], either[1]), (either[1], either[0])] {
+        if let Some([a, b]) = joined(both, Op::LLVMAnd, false, 2) {
+            for (none, some) in [(a, b), (b, a)] {
+                if tells(none, cell, false) && tells(some, value, true) {
+                    return Some(vec![compare, none, some, both]);
+                }
+            }
+        }
+    }
+    None
 }
 
 /// What is not larger than any value of the type that the flags of `v` allow.

@@ -2,8 +2,8 @@
 // by an argument in further runs), attention with heads side by side, rows of a triangle, copies of a whole array beside its rows and columns.
 // ARGS: 12 4 9
 // ARGS: 1 1 1
-// ARGS: 20 31 2
 // ARGS: 33 8 8
+// ARGS: 20 31 2
 // OFFLOAD: partial
 // KERNELS: product
 // KERNELS: column_major

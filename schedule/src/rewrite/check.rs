@@ -145,33 +145,29 @@ impl Check<'_> {
         let all = self.old_deps.all(self.old)?;
         for id in (0..self.old.arrays.len()).map(ArrayId).filter(|id| !renamed.contains(id)) {
             let accesses = self.old.accesses(|_, a| a.array == id)?;
-            let same = accesses.clone().apply_range(accesses.reverse()?)?;
-            kept = kept.union(all.clone().intersect(same)?)?;
+            let mut through = all.clone().intersect(self.conflicts(self.old, id, accesses)?)?;
+            // Chains of a regrouped update have rules of their own; what its instances depend on through other arrays stays, be it between
+            // instances of one chain.
+            for s in self.made.instances.keys() {
+                let old = &self.old.statements[s.0];
+                if old.reduction.as_ref().is_some_and(|r| old.accesses[r.write].array == id) {
+                    let own = isl::UnionSet::from_set(isl::Set::universe(old.domain.space()?)?)?;
+                    through = through.subtract_domain(own.clone())?;
+                    through = through.clone().subtract(through.intersect_range(own)?)?;
+                }
+            }
+            kept = kept.union(through)?;
         }
         // Through arrays of which only some reads were renamed, all that is left counts.
         for id in &renamed {
             let left = self.new.accesses(|s, a| a.array == *id && self.is_old(s))?;
-            let same = left.clone().apply_range(left.reverse()?)?;
-            kept = kept.union(all.clone().intersect(same)?)?;
+            kept = kept.union(all.clone().intersect(self.conflicts(self.new, *id, left)?)?)?;
         }
-        // Chains of a regrouped update have rules of their own; all else that its instances depend on stays.
         let mut views =
             kept.clone().domain()?.universe()?.union(kept.clone().range()?.universe()?)?.identity()?;
         for (s, view) in &self.made.instances {
-            let array = self.old.statements[s.0]
-                .reduction
-                .as_ref()
-                .map(|r| self.old.statements[s.0].accesses[r.write].array);
             let old = isl::UnionSet::from_set(isl::Set::universe(self.old.statements[s.0].domain.space()?)?)?;
-            views = views
-                .subtract_domain(old.clone())?
-                .union(isl::UnionMap::from_map(view.clone().reverse()?)?)?;
-            let Some(array) = array else { continue };
-            let accesses = self.old.accesses(|_, a| a.array == array)?;
-            let same = accesses.clone().apply_range(accesses.reverse()?)?;
-            let own = kept.clone().intersect(same)?;
-            let own = own.clone().intersect_domain(old.clone())?.union(own.intersect_range(old)?)?;
-            kept = kept.subtract(own)?;
+            views = views.subtract_domain(old)?.union(isl::UnionMap::from_map(view.clone().reverse()?)?)?;
         }
         if !self.made.instances.is_empty() {
             kept = kept.apply_domain(views.clone())?.apply_range(views)?;
@@ -183,6 +179,13 @@ impl Check<'_> {
         let forward = self.forward(&kept)?;
         self.report(forward, || "the new order breaks a dependence".into());
         Ok(())
+    }
+
+    /// Pairs of instances that access one element of an array, one of them by a write. (Of two reads nobody knows which came first.)
+    fn conflicts(&self, of: &Scop, id: ArrayId, accesses: isl::UnionMap) -> Result<isl::UnionMap> {
+        let writes = of.accesses(|s, a| a.array == id && a.kind != AccessKind::Read && self.is_old(s))?;
+        let first = writes.clone().apply_range(accesses.clone().reverse()?)?;
+        Ok(first.union(accesses.apply_range(writes.reverse()?)?)?)
     }
 
     /// Whether of each two instances, which have a place in the new order, the first one runs first. The order is total: to look for pairs the other way round

@@ -343,6 +343,27 @@ fn what_is_seen_on_the_way_is_no_reduction() {
 }
 
 /// Mistakes in the parts are found.
+/// `a[k + 1] = f(a[k]); s = s + a[k + 1];` in one statement: its instances wait for each other, whatever becomes of the sum.
+#[test]
+fn what_else_a_reduction_stores_keeps_its_order() {
+    let text = "param n; array a n; scalar s; array out n;
+        S0 : s[] = ; for k : 0 <= k < n - 1 { S1 : s[] = s[], a[k]; } S2 : out[0] = s[];";
+    for recurs in [true, false] {
+        let mut s = reduction(text, true);
+        let mut store = s.statements[1].accesses[1].clone();
+        store.kind = pollyrs_scop::AccessKind::MustWrite;
+        let to = if recurs { "[n] -> { S1[k] -> a[k + 1] }" } else { "[n] -> { S1[k] -> a[k] }" };
+        store.relation = isl::Map::read(&s.ctx, to).unwrap();
+        s.statements[1].accesses.push(store);
+        let deps = dependences(&s).unwrap();
+        let chain = reduce::chains(&s, &deps).unwrap()[0];
+        let made = reduce::cut(&s, chain).unwrap().unwrap();
+        let new_deps = dependences(&made.scop).unwrap();
+        let broken = check::check(&s, &deps, &made, &new_deps, crate::DEFAULT_BUDGET).unwrap();
+        assert_eq!(broken.iter().any(|b| b.contains("breaks a dependence")), recurs, "{broken:?}");
+    }
+}
+
 #[test]
 fn the_proof_of_reductions_sees_mistakes() {
     let s = reduction(SUM, false);

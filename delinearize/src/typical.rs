@@ -1,0 +1,109 @@
+//! Whether a view is right for what sizes mostly are: alike, give or take a few.
+//!
+//! **Example.** `A[(i - lc) * n + j - lb]` for `i < m`, `j < n`, as of a Fortran array with lower bounds in a descriptor: in rows of `n`
+//! it is right for `lb = 0` only, in rows of `n - 1` and three pieces for many `lb` and `lc`. Sizes are alike, but `lb` is none: the former
+//! is what the program means.
+
+use crate::poly::Symbol;
+use crate::view::{Executed, View};
+use crate::{DelinearizeError, Problem};
+use pollyrs_isl as isl;
+use std::collections::BTreeSet;
+
+type Result<T> = std::result::Result<T, DelinearizeError>;
+
+/// What all sizes are taken to be, give or take a few, to tell what mostly holds.
+const TYPICAL: i64 = 1024;
+pub(crate) const UNLIKE: i64 = 8;
+
+/// For which sizes that are alike a view is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Typical {
+    No,
+    /// For some that are nearly equal: an image has two rows more than what a filter of three makes of it.
+    Near,
+    Equal,
+}
+
+impl Executed<'_> {
+    /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of iterations over it mostly are.
+    /// Where the context ties some to others (a pitch in bytes to one in elements), the later ones count.
+    pub fn is_likely(&self, view: &View) -> Result<bool> {
+        let violations = &view.violations;
+        Ok(violations.is_empty()?
+            || self.alike(self.any.clone(), 0, false)?.is_disjoint(violations)?
+            || !self.alike(self.any.clone(), UNLIKE, false)?.is_subset(violations)?)
+    }
+
+    /// The same, more closely, of views to choose among. Origins are no sizes: they may be what fits.
+    pub fn typical(&self, view: &View) -> Result<Typical> {
+        if view.violations.is_empty()? {
+            return Ok(Typical::Equal);
+        }
+        let right = |there: &isl::Set| -> Result<isl::Set> {
+            self.without_origins(there.clone().subtract(view.violations.clone())?)
+        };
+        let equal = self.alike(self.any.clone(), 0, true)?;
+        if self.without_origins(equal.clone())?.is_subset(&right(&equal)?)? {
+            return Ok(Typical::Equal);
+        }
+        let near = self.alike(self.any.clone(), UNLIKE, true)?;
+        Ok(if right(&near)?.is_empty()? { Typical::No } else { Typical::Near })
+    }
+
+    /// The sets' parameters but for origins, for some value of each of these.
+    fn without_origins(&self, mut set: isl::Set) -> Result<isl::Set> {
+        for p in (0..set.dim(isl::DimType::Param)?).rev() {
+            if self.is_origin(p) {
+                set = set.project_out(isl::DimType::Param, p, 1)?;
+            }
+        }
+        Ok(set)
+    }
+
+    /// Whether a parameter only says where an array begins, as do the lower bounds of Fortran's descriptors, `lb` and `lc` in
+    /// `A[(i - lc) * n + j - lb]`: it steps with no counter and bounds none.
+    fn is_origin(&self, param: u32) -> bool {
+        self.origins.get(param as usize).copied().unwrap_or(false)
+    }
+
+    /// The part of `there` where parameters are alike, give or take `by`, the later ones if not all can be; origins may be any if they are `free`.
+    pub(crate) fn alike(&self, mut there: isl::Set, by: i64, free: bool) -> Result<isl::Set> {
+        let end = |by| isl::Val::int(self.context.context(), TYPICAL + by);
+        for p in (0..there.dim(isl::DimType::Param)?).rev().filter(|p| !free || !self.is_origin(*p)) {
+            let near = there.clone().lower_bound_val(isl::DimType::Param, p, end(-by)?)?;
+            let near = near.upper_bound_val(isl::DimType::Param, p, end(by)?)?;
+            if !near.is_empty()? {
+                there = near;
+            }
+        }
+        Ok(there)
+    }
+}
+
+/// The parameters of offsets that are in no product with a counter and in no bound.
+pub(crate) fn origins(problem: &Problem, params: &isl::Space) -> Result<Vec<bool>> {
+    let (mut shifts, mut steps) = (BTreeSet::new(), BTreeSet::new());
+    for access in problem.accesses {
+        for (m, _) in access.offset.terms() {
+            let counted = m.factors().any(|(s, _)| matches!(s, Symbol::Iter(_)));
+            let found = m.factors().filter_map(|(s, _)| match s {
+                Symbol::Param(p) => Some(p),
+                Symbol::Iter(_) => None,
+            });
+            if counted { steps.extend(found) } else { shifts.extend(found) }
+        }
+    }
+    let mut origins = vec![false; params.dim(isl::DimType::Param)? as usize];
+    for p in shifts.difference(&steps) {
+        let Some(name) = problem.params.get(*p) else { continue };
+        let Some(at) = params.find_dim_by_name(isl::DimType::Param, name)? else { continue };
+        let mut bounds = false;
+        for a in problem.accesses {
+            let Some(at) = a.domain.space()?.find_dim_by_name(isl::DimType::Param, name)? else { continue };
+            bounds |= a.domain.involves_dims(isl::DimType::Param, at, 1)?;
+        }
+        origins[at as usize] = !bounds;
+    }
+    Ok(origins)
+}
