@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 31] = [
+const SOURCES: [&str; 32] = [
     "session.cpp",
     "assign.cpp",
     "clone.cpp",
@@ -38,6 +38,7 @@ const SOURCES: [&str; 31] = [
     "unroll.cpp",
     "updates.cpp",
     "unwritten.cpp",
+    "vectors.cpp",
     "version.cpp",
     "plugin.cpp",
 ];

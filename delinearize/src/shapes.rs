@@ -61,6 +61,11 @@ fn strides(offsets: &[Polynomial], extra: bool, primitive: bool) -> Vec<Polynomi
             }
         }
     }
+    if extra {
+        for row in rows(offsets) {
+            found.entry(row).or_default();
+        }
+    }
     for p in planes(offsets, found.keys()) {
         found.entry(p).or_default();
     }
@@ -78,13 +83,8 @@ fn strides(offsets: &[Polynomial], extra: bool, primitive: bool) -> Vec<Polynomi
     list.into_iter().map(|(c, _)| c).collect()
 }
 
-/// The distances between offsets where only numbers say which plane is meant (`f[t % 2][3][i][j]` beside `f[t % 2][4][i][j]`), of those
-/// that fit between the counters' strides: a whole number of rows, and a whole number of them in what is further out. Such a dimension has no
-/// counter, and without it the planes would be taken for rows of one.
-fn planes<'a>(
-    offsets: &[Polynomial],
-    strides: impl Iterator<Item = &'a Polynomial> + Clone,
-) -> BTreeSet<Polynomial> {
+/// The parts of offsets that no counter changes, each once.
+fn fixed_parts(offsets: &[Polynomial]) -> Vec<Polynomial> {
     let constant = |o: &Polynomial| {
         let fixed = |m: &Monomial| m.factors().all(|(s, _)| matches!(s, Symbol::Param(_)));
         o.terms()
@@ -92,7 +92,27 @@ fn planes<'a>(
             .fold(Polynomial::default(), |sum, (m, c)| &sum + &Polynomial::term(m.clone(), c))
     };
     let parts: BTreeSet<Polynomial> = offsets.iter().map(constant).collect();
-    let parts: Vec<Polynomial> = parts.into_iter().take(MAX_PARTS).collect();
+    parts.into_iter().take(MAX_PARTS).collect()
+}
+
+/// The distances between offsets that are sums of several parameters: a loop along the border of a grid with a halo, `a[(g - 1) * (n + 2 * g) + i] = a[g
+/// * (n + 2 * g) + i]`, has rows of which no counter is a multiple, nor any single product.
+fn rows(offsets: &[Polynomial]) -> BTreeSet<Polynomial> {
+    let parts = fixed_parts(offsets);
+    let is_row = |d: &Polynomial| d.degree() == 1 && d.symbols().len() > 1;
+    let distances =
+        parts.iter().enumerate().flat_map(|(n, a)| parts.iter().take(n).map(move |b| positive(&(a - b))));
+    distances.filter(is_row).collect()
+}
+
+/// The distances between offsets where only numbers say which plane is meant (`f[t % 2][3][i][j]` beside `f[t % 2][4][i][j]`), of those
+/// that fit between the counters' strides: a whole number of rows, and a whole number of them in what is further out. Such a dimension has no
+/// counter, and without it the planes would be taken for rows of one.
+fn planes<'a>(
+    offsets: &[Polynomial],
+    strides: impl Iterator<Item = &'a Polynomial> + Clone,
+) -> BTreeSet<Polynomial> {
+    let parts = fixed_parts(offsets);
     let rows = || strides.clone().filter(|s| s.degree() > 0 && !s.involves_iters());
     let fits = |d: &Polynomial| {
         d.degree() > 1

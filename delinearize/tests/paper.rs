@@ -284,6 +284,16 @@ fn a_parameter_times_a_parameter() {
 }
 
 #[test]
+fn rows_that_no_counter_steps_over() {
+    // The border of a grid with a halo of g: its rows are n + 2g apart, which is no counter's stride and no single product.
+    let d = "i : -1 <= i <= n";
+    let case = Case::new("n g", "").array(d, "n + 2*g", "g - 1, i + g").array(d, "n + 2*g", "g, i + g");
+    let shape = case.expect("n + 2*g", "n < -1 or g >= 1", &["g - 1, i0 + g", "g, i0 + g"]);
+    let seen = check_points(&case, &shape, -1..=4, -1..=4);
+    assert!(seen.holds > 10 && seen.fails > 2, "{seen:?}");
+}
+
+#[test]
 fn a_counter_in_every_dimension() {
     // The stride p*q + q + 1 has no affine factor; `[p + 1][q]` with `i, 0, i` is the same addresses as
     // `[p][q]` with `i, i, i`.

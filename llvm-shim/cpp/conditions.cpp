@@ -3,6 +3,7 @@
 #include "shim.h"
 
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -111,6 +112,13 @@ bool surelyAccessed(Instruction &Access, BasicBlock &Head, Context &C) {
   return T->getSinglePredecessor() && F->getSinglePredecessor() && Accesses(*T) && Accesses(*F);
 }
 
+// Whether nobody but this activation of the function can see what is at the address: storing once more what is there is no store then, and the
+// scratch array of an iteration is written for certain.
+bool isPrivate(const Value *Pointer) {
+  auto *Local = dyn_cast<AllocaInst>(getUnderlyingObject(Pointer));
+  return Local && !PointerMayBeCaptured(Local, /*ReturnCaptures=*/true);
+}
+
 bool isNothing(const Instruction &I) {
   return isa<AssumeInst>(I) || isa<DbgInfoIntrinsic>(I) || I.isLifetimeStartOrEnd();
 }
@@ -198,7 +206,8 @@ void moveArm(BasicBlock &Arm, BasicBlock &Head, Value *Condition, bool WhenTrue)
     auto *Select = SelectInst::Create(Mask, New, Old, "", Store->getIterator());
     Select->setDebugLoc(Store->getDebugLoc());
     Store->setOperand(0, Select);
-    Store->setMetadata(Mark, MDNode::get(Store->getContext(), {}));
+    if (!isPrivate(Store->getPointerOperand()))
+      Store->setMetadata(Mark, MDNode::get(Store->getContext(), {}));
   }
 }
 

@@ -14,13 +14,14 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include <map>
+#include <optional>
 
 using namespace llvm;
 using pollyrs::Session;
 
 namespace {
 // A structure, not an array: descriptors of Fortran's arrays of 7 dimensions have 192 bytes.
-constexpr uint64_t MinStructure = 16, MaxStructure = 256;
+constexpr uint64_t MinStructure = 12, MaxStructure = 256;
 
 struct Field {
   Type *T = nullptr;
@@ -43,21 +44,22 @@ std::pair<Value *, int64_t> placeAt(Value *Pointer, const DataLayout &DL) {
   return {Base, Offset.getSExtValue()};
 }
 
-// The fields that loads and stores of the copied structures show, and integers between them. None if these accesses overlap, or the objects that the structures belong to have no pointers.
-Fields fieldsOf(Function &F, ArrayRef<MemCpyInst *> Copies, uint64_t Size, const DataLayout &DL) {
+// The fields that loads and stores, but for `Copying` ones, of structures at `Places` show, and integers between them. None if these accesses overlap, or
+// the objects that the structures belong to have no pointers.
+Fields fieldsOf(Function &F, ArrayRef<Value *> Places, uint64_t Size, const DataLayout &DL,
+                const SmallPtrSetImpl<Instruction *> &Copying = SmallPtrSet<Instruction *, 1>()) {
   SmallDenseMap<Value *, int64_t> Bases;
-  for (MemCpyInst *Copy : Copies)
-    for (Value *Pointer : {Copy->getRawDest(), Copy->getRawSource()}) {
-      auto [Base, Offset] = placeAt(Pointer, DL);
-      auto [It, New] = Bases.try_emplace(Base, Offset);
-      if (!New && It->second != Offset)
-        return {};
-    }
+  for (Value *Pointer : Places) {
+    auto [Base, Offset] = placeAt(Pointer, DL);
+    auto [It, New] = Bases.try_emplace(Base, Offset);
+    if (!New && It->second != Offset)
+      return {};
+  }
   Fields Found;
   bool Pointers = false, Own = false;
   for (Instruction &I : instructions(F)) {
     Value *Pointer = getLoadStorePointerOperand(&I);
-    if (!Pointer)
+    if (!Pointer || Copying.contains(&I))
       continue;
     auto [Base, Offset] = placeAt(Pointer, DL);
     auto It = Bases.find(Base);
@@ -129,6 +131,112 @@ void split(MemCpyInst &Copy, const Fields &All, const DataLayout &DL) {
     Describe(*Store, Part.first, Part.second);
   }
   Copy.eraseFromParent();
+}
+
+// `int width, height` of a class are copied as one word, of which nothing but copies is made.
+struct Word {
+  LoadInst *Load;
+  SmallVector<StoreInst *, 2> Stores;
+};
+
+// None where the value is used otherwise, or where the loop walks over objects: those do not change places.
+std::optional<Word> wordOf(Instruction &I, const Loop &L, const DataLayout &DL) {
+  auto *Load = dyn_cast<LoadInst>(&I);
+  if (!Load || !Load->isSimple() || Load->getPointerAddressSpace() || !Load->getType()->isIntegerTy(64) || Load->use_empty() ||
+      !L.isLoopInvariant(placeAt(Load->getPointerOperand(), DL).first))
+    return std::nullopt;
+  Word Found{Load, {}};
+  for (User *U : Load->users()) {
+    auto *Store = dyn_cast<StoreInst>(U);
+    if (!Store || !Store->isSimple() || Store->getPointerAddressSpace() || Store->getValueOperand() != Load || !L.contains(Store) ||
+        !L.isLoopInvariant(placeAt(Store->getPointerOperand(), DL).first))
+      return std::nullopt;
+    Found.Stores.push_back(Store);
+  }
+  return Found;
+}
+
+// Loads and stores stay where they are, and become some of each field.
+void split(Word &Of, const Fields &All, const DataLayout &DL) {
+  SmallVector<std::pair<Value *, uint64_t>, 4> Values;
+  auto Describe = [&](Instruction &Part, Instruction &Whole, uint64_t Offset, const Field &Of) {
+    AAMDNodes Metadata = Whole.getAAMetadata().adjustForAccess(Offset, Of.T, DL);
+    if (!Metadata.TBAA)
+      Metadata.TBAA = Of.Tag;
+    Part.setAAMetadata(Metadata);
+  };
+  auto At = [](IRBuilder<> &B, Value *Pointer, uint64_t Offset) { return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Pointer, Offset); };
+  IRBuilder<> B(Of.Load);
+  for (auto &[Offset, Part] : All) {
+    Align A = commonAlignment(Of.Load->getAlign(), Offset);
+    LoadInst *Load = B.CreateAlignedLoad(Part.T, At(B, Of.Load->getPointerOperand(), Offset), A);
+    Describe(*Load, *Of.Load, Offset, Part);
+    Values.push_back({Load, Offset});
+  }
+  for (StoreInst *Whole : Of.Stores) {
+    B.SetInsertPoint(Whole);
+    for (auto [Value, Offset] : Values) {
+      Align A = commonAlignment(Whole->getAlign(), Offset);
+      StoreInst *Store = B.CreateAlignedStore(Value, At(B, Whole->getPointerOperand(), Offset), A);
+      Describe(*Store, *Whole, Offset, All.at(Offset));
+    }
+    Whole->eraseFromParent();
+  }
+  Of.Load->eraseFromParent();
+}
+
+// Words of one loop that are copied from or to one place, directly or by way of others, and so are of one type.
+struct Related {
+  SmallVector<Word, 4> Words;
+  SmallSetVector<std::pair<Value *, int64_t>, 8> Places;
+  SmallVector<Value *, 8> Pointers;
+  SmallPtrSet<Instruction *, 8> Copying;
+};
+
+void addWord(SmallVectorImpl<Related> &Groups, Word &&Of, const DataLayout &DL) {
+  Related All;
+  auto Add = [&](Instruction *I) {
+    Value *Pointer = getLoadStorePointerOperand(I);
+    All.Places.insert(placeAt(Pointer, DL));
+    All.Pointers.push_back(Pointer);
+    All.Copying.insert(I);
+  };
+  Add(Of.Load);
+  for (StoreInst *Store : Of.Stores)
+    Add(Store);
+  All.Words.push_back(std::move(Of));
+  SmallVector<Related, 4> Rest;
+  for (Related &Known : Groups) {
+    if (none_of(Known.Places, [&](auto &Place) { return All.Places.contains(Place); })) {
+      Rest.push_back(std::move(Known));
+      continue;
+    }
+    All.Words.append(Known.Words.begin(), Known.Words.end());
+    All.Places.insert(Known.Places.begin(), Known.Places.end());
+    All.Pointers.append(Known.Pointers);
+    All.Copying.insert(Known.Copying.begin(), Known.Copying.end());
+  }
+  Rest.push_back(std::move(All));
+  Groups = std::move(Rest);
+}
+
+bool splitWords(Function &F, LoopInfo &LI, const DataLayout &DL) {
+  MapVector<Loop *, SmallVector<Related, 4>> Loops;
+  for (Instruction &I : instructions(F))
+    if (Loop *L = LI.getLoopFor(I.getParent()))
+      if (std::optional<Word> Found = wordOf(I, *L, DL))
+        addWord(Loops[L], std::move(*Found), DL);
+  bool Changed = false;
+  for (auto &[L, Groups] : Loops)
+    for (Related &Group : Groups) {
+      Fields All = fieldsOf(F, Group.Pointers, sizeof(uint64_t), DL, Group.Copying);
+      if (All.size() < 2)
+        continue;
+      for (Word &Of : Group.Words)
+        split(Of, All, DL);
+      Changed = true;
+    }
+  return Changed;
 }
 
 // Loops that are larger are not copied, and no more values are compared.
@@ -216,9 +324,12 @@ extern "C" bool prs_split_structures(Session *S, LLVMValueRef FRef) {
       continue;
     Groups[{L, Length->getZExtValue()}].push_back(Copy);
   }
-  bool Changed = false;
+  bool Changed = splitWords(F, LI, DL);
   for (auto &[Key, Copies] : Groups) {
-    Fields All = fieldsOf(F, Copies, Key.second, DL);
+    SmallVector<Value *, 8> Places;
+    for (MemCpyInst *Copy : Copies)
+      Places.append({Copy->getRawDest(), Copy->getRawSource()});
+    Fields All = fieldsOf(F, Places, Key.second, DL);
     if (All.empty())
       continue;
     for (MemCpyInst *Copy : Copies)

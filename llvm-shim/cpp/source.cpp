@@ -11,6 +11,7 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/CBindingWrapping.h"
 
 using namespace llvm;
@@ -131,7 +132,12 @@ static std::string sourceName(const Value *V) {
       if (!Call || !Call->getCalledFunction() || Call->getCalledFunction()->getName() != "pollyrs_rt_rows")
         break;
       V = Call->getArgOperand(0);
-    } else
+    } else if (auto *Word = dyn_cast<BinaryOperator>(V); Word && Word->getOpcode() == Instruction::And &&
+                                                         isa<PtrToIntInst>(Word->getOperand(0)) &&
+                                                         match(Word->getOperand(1), PatternMatch::m_SpecificInt(~7ULL)))
+      // The word of a place that is looked at before a loop.
+      V = Word->getOperand(0);
+    else
       break;
   }
   if (!V)

@@ -18,7 +18,8 @@
 //! **Why it is not right on the host.** There another thread may write `B[i]` while the condition is false, and the memory may be
 //! read-only. So the stores are marked, and [`Session::restore_conditions`] makes them conditional again in the code that is
 //! left for the host; nothing between the two may change marked stores. Loads and arithmetic stay unconditional: they are
-//! executed only where that is safe.
+//! executed only where that is safe. Stores to a local variable whose address goes nowhere need no mark: nobody sees that it is
+//! written once more.
 //!
 //! **Example.**
 //! ```text
@@ -376,6 +377,14 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_expand_complex_calls(self.raw, f) })
+    }
+
+    /// Vectors that calls return which may throw are used behind a copy where the call returns to: LLVM's pass that takes vectors apart
+    /// breaks the function otherwise. False if there is one that this cannot be done with.
+    pub fn land_vectors(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_land_vectors(self.raw, f) })
     }
 
     /// Of accesses in loops whose address is selected by data, `*(c ? p : q)`, each becomes two in the arms of a branch; at most `limit`.

@@ -159,6 +159,7 @@ unsafe extern "C" {
     pub fn prs_hoist_arithmetic(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_loads(s: *mut RawSession, f: LLVMValueRef, max_loads: u32, how: u32) -> bool;
     pub fn prs_expand_complex_calls(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_land_vectors(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_accesses(s: *mut RawSession, f: LLVMValueRef, limit: u32) -> bool;
     pub fn prs_join_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_lift_updates(s: *mut RawSession, f: LLVMValueRef) -> bool;

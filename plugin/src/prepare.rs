@@ -107,9 +107,7 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.expand_complex_calls(f)?;
     session.describe_math_calls(f)?;
     session.drop_stack_saves(f)?;
-    if vectors::are_short(f) {
-        session.run_passes(f, vectors::SCALARISE)?;
-    }
+    vectors::scalarise(session, f)?;
     Ok(session.run_passes(f, VALUES)?)
 }
 

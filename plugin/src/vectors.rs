@@ -11,15 +11,28 @@ use inkwell::llvm_sys::LLVMTypeKind::{
 };
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use pollyrs_llvm_shim::{Session, ShimError};
 
 /// Splits all operations on vectors, and their loads and stores.
-pub const SCALARISE: &str = "sroa,scalarizer<load-store;variable-insert-extract>";
+const SCALARISE: &str = "scalarizer<load-store;variable-insert-extract>";
 
 /// Two eightbytes are passed in a vector register at most.
 const MAX_BITS: u32 = 128;
 
+/// Takes the short vectors of `f` apart.
+pub fn scalarise(session: &Session, f: LLVMValueRef) -> Result<(), ShimError> {
+    if !are_short(f) {
+        return Ok(());
+    }
+    session.run_passes(f, "sroa")?;
+    match session.land_vectors(f)? {
+        true => session.run_passes(f, SCALARISE),
+        false => Ok(()),
+    }
+}
+
 /// Whether `f` works with vectors, and all of them are as short as those of structures that are passed by value.
-pub fn are_short(f: LLVMValueRef) -> bool {
+fn are_short(f: LLVMValueRef) -> bool {
     let mut some = false;
     // SAFETY: a live function, which is only read.
     unsafe {

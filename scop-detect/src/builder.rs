@@ -437,7 +437,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         if self.strict {
-            return Err(Stop::Blocker(note.to_string()));
+            return Err(Stop::Blocker(format!("whether {note}")));
         }
         // What is known must not be negated along, nor that the loops run at all: `n <= len`, not `n <= len or n <= 0 or m <= 0`. A few
         // of those multiply to hundreds of cases, and where they matter there is next to nothing to do.
@@ -466,7 +466,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         if self.strict || known.is_disjoint(&set)? {
-            return Err(Stop::Blocker(note.to_string()));
+            return Err(Stop::Blocker(format!("whether {note}")));
         }
         self.assumed = self.assumed.clone().intersect(set.clone())?.coalesce()?;
         let location = at.and_then(value_location);

@@ -35,7 +35,7 @@ impl Builder<'_> {
         quasi: &[PwAff],
         note: &str,
     ) -> Result<(), Stop> {
-        let blocked = || Stop::Blocker(note.to_string());
+        let blocked = || Stop::Blocker(format!("whether {note}"));
         let known = self.context.clone().intersect(self.assumed.clone())?;
         let mut domain = place.domain.clone().intersect_params(known.clone())?;
         if let Some(m) = extension(place, quasi)? {
@@ -99,7 +99,10 @@ impl Builder<'_> {
                         let at = i32::try_from(d).map_err(|_| blocked())?;
                         // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
                         let range = match &hull {
-                            Some(hull) if d < place.dims() => bounds(hull, at),
+                            Some(hull) if d < place.dims() => match bounds(hull, at) {
+                                Some(wide) => Some(narrower(wide, bounds(&domain, at), &executed)?),
+                                None => None,
+                            },
                             _ => bounds(&domain, at).or_else(|| hull.as_ref().and_then(|h| bounds(h, at))),
                         };
                         let negated = &Polynomial::constant(0) - &coefficient;
@@ -238,6 +241,20 @@ impl Builder<'_> {
         // Names with a dot are the compiler's.
         phis.filter(counts).find_map(|p| self.user_name(p, 4).filter(|n| !n.contains('.')))
     }
+}
+
+/// Of two ranges for the parameters in `within`, the second one where that ends earlier. A hull of the iterations for different parameters (`n > 0`, and `n <= 0` where
+/// `n - 1` iterations of 32 bits are some 2^32) forgets which belong to which, and nobody's index would be found to fit.
+fn narrower(
+    wide: (PwAff, PwAff),
+    narrow: Option<(PwAff, PwAff)>,
+    within: &Set,
+) -> isl::Result<(PwAff, PwAff)> {
+    let Some(narrow) = narrow else { return Ok(wide) };
+    let below = wide.0.clone().lt_set(narrow.0.clone())?;
+    let above = wide.1.clone().gt_set(narrow.1.clone())?;
+    let same = below.union(above)?.intersect(within.clone())?.is_empty()?;
+    Ok(if same { wide } else { narrow })
 }
 
 /// The dimension `d` of a set and where it is in the result: of a polyhedron of many dimensions that is its shadow, which is as good for a range.

@@ -151,7 +151,8 @@ fn expand_array(scop: &Scop, deps: &Dependences, id: ArrayId, new: &mut Scop) ->
         when = when.flat_range_product(p.clone())?;
     }
     let last = isl::Map::from_union_map(writes.clone().reverse()?.apply_range(when)?)?;
-    let last = last.intersect_params(known.clone())?.lexmax()?.coalesce()?;
+    // Total on the statement below, whose domain does not repeat what is known either.
+    let last = last.intersect_params(known.clone())?.lexmax()?.coalesce()?.gist_params(known.clone())?;
     let written = isl::Set::from_union_set(writes.range()?)?.intersect_params(known.clone())?.coalesce()?;
     let statement = fresh(new, &format!("S{}", new.statements.len()));
     let domain = written.gist_params(known)?.set_tuple_name(&statement)?;

@@ -76,6 +76,20 @@ fn reused_arrays_get_a_cell_an_iteration() {
 }
 
 #[test]
+fn what_is_assumed_of_sizes_does_not_hinder() {
+    let mut s = scop(DOITGEN);
+    s.assumptions.push(pollyrs_scop::Assumption {
+        kind: pollyrs_scop::AssumptionKind::NoWrap,
+        set: isl::Set::read(&s.ctx, "[r, q, p] -> { : r <= 1000000 }").unwrap(),
+        location: None,
+        note: "a loop counter does not overflow".into(),
+    });
+    let new = expand(&s, &dependences(&s).unwrap()).unwrap().expect("an expansion");
+    pollyrs_scop::verify(&new).unwrap();
+    assert_eq!(broken(&s, &new), Vec::<String>::new());
+}
+
+#[test]
 fn several_arrays_get_cells_at_once() {
     // Two lines of sums a row, as in the smoother of NAS MG: each has a copy of its last values.
     let text = "param n m; array A n m; array B n m; array x m; array y m;
