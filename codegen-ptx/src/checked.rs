@@ -15,7 +15,7 @@
 //! or reaches an array of the program.
 //!
 //! # Invariants
-//! - The pass sees the finished kernel: what other lowerings add is checked too.
+//! - The pass sees the finished kernel: what other lowerings add is checked too. Vectors are accessed element by element ([`crate::elements`]).
 //! - Values and order of the kernel's accesses stay; shadows live in values and stack slots of their own.
 //! - Stack slots of a thread (cells of scalars, registers of a tile) have shadows, but no calls.
 

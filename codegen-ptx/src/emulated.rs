@@ -93,6 +93,7 @@ pub unsafe fn lower_emulated(
             }
         }
         if checked {
+            crate::elements::split(&Ir::new(context), module.0, f);
             crate::checked::instrument(module.0, f, &arguments[..arrays])?;
         }
         crate::checked::forget_sites(context, f);

@@ -23,6 +23,7 @@ mod checked;
 mod checks;
 mod descriptor;
 mod early;
+mod elements;
 mod emulated;
 mod errno;
 mod error;
