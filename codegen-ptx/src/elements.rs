@@ -36,6 +36,7 @@ impl Access {
     /// # Safety
     /// A live load or store of a value of type `ty`.
     unsafe fn new(module: LLVMModuleRef, i: LLVMValueRef, address: u32, ty: LLVMTypeRef) -> Option<Access> {
+        // SAFETY: the caller's; the module has a data layout, and elements of vectors are sized.
         unsafe {
             let plain = LLVMGetVolatile(i) == 0
                 && LLVMGetOrdering(i) == LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
@@ -63,6 +64,7 @@ impl Access {
     unsafe fn describe(&self, ir: &Ir, n: u32, i: LLVMValueRef) {
         let offset = u64::from(n) * self.bytes;
         let align = if n == 0 { self.align } else { self.align.min(1 << offset.trailing_zeros().min(16)) };
+        // SAFETY: the caller's; the name is passed with its length.
         unsafe {
             LLVMSetAlignment(i, align);
             let site = LLVMGetMDKindIDInContext(ir.ctx, SITE.as_ptr().cast(), SITE.len() as u32);
@@ -77,6 +79,7 @@ impl Access {
 /// # Safety
 /// A live load.
 unsafe fn split_load(ir: &Ir, module: LLVMModuleRef, i: LLVMValueRef) {
+    // SAFETY: the caller's; what is erased has no users any more.
     unsafe {
         let Some(a) = Access::new(module, i, 0, LLVMTypeOf(i)) else { return };
         let users = users(i);
@@ -106,6 +109,7 @@ unsafe fn split_load(ir: &Ir, module: LLVMModuleRef, i: LLVMValueRef) {
 /// # Safety
 /// A live store.
 unsafe fn split_store(ir: &Ir, module: LLVMModuleRef, i: LLVMValueRef) {
+    // SAFETY: the caller's; a store has no users.
     unsafe {
         let mut whole = LLVMGetOperand(i, 0);
         let Some(a) = Access::new(module, i, 1, LLVMTypeOf(whole)) else { return };
@@ -128,6 +132,7 @@ unsafe fn split_store(ir: &Ir, module: LLVMModuleRef, i: LLVMValueRef) {
 /// # Safety
 /// A live value.
 unsafe fn users(v: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: the caller's.
     unsafe {
         let first = LLVMGetFirstUse(v);
         let uses = std::iter::successors((!first.is_null()).then_some(first), |u| {
@@ -143,6 +148,7 @@ unsafe fn users(v: LLVMValueRef) -> Vec<LLVMValueRef> {
 /// # Safety
 /// A live value.
 unsafe fn constant(v: LLVMValueRef, end: u32) -> Option<u32> {
+    // SAFETY: the caller's.
     unsafe {
         if LLVMIsAConstantInt(v).is_null() {
             return None;
