@@ -58,28 +58,39 @@ struct Extent {
   MDNode *Scope = nullptr;
 };
 
+// Adds a load or store at a place that the loop does not move.
+void add(MapVector<Place, Accesses> &Found, Instruction &I, Loop &L, const DataLayout &DL) {
+  Value *Pointer = getLoadStorePointerOperand(&I);
+  Place P = placeOf(Pointer, DL);
+  if (!L.isLoopInvariant(P.first))
+    return;
+  Type *T = getLoadStoreType(&I);
+  Accesses &A = Found[P];
+  A.Pointers.insert(Pointer);
+  A.Instructions.insert(&I);
+  A.Stored |= isa<StoreInst>(I);
+  A.Integer |= T->isIntegerTy();
+  A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(T).getFixedValue());
+}
+
+// The accesses of pointers and integers in the loop.
+MapVector<Place, Accesses> wordsOf(Loop &L, const DataLayout &DL) {
+  MapVector<Place, Accesses> Found;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      if (getLoadStorePointerOperand(&I) && (getLoadStoreType(&I)->isPointerTy() || getLoadStoreType(&I)->isIntegerTy()))
+        add(Found, I, L, DL);
+  return Found;
+}
+
 // The places where the loop stores pointers, with all accesses of these places, and those of integers in the same objects: sizes that
 // change places with the pointers.
 MapVector<Place, Accesses> placesOf(Loop &L, const DataLayout &DL) {
-  MapVector<Place, Accesses> Found;
+  MapVector<Place, Accesses> Found = wordsOf(L, DL);
   SmallPtrSet<Value *, 8> Holders;
-  for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB) {
-      Value *Pointer = getLoadStorePointerOperand(&I);
-      if (!Pointer || !(getLoadStoreType(&I)->isPointerTy() || getLoadStoreType(&I)->isIntegerTy()))
-        continue;
-      Place P = placeOf(Pointer, DL);
-      if (!L.isLoopInvariant(P.first))
-        continue;
-      Accesses &A = Found[P];
-      A.Pointers.insert(Pointer);
-      A.Instructions.insert(&I);
-      A.Stored |= isa<StoreInst>(I);
-      A.Integer |= getLoadStoreType(&I)->isIntegerTy();
-      A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue());
-      if (isa<StoreInst>(I) && getLoadStoreType(&I)->isPointerTy())
-        Holders.insert(P.first);
-    }
+  for (auto &[P, A] : Found)
+    if (any_of(A.Instructions, [](Instruction *I) { return isa<StoreInst>(I) && getLoadStoreType(I)->isPointerTy(); }))
+      Holders.insert(P.first);
   Found.remove_if([&](auto &Entry) { return !Entry.second.Stored || !Holders.contains(Entry.first.first); });
   return Found;
 }
@@ -107,20 +118,7 @@ bool addresses(Value *V, Loop &L) {
 // The places where the loop counts: `*p = *p + n`, a number that is a part of addresses, as the length of a vector to which values are
 // appended is, or an address.
 MapVector<Place, Accesses> countersOf(Loop &L, const DataLayout &DL) {
-  MapVector<Place, Accesses> Found;
-  for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB) {
-      Value *Pointer = getLoadStorePointerOperand(&I);
-      if (!Pointer || !(getLoadStoreType(&I)->isPointerTy() || getLoadStoreType(&I)->isIntegerTy()))
-        continue;
-      Place P = placeOf(Pointer, DL);
-      if (!L.isLoopInvariant(P.first))
-        continue;
-      Accesses &A = Found[P];
-      A.Pointers.insert(Pointer);
-      A.Instructions.insert(&I);
-      A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue());
-    }
+  MapVector<Place, Accesses> Found = wordsOf(L, DL);
   auto IsCounter = [&](const Accesses &A) {
     return any_of(A.Instructions, [&](Instruction *I) {
       auto *Store = dyn_cast<StoreInst>(I);
@@ -324,16 +322,8 @@ bool promoteUpdates(Loop &L, Function &F, Session &S) {
       // The value is in memory whenever someone might look.
       if (!isGuaranteedToTransferExecutionToSuccessor(&I))
         return false;
-      Value *Pointer = getLoadStorePointerOperand(&I);
-      if (!Pointer || !(getLoadStoreType(&I)->isIntegerTy() || getLoadStoreType(&I)->isFloatingPointTy()))
-        continue;
-      Place P = placeOf(Pointer, DL);
-      if (!L.isLoopInvariant(P.first))
-        continue;
-      Accesses &A = Found[P];
-      A.Pointers.insert(Pointer);
-      A.Instructions.insert(&I);
-      A.Bytes = std::max(A.Bytes, DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue());
+      if (getLoadStorePointerOperand(&I) && (getLoadStoreType(&I)->isIntegerTy() || getLoadStoreType(&I)->isFloatingPointTy()))
+        add(Found, I, L, DL);
     }
   if (any_of(Exits, [](BasicBlock *Exit) { return Exit->isEHPad(); }))
     return false;
