@@ -4,9 +4,9 @@
 //! warps to hide latencies. The first and the last block have fewer rows, which take longer, and begin first. The host tries some numbers of blocks a multiprocessor
 //! and takes the one of the least modelled time ([`StencilPlan::model`]), once with the same rows for all columns, and once with fewer for those at the sides.
 //!
-//! Numbers of blocks are numbers of waves only if all take as long. Otherwise multiprocessors wait at the end, a sixth of a wave where the sides have as many rows:
-//! scheduled one by one, on 28 grids with blocks at the sides 1.15, 1.3 and 1.45 times as long, the choices made here are 1.05, 1.07 and 1.08 times as fast as
-//! the same rows with the sides in their places among the others (mean; never slower), and 0.99 times if the sides take no longer at all.
+//! Numbers of blocks are numbers of waves only if all take as long. Otherwise multiprocessors wait at the end, a sixth of a wave where the sides have as many rows.
+//! `bench/block_schedule.py` schedules blocks one by one: with those at the sides 1.15 to 1.45 times as long, the choices made here are 1.05 to 1.08 times as fast on
+//! 28 grids (mean; never slower) as the same rows with the sides in their places among the others.
 
 use super::Part;
 use crate::ir::Ir;

@@ -356,7 +356,6 @@ fn what_is_seen_on_the_way_is_no_reduction() {
     assert!(reduce::chains(&s, &dependences(&s).unwrap()).unwrap().is_empty());
 }
 
-/// Mistakes in the parts are found.
 /// `a[k + 1] = f(a[k]); s = s + a[k + 1];` in one statement: its instances wait for each other, whatever becomes of the sum.
 #[test]
 fn what_else_a_reduction_stores_keeps_its_order() {
@@ -378,6 +377,7 @@ fn what_else_a_reduction_stores_keeps_its_order() {
     }
 }
 
+/// Mistakes in the parts are found.
 #[test]
 fn the_proof_of_reductions_sees_mistakes() {
     let s = reduction(SUM, false);
