@@ -3,9 +3,9 @@
 //! Units: a *slot* is the issue of one instruction for one warp; a multiprocessor of compute capability 9.0 has four a cycle. A block's
 //! iteration computes a row of every node. With `k` blocks of `w` warps on a multiprocessor it takes
 //! ```text
-//! 0.36 * issue * k + 520 + 1.15 * slots    cycles,  issue = w * slots / 4
+//! 0.34 * issue * k + 520 + 1.25 * slots    cycles,  issue = w * slots / 4
 //! ```
-//! but at least 0.7 * issue * k; the last term for the dependent instructions of one warp, the constant for the barrier and device memory. Fitted to 62 variants of ten
+//! but at least 0.7 * issue * k; the last term for the dependent instructions of one warp, the constant for the barrier and device memory. Fitted to 77 variants of twelve
 //! stencils in both element types, 3072 x 3072 and 384^3, on an H200 (bench/sweep.py): times are within 16% (root of the mean square of the
 //! logarithm). How far the chosen variants are from the best is in bench/RESULTS.md.
 
@@ -32,18 +32,16 @@ const SLOTS_AN_ITERATION: f64 = 24.0;
 /// Slots of an access to shared memory, which has a quarter of the rate of arithmetic but a path of its own.
 const SLOTS_SHARED: f64 = 2.0;
 /// Of the formula above.
-const ISSUE: f64 = 0.36;
+const ISSUE: f64 = 0.34;
 const CYCLES_AN_ITERATION: f64 = 520.0;
-const CYCLES_A_SLOT: f64 = 1.15;
+const CYCLES_A_SLOT: f64 = 1.25;
 /// Warps can't always take turns.
 const ISSUE_BOUND: f64 = 0.7;
 /// The same of blocks of one warp, which has no barrier to wait at.
 const ISSUE_OF_WARPS: f64 = 0.9;
 const CYCLES_OF_WARPS: f64 = 150.0;
 const BLOCKS_OF_MULTIPROCESSOR: usize = 32;
-/// Blocks of at most four warps, of more than sixteen, and of warps that the four schedulers of a multiprocessor do not share evenly, take that much longer
-/// than the formula says.
-const SMALL_BLOCK: f64 = 1.03;
+/// Blocks of more than sixteen warps, and of warps that the four schedulers of a multiprocessor do not share evenly, take that much longer than the formula says.
 const LARGE_BLOCK: f64 = 1.05;
 const UNEVEN_BLOCK: f64 = 1.06;
 const SCHEDULERS: f64 = 4.0;
@@ -63,7 +61,7 @@ const MULTIPROCESSORS: i64 = 132;
 /// Instructions of the loop over rows beyond which warps wait for instructions (Nsight Compute: 6% of the samples at 1400; the best variants have up to 2400), and how
 /// much longer twice as many take.
 const CACHED_INSTRUCTIONS: f64 = 2400.0;
-const MISSED: f64 = 0.5;
+const MISSED: f64 = 0.4;
 
 /// See the module documentation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -158,8 +156,8 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     registers +=
         p.nodes.iter().filter(|n| n.step.is_none()).map(|n| p.ahead * cells * words(n.buffer)).sum::<usize>();
     if s.dims > 1 {
-        // Not more than three: what the inner loop of many needs at once is less, the rest waits in local memory.
-        let live = p.nodes.iter().filter(|n| n.step.is_none()).count().min(3);
+        // Not more than six: what the inner loop of many needs at once is less, the rest waits in local memory.
+        let live = p.nodes.iter().filter(|n| n.step.is_none()).count().min(6);
         registers += live * (BUFFER_REGISTERS + SIDE_REGISTERS * cells);
     }
     let by_registers = REGISTER_FILE / (threads * registers.next_multiple_of(8));
@@ -179,7 +177,6 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     let (time, points) = if s.dims == 1 { usual_line(p, &m) } else { usual_grid(p, &m) };
     let compute = time
         * match warps {
-            w if w <= 4.0 && barriers => SMALL_BLOCK,
             w if w > 16.0 => LARGE_BLOCK,
             w if w % SCHEDULERS != 0.0 && barriers => UNEVEN_BLOCK,
             _ => 1.0,

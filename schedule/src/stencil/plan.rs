@@ -164,29 +164,34 @@ pub struct Wish {
     pub shape: Option<([u32; 2], [u32; 2], bool, usize)>,
 }
 
-/// Arithmetic of a point, in instructions, as divisions and roots with exact results have it, from which on three columns a thread are too many: on an H200 gradient2d has
-/// 552 GStencil/s with one and 380 with three, where laplacian2d has 1420 with two and 1650 with three.
+/// Arithmetic of a point, in instructions, as divisions and roots with exact results have it.
 const HEAVY_WORK: f64 = 40.0;
+/// The same from which on three columns a thread are too many in two dimensions: on an H200 gradient2d with approximations (18) has 1181 GStencil/s with three and 1258 with two,
+/// with exact divisions (47) 582 and 602 with one, where laplacian2d (5) has 1906 with three and 1555 with two, heat2d (9) 1028 and 924.
+const WORK_OF_TWO: f64 = 18.0;
 
-/// Shapes that are tried: threads and cells along y and x. `heavy`: whether a point is [`HEAVY_WORK`]; `wide`: whether elements have 64 bits.
-fn shapes(dims: usize, heavy: bool, wide: bool) -> Vec<([u32; 2], [u32; 2])> {
+/// Shapes that are tried: threads and cells along y and x. `work`: the most of a point; `wide`: whether elements have 64 bits.
+fn shapes(dims: usize, work: f64, wide: bool) -> Vec<([u32; 2], [u32; 2])> {
     let pairs = |t: &[[u32; 2]], c: &[[u32; 2]]| -> Vec<_> {
         t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect()
     };
     match dims {
         1 => pairs(&[[1, 256], [1, 128]], &[[1, 4], [1, 2], [1, 1]]),
         2 => {
-            let mut all = pairs(&[[1, 256]], &[[1, 2], [1, 1]]);
-            if !heavy {
-                all.extend(pairs(&[[1, 192]], &[[1, 3]]));
+            let mut all = pairs(&[[1, 256], [1, 128]], &[[1, 2], [1, 1]]);
+            if work < WORK_OF_TWO {
+                all.extend(pairs(&[[1, 192], [1, 128]], &[[1, 3]]));
             }
-            all.extend(pairs(&[[1, 128]], &[[1, 3], [1, 2], [1, 1]]));
             all
         }
         _ => {
             // In doubles laplacian3d has 353 GStencil/s with 16 x 32 threads and 373 with 12 x 32, heat3d27 143 and 170, gradient3d 206 and 184.
+            // With 8 x 32 of 3 x 1 heat3d27 has 157, and anisotropic3d 182 for 207.
+            let heavy = work >= HEAVY_WORK;
             if wide && !heavy {
-                return pairs(&[[12, 32], [8, 32]], &[[2, 2], [3, 1], [1, 1]]);
+                let mut all = pairs(&[[12, 32]], &[[2, 2], [3, 1], [1, 1]]);
+                all.extend(pairs(&[[8, 32]], &[[2, 2], [1, 1]]));
+                return all;
             }
             let mut all = pairs(&[[32, 32], [16, 32], [8, 32]], &[[2, 1], [2, 2], [1, 1]]);
             if !heavy {
@@ -207,11 +212,12 @@ pub fn plans(
     wish: &Wish,
     work: &[f64],
 ) -> Result<Vec<StencilPlan>, NotStencil> {
-    let heavy = stencil.steps.iter().any(|s| work.get(s.stmt.0).is_some_and(|w| *w >= HEAVY_WORK));
+    let of_points = stencil.steps.iter().filter_map(|s| work.get(s.stmt.0).copied());
+    let most_work = of_points.fold(0.0, f64::max);
     let wide = stencil.buffers.iter().any(|b| scop.array(b.array).elem.bytes() > 4);
     let shapes: Vec<_> = match wish.shape {
         Some(shape) => vec![shape],
-        None => shapes(stencil.dims, heavy, wide).into_iter().map(|(t, c)| (t, c, false, 1)).collect(),
+        None => shapes(stencil.dims, most_work, wide).into_iter().map(|(t, c)| (t, c, false, 1)).collect(),
     };
     let wanted = wish.fuse.map(|f| (f / stencil.period).max(1));
     let deepest = if stencil.dims == 1 { 32 } else { MAX_STEPS };
@@ -226,7 +232,7 @@ pub fn plans(
                 let exchange = exchange(scop, stencil, threads, cells, work);
                 Config { fuse, threads, cells, apart, rows, complete: false, fixed, near, exchange }
             });
-            let ways = ways.into_iter().filter(|c| !c.near || !heavy || wish.shape.is_some());
+            let ways = ways.into_iter().filter(|c| !c.near || most_work < HEAVY_WORK || wish.shape.is_some());
             let p = ways.filter_map(|config| planned(scop, stencil, config, work));
             let p = p.min_by(|a, b| a.model.point.total_cmp(&b.model.point));
             let fits = p.as_ref().is_some_and(|p| wish.shape.is_some() || p.model.registers <= MAX_REGISTERS);
