@@ -260,3 +260,41 @@ fn distances_that_are_no_cases() {
     assert_eq!(at("i - (i mod 2)").unwrap_err(), NotStencil::Access);
     assert_eq!(at("max(i - 12,0)").unwrap_err(), NotStencil::Access);
 }
+
+/// Threads and columns of a thread along x, and steps, that the model chooses with so many instructions of arithmetic a point.
+fn choice(text: &str, elem: pollyrs_scop::ElemType, work: f64) -> (u32, u32, i64) {
+    let mut s = scop(text);
+    s.arrays.iter_mut().for_each(|a| a.elem = elem);
+    let stencil = recognise(&s, &dependences(&s).unwrap()).unwrap().unwrap();
+    let plans = plan::plans(&s, &stencil, &plan::Wish::default(), &[work]).unwrap();
+    let config = plans[0].config;
+    assert_eq!((config.threads[0], config.cells[0]), (1, 1));
+    (config.threads[1], config.cells[1], config.fuse)
+}
+
+/// Of two-dimensional stencils; how fast the alternatives are on an H200 is in bench/RESULTS.md.
+#[test]
+fn choices_of_the_model() {
+    use pollyrs_scop::ElemType::{F32, F64};
+    let of = |reads: &str| {
+        format!(
+            "param T n m; array A 2 n m; for t : 0 <= t < T {{ for i : 1 <= i < n - 1 {{ for j : 1 <= j < m - 1 {{
+             S0 : A[(t+1) mod 2, i, j] = A[t mod 2, i, j], {reads}; }} }} }}"
+        )
+    };
+    let near = |y: &str, x: &str| format!("A[t mod 2, i{y}, j{x}]");
+    let star = [near("-1", ""), near("+1", ""), near("", "-1"), near("", "+1")].join(", ");
+    let corners = [near("-1", "-1"), near("-1", "+1"), near("+1", "-1"), near("+1", "+1")].join(", ");
+    let (star, square) = (of(&star), of(&format!("{star}, {corners}")));
+    for (text, elem, work, wanted) in [
+        (&star, F32, 5.0, (128, 3, 12)),
+        (&star, F64, 5.0, (128, 2, 10)),
+        (&square, F32, 9.0, (128, 3, 6)),
+        (&square, F64, 9.0, (128, 2, 4)),
+        // Exact divisions and roots.
+        (&star, F32, 47.0, (256, 1, 8)),
+    ] {
+        assert_eq!(choice(text, elem, work), wanted, "{elem:?} {work}");
+    }
+    assert!(choice(&star, F32, 18.0).1 < 3);
+}
