@@ -6,7 +6,7 @@
 //!
 //! Numbers of blocks are numbers of waves only if all take as long. Otherwise multiprocessors wait at the end, a sixth of a wave where the sides have as many rows.
 //! With the choice between the two, and with the same rows for all columns only (H200, GStencil/s): laplacian2d 1907 and 1892, at 16384^2 2481 and 2419, in doubles 902 and 853; heat2d and
-//! gradient3d the same; always with fewer, laplacian2d 1475. `bench/block_schedule.py` schedules blocks one by one.
+//! gradient3d the same; always with fewer, laplacian2d 1475.
 
 use super::Part;
 use crate::ir::Ir;

@@ -57,6 +57,9 @@ const USUAL_LINE: f64 = 262144.0;
 /// with blocks of four warps takes 2.4 and 3.9 µs on 4000 points, with eight 2.6 and 5.3.
 const CYCLES_A_STEP: f64 = 140.0;
 const CYCLES_A_WARP: f64 = 8.0;
+/// In one dimension what [`ISSUE`] is in others, and how much longer blocks of at most four warps take.
+const ISSUE_OF_LINES: f64 = 0.46;
+const SMALL_BLOCK_OF_LINES: f64 = 1.145;
 const MULTIPROCESSORS: i64 = 132;
 /// Instructions of the loop over rows beyond which warps wait for instructions (Nsight Compute: 6% of the samples at 1400; the best variants have up to 2400), and how
 /// much longer twice as many take.
@@ -195,7 +198,9 @@ fn usual_line(p: &StencilPlan, m: &Model) -> (f64, f64) {
     let steps = (1.0 + p.max_lag() as f64) * (CYCLES_A_STEP + CYCLES_A_WARP * m.warps);
     let points = USUAL_LINE / MULTIPROCESSORS as f64;
     let waves = (points / p.tile[2] as f64 / m.resident as f64).max(1.0);
-    (waves * (steps + ISSUE * m.issue * m.resident as f64) + CYCLES_A_LAUNCH, points)
+    let longer = if m.warps <= 4.0 && m.barriers { SMALL_BLOCK_OF_LINES } else { 1.0 };
+    let time = waves * (steps + ISSUE_OF_LINES * m.issue * m.resident as f64) + CYCLES_A_LAUNCH;
+    (longer * time, points)
 }
 
 /// Cycles of a launch on the grid that the formula was fitted to, and how many of its points fall to a multiprocessor. The rows of a

@@ -164,7 +164,7 @@ pub struct Wish {
     pub shape: Option<([u32; 2], [u32; 2], bool, usize)>,
 }
 
-/// Arithmetic of a point, in instructions, as divisions and roots with exact results have it.
+/// Arithmetic of a point, in instructions, from which on it is heavy, as divisions and roots with exact results are.
 const HEAVY_WORK: f64 = 40.0;
 /// The same from which on three columns a thread are too many in two dimensions: on an H200 gradient2d with approximations (18) has 1181 GStencil/s with three and 1258 with two,
 /// with exact divisions (47) 582 and 602 with one, where laplacian2d (5) has 1906 with three and 1555 with two, heat2d (9) 1028 and 924.
@@ -185,7 +185,7 @@ fn shapes(dims: usize, work: f64, wide: bool) -> Vec<([u32; 2], [u32; 2])> {
             all
         }
         _ => {
-            // In doubles laplacian3d has 353 GStencil/s with 16 x 32 threads and 373 with 12 x 32, heat3d27 143 and 170, gradient3d 206 and 184.
+            // In doubles laplacian3d has 353 GStencil/s with 16 x 32 threads and 373 with 12 x 32, heat3d27 143 and 170, gradient3d 188 and 181.
             // With 8 x 32 of 3 x 1 heat3d27 has 157, and anisotropic3d 182 for 207.
             let heavy = work >= HEAVY_WORK;
             if wide && !heavy {
