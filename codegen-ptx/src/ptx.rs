@@ -179,7 +179,7 @@ fn mark_invariant_loads(context: LLVMContextRef, function: LLVMValueRef) {
 pub(crate) fn replace_calls(
     module: LLVMModuleRef,
     function: LLVMValueRef,
-    f: impl Fn(&Ir, LLVMValueRef) -> Result<LLVMValueRef>,
+    mut f: impl FnMut(&Ir, LLVMValueRef) -> Result<LLVMValueRef>,
 ) -> Result<()> {
     // SAFETY: live module and function; a call is removed after its uses are replaced.
     unsafe {

@@ -18,6 +18,12 @@
 //!   seeds included (Markstein's method: an approximate reciprocal, Newton steps, a quotient and its exact remainder). All intermediate values
 //!   are normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never pass. `test/programs/stencil_quotients.c`
 //!   has operands on both sides of the test.
+//! - A quotient by a root takes the reciprocal that the root's own steps have found, `R`, instead of another seed. Markstein's method is right if the reciprocal of the root `b` after
+//!   its last step is the double (or float) next to `1/b`. That step's is `R(1 + e)`, rounded, with `e = 1 - bR`, that is `(1 - e^2)/b`: another one only if `1/b` is above the middle of two doubles
+//!   by at most `e^2/b`. `b` and `R` are rounded, and `R`'s seed adds `2^-54.3` (largest of 2^33 measured), so that `|e| < 2^-52`. With `b = B 2^-52` and the middle `M 2^-54`
+//!   that leaves `BM = 2^106 - c` with `c < 4`, which few integers `B` of 53 bits fulfil: 33, found by factoring. With the operands that have such roots, and those with `c` up to 32, in all binades that pass, the device's
+//!   reciprocals are right but for `B = 2^53 - 1`; of floats, all operands that pass were tried, with the same one exception. Mantissas of ones (of doubles: in the lower word) are unusual, therefore.
+//!   `test/programs/root_quotients.c` divides by them.
 //! - On the host the abstract functions are the exact operations.
 //! - Operations that the program's flags allow to be approximate stay as they are.
 
@@ -30,7 +36,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For floats and doubles.
 const DIVIDE: [&str; 2] = ["pollyrs.quick_divide.f32", "pollyrs.quick_divide.f64"];
@@ -53,6 +59,7 @@ pub(crate) fn quicken(k: &KernelBuilder<'_>, after: Option<LLVMValueRef>) -> Opt
     let mut test: Option<LLVMValueRef> = None;
     // Roots of usual numbers are usual.
     let mut usual = BTreeSet::new();
+    let (mut divisors, mut most) = (BTreeSet::new(), None);
     for i in all.into_iter().skip(from) {
         let Some((operation, wide)) = exact(i) else { continue };
         k.ir.before(i);
@@ -65,10 +72,14 @@ pub(crate) fn quicken(k: &KernelBuilder<'_>, after: Option<LLVMValueRef>) -> Opt
                 continue;
             }
             let far = far(k, v, wide, any_sign);
-            test = Some(match test {
-                None => far,
-                Some(t) => k.ir.select(k.ir.icmp(LLVMIntUGT, t, far), t, far),
-            });
+            test = Some(maximum(k.ir, test, far));
+        }
+        if let (Operation::Divide, root) = (operation, operand(i, 1))
+            && usual.contains(&(root as usize))
+            && divisors.insert(root)
+        {
+            let mantissa = pure(k, FAR, k.ir.i32_type(), &[mantissa(k.ir, root, wide)]);
+            most = Some(maximum(k.ir, most, mantissa));
         }
         let name = if operation == Operation::Divide { DIVIDE } else { ROOT }[wide];
         let args: Vec<LLVMValueRef> = operands.iter().map(|(v, _)| *v).collect();
@@ -84,7 +95,14 @@ pub(crate) fn quicken(k: &KernelBuilder<'_>, after: Option<LLVMValueRef>) -> Opt
         test = test.or(Some(k.ir.int32(0)));
     }
     k.ir.at_end(block);
-    test
+    let (Some(t), Some(most)) = (test, most) else { return test };
+    let ones = k.ir.int32(u32::MAX);
+    Some(k.ir.select(k.ir.icmp(LLVMIntEQ, most, ones), ones, t))
+}
+
+/// The larger of two unsigned integers.
+fn maximum(ir: &Ir, a: Option<LLVMValueRef>, b: LLVMValueRef) -> LLVMValueRef {
+    a.map_or(b, |a| ir.select(ir.icmp(LLVMIntUGT, a, b), a, b))
 }
 
 /// Whether some operand of a test is unusual.
@@ -158,6 +176,14 @@ fn high(ir: &Ir, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
     ir.trunc(ir.binary(LLVMOpcode::LLVMLShr, bits, ir.int(32)), ir.i32_type())
 }
 
+/// All ones if those of the mantissa are, or, of a double, the lower of them.
+fn mantissa(ir: &Ir, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
+    if wide == 0 {
+        return ir.or(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i32_type()), ir.int32(0xff80_0000));
+    }
+    ir.trunc(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i64_type()), ir.i32_type())
+}
+
 /// The bits less those of the smallest usual number: at most [`LIMIT`] for usual ones.
 fn far(k: &KernelBuilder<'_>, v: LLVMValueRef, wide: usize, any_sign: bool) -> LLVMValueRef {
     let ir = k.ir;
@@ -229,22 +255,26 @@ impl Reals<'_> {
         ir.cast(LLVMOpcode::LLVMBitCast, bits, ir.double_type())
     }
 
-    fn divide(&self, x: LLVMValueRef, y: LLVMValueRef) -> LLVMValueRef {
-        let (minus, near) = (self.negated(y), self.approximate("rcp", y));
+    /// `near`: an approximate reciprocal of `y`, where `y` is a root.
+    fn divide(&self, x: LLVMValueRef, y: LLVMValueRef, near: Option<LLVMValueRef>) -> LLVMValueRef {
+        let minus = self.negated(y);
         let error = |r: LLVMValueRef| self.fma(minus, r, self.number(1.0));
-        let reciprocal = if self.wide == 0 {
-            self.fma(near, error(near), near)
-        } else {
-            let near = self.with_low(near, self.ir.int32(1));
-            let e = error(near);
-            let closer = self.fma(near, self.fma(e, e, e), near);
-            self.fma(closer, error(closer), closer)
-        };
+        let near = near.unwrap_or_else(|| {
+            let seed = self.approximate("rcp", y);
+            if self.wide == 0 {
+                return seed;
+            }
+            let seed = self.with_low(seed, self.ir.int32(1));
+            let e = error(seed);
+            self.fma(seed, self.fma(e, e, e), seed)
+        });
+        let reciprocal = self.fma(near, error(near), near);
         let quotient = self.product(x, reciprocal);
         self.fma(reciprocal, self.fma(minus, quotient, x), quotient)
     }
 
-    fn root(&self, x: LLVMValueRef) -> LLVMValueRef {
+    /// The root, and its reciprocal approximately.
+    fn root(&self, x: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
         let near = self.approximate("rsqrt", x);
         let (reciprocal, half) = if self.wide == 0 {
             (near, self.product(near, self.number(0.5)))
@@ -262,20 +292,26 @@ impl Reals<'_> {
             (reciprocal, half)
         };
         let root = self.product(x, reciprocal);
-        self.fma(self.fma(self.negated(root), root, x), half, root)
+        (self.fma(self.fma(self.negated(root), root, x), half, root), reciprocal)
     }
 }
 
 /// The instructions of ptxas for usual operands.
 pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
+    let mut reciprocals = BTreeMap::new();
     for wide in 0..2 {
-        if let Some(f) = find_function(module, DIVIDE[wide]) {
+        if let Some(f) = find_function(module, ROOT[wide]) {
             replace_calls(module, f, |ir, c| {
-                Ok(Reals { ir, module, wide }.divide(argument(c, 0), argument(c, 1)))
+                let (root, reciprocal) = Reals { ir, module, wide }.root(argument(c, 0));
+                reciprocals.insert(root, reciprocal);
+                Ok(root)
             })?;
         }
-        if let Some(f) = find_function(module, ROOT[wide]) {
-            replace_calls(module, f, |ir, c| Ok(Reals { ir, module, wide }.root(argument(c, 0))))?;
+        if let Some(f) = find_function(module, DIVIDE[wide]) {
+            replace_calls(module, f, |ir, c| {
+                let near = reciprocals.get(&argument(c, 1)).copied();
+                Ok(Reals { ir, module, wide }.divide(argument(c, 0), argument(c, 1), near))
+            })?;
         }
     }
     identity(module)

@@ -3,7 +3,8 @@
 
 use super::StencilScalar;
 use super::exchange;
-use super::ramp::{self, Group};
+use super::iteration::iteration;
+use super::ramp;
 use super::tile::{Tile, Values, Version};
 use crate::ast_expr::ExprEmitter;
 use crate::error::Result;
@@ -12,7 +13,6 @@ use crate::kernel::*;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::stencil::StencilPlan;
 use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{ArrayId, Scop};
@@ -179,11 +179,11 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
 
 /// The values that an iteration hands to the next.
 #[derive(Clone)]
-struct Carried {
+pub(super) struct Carried {
     /// Of each input node the rows loaded ahead, the next first.
-    ahead: BTreeMap<usize, VecDeque<Values>>,
+    pub(super) ahead: BTreeMap<usize, VecDeque<Values>>,
     /// `history[node][age - 1]`.
-    history: Vec<VecDeque<Values>>,
+    pub(super) history: Vec<VecDeque<Values>>,
     /// Addresses of the slots in shared memory, if they change places.
     slots: Vec<LLVMValueRef>,
 }
@@ -411,80 +411,4 @@ fn emit_version(
     let following = t.fixed(following);
     ir.br(next);
     Ok((leave, following, c))
-}
-
-/// One row of every node; `u` is its number in the unrolled loop. `border` has the rows of borders that were loaded for this
-/// iteration, and then those for the next.
-fn iteration(
-    t: &mut Tile<'_>,
-    now: LLVMValueRef,
-    u: i64,
-    groups: &[Group],
-    (c, border): (&mut Carried, &mut BTreeMap<usize, Values>),
-) -> Result<()> {
-    let ir = t.k.ir;
-    let plan = t.plan;
-    let mut current: Vec<Option<Values>> = vec![None; plan.nodes.len()];
-    let mut later = BTreeMap::new();
-    for i in &plan.order {
-        if plan.nodes[*i].step.is_none() {
-            let taken = c.ahead.get_mut(i).and_then(VecDeque::pop_front);
-            current[*i] = taken.map(|row| row.iter().map(|v| t.taken(*v)).collect());
-            let loaded = t.load_input(*i, ir.add(now, t.number(plan.ahead as i64)))?;
-            if let Some(queue) = c.ahead.get_mut(i) {
-                queue.push_back(loaded);
-            }
-        } else if t.loads_border(*i) {
-            let row = ir.sub(now, t.number(plan.nodes[*i].lag - 1));
-            later.insert(*i, t.load_border(*i, row)?);
-        }
-    }
-    let row = |t: &Tile<'_>, i: usize| t.k.ir.sub(now, t.number(plan.nodes[i].lag));
-    for i in plan.order.iter().copied() {
-        if let Some(v) = &current[i] {
-            t.publish(i, u, row(t, i), v)?;
-        }
-    }
-    for group in groups {
-        t.begin_iteration();
-        let join = group.enter(t);
-        for (at, i) in group.nodes.iter().copied().enumerate() {
-            let own = |node: usize, age: usize, cell: usize| match age {
-                0 => current[node].as_ref().map(|v: &Values| v[cell]),
-                _ => c.history[node].get(age - 1).map(|v| v[cell]),
-            };
-            // Operands of the next node are on their way while this one is computed.
-            for next in
-                group.nodes.iter().skip(if at == 0 { 0 } else { at + 1 }).take(if at == 0 { 2 } else { 1 })
-            {
-                t.fetch_operands(*next, u, &own)?;
-            }
-            let row = row(t, i);
-            let values = t.compute(i, row, u, &own, border.get(&i))?;
-            match join {
-                None => t.publish(i, u, row, &values)?,
-                Some(_) if plan.nodes[i].exchange => t.exchange(i, u, &values)?,
-                Some(_) => {}
-            }
-            current[i] = Some(values);
-        }
-        let Some(join) = join else { continue };
-        group.leave(t, join, &mut current);
-        for i in group.nodes.iter().copied().filter(|i| plan.nodes[*i].output) {
-            if let Some(v) = &current[i] {
-                t.store_output(i, row(t, i), v)?;
-            }
-        }
-    }
-    *border = later;
-    for i in &plan.order {
-        if let Some(v) = current[*i].take() {
-            c.history[*i].push_front(v);
-            c.history[*i].truncate(plan.nodes[*i].window);
-        }
-    }
-    if !planted("row-barrier") {
-        t.barrier();
-    }
-    Ok(())
 }

@@ -20,6 +20,7 @@ mod emit;
 mod exchange;
 mod host;
 mod inside;
+mod iteration;
 mod memory;
 mod opaque;
 mod points;

@@ -81,6 +81,8 @@ pub(super) struct Tile<'a> {
     /// The version being emitted, and whether it is the one for a block's first and last iterations ([`super::ramp`]).
     pub version: Version,
     pub ramp: bool,
+    /// Whether the points of a step have a test of their own for operands of divisions ([`super::iteration`]).
+    pub(super) tests: bool,
     /// By buffer, then by step, a mask for each column: whether it is in the box.
     pub(super) inside: Vec<Vec<LLVMValueRef>>,
     /// By step and case the same, of the version being emitted: the inner one has none.
@@ -144,6 +146,7 @@ impl<'a> Tile<'a> {
             begin: zero,
             end: zero,
             version: Version::Border,
+            tests: true,
             ramp: false,
             inside: Vec::new(),
             cases: BTreeMap::new(),
@@ -470,7 +473,7 @@ impl<'a> Tile<'a> {
         // SAFETY: a live block.
         let last = unsafe { LLVMGetLastInstruction(before) };
         let values = all(&mut self.k)?;
-        if self.version == Version::Border || ir.block() != before {
+        if !self.tests || self.version == Version::Border || ir.block() != before {
             return Ok(values);
         }
         // What a division stores itself is replaced: its user stands in for it.
