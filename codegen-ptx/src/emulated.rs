@@ -37,8 +37,8 @@ pub(crate) const EMU_BARRIER: &str = "pollyrs_rt_emu_barrier";
 /// Instructions of a kernel that the host's pipeline does not optimize: unrolled tiles would take most of the compile time (half of
 /// it in vectorizers), for a device on which nobody waits for speed.
 const LARGE: usize = 1500;
-/// The same with a call at each access.
-const LARGE_CHECKED: usize = 6000;
+/// The same with a call at each access. (18 steps of five points in a line, 5000 instructions in one block: constraint elimination takes gigabytes.)
+const LARGE_CHECKED: usize = 4000;
 
 /// The attribute by which our pass recognises kernels in a host module.
 pub const KERNEL_ATTRIBUTE: &str = "pollyrs-kernel";

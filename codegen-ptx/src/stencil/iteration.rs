@@ -175,16 +175,19 @@ impl Iteration<'_> {
         }
         t.tests = true;
         if test.is_none() {
-            let values: BTreeMap<_, _> = held.take().into_iter().collect();
-            for v in current.iter_mut().flatten().flatten() {
-                *v = values.get(v).copied().unwrap_or(*v);
-            }
-            for (user, v) in values {
-                // SAFETY: nothing else holds the user.
+            let mut values = BTreeMap::new();
+            for (user, v) in held.take() {
+                // A node may keep the row of another.
+                let v = values.get(&v).copied().unwrap_or(v);
+                values.insert(user, v);
+                // SAFETY: nothing but `current` holds the user.
                 unsafe {
                     LLVMReplaceAllUsesWith(user, v);
                     LLVMInstructionEraseFromParent(user);
                 }
+            }
+            for v in current.iter_mut().flatten().flatten() {
+                *v = values.get(v).copied().unwrap_or(*v);
             }
         }
         for i in nodes.iter().copied() {

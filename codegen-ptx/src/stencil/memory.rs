@@ -35,6 +35,7 @@ impl Tile<'_> {
         }
         let ir = self.k.ir;
         let plan = self.plan;
+        self.turn_over();
         for i in &plan.order {
             let n = &plan.nodes[*i];
             let (b, ty) = (n.buffer, self.elements[n.buffer].0);
@@ -56,6 +57,7 @@ impl Tile<'_> {
                 self.walks.insert((b, true), at);
             }
         }
+        self.turn_over();
         Ok(())
     }
 
@@ -100,7 +102,7 @@ impl Tile<'_> {
             0 => at,
             n => ir.element(ty, at, ir.mul(self.layout[b].line, ir.int(n as i64))),
         };
-        ir.element(ty, line, ir.int((cell % nx) as i64))
+        ir.element(ty, line, ir.int(self.stride() * (cell % nx) as i64))
     }
 
     /// Before a trip of the unrolled loop, which asks the cache for rows up to `last`: only if they are there.
@@ -232,6 +234,13 @@ impl Tile<'_> {
 
     /// A row of a live buffer at the start of the launch. Where rows are inside, it is the row that comes next.
     pub fn load_input(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
+        self.turn_over();
+        let values = self.load_columns(node, row);
+        self.turn_over();
+        Ok(self.to_own(self.plan.nodes[node].buffer, values?))
+    }
+
+    fn load_columns(&mut self, node: usize, row: LLVMValueRef) -> Result<Values> {
         let ir = self.k.ir;
         let b = self.plan.nodes[node].buffer;
         let (ty, align) = self.elements[b];
@@ -299,6 +308,14 @@ impl Tile<'_> {
 
     /// Stores a row of a final version, inside of the tile and the hull.
     pub(super) fn store_output(&mut self, node: usize, row: LLVMValueRef, values: &Values) -> Result<()> {
+        let values = self.to_memory(self.plan.nodes[node].buffer, values);
+        self.turn_over();
+        let stored = self.store_columns(node, row, &values);
+        self.turn_over();
+        stored
+    }
+
+    fn store_columns(&mut self, node: usize, row: LLVMValueRef, values: &Values) -> Result<()> {
         let ir = self.k.ir;
         let b = self.plan.nodes[node].buffer;
         let dst = self.destination(b)?;
@@ -330,7 +347,7 @@ impl Tile<'_> {
                 None => {
                     let line = self.columns[cell - cell % nx];
                     let first = ir.element(ty, dst, self.index(b, row, [c.at[0], line.at[1]]));
-                    ir.element(ty, first, ir.int((cell % nx) as i64))
+                    ir.element(ty, first, ir.int(self.stride() * (cell % nx) as i64))
                 }
             };
             let (store, next) =

@@ -27,6 +27,7 @@ mod points;
 mod ramp;
 mod rows;
 mod tile;
+mod turn;
 mod work;
 
 pub use work::work;

@@ -73,6 +73,8 @@ pub(super) struct Tile<'a> {
     /// The block's last output column along y and x.
     pub(super) last: [LLVMValueRef; 2],
     pub(super) columns: Vec<Column>,
+    /// The columns that a thread loads and stores, where these are others ([`super::turn`]), and their masks; or the thread's own, while `columns` are those.
+    pub(super) turned: Option<(Vec<Column>, Vec<Vec<LLVMValueRef>>)>,
     /// The block's output rows.
     pub(super) rows: [LLVMValueRef; 2],
     /// First and last iteration.
@@ -108,7 +110,7 @@ pub(super) struct Layout {
 }
 
 /// Threads of a warp.
-const WARP: u32 = 32;
+pub(super) const WARP: u32 = 32;
 
 impl<'a> Tile<'a> {
     #[allow(clippy::too_many_arguments)]
@@ -142,6 +144,7 @@ impl<'a> Tile<'a> {
             origin: [zero; 2],
             last: [zero; 2],
             columns: Vec::new(),
+            turned: None,
             rows: [zero; 2],
             begin: zero,
             end: zero,
@@ -163,6 +166,7 @@ impl<'a> Tile<'a> {
             t.layout.push(layout);
         }
         t.inside = t.masks();
+        t.prepare_turns();
         Ok(t)
     }
 
@@ -248,14 +252,22 @@ impl<'a> Tile<'a> {
         for (a, o) in own.iter_mut().enumerate() {
             *o = ir.add(*o, ir.mul(self.thread[a], self.number(i64::from(plan.config.cells[a]))));
         }
+        let column = |at: [LLVMValueRef; 2]| {
+            let is_output = |a: usize| self.both(at[a], output[a].0, output[a].1);
+            Column { at, output: self.mask(ir.and(is_output(0), is_output(1))) }
+        };
+        let mut columns = Vec::new();
         for cy in 0..plan.config.cells[0] {
             for cx in 0..plan.config.cells[1] {
-                let at = [ir.add(own[0], self.number(cy.into())), ir.add(own[1], self.number(cx.into()))];
-                let is_output = |a: usize| self.both(at[a], output[a].0, output[a].1);
-                let output = self.mask(ir.and(is_output(0), is_output(1)));
-                self.columns.push(Column { at, output });
+                columns.push(column([ir.add(own[0], self.number(cy.into())), ir.add(own[1], self.number(cx.into()))]));
             }
         }
+        if plan.turns() {
+            let first = ir.add(self.origin[1], self.thread[1]);
+            let line = |c: u32| column([own[0], ir.add(first, self.number((c * WARP).into()))]);
+            self.turned = Some(((0..plan.config.cells[1]).map(line).collect(), Vec::new()));
+        }
+        self.columns = columns;
         if plan.stencil.dims > 1 {
             let height = place.height;
             // The first block may have fewer rows, see the host's side.
@@ -334,7 +346,7 @@ impl<'a> Tile<'a> {
     }
 
     /// The masks of [`Tile::inside`].
-    fn masks(&self) -> Vec<Vec<LLVMValueRef>> {
+    pub(super) fn masks(&self) -> Vec<Vec<LLVMValueRef>> {
         let hulls = (0..self.plan.stencil.buffers.len()).map(Extent::Hull);
         self.masks_of(hulls.chain((0..self.plan.stencil.steps.len()).map(Extent::Step)))
     }

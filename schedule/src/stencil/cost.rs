@@ -51,15 +51,23 @@ const CYCLES_A_LAUNCH: f64 = 4000.0;
 const BYTES_A_CYCLE: f64 = 11.0;
 /// Points along each dimension of the grid for which a plan is chosen, in two and three dimensions; others rarely change the order.
 const USUAL_EXTENT: [i64; 2] = [3072, 384];
-/// And in one dimension, where arrays of some thousand points are as usual as those of some million.
-const USUAL_LINE: f64 = 262144.0;
-/// Cycles of a step of a block in one dimension that waits for nothing but its barrier and neighbours, and more for each warp: a launch of 16 and 32 steps
-/// with blocks of four warps takes 2.4 and 3.9 µs on 4000 points, with eight 2.6 and 5.3.
+/// And in one dimension, where arrays of some hundred thousand points are as usual as those of some million.
+const USUAL_LINES: [f64; 2] = [262144.0, 4194304.0];
+/// In one dimension blocks of one warp take the cycles of their instructions and of the lines of the cache that their accesses touch, and a launch these, on an H200 (heat1d and
+/// burgers1d, 4 to 16 columns, 8 to 48 steps, 262,144 to 16.8 million points): the program needs 5 µs for one, as long as there are fewer than a graph of launches holds.
+const CYCLES_A_LINE: f64 = 7500.0;
+/// Of larger blocks: cycles of a step that waits for nothing but its barrier and neighbours, and more for each warp: a launch of 16 and 32 steps
+/// with blocks of four warps takes 2.4 and 3.9 µs on 4000 points, with eight 2.6 and 5.3. Then what [`ISSUE`] is in more dimensions.
 const CYCLES_A_STEP: f64 = 140.0;
 const CYCLES_A_WARP: f64 = 8.0;
-/// In one dimension what [`ISSUE`] is in others, and how much longer blocks of at most four warps take.
 const ISSUE_OF_LINES: f64 = 0.46;
-const SMALL_BLOCK_OF_LINES: f64 = 1.145;
+/// How much longer those take than the formula says, beside blocks of one warp (order 8, reaction and diffusion).
+const LARGER_BLOCK_OF_LINES: f64 = 1.3;
+/// Registers of a thread in one dimension, and of each cell and live buffer: 31, 56 and 86 of 4, 8 and 12 floats, 48, 90 and 132 of doubles (ptxas 12.9).
+const BASE_OF_LINES: usize = 14;
+const REGISTERS_A_CELL: usize = 5;
+/// Instructions of a launch in one dimension, each of which a warp needs once, from which on warps wait for them: burgers1d has 1609 GStencil/s with 16 steps (1800) and 1230 with 24 (2700).
+const CACHED_OF_LINES: f64 = 2000.0;
 const MULTIPROCESSORS: i64 = 132;
 /// Instructions of the loop over rows beyond which warps wait for instructions (Nsight Compute: 6% of the samples at 1400; the best variants have up to 2400), and how
 /// much longer twice as many take.
@@ -104,15 +112,19 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     let cells = p.config.cells.iter().product::<u32>() as usize;
     let threads = p.config.threads.iter().product::<u32>() as usize;
     let words = |buffer: usize| (scop.array(s.buffers[buffer].array).elem.bytes() as usize).div_ceil(4);
-    let (mut registers, mut shared, mut slots, mut traffic) = (BASE_REGISTERS, 0, SLOTS_AN_ITERATION, 0.0);
+    let base = if s.dims == 1 { BASE_OF_LINES } else { BASE_REGISTERS };
+    let (mut registers, mut shared, mut slots, mut traffic) = (base, 0, SLOTS_AN_ITERATION, 0.0);
+    // Lines of the cache that a warp's accesses touch: a thread's cells are side by side, so that each access touches as many as there are cells.
+    let mut lines = 0.0;
     let mut fetched = BTreeSet::new();
     for (i, n) in p.nodes.iter().enumerate().filter(|(_, n)| n.needed) {
         let wide = words(n.buffer);
         shared = slot_end(p, i, shared, scop.array(s.buffers[n.buffer].array).elem.bytes() as usize);
-        registers += if s.dims == 1 {
-            cells * wide / 2
-        } else {
-            (n.window * cells + usize::from(n.step.is_none()) * cells) * wide
+        registers += match (s.dims, n.step) {
+            // A version takes the place of the one before it.
+            (1, None) => REGISTERS_A_CELL * cells * wide,
+            (1, _) => 0,
+            _ => (n.window * cells + usize::from(n.step.is_none()) * cells) * wide,
         };
         slots += SLOTS_SHARED * exchanged_cells(p, i).len() as f64 * wide as f64;
         // The arithmetic units for 64 bits are half as many.
@@ -121,6 +133,7 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
             None => {
                 slots += 4.0 + 1.5 * cells as f64;
                 traffic += 4.0 * each;
+                lines += each;
             }
             Some(k) if !s.steps[k].thin.is_empty() => {}
             Some(k) => {
@@ -133,11 +146,13 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
                 // The test, and the choice between the old value and the new one.
                 slots += 2.0 * (s.steps[k].lattices.len() * cells) as f64;
                 traffic += 1.0 * plain as f64 * each;
+                lines += plain as f64 * each;
             }
         }
         if n.output {
             slots += 6.0 + 2.0 * cells as f64;
             traffic += 4.0 * each;
+            lines += each;
         }
         // Tiles amid the grid have no cases.
         for r in n.reads.iter().filter(|r| r.case.is_none()) {
@@ -153,12 +168,13 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
             }
         }
     }
-    shared = shared.next_multiple_of(8) * p.slots;
+    let bytes = s.buffers.iter().map(|b| scop.array(b.array).elem.bytes() as usize).max().unwrap_or(0);
+    shared = (shared.next_multiple_of(8) * p.slots).max(p.turned_elements() * bytes);
     // Temporaries and what is loaded early come with the queues (ptxas 12.9; the kernel is held to what the model says).
-    registers += (registers - BASE_REGISTERS) * 2 / 7;
-    registers +=
-        p.nodes.iter().filter(|n| n.step.is_none()).map(|n| p.ahead * cells * words(n.buffer)).sum::<usize>();
     if s.dims > 1 {
+        registers += (registers - BASE_REGISTERS) * 2 / 7;
+        let inputs = p.nodes.iter().filter(|n| n.step.is_none());
+        registers += inputs.map(|n| p.ahead * cells * words(n.buffer)).sum::<usize>();
         // Not more than six: what the inner loop of many needs at once is less, the rest waits in local memory.
         let live = p.nodes.iter().filter(|n| n.step.is_none()).count().min(6);
         registers += live * (BUFFER_REGISTERS + SIDE_REGISTERS * cells);
@@ -177,7 +193,16 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     }
     // `traffic` is that of all threads; neighbours' halos come from the cache.
     let instances = super::instances(&s.steps).len() as f64 * (p.config.fuse / s.period) as f64;
-    let (time, points) = if s.dims == 1 { usual_line(p, &m) } else { usual_grid(p, &m) };
+    if s.dims == 1 {
+        let wide = s.buffers.iter().map(|b| (scop.array(b.array).elem.bytes() as usize).div_ceil(4)).max();
+        let long = slots / wide.unwrap_or(1) as f64 / CACHED_OF_LINES;
+        let longer = 1.0 + MISSED * (long - 1.0).max(0.0);
+        // Where rows change places: one line, and shared memory twice.
+        let touched = if p.turns() { 3.0 } else { cells as f64 };
+        m.point = longer * usual_line(p, &m, warps * touched * lines) / instances;
+        return m;
+    }
+    let (time, points) = usual_grid(p, &m);
     let compute = time
         * match warps {
             w if w > 16.0 => LARGE_BLOCK,
@@ -193,14 +218,23 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     m
 }
 
-/// The same for one dimension: a block computes node after node, each once, with a barrier between two.
-fn usual_line(p: &StencilPlan, m: &Model) -> (f64, f64) {
-    let steps = (1.0 + p.max_lag() as f64) * (CYCLES_A_STEP + CYCLES_A_WARP * m.warps);
-    let points = USUAL_LINE / MULTIPROCESSORS as f64;
-    let waves = (points / p.tile[2] as f64 / m.resident as f64).max(1.0);
-    let longer = if m.warps <= 4.0 && m.barriers { SMALL_BLOCK_OF_LINES } else { 1.0 };
-    let time = waves * (steps + ISSUE_OF_LINES * m.issue * m.resident as f64) + CYCLES_A_LAUNCH;
-    (longer * time, points)
+/// Cycles of a launch for a point in one dimension, where a block computes node after node, each once: the geometric mean of those of short lines and of long ones.
+fn usual_line(p: &StencilPlan, m: &Model, lines: f64) -> f64 {
+    let steps = 1.0 + p.max_lag() as f64;
+    let of_line = |extent: f64| {
+        let points = extent / MULTIPROCESSORS as f64;
+        let blocks = points / p.tile[2] as f64;
+        let compute = if m.barriers {
+            let waves = (blocks / m.resident as f64).max(1.0);
+            let of_step = CYCLES_A_STEP + CYCLES_A_WARP * m.warps;
+            LARGER_BLOCK_OF_LINES * waves * (steps * of_step + ISSUE_OF_LINES * m.issue * m.resident as f64)
+        } else {
+            blocks * m.issue
+        };
+        (CYCLES_A_LINE + compute + blocks * lines) / points
+    };
+    let [short, long] = USUAL_LINES.map(of_line);
+    (short * long).sqrt()
 }
 
 /// Cycles of a launch on the grid that the formula was fitted to, and how many of its points fall to a multiprocessor. The rows of a
