@@ -13,10 +13,10 @@ use super::emit::Carried;
 use super::ramp::Group;
 use super::tile::{Tile, Values, Version};
 use crate::error::Result;
-use pollyrs_schedule::planted::planted;
 use crate::quick;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::stencil::Exchange;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -150,14 +150,10 @@ impl Iteration<'_> {
             Ok(())
         };
         self.compute(t, nodes, current, hold)?;
-        let test = if ir.block() == before {
-            quick::quicken(&t.k, (!last.is_null()).then_some(last))
-        } else {
-            None
-        };
+        let test =
+            if ir.block() == before { quick::quicken(&t.k, (!last.is_null()).then_some(last)) } else { None };
         if let Some(test) = test {
-            let (exact, join) =
-                (ir.append_block(t.function, "exact"), ir.append_block(t.function, "quick"));
+            let (exact, join) = (ir.append_block(t.function, "exact"), ir.append_block(t.function, "quick"));
             let branch = ir.cond_br(quick::is_unusual(ir, test), exact, join);
             ir.mark_rare(branch);
             ir.at_end(exact);
@@ -199,8 +195,15 @@ impl Iteration<'_> {
     }
 }
 
-/// Whether the rows of these nodes can be computed again by one thread alone, and it pays.
+/// Whether the rows of these nodes can be computed again by one thread alone, and have divisions or roots for which that pays. Other rows are given to other threads
+/// and to memory as soon as they are there (reaction2d 342 for 319 GStencil/s on an H200).
 fn tests_together(t: &Tile<'_>, nodes: &[usize]) -> bool {
     let alone = !t.plan.config.is_warp() && t.plan.config.exchange == Exchange::Shared;
-    alone && nodes.len() > 1 && t.version != Version::Border && std::env::var("TT").is_err()
+    let exact = |i: &usize| {
+        let step = t.plan.nodes[*i].step.and_then(|s| t.plan.stencil.steps.get(s));
+        step.is_some_and(|s| {
+            t.k.scop.statements[s.stmt.0].body.iter().any(|i| quick::is_exact(i.0 as LLVMValueRef))
+        })
+    };
+    alone && t.version != Version::Border && nodes.iter().filter(|i| exact(i)).count() > 1
 }

@@ -259,7 +259,10 @@ impl<'a> Tile<'a> {
         let mut columns = Vec::new();
         for cy in 0..plan.config.cells[0] {
             for cx in 0..plan.config.cells[1] {
-                columns.push(column([ir.add(own[0], self.number(cy.into())), ir.add(own[1], self.number(cx.into()))]));
+                columns.push(column([
+                    ir.add(own[0], self.number(cy.into())),
+                    ir.add(own[1], self.number(cx.into())),
+                ]));
             }
         }
         if plan.turns() {

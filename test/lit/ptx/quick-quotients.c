@@ -1,8 +1,10 @@
 // Where a thread computes several points of a fused step, their exact divisions and roots are the instructions for usual operands, with one
-// test behind them; the exact operations are what it leads to, and all there is at borders. What may be approximate is left to the back end.
+// test behind them, of all steps of an iteration; the exact operations are what it leads to, and all there is at borders. Quotients by roots take their
+// reciprocals from the roots, whose mantissas must not be all ones. What may be approximate is left to the back end.
 //
 // RUN: %clang -O0 -Xclang -disable-O0-optnone -ffp-contract=off -fno-math-errno -emit-llvm -S %s -o %t.ll
-// RUN: %opt -passes='print<pollyrs-ptx;only-function=roots>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=roots>' -disable-output %t.ll 2>&1 | FileCheck %s --implicit-check-not=rcp.approx
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=roots;fuse-steps=2;stencil-shape=1x128x1x1x1>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=STEPS
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=quick>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=FAST --implicit-check-not=rcp.approx
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=wide>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=WIDE
 
@@ -10,11 +12,16 @@ float sqrtf(float);
 
 // CHECK: .entry roots_F
 // CHECK: rsqrt.approx.ftz.f32 [[NEAR:%[a-z0-9]+]], [[X:%[a-z0-9]+]];
-// CHECK: rcp.approx.ftz.f32
 // CHECK: fma.rn.f32
+// CHECK: or.b32 {{.*}}, -8388608;
 // CHECK: setp.{{.*}}{{1006632960|1006632961}};
 // CHECK-DAG: sqrt.rn.f32
 // CHECK-DAG: div.rn.f32
+// STEPS: .entry roots_F2
+// STEPS: rsqrt.approx
+// STEPS-NOT: {{1006632960|1006632961}}
+// STEPS: rsqrt.approx
+// STEPS: setp.{{.*}}{{1006632960|1006632961}};
 void roots(int steps, int n, float a[2][n][n]) {
   for (int t = 0; t < steps; t++)
     for (int i = 1; i < n - 1; i++)
