@@ -19,11 +19,12 @@
 //!   are normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never pass. `test/programs/stencil_quotients.c`
 //!   has operands on both sides of the test.
 //! - A quotient by a root takes the reciprocal that the root's own steps have found, `R`, instead of another seed. Markstein's method is right if the reciprocal of the root `b` after
-//!   its last step is the double (or float) next to `1/b`. That step's is `R(1 + e)`, rounded, with `e = 1 - bR`, that is `(1 - e^2)/b`: another one only if `1/b` is above the middle of two doubles
-//!   by at most `e^2/b`. `b` and `R` are rounded, and `R`'s seed adds `2^-54.3` (largest of 2^33 measured), so that `|e| < 2^-52`. With `b = B 2^-52` and the middle `M 2^-54`
-//!   that leaves `BM = 2^106 - c` with `c < 4`, which few integers `B` of 53 bits fulfil: 33, found by factoring. With the operands that have such roots, and those with `c` up to 32, in all binades that pass, the device's
-//!   reciprocals are right but for `B = 2^53 - 1`; of floats, all operands that pass were tried, with the same one exception. Mantissas of ones (of doubles: in the lower word) are unusual, therefore.
-//!   `test/programs/root_quotients.c` divides by them.
+//!   its last step is the number next to `1/b`. That step's is `R(1 + e)`, rounded, with `e = 1 - bR`, that is `(1 - e^2)/b`: another number only if `1/b` is above the middle of two
+//!   by at most `e^2/b`. *Doubles*: `b` and `R` are rounded, and `R`'s seed adds `2^-54.3` (largest of 2^33 measured), so that `|e| < 2^-52`. With `b = B 2^-52` and the middle `M 2^-54`
+//!   that leaves `BM = 2^106 - c` with `c < 4`, which few integers `B` of 53 bits fulfil: 33, found by factoring. With the operands that have such roots, and those with `c` up to 32, in all binades that pass,
+//!   the device's reciprocals are right but for `B = 2^53 - 1`. Roots whose lower words are all ones are unusual, therefore. *Floats*: one unit is added to `R`; of all operands that pass the device's
+//!   reciprocals are right but for 22 in each two binades, with which the quotients of all 2^23 mantissas are right (without the unit four, of which a root of ones has wrong quotients).
+//!   `test/programs/root_quotients.c` divides by such roots.
 //! - On the host the abstract functions are the exact operations.
 //! - Operations that the program's flags allow to be approximate stay as they are.
 
@@ -74,11 +75,11 @@ pub(crate) fn quicken(k: &KernelBuilder<'_>, after: Option<LLVMValueRef>) -> Opt
             let far = far(k, v, wide, any_sign);
             test = Some(maximum(k.ir, test, far));
         }
-        if let (Operation::Divide, root) = (operation, operand(i, 1))
+        if let (Operation::Divide, 1, root) = (operation, wide, operand(i, 1))
             && usual.contains(&(root as usize))
             && divisors.insert(root)
         {
-            let mantissa = pure(k, FAR, k.ir.i32_type(), &[mantissa(k.ir, root, wide)]);
+            let mantissa = pure(k, FAR, k.ir.i32_type(), &[low_word(k.ir, root)]);
             most = Some(maximum(k.ir, most, mantissa));
         }
         let name = if operation == Operation::Divide { DIVIDE } else { ROOT }[wide];
@@ -176,11 +177,8 @@ fn high(ir: &Ir, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
     ir.trunc(ir.binary(LLVMOpcode::LLVMLShr, bits, ir.int(32)), ir.i32_type())
 }
 
-/// All ones if those of the mantissa are, or, of a double, the lower of them.
-fn mantissa(ir: &Ir, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
-    if wide == 0 {
-        return ir.or(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i32_type()), ir.int32(0xff80_0000));
-    }
+/// The low word of a double.
+fn low_word(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
     ir.trunc(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i64_type()), ir.i32_type())
 }
 
@@ -292,7 +290,14 @@ impl Reals<'_> {
             (reciprocal, half)
         };
         let root = self.product(x, reciprocal);
-        (self.fma(self.fma(self.negated(root), root, x), half, root), reciprocal)
+        // One unit up, see the invariants.
+        let above =
+            |v| self.ir.add(self.ir.cast(LLVMOpcode::LLVMBitCast, v, self.ir.i32_type()), self.ir.int32(1));
+        let for_quotients = match self.wide {
+            0 => self.ir.cast(LLVMOpcode::LLVMBitCast, above(reciprocal), real(self.ir, 0)),
+            _ => reciprocal,
+        };
+        (self.fma(self.fma(self.negated(root), root, x), half, root), for_quotients)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 27] = [
+pub const BUGS: [(&str, &str); 28] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -24,6 +24,7 @@ pub const BUGS: [(&str, &str); 27] = [
     ("lag", "stencil: a step does not wait for the barrier that its neighbours' values need"),
     ("slots", "stencil: one slot too few for values in flight"),
     ("row-barrier", "stencil: no barrier between rows"),
+    ("turn", "stencil: lanes change places without waiting for each other"),
     ("ramp", "stencil: rows at the start of a block are left out although a later step reads them"),
     ("side-columns", "stencil: all blocks at the sides compute the first column"),
     ("phases", "time tiles: the phases of a time tile are reversed"),

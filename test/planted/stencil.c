@@ -13,6 +13,13 @@ static void heat(int steps, int m, int n, float A[2][m][n]) {
                                0.21f * A[t % 2][i][j - 1] + 0.18f * A[t % 2][i][j + 1];
 }
 
+/* In one dimension blocks are warps. */
+static void line(int steps, int n, float A[2][n]) {
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      A[(t + 1) % 2][i] = 0.3f * A[t % 2][i - 1] + 0.4f * A[t % 2][i] + 0.29f * A[t % 2][i + 1];
+}
+
 /* Deep enough for a loop of its own at the start of a block. */
 static void heat3(int steps, int n, int m, int o, float A[2][n][m][o]) {
   for (int t = 0; t < steps; t++)
@@ -31,6 +38,9 @@ int main(void) {
   heat(25, M, N, (void *)a);
   for (int i = 0; i < 2 * M * N; i++)
     d[i] = a[i];
+  line(40, 3000, (void *)a);
+  for (int i = 0; i < 2 * 3000; i++)
+    d[i] += a[i];
   heat3(10, 46, 36, 140, (void *)a);
   for (int i = 0; i < 2 * L; i++)
     d[i] += a[i];

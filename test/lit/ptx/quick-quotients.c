@@ -1,19 +1,20 @@
 // Where a thread computes several points of a fused step, their exact divisions and roots are the instructions for usual operands, with one
 // test behind them, of all steps of an iteration; the exact operations are what it leads to, and all there is at borders. Quotients by roots take their
-// reciprocals from the roots, whose mantissas must not be all ones. What may be approximate is left to the back end.
+// reciprocals from the roots, of floats one unit up; roots of doubles must not be all ones below. What may be approximate is left to the back end.
 //
 // RUN: %clang -O0 -Xclang -disable-O0-optnone -ffp-contract=off -fno-math-errno -emit-llvm -S %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=roots>' -disable-output %t.ll 2>&1 | FileCheck %s --implicit-check-not=rcp.approx
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=roots;fuse-steps=2;stencil-shape=1x128x1x1x1>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=STEPS
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=quick>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=FAST --implicit-check-not=rcp.approx
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=wide>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=WIDE
+// RUN: %opt -passes='print<pollyrs-ptx;only-function=wide_roots>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=ONES
 
 float sqrtf(float);
 
 // CHECK: .entry roots_F
 // CHECK: rsqrt.approx.ftz.f32 [[NEAR:%[a-z0-9]+]], [[X:%[a-z0-9]+]];
+// CHECK: add.s32 {{%[a-z0-9]+}}, [[NEAR]], 1;
 // CHECK: fma.rn.f32
-// CHECK: or.b32 {{.*}}, -8388608;
 // CHECK: setp.{{.*}}{{1006632960|1006632961}};
 // CHECK-DAG: sqrt.rn.f32
 // CHECK-DAG: div.rn.f32
@@ -49,4 +50,17 @@ void wide(int steps, int n, double a[2][n][n]) {
     for (int i = 1; i < n - 1; i++)
       for (int j = 1; j < n - 1; j++)
         a[(t + 1) % 2][i][j] = a[t % 2][i][j - 1] / a[t % 2][i + 1][j];
+}
+
+// ONES: .entry wide_roots_F
+// ONES: rsqrt.approx.ftz.f64
+// ONES-NOT: rcp.approx
+// ONES: setp.{{eq|ne}}.b32 {{.*}}, -1;
+// ONES: sqrt.rn.f64
+double sqrt(double);
+void wide_roots(int steps, int n, double a[2][n][n]) {
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        a[(t + 1) % 2][i][j] = a[t % 2][i][j - 1] / sqrt(a[t % 2][i + 1][j]);
 }
