@@ -154,6 +154,8 @@ pub struct Buffer {
 pub enum NotStencil {
     #[error("the statements are not all nests of one to three dimensions under a time loop")]
     Shape,
+    #[error("there are more statements than steps are fused of")]
+    Many,
     #[error("a statement may or may not write, or writes nothing")]
     Writes,
     #[error("a value crosses statements in a scalar")]

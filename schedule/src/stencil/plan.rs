@@ -183,8 +183,13 @@ const HEAVY_WORK: f64 = 40.0;
 /// with exact divisions (47) 582 and 602 with one, where laplacian2d (5) has 1906 with three and 1555 with two, heat2d (9) 1028 and 924.
 const WORK_OF_TWO: f64 = 18.0;
 
-/// Shapes that are tried: threads and cells along y and x. `work`: the most of a point; `wide`: whether elements have 64 bits.
-fn shapes(dims: usize, work: f64, wide: bool) -> Vec<([u32; 2], [u32; 2])> {
+/// Live buffers from which on warps alone are tried in two dimensions, and the registers that these may need by the model, though some wait in local memory: on an H200 lattice2d (nine) has 72
+/// GStencil/s with warps and four steps, 66 and 62 with the best of larger blocks, 32 with one step a launch; in doubles 35, 30 and 22.
+const MANY_BUFFERS: usize = 6;
+const MANY_REGISTERS: usize = 320;
+
+/// Shapes that are tried: threads and cells along y and x. `work`: the most of a point; `wide`: whether elements have 64 bits; `live`: how many buffers.
+fn shapes(dims: usize, work: f64, wide: bool, live: usize) -> Vec<([u32; 2], [u32; 2])> {
     let pairs = |t: &[[u32; 2]], c: &[[u32; 2]]| -> Vec<_> {
         t.iter().flat_map(|t| c.iter().map(|c| (*t, *c))).collect()
     };
@@ -197,6 +202,9 @@ fn shapes(dims: usize, work: f64, wide: bool) -> Vec<([u32; 2], [u32; 2])> {
         }
         2 => {
             let mut all = pairs(&[[1, 256], [1, 128]], &[[1, 2], [1, 1]]);
+            if live >= MANY_BUFFERS {
+                all.push(([1, WARP], [1, 1]));
+            }
             if work < WORK_OF_TWO {
                 all.extend(pairs(&[[1, 192], [1, 128]], &[[1, 3]]));
             }
@@ -233,9 +241,12 @@ pub fn plans(
     let of_points = stencil.steps.iter().filter_map(|s| work.get(s.stmt.0).copied());
     let most_work = of_points.fold(0.0, f64::max);
     let wide = stencil.buffers.iter().any(|b| scop.array(b.array).elem.bytes() > 4);
+    let live = stencil.buffers.iter().filter(|b| b.live).count();
     let shapes: Vec<_> = match wish.shape {
         Some(shape) => vec![shape],
-        None => shapes(stencil.dims, most_work, wide).into_iter().map(|(t, c)| (t, c, false, 1)).collect(),
+        None => {
+            shapes(stencil.dims, most_work, wide, live).into_iter().map(|(t, c)| (t, c, false, 1)).collect()
+        }
     };
     let wanted = wish.fuse.map(|f| (f / stencil.period).max(1));
     let deepest = if stencil.dims == 1 { 32 } else { MAX_STEPS };
@@ -250,10 +261,13 @@ pub fn plans(
                 let exchange = exchange(scop, stencil, threads, cells, work);
                 Config { fuse, threads, cells, apart, rows, complete: false, fixed, near, exchange }
             });
-            let ways = ways.into_iter().filter(|c| !c.near || most_work < HEAVY_WORK || wish.shape.is_some());
+            let narrow = threads == [1, WARP] && live >= MANY_BUFFERS;
+            let nearly = most_work < HEAVY_WORK || narrow || wish.shape.is_some();
+            let ways = ways.into_iter().filter(|c| !c.near || nearly);
             let p = ways.filter_map(|config| planned(scop, stencil, config, work));
             let p = p.min_by(|a, b| a.model.point.total_cmp(&b.model.point));
-            let fits = p.as_ref().is_some_and(|p| wish.shape.is_some() || p.model.registers <= MAX_REGISTERS);
+            let most = if narrow { MANY_REGISTERS } else { MAX_REGISTERS };
+            let fits = p.as_ref().is_some_and(|p| wish.shape.is_some() || p.model.registers <= most);
             if let Some(p) = p.filter(|_| fits)
                 && best.as_ref().is_none_or(|b| p.model.point < b.model.point)
             {

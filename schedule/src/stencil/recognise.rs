@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Periods that are tried: two and three time levels in one array are common, four is the last that is cheap to unroll.
 const MAX_PERIOD: i64 = 4;
 /// More statements than this are no stencil that fusing helps.
-pub(super) const MAX_STATEMENTS: usize = 8;
+pub(super) const MAX_STATEMENTS: usize = 16;
 
 /// The stencil that `scop` is, or why it is none. The order of the steps has been proved against the flow dependences.
 pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<Stencil, NotStencil>> {
@@ -51,8 +51,11 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
     for s in &scop.statements {
         n = n.max(s.domain.dim(isl::DimType::Set)? as usize);
     }
-    if !(2..=4).contains(&n) || scop.statements.len() > MAX_STATEMENTS {
+    if !(2..=4).contains(&n) {
         return Ok(Err(NotStencil::Shape));
+    }
+    if scop.statements.len() > MAX_STATEMENTS {
+        return Ok(Err(NotStencil::Many));
     }
     if scop.arrays.iter().any(|a| !a.is_memory()) {
         return Ok(Err(NotStencil::Scalars));
