@@ -241,12 +241,7 @@ pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<LLVMBasicBlock
         return Ok(None);
     }
     let Some(test) = quick::quicken(k, (!last.is_null()).then_some(last)) else { return Ok(None) };
-    let ir = k.ir;
-    // SAFETY: a live block of a function.
-    let function = unsafe { LLVMGetBasicBlockParent(block) };
-    let (exact, join) = (ir.append_block(function, "exact"), ir.append_block(function, "quick"));
-    ir.mark_rare(ir.cond_br(quick::is_unusual(ir, test), exact, join));
-    ir.at_end(exact);
+    let [_, join] = quick::branch(k.ir, test);
     if let Some(batch) = &mut k.windows.batch {
         (batch.happens, batch.exactly) = (None, Some(0));
     }

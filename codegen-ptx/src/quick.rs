@@ -106,9 +106,15 @@ fn maximum(ir: &Ir, a: Option<LLVMValueRef>, b: LLVMValueRef) -> LLVMValueRef {
     a.map_or(b, |a| ir.select(ir.icmp(LLVMIntUGT, a, b), a, b))
 }
 
-/// Whether some operand of a test is unusual.
-pub(crate) fn is_unusual(ir: &Ir, test: LLVMValueRef) -> LLVMValueRef {
-    ir.icmp(LLVMIntUGT, test, ir.int32(LIMIT))
+/// A branch on a test: where some operand is unusual, to the first of two new blocks of the builder's function, in which the builder is afterwards; else to the second.
+pub(crate) fn branch(ir: &Ir, test: LLVMValueRef) -> [LLVMBasicBlockRef; 2] {
+    // SAFETY: a live block of a function.
+    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let blocks = ["exact", "quick"].map(|name| ir.append_block(function, name));
+    let unusual = ir.icmp(LLVMIntUGT, test, ir.int32(LIMIT));
+    ir.mark_rare(ir.cond_br(unusual, blocks[0], blocks[1]));
+    ir.at_end(blocks[0]);
+    blocks
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

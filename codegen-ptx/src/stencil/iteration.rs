@@ -153,10 +153,7 @@ impl Iteration<'_> {
         let test =
             if ir.block() == before { quick::quicken(&t.k, (!last.is_null()).then_some(last)) } else { None };
         if let Some(test) = test {
-            let (exact, join) = (ir.append_block(t.function, "exact"), ir.append_block(t.function, "quick"));
-            let branch = ir.cond_br(quick::is_unusual(ir, test), exact, join);
-            ir.mark_rare(branch);
-            ir.at_end(exact);
+            let [_, join] = quick::branch(ir, test);
             t.begin_iteration();
             self.compute(t, nodes, &mut exactly, |_, _, _| Ok(()))?;
             let from = ir.block();

@@ -503,11 +503,7 @@ impl<'a> Tile<'a> {
             }
             return Ok(values);
         };
-        let (exact, join) =
-            (ir.append_block(self.function, "exact"), ir.append_block(self.function, "quick"));
-        let branch = ir.cond_br(quick::is_unusual(ir, test), exact, join);
-        ir.mark_rare(branch);
-        ir.at_end(exact);
+        let [_, join] = quick::branch(ir, test);
         let exactly = all(&mut self.k)?;
         let from = ir.block();
         ir.br(join);
