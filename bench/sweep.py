@@ -3,7 +3,7 @@
 
     bench/sweep.py DIR KERNEL[:TYPE] [--shapes TYxTXxCYxCXxL,...] [--fuse N,...] [--add NAME=VALUE ...]
 
-compiles bench/stencils/KERNEL.c once with the model's choice (`auto`) and once for each shape and depth (see the README for both) into DIR, which may
+compiles bench/stencils/KERNEL.c once with the model's choice (`auto`) and once for each shape and depth (docs/reference/plugin-options.md has both) into DIR, which may
 hold other sweeps already. On the machine with the GPU, `DIR/run.py [STEPS N]` runs all that is there, compares what they print at the timed size, and
 prints a table: kernel time, GStencil/s, and of the chosen one how far it is from the best.
 """

@@ -1,4 +1,4 @@
-"""The README's lines for Cargo: a package with a library and a build script, compiled with and without the plugin, where there is a rustc with
+"""The lines for Cargo in docs/how-to/cargo.md: a package with a library and a build script, compiled with and without the plugin, where there is a rustc with
 the plugin's LLVM."""
 
 import shutil
