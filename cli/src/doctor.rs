@@ -151,8 +151,8 @@ fn ptxas() -> Finding {
             Verdict::Note,
             "ptxas",
             "none",
-            "kernels are compiled by the driver when they first run (up to a second each; it caches them); scripts/setup fetches \
-             ptxas, or set POLLYRS_PTXAS, or install the CUDA toolkit",
+            "the driver compiles kernels when they first run (up to a second each; it caches them); they are as fast then, programs have code for \
+             each generation of GPUs; scripts/setup fetches ptxas, or set POLLYRS_PTXAS, or install the CUDA toolkit",
         ),
     }
 }
@@ -254,12 +254,33 @@ fn one_device(api: &Api, ordinal: i32) -> Finding {
     }
     // SAFETY: the array ends in a NUL that the driver was not told about.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
-    let found =
-        format!("{ordinal}: {name}, sm_{major}{minor}, {:.1} GiB", memory as f64 / f64::from(1 << 30));
-    if major >= 7 {
-        return ok("device", found);
+    let mut shared = 0;
+    // SAFETY: an out-pointer to a local variable.
+    let told = unsafe { api.device_attribute(&mut shared, driver::ATTRIBUTE_SHARED_BYTES, device) };
+    one_generation(ordinal, &name, (major, minor), memory, told.ok().map(|()| shared))
+}
+
+/// `shared`: bytes of shared memory that a block may have.
+fn one_generation(
+    ordinal: i32,
+    name: &str,
+    (major, minor): (i32, i32),
+    memory: usize,
+    shared: Option<i32>,
+) -> Finding {
+    let gib = memory as f64 / f64::from(1 << 30);
+    let mut found = format!("{ordinal}: {name}, sm_{major}{minor}, {gib:.1} GiB");
+    if let Some(bytes) = shared {
+        found.push_str(&format!(", {} KiB of shared memory a block", bytes / 1024));
     }
-    let remedy = "kernels are for sm_70 and later unless compiled with --pollyrs-arch=sm_60";
+    let remedy = match major {
+        8.. => return ok("device", found),
+        7 => {
+            "no tensor cores for doubles and no asynchronous copies before sm_80: products of doubles are computed point by point; those \
+             whose tiles need more shared memory stay on the CPU"
+        }
+        _ => "kernels are for sm_70 and later unless compiled with --pollyrs-arch=sm_60",
+    };
     finding(Verdict::Note, "device", found, remedy)
 }
 
@@ -343,6 +364,16 @@ mod tests {
         assert_eq!(residency_of("6.11.2-amd64").verdict, Verdict::Ok);
         assert_eq!(residency_of("6.1.0-41-amd64").verdict, Verdict::Note);
         assert_eq!(residency_of("7.0").verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn generations_that_lose_something() {
+        let of = |version, shared| one_generation(0, "GPU", version, 16 << 30, shared);
+        assert_eq!(of((9, 0), None).to_string(), "ok    device         0: GPU, sm_90, 16.0 GiB");
+        let volta = of((7, 0), Some(98304));
+        assert_eq!(volta.found, "0: GPU, sm_70, 16.0 GiB, 96 KiB of shared memory a block");
+        assert!(volta.verdict == Verdict::Note && volta.remedy.contains("tensor cores"), "{volta}");
+        assert!(of((6, 1), None).remedy.contains("--pollyrs-arch=sm_60"));
     }
 
     #[test]

@@ -149,6 +149,7 @@ pub(crate) fn finish(
         block: [1; 3],
         has_barrier: k.has_barrier,
         shared_bytes: k.tiled.as_ref().map_or(k.windows.shared_bytes, |t| t.shared_bytes),
+        plain_shared_bytes: k.tiled.as_ref().map_or(k.windows.shared_bytes, |t| t.plain_shared_bytes),
         exchange_bytes: 0,
         slice_tiles: crate::slice::slice_tiles(k)?,
     };

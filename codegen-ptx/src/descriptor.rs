@@ -13,6 +13,7 @@ use pollyrs_scop::ArrayId;
 const ABI_VERSION: u32 = 8;
 const KERNEL_HAS_BARRIER: u32 = 1;
 const KERNEL_CHECKED: u32 = 2;
+const KERNEL_PLAIN_SHIFT: u32 = 8;
 
 /// Device code of all kernels of a SCoP.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +54,9 @@ pub fn build(
         let mut flags = if k.has_barrier { KERNEL_HAS_BARRIER } else { 0 };
         if plan.checked {
             flags |= KERNEL_CHECKED;
+        }
+        if k.plain_shared_bytes < k.dynamic_shared_bytes() {
+            flags |= k.plain_shared_bytes.div_ceil(1024) << KERNEL_PLAIN_SHIFT;
         }
         let block: Vec<LLVMValueRef> = k.block.iter().map(|b| ir.int32(*b)).collect();
         kernels.push(g.structure(&[

@@ -84,6 +84,8 @@ pub struct KernelInfo {
     pub has_barrier: bool,
     /// Shared memory a block.
     pub shared_bytes: u32,
+    /// How much of it code without operations of warps needs.
+    pub plain_shared_bytes: u32,
     /// Shared memory behind it that only the emulated device needs.
     pub exchange_bytes: u32,
     /// Blocks of so many neighbouring tiles along the first dimension of the grid are neighbours: what slices consist of. 0: it is launched as a whole.

@@ -58,6 +58,7 @@ fn same_launch(a: &KernelInfo, b: &KernelInfo) -> bool {
         && a.block == b.block
         && a.has_barrier == b.has_barrier
         && a.shared_bytes == b.shared_bytes
+        && a.plain_shared_bytes == b.plain_shared_bytes
         && a.exchange_bytes == b.exchange_bytes
 }
 

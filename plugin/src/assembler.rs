@@ -30,18 +30,33 @@ pub struct Assembler {
 
 /// What is to be made of the kernels of a SCoP.
 pub struct Job {
-    /// For the PTX that goes along, and its architecture: 70 for `sm_70`.
-    pub module: codegen::DeviceModule,
+    /// PTX for each generation that has code of its own, by ascending architecture.
+    pub texts: Vec<Text>,
+    /// Or why there is none.
+    pub cubin: Result<CubinJob, String>,
+}
+
+/// Kernels for devices from an architecture on.
+pub struct Text {
+    /// 70 for `sm_70`.
     pub arch: u32,
-    pub cubin: Option<CubinJob>,
+    pub module: codegen::DeviceModule,
 }
 
 /// A cubin, for those who need not wait for the driver's compiler.
 pub struct CubinJob {
     pub ptxas: PathBuf,
     pub arch: u32,
-    /// Where this architecture's kernels are others than those of the PTX.
-    pub module: Option<codegen::DeviceModule>,
+    /// Which of the job's texts it is made of.
+    pub text: usize,
+}
+
+/// Device code of a SCoP.
+pub struct Code {
+    /// The one that is loaded first in front.
+    pub images: Vec<codegen::Image>,
+    /// Why no cubin is among them.
+    pub missing: Option<String>,
 }
 
 /// A job under way.
@@ -50,7 +65,7 @@ pub struct Assembling {
 }
 
 struct Done {
-    images: Result<Vec<codegen::Image>, codegen::CodegenError>,
+    code: Result<Code, codegen::CodegenError>,
     /// Of this thread's processor.
     lowering: Duration,
     /// On the clock on the wall: it is another program.
@@ -102,30 +117,37 @@ fn run(job: &Job) -> Done {
     let start = timing::now();
     let mut assembling = Duration::ZERO;
     let mut make = || {
-        let ptx = job.module.ptx()?;
+        let texts = job.texts.iter().map(|t| t.module.ptx()).collect::<Result<Vec<_>, _>>()?;
         let mut images = Vec::new();
-        if let Some(cubin) = &job.cubin {
-            let own = cubin.module.as_ref().map(codegen::DeviceModule::ptx).transpose()?;
-            let wall = Instant::now();
-            // A tool that fails is no reason to give up: the driver compiles the PTX.
-            if let Ok(data) = codegen::assemble(own.as_ref().unwrap_or(&ptx), &cubin.ptxas, cubin.arch) {
-                images.push(codegen::Image { kind: codegen::ImageKind::Cubin, arch: cubin.arch, data });
+        let missing = match &job.cubin {
+            Ok(cubin) => {
+                let wall = Instant::now();
+                let data = codegen::assemble(&texts[cubin.text], &cubin.ptxas, cubin.arch);
+                assembling = wall.elapsed();
+                // A tool that fails is no reason to give up: the driver compiles the PTX.
+                let kind = codegen::ImageKind::Cubin;
+                data.map(|data| images.push(codegen::Image { kind, arch: cubin.arch, data }))
+                    .map_err(|e| e.to_string())
+                    .err()
             }
-            assembling = wall.elapsed();
+            Err(why) => Some(why.clone()),
+        };
+        for (text, ptx) in job.texts.iter().zip(texts).rev() {
+            let kind = codegen::ImageKind::Ptx;
+            images.push(codegen::Image { kind, arch: text.arch, data: ptx.into_bytes() });
         }
-        images.push(codegen::Image { kind: codegen::ImageKind::Ptx, arch: job.arch, data: ptx.into_bytes() });
-        Ok(images)
+        Ok(Code { images, missing })
     };
-    let images = make();
-    Done { images, lowering: timing::now().saturating_sub(start), assembling }
+    let code = make();
+    Done { code, lowering: timing::now().saturating_sub(start), assembling }
 }
 
 impl Assembling {
-    /// The images, the one that is loaded first in front.
+    /// The code, once it is done.
     ///
     /// # Errors
     /// Those of [`codegen::DeviceModule::ptx`]; [`codegen::CodegenError::Internal`] where there was no thread, or it panicked.
-    pub fn wait(mut self, timer: &Timer) -> Result<Vec<codegen::Image>, codegen::CodegenError> {
+    pub fn wait(mut self, timer: &Timer) -> Result<Code, codegen::CodegenError> {
         let failed = |what: &str| codegen::CodegenError::Internal(what.into());
         let thread = self.thread.take().ok_or_else(|| failed("no thread for the device's code"))?;
         let done = thread.join().map_err(|_| failed("the thread of the device's code panicked"))?;
@@ -133,7 +155,7 @@ impl Assembling {
         if !done.assembling.is_zero() {
             timer.add(Phase::Ptxas, done.assembling);
         }
-        done.images
+        done.code
     }
 }
 

@@ -2,7 +2,7 @@
 //! the original body's place.
 
 use crate::PluginError;
-use crate::assembler::{Assembler, Assembling, CubinJob, Job};
+use crate::assembler::{Assembler, Assembling, Code, CubinJob, Job, Text};
 use crate::budget;
 use crate::holds;
 use crate::options::{CubinMode, Options};
@@ -33,6 +33,8 @@ pub struct Compiled {
     pub kernels: codegen::KernelModule,
     /// PTX and machine code, in the making.
     pub device: Option<Assembling>,
+    /// Both, once they are made.
+    pub code: Option<Code>,
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: Vec<Option<Footprint>>,
     pub work: WorkEstimate,
@@ -88,22 +90,28 @@ pub fn device_code(
         let ptx_options = codegen::PtxOptions { arch, ..Default::default() };
         timer.time(Phase::Device, || codegen::prepare_ptx(kernels, &ptx_options))
     };
-    let cubin_arch = match options.cubin {
-        CubinMode::Off => None,
-        CubinMode::Auto => tools::ptxas().map(|p| (p, DEFAULT_CUBIN_ARCH.max(options.arch))),
-        CubinMode::Arch(a) => tools::ptxas().map(|p| (p, a)),
+    let later = kernels.generations().iter().copied().filter(|g| *g > options.arch);
+    let texts = std::iter::once(options.arch).chain(later);
+    let texts = texts.map(|arch| Ok(Text { arch, module: module_for(arch)? }));
+    let texts = texts.collect::<Result<Vec<_>, codegen::CodegenError>>()?;
+    let cubin = cubin(options, assembler, &texts);
+    Ok(Some(assembler.start(Job { texts, cubin })))
+}
+
+/// The cubin that is to be made of one of these texts, or why none is.
+fn cubin(options: &Options, assembler: &Assembler, texts: &[Text]) -> Result<CubinJob, String> {
+    let arch = match options.cubin {
+        CubinMode::Off => return Err("cubin=off".into()),
+        CubinMode::Auto => DEFAULT_CUBIN_ARCH.max(options.arch),
+        CubinMode::Arch(arch) => arch,
     };
-    let module = module_for(options.arch)?;
+    let ptxas = tools::ptxas().ok_or("no ptxas was found")?;
+    let text = texts.iter().rposition(|t| t.arch <= arch).unwrap_or(0);
     // An architecture that is asked for is always there.
-    let admitted = |_: &_| matches!(options.cubin, CubinMode::Arch(_)) || assembler.admits(&module);
-    let cubin = cubin_arch.filter(admitted).map(|(ptxas, arch)| {
-        let own = kernels.has_products() && arch != options.arch;
-        let module = own.then(|| module_for(arch)).transpose()?;
-        Ok::<_, codegen::CodegenError>(CubinJob { ptxas, arch, module })
-    });
-    let cubin = cubin.transpose()?;
-    let job = Job { module, arch: options.arch, cubin };
-    Ok(Some(assembler.start(job)))
+    if options.cubin == CubinMode::Auto && !assembler.admits(&texts[text].module) {
+        return Err("ptxas gets no more code of this file".into());
+    }
+    Ok(CubinJob { ptxas, arch, text })
 }
 
 /// What a rewrite needs beside the SCoPs.
@@ -182,7 +190,7 @@ fn rewrite_clone(
             Some(parts) => parts,
             None => break,
         };
-        let images = c.device.take().map_or(Ok(Vec::new()), |job| job.wait(timer))?;
+        c.code = c.device.take().map(|job| job.wait(timer)).transpose()?;
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
             let lower =
@@ -203,7 +211,7 @@ fn rewrite_clone(
             scop: &c.scop,
             mapped: &c.mapped,
             kernels: c.kernels.kernels(),
-            images: &images,
+            images: c.code.as_ref().map_or(&[], |code| &code.images),
             emulated: emulated.as_deref(),
             checked: options.targets.checked,
             footprints: &c.footprints,

@@ -442,8 +442,9 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     }
     let device = device.map_err(generated)?;
     if stage == Stage::Ptx {
-        let images = device.map_or(Ok(Vec::new()), |job| job.wait(timer)).map_err(generated)?;
-        for i in images.iter().filter(|i| i.kind == codegen::ImageKind::Ptx) {
+        let code = device.map(|job| job.wait(timer)).transpose().map_err(generated)?;
+        let asked = |i: &&codegen::Image| i.kind == codegen::ImageKind::Ptx && i.arch == options.arch;
+        for i in code.iter().flat_map(|code| &code.images).filter(asked) {
             eprintln!("{}", String::from_utf8_lossy(&i.data));
         }
         return Ok(None);
@@ -456,7 +457,8 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         None => timer.time(Phase::Estimates, || slices::of(&scop, &mapped))?,
     };
     let (tuned, entry) = (None, None);
-    Ok(Some(Compiled { scop, mapped, kernels, device, footprints, work, slices, fused, tuned, entry }))
+    let code = None;
+    Ok(Some(Compiled { scop, mapped, kernels, device, code, footprints, work, slices, fused, tuned, entry }))
 }
 
 /// By `ArrayId`; `None` for what is not memory.

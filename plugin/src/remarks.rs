@@ -1,9 +1,11 @@
 //! LLVM remarks: every SCoP and every refusal, at its place in the source.
 
 use crate::PluginError;
+use crate::assembler::Code;
 use crate::commit::Compiled;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use pollyrs_codegen_ptx::ImageKind;
 use pollyrs_llvm_shim::{RemarkKind, location, remark};
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{ArrayKind, Location, RejectReason, Rejection};
@@ -30,6 +32,9 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
         message.push_str(&format!(", {}", count(private, "private scalar")));
     }
     remark(f, RemarkKind::Passed, "Offloaded", at, &message);
+    if let Some(code) = &c.code {
+        device_code(f, at, code);
+    }
     match &c.fused {
         Some(Ok(steps)) => {
             remark(f, RemarkKind::Passed, "FusedSteps", at, &format!("fuses steps: {}", steps.what))
@@ -67,6 +72,26 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
         let arrays: Vec<&str> = u.arrays.iter().map(|a| scop.array(*a).display.as_str()).collect();
         let text = format!("checks that stores to {} do not change {}", arrays.join(" and "), u.display);
         remark(f, RemarkKind::Analysis, "UnwrittenCheck", at, &text);
+    }
+}
+
+/// `-Rpass-analysis=pollyrs`: which devices have code of their own, and what the driver is left to compile.
+fn device_code(f: LLVMValueRef, at: Option<LLVMValueRef>, code: &Code) {
+    let list = |kind: ImageKind| {
+        let archs = code.images.iter().filter(|i| i.kind == kind).map(|i| format!("sm_{}", i.arch));
+        archs.rev().collect::<Vec<_>>().join(", ")
+    };
+    let texts = list(ImageKind::Ptx);
+    if texts.contains(',') {
+        let text = format!(
+            "has PTX for {texts}: products of doubles take tensor cores and asynchronous copies from sm_80 on, in larger shared memory; \
+             older devices compute them point by point"
+        );
+        remark(f, RemarkKind::Analysis, "Generations", at, &text);
+    }
+    if let Some(why) = &code.missing {
+        let text = format!("has no machine code, the driver compiles the PTX at the first execution: {why}");
+        remark(f, RemarkKind::Analysis, "NoMachineCode", at, &text);
     }
 }
 

@@ -74,6 +74,10 @@ typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *ar
 #define POLLYRS_KERNEL_HAS_BARRIER 1u
 /* The emulated kernel calls the functions of the checked device below. */
 #define POLLYRS_KERNEL_CHECKED 2u
+/* The bits from here on: KiB of shared memory that a launch asks for where the image is for an architecture before POLLYRS_KERNEL_PLAIN_BEFORE, in
+ * place of dynamic_shared_bytes: code without asynchronous copies needs fewer buffers. 0: no other number. */
+#define POLLYRS_KERNEL_PLAIN_SHIFT 8
+#define POLLYRS_KERNEL_PLAIN_BEFORE 80u
 
 /* Kernel arguments: n_arrays device addresses (those of scop arrays array_index[0..], each the device address that corresponds
  * to the array's *base*, i.e. to its element with all subscripts 0), then n_scalars scalars, each in an 8-byte slot of which a
@@ -99,7 +103,8 @@ typedef struct PollyrsKernel {
 #define POLLYRS_IMAGE_CUBIN 2u
 
 /* Device code of all kernels of a SCoP, for one architecture. The best image of those that run on the device is taken, cubins
- * before PTX; if the driver refuses it, the next. */
+ * before PTX, and of these the one for the latest architecture; if the driver refuses it, or a block of the device has less shared memory than
+ * the launches ask for, the next. */
 typedef struct PollyrsImage {
   uint32_t kind;               /* POLLYRS_IMAGE_* */
   uint32_t arch;               /* 70 for sm_70: PTX runs there and later, a cubin on the same major, same or later minor */

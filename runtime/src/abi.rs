@@ -58,6 +58,9 @@ pub const ARRAY_FAULT: u32 = 128;
 pub const FAULT_ERANGE: usize = 1;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
+/// `POLLYRS_KERNEL_PLAIN_SHIFT`, `POLLYRS_KERNEL_PLAIN_BEFORE`.
+pub const KERNEL_PLAIN_SHIFT: u32 = 8;
+pub const KERNEL_PLAIN_BEFORE: u32 = 80;
 /// Threads it may have along z.
 pub const MAX_BLOCK_DEPTH: u32 = 64;
 
@@ -199,6 +202,14 @@ impl Kernel {
     /// The emulated kernel calls the library at each access.
     pub fn checked(&self) -> bool {
         self.flags & KERNEL_CHECKED != 0
+    }
+
+    /// Shared memory that a launch asks for, in bytes, where the image is for `arch`.
+    pub fn dynamic_shared_bytes(&self, arch: u32) -> u32 {
+        match self.flags >> KERNEL_PLAIN_SHIFT {
+            plain @ 1.. if arch < KERNEL_PLAIN_BEFORE => plain.saturating_mul(1024),
+            _ => self.dynamic_shared_bytes,
+        }
     }
 
     pub fn block_threads(&self) -> u64 {

@@ -36,6 +36,8 @@ pub struct Device {
     name: String,
     /// 90 for sm_90.
     arch: u32,
+    /// Shared memory that a block may have, in bytes; `None`: the driver does not tell.
+    shared_bytes: Option<u32>,
     /// Bytes.
     memory: u64,
     pool: Mutex<Pool>,
@@ -65,7 +67,14 @@ pub struct Device {
 
 /// A loaded module: its kernels in the order of the SCoP's.
 pub struct Module {
-    pub functions: Vec<Handle>,
+    pub functions: Vec<Function>,
+}
+
+/// A kernel of a loaded module.
+pub struct Function {
+    pub handle: Handle,
+    /// Shared memory that a launch asks for.
+    pub shared_bytes: c_uint,
 }
 
 /// What is kept for a SCoP: nothing yet, a module, or the refusal.
@@ -134,7 +143,7 @@ impl Device {
             }
         };
         let mut name = [0 as c_char; 128];
-        let (mut major, mut minor) = (0, 0);
+        let (mut major, mut minor, mut shared) = (0, 0, 0);
         let mut memory = 0usize;
         let mut context = Handle::NULL;
         // SAFETY: as above; `name` has the length that is passed.
@@ -145,6 +154,8 @@ impl Device {
             api.device_memory(&mut memory, ordinal).map_err(no_cuda)?;
             api.primary_context_retain(&mut context, ordinal).map_err(no_cuda)?;
         }
+        // SAFETY: an out-pointer to a local variable.
+        let told = unsafe { api.device_attribute(&mut shared, driver::ATTRIBUTE_SHARED_BYTES, ordinal) };
         // SAFETY: the array ends in a NUL that the driver was not told about.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let limit = config.pool_bytes.unwrap_or(memory as u64 / 4);
@@ -155,6 +166,7 @@ impl Device {
             context_id,
             name,
             arch: (major * 10 + minor).max(0) as u32,
+            shared_bytes: told.ok().and(u32::try_from(shared).ok()).filter(|bytes| *bytes > 0),
             memory: memory as u64,
             pool: Mutex::new(Pool::new(limit)),
             streams: Mutex::default(),
@@ -256,7 +268,7 @@ impl Device {
         config.faults.check(Operation::Module)?;
         let result = self.load(scop);
         let keep = match &result {
-            Ok(_) | Err(Error::NoImage { .. }) => true,
+            Ok(_) | Err(Error::NoImage { .. } | Error::SharedMemory { .. }) => true,
             Err(Error::Refused { cause, .. }) => {
                 matches!(**cause, Error::Driver { code, .. } if driver::is_refusal(code))
             }
@@ -270,8 +282,18 @@ impl Device {
 
     fn load(&self, scop: &Scop) -> Result<&'static Module> {
         let _current = self.current()?;
-        let candidates = usable_images(scop.images(), self.arch);
+        let mut candidates = usable_images(scop.images(), self.arch);
         let mut first = None;
+        if let Some(limit) = self.shared_bytes {
+            // The driver would compile them first and refuse then.
+            let needed =
+                |image: &Image| scop.kernels().iter().map(|k| k.dynamic_shared_bytes(image.arch)).max();
+            let least = candidates.iter().filter_map(|image| needed(image)).min();
+            candidates.retain(|image| needed(image).is_none_or(|bytes| bytes <= limit));
+            if let Some(bytes) = least.filter(|bytes| *bytes > limit) {
+                first = Some(Error::SharedMemory { bytes, device: self.name.clone(), limit });
+            }
+        }
         for image in candidates {
             match self.note(self.load_image(scop, image)) {
                 Ok(module) => return Ok(Box::leak(Box::new(module))),
@@ -306,7 +328,8 @@ impl Device {
             let mut function = Handle::NULL;
             // SAFETY: a loaded module and a NUL-terminated name.
             let found = unsafe { self.api.module_function(&mut function, module, kernel.c_name().as_ptr()) };
-            let found = found.and_then(|()| match kernel.dynamic_shared_bytes {
+            let shared_bytes = kernel.dynamic_shared_bytes(image.arch);
+            let found = found.and_then(|()| match shared_bytes {
                 0 => Ok(()),
                 // SAFETY: a function of the module; a device without so much memory refuses.
                 bytes => unsafe {
@@ -318,7 +341,7 @@ impl Device {
                 let _ = unsafe { self.api.module_unload(module) };
                 return Err(error);
             }
-            functions.push(function);
+            functions.push(Function { handle: function, shared_bytes });
         }
         Ok(Module { functions })
     }
@@ -497,7 +520,7 @@ mod tests {
 
     #[test]
     fn images_by_preference() {
-        let images = [
+        let mixed = [
             image(IMAGE_PTX, 70),
             image(IMAGE_CUBIN, 80),
             image(IMAGE_PTX, 90),
@@ -505,18 +528,27 @@ mod tests {
             image(IMAGE_CUBIN, 86),
             image(7, 50),
         ];
-        // (device, usable)
-        let table: [(u32, &[(u32, u32)]); 6] = [
-            (60, &[]),
-            (75, &[(IMAGE_PTX, 70)]),
-            (80, &[(IMAGE_CUBIN, 80), (IMAGE_PTX, 70)]),
-            (89, &[(IMAGE_CUBIN, 86), (IMAGE_CUBIN, 80), (IMAGE_PTX, 70)]),
-            (90, &[(IMAGE_CUBIN, 90), (IMAGE_PTX, 90), (IMAGE_PTX, 70)]),
-            (120, &[(IMAGE_PTX, 90), (IMAGE_PTX, 70)]),
+        let texts = [90, 80, 70].map(|arch| image(IMAGE_PTX, arch));
+        type Case<'a> = (&'a [Image], u32, &'a [(u32, u32)]);
+        // (images, device, usable)
+        let table: [Case<'_>; 12] = [
+            (&mixed, 60, &[]),
+            (&mixed, 75, &[(IMAGE_PTX, 70)]),
+            (&mixed, 80, &[(IMAGE_CUBIN, 80), (IMAGE_PTX, 70)]),
+            (&mixed, 89, &[(IMAGE_CUBIN, 86), (IMAGE_CUBIN, 80), (IMAGE_PTX, 70)]),
+            (&mixed, 90, &[(IMAGE_CUBIN, 90), (IMAGE_PTX, 90), (IMAGE_PTX, 70)]),
+            (&mixed, 120, &[(IMAGE_PTX, 90), (IMAGE_PTX, 70)]),
+            // Every generation gets its own text, one between two that of the earlier one.
+            (&texts, 61, &[]),
+            (&texts, 75, &[(IMAGE_PTX, 70)]),
+            (&texts, 80, &[(IMAGE_PTX, 80), (IMAGE_PTX, 70)]),
+            (&texts, 89, &[(IMAGE_PTX, 80), (IMAGE_PTX, 70)]),
+            (&texts, 90, &[(IMAGE_PTX, 90), (IMAGE_PTX, 80), (IMAGE_PTX, 70)]),
+            (&texts, 100, &[(IMAGE_PTX, 90), (IMAGE_PTX, 80), (IMAGE_PTX, 70)]),
         ];
-        for (arch, expected) in table {
+        for (images, arch, expected) in table {
             let found: Vec<_> =
-                usable_images(&images, arch).iter().map(|image| (image.kind, image.arch)).collect();
+                usable_images(images, arch).iter().map(|image| (image.kind, image.arch)).collect();
             assert_eq!(found, expected, "sm_{arch}");
         }
     }

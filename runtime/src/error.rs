@@ -50,6 +50,8 @@ pub enum Error {
     DeviceLost(Arc<str>),
     #[error("no device code for {device} (sm_{arch}) in the program")]
     NoImage { device: String, arch: u32 },
+    #[error("a block needs {bytes} bytes of shared memory, {device} has {limit}")]
+    SharedMemory { bytes: u32, device: String, limit: u32 },
     #[error("{call} failed with error {code} ({name}){detail}")]
     Driver { call: &'static str, code: i32, name: String, detail: String },
     #[error("device code for sm_{arch} was refused: {cause}")]

@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::abi::{Array, Scop};
 use crate::chain::{Chains, Collected, Launch, Progress, together};
 use crate::config::Config;
-use crate::cuda::{Current, Device, Landing, Module};
+use crate::cuda::{Current, Device, Function, Landing, Module};
 use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS, buffer};
 use crate::driver::{self, Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::error::{Error, Result};
@@ -173,7 +173,7 @@ impl CudaQueue {
     }
 
     fn described(&self, kernel: usize, blocks: u64) -> Result<Launch> {
-        let (Some(&function), Some(description)) =
+        let (Some(&Function { handle: function, shared_bytes }), Some(description)) =
             (self.module.functions.get(kernel), self.scop.kernels().get(kernel))
         else {
             return Err(Error::Descriptor(format!("no kernel {kernel}")));
@@ -181,8 +181,7 @@ impl CudaQueue {
         let too_large =
             || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
         let blocks = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
-        let (block, shared_bytes) = (description.block, description.dynamic_shared_bytes);
-        Ok(Launch { function, blocks, block, shared_bytes })
+        Ok(Launch { function, blocks, block: description.block, shared_bytes })
     }
 
     /// Where copies go.

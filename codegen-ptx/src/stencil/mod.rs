@@ -330,6 +330,7 @@ fn build(
             block: [plan.config.threads[1], plan.config.threads[0], 1],
             has_barrier: true,
             shared_bytes,
+            plain_shared_bytes: shared_bytes,
             exchange_bytes: 0,
             slice_tiles: 0,
         }),

@@ -97,6 +97,8 @@ pub(crate) struct Tiled<'a> {
     /// What was loaded from the buffers in force, so that all points that use an element share one load.
     loaded: BTreeMap<Element, LLVMValueRef>,
     pub shared_bytes: u32,
+    /// What of it is needed without operations of warps.
+    pub plain_shared_bytes: u32,
     /// Whether operations of warps are in the code.
     pub products: bool,
     /// Whether the code being emitted runs in threads with points only.
@@ -234,6 +236,7 @@ pub(crate) fn emit<'a>(
         places: None,
         loaded: BTreeMap::new(),
         shared_bytes: 0,
+        plain_shared_bytes: 0,
         products: false,
         apart: false,
         guards: guard::conditions(tiling)?,

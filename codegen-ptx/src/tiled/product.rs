@@ -2,8 +2,9 @@
 //!
 //! `c = fma(a, b, c)` over four iterations, where `a` is the same along x and `b` along y, is a matrix product of the points of a
 //! warp. On sm_90, `mma.m16n8k4` in doubles gives bit for bit what the chain of FMAs in the order of k gives (measured on an H200: 0 of 262,144
-//! results differ, also over 60 binades and with subnormals), so the order of the program is kept. (`m16n8k8` is as fast, and needs twice the
-//! registers for operands.)
+//! results differ, also over 60 binades and with subnormals), so the order of the program is kept. It is that chain on all generations that have
+//! the operation, Ampere to Blackwell, by a model that was compared with their hardware bit for bit (Xie, Wang, Yang, Yang, *MMA-Sim: Bit-Accurate
+//! Reference Model of Tensor Cores and Matrix Cores*, arXiv:2511.10909, 2025). (`m16n8k8` is as fast, and needs twice the registers for operands.)
 //!
 //! A warp has 8 lanes along y and 4 along x, x fastest. Rows and columns of a fragment are labels; these make a lane's part of the
 //! result its own points:
@@ -12,6 +13,8 @@
 //! column 2 (l mod 4) + i       point numbers 2 j, 2 j + 1 along x
 //! ```
 //! So a lane reads `a` at its own points and iteration `l mod 4`, and `b` at the points whose column is `l / 4`.
+//!
+//! Before sm_90 there is `m8n8k4` only ([`GENERATIONS`]). Its fragments are the upper and the lower half of these: two of them, with the same `b`.
 //!
 //! `{ double, double, double, double } @pollyrs.mma(a0, a1, b, c0..c3)` is the operation, to be reached by all lanes;
 //! `i1 @pollyrs.has_mma()` whether the target has it. Where it has not, the points run one by one.
@@ -418,10 +421,14 @@ pub(super) fn available(k: &KernelBuilder<'_>) -> LLVMValueRef {
     k.abstract_call(HAS_MMA, k.ir.int_type(1))
 }
 
+/// The architectures from which on there is other code for products: from sm_80 on by operations of 8 × 8 sums and asynchronous copies, from sm_90
+/// on by operations of 16 × 8.
+const GENERATIONS: [u32; 2] = [80, 90];
+
 impl KernelModule {
-    /// Whether code for sm_90 differs from that for older architectures.
-    pub fn has_products(&self) -> bool {
-        find_function(self.module(), MMA).is_some()
+    /// The architectures from which on there is other code for these kernels than for those before, ascending; 80 for sm_80.
+    pub fn generations(&self) -> &'static [u32] {
+        if find_function(self.module(), MMA).is_some() { &GENERATIONS } else { &[] }
     }
 }
 
@@ -430,34 +437,67 @@ fn answer(module: LLVMModuleRef, yes: bool) -> Result<()> {
     replace_calls(module, f, |ir, _| Ok(ir.bool(yes)))
 }
 
-/// As instructions of PTX where the architecture has been measured: assembly with side effects, which stays where it is among loads and barriers. LLVM
+/// As instructions of PTX where the architecture has them: assembly with side effects, which stays where it is among loads and barriers. LLVM
 /// has intrinsics, and moves them in front of barriers that they are meant to hide.
 pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
-    const MEASURED: u32 = 90;
-    answer(module, arch == MEASURED)?;
+    let [halves, whole] = GENERATIONS;
+    answer(module, arch >= halves)?;
     let Some(f) = find_function(module, MMA) else { return Ok(()) };
     replace_calls(module, f, |ir, call| {
         let args = arguments(call);
-        if arch != MEASURED {
-            // SAFETY: a live type. Nothing reaches this.
-            return Ok(unsafe { LLVMGetPoison(result_type(ir)) });
+        let (a, rest) = args.split_at(A_FACTORS);
+        let (b, sums) = rest.split_at(FACTORS - A_FACTORS);
+        if arch >= whole {
+            return Ok(operation(ir, 16, a, b, sums));
         }
-        let ty = function_type(result_type(ir), &[ir.double_type(); FACTORS + SUMS]);
-        let list = |from: usize, to: usize| {
-            let names: Vec<_> = (from..to).map(|i| format!("${i}")).collect();
-            format!("{{{}}}", names.join(", "))
-        };
-        let (along_y, factors) = (SUMS + A_FACTORS, SUMS + FACTORS);
-        let operands = [list(0, SUMS), list(SUMS, along_y), list(along_y, factors), list(0, SUMS)].join(", ");
-        let text = format!("mma.sync.aligned.m16n8k{DEPTH}.row.col.f64.f64.f64.f64 {operands};");
-        let given = (0..SUMS).map(|i| i.to_string());
-        let constraints =
-            vec!["=d".to_string(); SUMS].into_iter().chain(vec!["d".to_string(); FACTORS]).chain(given);
-        let constraints: Vec<_> = constraints.collect();
-        let call = ir.assembly(ty, &text, &constraints.join(","), true, &args);
-        add_call_attribute(call, "convergent");
-        Ok(call)
+        // SAFETY: a live type. Before `halves` nothing reaches this.
+        let mut result = unsafe { LLVMGetPoison(result_type(ir)) };
+        if arch >= halves {
+            let half = SUMS / A_FACTORS;
+            for (i, a) in a.iter().enumerate() {
+                let of = operation(ir, 8, &[*a], b, &sums[i * half..][..half]);
+                for j in 0..half {
+                    result = insert(ir, result, ir.field(of, j as u32), i * half + j);
+                }
+            }
+        }
+        Ok(result)
     })
+}
+
+/// One instruction for so many rows: a structure of the new sums.
+fn operation(
+    ir: &Ir,
+    rows: u32,
+    a: &[LLVMValueRef],
+    b: &[LLVMValueRef],
+    sums: &[LLVMValueRef],
+) -> LLVMValueRef {
+    let args = [a, b, sums].concat();
+    let double = ir.double_type();
+    let mut fields = vec![double; sums.len()];
+    // SAFETY: live types of one context.
+    let result = unsafe { LLVMStructTypeInContext(ir.ctx, fields.as_mut_ptr(), fields.len() as u32, 0) };
+    let list = |from: usize, n: usize| {
+        let names: Vec<_> = (from..from + n).map(|i| format!("${i}")).collect();
+        format!("{{{}}}", names.join(", "))
+    };
+    let n = sums.len();
+    let operands = [list(0, n), list(n, a.len()), list(n + a.len(), b.len()), list(0, n)].join(", ");
+    let text = format!("mma.sync.aligned.m{rows}n8k{DEPTH}.row.col.f64.f64.f64.f64 {operands};");
+    let given = (0..n).map(|i| i.to_string());
+    let factors = vec!["d".to_string(); a.len() + b.len()];
+    let constraints: Vec<_> = vec!["=d".to_string(); n].into_iter().chain(factors).chain(given).collect();
+    let ty = function_type(result, &vec![double; args.len()]);
+    let call = ir.assembly(ty, &text, &constraints.join(","), true, &args);
+    add_call_attribute(call, "convergent");
+    call
+}
+
+/// A structure with another field.
+fn insert(ir: &Ir, structure: LLVMValueRef, field: LLVMValueRef, at: usize) -> LLVMValueRef {
+    // SAFETY: live values, the latter of the field's type.
+    unsafe { LLVMBuildInsertValue(ir.raw(), structure, field, at as u32, EMPTY) }
 }
 
 /// The arguments of a call of the operation.
@@ -529,8 +569,7 @@ pub(crate) fn to_host<'k>(
         // SAFETY: a live type.
         let mut result = unsafe { LLVMGetPoison(result_type(ir)) };
         for (i, sum) in sums.into_iter().enumerate() {
-            // SAFETY: live values of the structure's field types.
-            result = unsafe { LLVMBuildInsertValue(ir.raw(), result, sum, i as u32, EMPTY) };
+            result = insert(ir, result, sum, i);
         }
         Ok(result)
     })

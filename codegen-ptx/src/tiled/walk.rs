@@ -191,6 +191,10 @@ pub(super) fn enter(
     t.loaded.clear();
     let bytes = if planted("shared-bytes") { bytes / 2 } else { bytes };
     t.shared_bytes = t.shared_bytes.max(copies * bytes);
+    // Chunks fill buffers for operations of warps only.
+    if t.places.is_none() {
+        t.plain_shared_bytes = t.plain_shared_bytes.max(copies * bytes);
+    }
     Ok(())
 }
 

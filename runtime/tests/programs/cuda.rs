@@ -54,7 +54,7 @@ fn driver_module_memory_and_stream_are_kept() {
 #[test]
 fn launches_as_described() {
     let outcome = cuda(&["plain"], &[]);
-    assert!(outcome.log.contains("cuLaunchKernel grid 32 1 1 block 32 1 1\n"), "{outcome}");
+    assert!(outcome.log.contains("cuLaunchKernel grid 32 1 1 block 32 1 1 shared 0\n"), "{outcome}");
     assert!(outcome.log.contains("cuStreamCreate 1\n"), "not blocked by the default stream: {outcome}");
 }
 
@@ -213,6 +213,33 @@ fn the_next_best_image_is_tried() {
         let outcome = cuda(&["mixed"], &[("FAKE_CUDA_ARCH", arch)]);
         outcome.expect(&["device", "right"]);
         assert_eq!(outcome.calls("cuModuleLoadDataEx"), loads, "sm_{arch}: {outcome}");
+    }
+}
+
+/// The text of the device's generation, in a launch with the shared memory of its code; where a block has less, that of an earlier generation, without an
+/// attempt to load the other.
+#[test]
+fn generations() {
+    let table = [
+        ("75", "96000", Ok(("70", 76800))),
+        ("75", "65536", Err("a block needs 76800 bytes of shared memory, Fake 10 has 65536")),
+        ("80", "166912", Ok(("80", 150000))),
+        ("86", "101376", Ok(("70", 76800))),
+        ("90", "232448", Ok(("90", 150000))),
+        ("100", "232448", Ok(("90", 150000))),
+        // A driver that does not tell.
+        ("90", "0", Err("cuFuncSetAttribute failed")),
+    ];
+    for (arch, shared, expected) in table {
+        let outcome = cuda(&["generations"], &[("FAKE_CUDA_ARCH", arch), ("FAKE_CUDA_SHARED", shared)]);
+        match expected {
+            Ok((text, bytes)) => {
+                outcome.expect(&["device", "right"]);
+                assert!(outcome.log.contains(&format!("//PTX for sm_{text}\n")), "sm_{arch}: {outcome}");
+                assert!(outcome.log.contains(&format!("shared {bytes}\n")), "sm_{arch}: {outcome}");
+            }
+            Err(reason) => outcome.expect_host(reason),
+        }
     }
 }
 

@@ -8,6 +8,7 @@
  *   FAKE_CUDA_LOG   a file: one line a call; at exit what is left over
  *   FAKE_CUDA_FAIL  call:k:code, the k-th call of that name returns the code
  *   FAKE_CUDA_ARCH  90 by default
+ *   FAKE_CUDA_SHARED  bytes of shared memory that a block may have, 232448 by default
  *   FAKE_CUDA_BUSY  if set, no event is over when somebody asks
  *   FAKE_CUDA_ORDER, FAKE_CUDA_PINNED  see fake_streams.h
  *   FAKE_CUDA_BYTES memory of the device
@@ -173,9 +174,9 @@ API cuDeviceGetName(char *name, int bytes, int device) {
 API cuDeviceGetAttribute(int *value, int attribute, int device) {
   ENTER("")
   int arch = atoi(env("FAKE_CUDA_ARCH", "90"));
-  if (device < 10 || (attribute != 75 && attribute != 76))
+  if (device < 10 || (attribute != 75 && attribute != 76 && attribute != 97))
     return INVALID_VALUE;
-  *value = attribute == 75 ? arch / 10 : arch % 10;
+  *value = attribute == 97 ? atoi(env("FAKE_CUDA_SHARED", "232448")) : attribute == 75 ? arch / 10 : arch % 10;
   return 0;
 }
 API cuDeviceTotalMem_v2(size_t *bytes, int device) {
@@ -352,14 +353,14 @@ API cuStreamWaitEvent(struct Stream *stream, struct Event *event, unsigned flags
   return 0;
 }
 API cuFuncSetAttribute(void *function, int attribute, int value) {
-  (void)function, (void)attribute, (void)value;
-  return 0;
+  ENTER_CONTEXT(" %d %d", attribute, value)
+  return !function || value > atoi(env("FAKE_CUDA_SHARED", "232448")) ? INVALID_VALUE : 0;
 }
 
 API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, struct Stream *stream, void **arguments, void **extra) {
-  ENTER_CONTEXT(" grid %u %u %u block %u %u %u", gx, gy, gz, bx, by, bz)
-  if (!stream || extra || shared || gy != 1 || gz != 1)
+  ENTER_CONTEXT(" grid %u %u %u block %u %u %u shared %u", gx, gy, gz, bx, by, bz, shared)
+  if (!stream || extra || shared > (unsigned)atoi(env("FAKE_CUDA_SHARED", "232448")) || gy != 1 || gz != 1)
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
   int ok = queue_kernel(stream, kernel, gx, (unsigned[]){bx, by, bz}, arguments);

@@ -171,6 +171,8 @@ static const PollyrsImage late_images[] = {{POLLYRS_IMAGE_PTX, 120, PTX}};
 static const PollyrsImage mixed_images[] = {{POLLYRS_IMAGE_PTX, 70, PTX},
                                             {POLLYRS_IMAGE_CUBIN, 90, garbage, sizeof garbage - 1},
                                             {POLLYRS_IMAGE_CUBIN, 80, PTX}};
+#define TEXT(arch) {POLLYRS_IMAGE_PTX, arch, "//PTX for sm_" #arch, 15}
+static const PollyrsImage generation_images[] = {TEXT(90), TEXT(80), TEXT(70)};
 
 static const char *const reasons[] = {"n is negative", "A and B overlap"};
 static const char *const names[] = {"A", "B", "T", "Z"};
@@ -188,6 +190,10 @@ SCOP(plain, "a \"file\".c:7", plain_kernels, images, 1, 2);
 SCOP(refused, "", plain_kernels, bad_images, 1, 2);
 SCOP(late, "", plain_kernels, late_images, 1, 2);
 SCOP(mixed, "", plain_kernels, mixed_images, 3, 2);
+/* 150,000 bytes of shared memory, before sm_80 75 KiB. */
+static const PollyrsKernel product_kernels[] = {
+    {"plain", plain, 75 << POLLYRS_KERNEL_PLAIN_SHIFT, 0, BLOCK(THREADS, 1, 1), 2, indices, 3, 150000}};
+SCOP(generations, "", product_kernels, generation_images, 3, 2);
 SCOP(imageless, "", plain_kernels, 0, 0, 2);
 static uint64_t version_cache;
 static const PollyrsScop version_scop = {99, 0, (const char *)1, 0, 1, 1, 0, 0, 0, 2, 0, 0, &version_cache};
@@ -942,6 +948,8 @@ int main(int argc, char **argv) {
       run_plain(&late_scop, 5, 1003, 1200, 0);
     else if (IS("mixed"))
       run_plain(&mixed_scop, 5, 1003, 1200, 0);
+    else if (IS("generations"))
+      run_plain(&generations_scop, 5, 1003, 1200, 0);
     else if (IS("imageless"))
       run_plain(&imageless_scop, 5, 1003, 1200, 0);
     else if (IS("host_only"))

@@ -1,11 +1,17 @@
 // Products of doubles on tensor cores: operands come by copies that no thread waits for, four sets of buffers, and the factors of an operation are
 // loaded before the products of the one in front of it, at the turn from strip to strip as well. Rows may begin in the middle of the 16 bytes of a copy: then
-// they have one more. Code for other architectures has none of it.
+// they have one more. From sm_80 on an operation is two of half as many rows. Code for older architectures has none of it.
 //
 // RUN: %clang -O0 -Xclang -disable-O0-optnone -emit-llvm -S %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-ptx;arch=sm_90>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: %opt -passes='print<pollyrs-ptx;arch=sm_80>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=HALVES
 // RUN: %opt -passes='print<pollyrs-ptx>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=OLD
 // OLD-NOT: {{cp.async|mma.sync}}
+
+// HALVES:           .target sm_80
+// HALVES-COUNT-10:  cp.async.ca.shared.global
+// HALVES-COUNT-128: mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%rd{{[0-9]+}}, %rd{{[0-9]+}}}, {%rd{{[0-9]+}}}, {%rd{{[0-9]+}}}, {
+// HALVES-NOT:       m16n8k4
 
 // CHECK:          .visible .entry gemm_K0(
 // CHECK-NOT:      cp.async.cg

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""The order of folders inside the crates: reads the imports, and fails on one against the order, on a folder without a place, and on a circle of modules.
+
+  layers.py           checks the crates of ORDER, after a trial on a crate with one mistake of each kind
+  layers.py CRATE     prints who uses whom
+
+`a < b c < d`: b and c may use a, but not each other; d may use all three. A file beside lib.rs is a folder of its own name. lib.rs, which only says what is
+public, and tests may use everything."""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+ORDER = {
+}
+
+# Modules of one folder that need each other, at most.
+LARGEST_CIRCLE = 6
+
+
+def blank(text):
+    """The text without comments and what is quoted, of the same length."""
+    pattern = r'//[^\n]*|/\*.*?\*/|r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?\'(?:\\.|[^\'\\])\''
+    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.S)
+
+
+def closing(text, at):
+    """Where the brace at `at` is closed."""
+    depth = 0
+    for i in range(at, len(text)):
+        depth += (text[i] == "{") - (text[i] == "}")
+        if depth == 0:
+            return i
+    return len(text)
+
+
+def without_tests(text):
+    """The text without its modules for tests."""
+    while found := re.search(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub\s+)?mod\s+\w+\s*\{", text):
+        text = text[: found.start()] + text[closing(text, found.end() - 1) + 1 :]
+    return text
+
+
+def paths(tree):
+    """The paths of a `use` tree, as lists of names; `{...}` may hold others."""
+    tree = tree.strip()
+    at = tree.find("{")
+    if at < 0:
+        return [[part.strip() for part in re.sub(r"\s+as\s+\w+", "", tree).split("::") if part.strip()]]
+    front = [part.strip() for part in tree[:at].split("::") if part.strip()]
+    parts, depth, part = [], 0, ""
+    for c in tree[at + 1 : closing(tree, at)] + ",":
+        depth += (c == "{") - (c == "}")
+        if c == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += c
+    return [front + [name for name in path if name != "self"] for part in parts if part.strip() for path in paths(part)]
+
+
+def crate_files(crate):
+    """The sources of a crate, by module: a tuple of names."""
+    source = ROOT / crate / "src"
+    files = {}
+    for path in sorted(source.rglob("*.rs")):
+        parts = list(path.relative_to(source).with_suffix("").parts)
+        if parts[-1] in ("tests", "testing") or "tests" in parts[:-1]:
+            continue
+        if parts[-1] == "mod" or parts in (["lib"], ["main"]):
+            parts.pop()
+        files[tuple(parts)] = path.read_text(encoding="utf-8")
+    return files
+
+
+def uses(files):
+    """By module, the modules whose names it takes."""
+    texts = {module: without_tests(blank(text)) for module, text in files.items()}
+    raw, public = {}, {}
+    for module, text in texts.items():
+        found = []
+        for use in re.finditer(r"\buse\s+([^;]+);", text):
+            found += paths(use[1])
+        for use in re.finditer(r"\b((?:crate|self|super)(?:::\w+)+)", re.sub(r"\buse\s+[^;]+;", "", text)):
+            found.append(use[1].split("::"))
+        raw[module] = [path for path in (absolute(module, texts, path) for path in found) if path]
+        for use in re.finditer(r"\bpub(?:\([^)]*\))?\s+use\s+([^;]+);", text):
+            for path in paths(use[1]):
+                target = absolute(module, texts, path)
+                if target:
+                    public[module + (target[-1],)] = tuple(target)
+    graph = {}
+    for module, found in raw.items():
+        targets = {resolve(path, texts, public) for path in found}
+        graph[module] = {t for t in targets if t is not None and t != module}
+    return graph
+
+
+def absolute(module, texts, path):
+    """A path from the crate's root; None for one of another crate."""
+    if path[0] == "crate":
+        return tuple(path[1:])
+    if path[0] == "self":
+        return module + tuple(path[1:])
+    up = 0
+    while up < len(path) and path[up] == "super":
+        up += 1
+    if up:
+        return module[: len(module) - up] + tuple(path[up:])
+    return module + tuple(path) if module + (path[0],) in texts else None
+
+
+def resolve(path, texts, public, depth=0):
+    """The module that a path's name is of, behind what others pass on."""
+    for n in range(len(path), 0, -1):
+        if path[:n] in texts:
+            passed = public.get(path[: n + 1])
+            return resolve(passed, texts, public, depth + 1) if passed and depth < 8 else path[:n]
+    passed = public.get(path[:1])
+    return resolve(passed, texts, public, depth + 1) if passed and depth < 8 else () if path else None
+
+
+def circles(graph):
+    """Sets of modules that need each other, by Tarjan's algorithm."""
+    index, low, stack, out = {}, {}, [], []
+
+    def visit(v):
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in sorted(graph[v]):
+            if w not in index:
+                visit(w)
+                low[v] = min(low[v], low[w])
+            elif w in stack:
+                low[v] = min(low[v], index[w])
+        if low[v] == index[v]:
+            at = stack.index(v)
+            if len(stack) - at > 1:
+                out.append(sorted(stack[at:]))
+            del stack[at:]
+
+    sys.setrecursionlimit(10_000)
+    for v in sorted(graph):
+        if v not in index:
+            visit(v)
+    return out
+
+
+def mistakes(name, files, order):
+    """What is wrong in a crate, a line each."""
+    rank = {folder: n for n, group in enumerate(order.split("<")) for folder in group.split()}
+    graph = uses(files)
+    found = []
+    inner = {v for v in graph if v != ()}
+    for folder in sorted({v[0] for v in inner} - set(rank)):
+        found.append(f"{name}: {folder} has no place in the order")
+    for folder in sorted(set(rank) - {v[0] for v in inner}):
+        found.append(f"{name}: there is no {folder}")
+    for v in sorted(inner):
+        for w in sorted(graph[v]):
+            a, b = v[0], (w or ("lib.rs",))[0]
+            if w == ():
+                found.append(f"{name}: {'/'.join(v)} takes a name of lib.rs that is of no folder")
+            elif a != b and a in rank and b in rank and rank[b] >= rank[a]:
+                found.append(f"{name}: {'/'.join(v)} uses {'/'.join(w)}, against {order}")
+    # Circles between folders are against any order.
+    within = {v: {w for w in graph[v] if w and w[0] == v[0]} for v in inner}
+    for circle in circles(within):
+        if len(circle) > LARGEST_CIRCLE:
+            found.append(f"{name}: {len(circle)} modules need each other: {' '.join('/'.join(v) for v in circle)}")
+    return found
+
+
+def trial():
+    """Whether each kind of mistake is found, and nothing where there is none."""
+    good = {(): "pub use a::A;", ("a",): "pub struct A; // use crate::b::B\nconst T: &str = \"crate::b::B\";", ("b",): "use crate::{A, a};",
+            ("b", "c"): "use super::B; use crate::a::A;\n#[cfg(test)]\nmod tests { use crate::d::D; }", ("d",): "fn f() { crate::b::c::C; }"}
+    many = {("d", f"m{i}"): f"use super::m{(i + 1) % 7}::M;" for i in range(7)}
+    cases = [
+        ({}, "a < b < d", ""),
+        ({("a",): "use crate::b::B;"}, "a < b < d", "a uses b"),
+        ({("a",): "use crate::{x, b::{self, B}};"}, "a < b < d", "a uses b"),
+        ({("b",): "fn f() { crate::d::g() }"}, "a < b d", "b uses d"),
+        ({("b", "c"): "use super::super::d::D;"}, "a < b < d", "b/c uses d"),
+        ({("e",): ""}, "a < b < d", "e has no place"),
+        ({}, "a < b < d < e", "there is no e"),
+        (many, "a < b < d", "7 modules need each other"),
+    ]
+    for change, order, expected in cases:
+        found = mistakes("trial", {**good, **change}, order)
+        if (expected not in "\n".join(found)) if expected else found:
+            sys.exit(f"the trial of {order} with {change} found {found}, not {expected!r}")
+
+
+def main():
+    """Checks, or prints."""
+    if sys.argv[1:]:
+        for module, targets in uses(crate_files(sys.argv[1])).items():
+            print("/".join(module) or "lib.rs", "uses", " ".join("/".join(t) or "lib.rs" for t in sorted(targets)))
+        return
+    trial()
+    found = [line for crate, order in ORDER.items() for line in mistakes(crate, crate_files(crate), order)]
+    if found:
+        sys.exit("\n".join(found))
+    print(f"the imports of {', '.join(ORDER)} follow the order")
+
+
+if __name__ == "__main__":
+    main()
