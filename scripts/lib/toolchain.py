@@ -1,13 +1,18 @@
 """What the scripts and the end-to-end tests share: paths, command lines, settings of a run, and the profile it writes."""
 
+import collections
+import contextlib
 import json
 import os
 import pathlib
 import re
+import resource
 import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -80,11 +85,19 @@ def plain_command(source, out, level="-O1", element=None, flags=("-ffp-contract=
     return _finish(command, out)
 
 
-def plugin_command(source, out, targets="cuda,emulated", level="-O3", element=None, flags=("-ffp-contract=off",), extra=()):
+def plugin_command(source, out, targets="cuda,emulated", level="-O3", element=None, flags=("-ffp-contract=off",), extra=(), libraries=True):
     """The driver, which adds the plugin and the run-time library."""
-    mode = {"c": "cc", "c++": "c++", "fortran": "fc"}[language(source)]
-    command = [DRIVER, mode, f"--pollyrs-targets={targets}", *extra, level, *flags, *_common(source, element)]
-    return _finish([*command, source, "-o", out, *_libraries(source)], out)
+    command = [DRIVER, _mode(source), f"--pollyrs-targets={targets}", *extra, level, *flags, *_common(source, element)]
+    return _finish([*command, source, "-o", out, *(_libraries(source) if libraries else [])], out)
+
+
+def link_command(source, object_file, out):
+    """The driver, for an object file made of `source`."""
+    return [str(word) for word in [DRIVER, _mode(source), object_file, "-o", out, *_libraries(source)]]
+
+
+def _mode(source):
+    return {"c": "cc", "c++": "c++", "fortran": "fc"}[language(source)]
 
 
 def rust_command(source, out, plugin=True, level="3"):
@@ -119,32 +132,86 @@ def environment(**settings):
 
 
 class Finished:
-    """A process that has ended. `code` is negative for a signal, None for a time-out."""
+    """A process that has ended. `code` is negative for a signal, None for a time-out; `seconds` by the clock, and `processor` seconds of its own and
+    of its children."""
 
-    def __init__(self, command, code, stdout, stderr, seconds):
-        self.command, self.code, self.stdout, self.stderr, self.seconds = command, code, stdout, stderr, seconds
+    def __init__(self, command, code, stdout, stderr, seconds, processor):
+        self.command, self.code, self.stdout, self.stderr, self.seconds, self.processor = command, code, stdout, stderr, seconds, processor
 
     def why(self):
         """In words, what went wrong; '' if nothing did."""
         if self.code is None:
-            return f"still running after {self.seconds:.0f} s"
+            return f"not done after {self.processor:.0f} s of processor time"
         if self.code < 0:
             return f"killed by signal {-self.code}"
         return f"exit status {self.code}" if self.code else ""
 
 
+# Processor seconds of what was run, by kind of work, and in this thread.
+USED = collections.Counter()
+_MINE = threading.local()
+
+
+def mine():
+    """Processor seconds of what this thread has run."""
+    return getattr(_MINE, "seconds", 0.0)
+
+
+def _kind(command, env):
+    """What a command does, for the table of what takes the time."""
+    name = pathlib.Path(str(command[0])).name
+    if name == DRIVER.name:
+        return "compiling with the plugin"
+    if name.startswith(("clang", "flang", "opt", "llvm")):
+        return "LLVM's tools without the driver"
+    if name in ("rustc", "ptxas", "valgrind"):
+        return name
+    device = (env or {}).get("POLLYRS_RT_DEVICE")
+    if device is None:
+        return "running plain programs"
+    return f"running on device {device}" + (", checked" if (env or {}).get("POLLYRS_RT_CHECK", "0") != "0" else "")
+
+
+def used():
+    """The table, as text."""
+    return "".join(f"{seconds:9.1f} s  {kind}\n" for kind, seconds in USED.most_common())
+
+
+# A process may wait so many times as long as it may compute: other programs run beside it.
+PATIENCE = 20
+
+
 def run(command, env=None, timeout=120, cwd=None):
-    """Runs a command with closed stdin. After a time-out its children are ended too: the driver's compiler, say."""
-    start = time.monotonic()
-    with subprocess.Popen([str(c) for c in command], env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, start_new_session=True) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=timeout)
-            return Finished(command, process.returncode, stdout, stderr, time.monotonic() - start)
-        except subprocess.TimeoutExpired:
+    """Runs a command with closed stdin, for at most `timeout` seconds of processor time, so that other work on the machine changes nothing.
+    After a time-out its children are ended too: the driver's compiler, say."""
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        start = time.monotonic()
+        process = subprocess.Popen([str(c) for c in command], env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                                   start_new_session=True)
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (timeout, timeout + 5))
+        late = threading.Event()
+
+        def end():
+            late.set()
             os.killpg(process.pid, signal.SIGKILL)
-            stdout, stderr = process.communicate()
-            return Finished(command, None, stdout, stderr, time.monotonic() - start)
+
+        timer = threading.Timer(PATIENCE * timeout, end)
+        timer.start()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        finally:
+            timer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        processor = usage.ru_utime + usage.ru_stime
+        USED[_kind(command, env)] += processor
+        _MINE.seconds = mine() + processor
+        stopped = late.is_set() or process.returncode == -signal.SIGXCPU
+        if stopped:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        stdout.seek(0)
+        stderr.seek(0)
+        return Finished(command, None if stopped else process.returncode, stdout.read(), stderr.read(), time.monotonic() - start, processor)
 
 
 def read_profile(path):

@@ -2,7 +2,7 @@
 """The algorithms of bench/algorithms: every form and element type at small, awkward sizes on the emulated device, compared bit for
 bit with the plain compiler's -O1 without contraction.
 
-run.py --full runs one form and type of each algorithm, a different one from day to day. By itself:
+run.py runs one form and type of each algorithm, a different one from day to day. By itself:
 
   algorithms.py [--only REGEX] [--forms vla,linear] [--types double] [--inline] [--rotation N] [--jobs N]     default: all forms
 """
@@ -36,7 +36,7 @@ def table():
 
 def rotation():
     """The day, so that each form's turn comes."""
-    return int(os.environ.get("POLLYRS_TEST_ROTATION") or time.time() // 86400)
+    return int(os.environ.get("POLLYRS_TEST_TURN") or time.time() // 86400)
 
 
 def rotated(turn):

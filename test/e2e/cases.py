@@ -41,6 +41,8 @@ class Program:
     moved: tuple = ()
     # A strategy of time tiles, which all loop nests get, and its sizes; or `streaming` and the shape of its blocks.
     strategy: tuple = ()
+    # It runs every so many days, unless all is run.
+    turns: int = 1
 
 
 def examples(full):
@@ -76,9 +78,9 @@ def programs():
             continue
         if source.suffix == ".rs" and not toolchain.rustc_with_plugins():
             continue
-        lists, expectation, flags, reasons, kernels, strategies, moved = [], None, (), [], (), [], ()
+        lists, expectation, flags, reasons, kernels, strategies, moved, turns = [], None, (), [], (), [], (), 1
         for line in source.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED):(.*)", line)
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED|TURNS):(.*)", line)
             if not found:
                 continue
             if found[1] == "ARGS":
@@ -91,6 +93,8 @@ def programs():
                 strategies.append(tuple(found[2].split()))
             elif found[1] == "MOVED":
                 moved = tuple(int(word) for word in found[2].split())
+            elif found[1] == "TURNS":
+                turns = int(found[2])
             elif found[1] == "KERNELS":
                 kernels += tuple(found[2].split())
             else:
@@ -99,4 +103,5 @@ def programs():
             raise ValueError(f"{source}: needs ARGS lines and an OFFLOAD line with one of {', '.join(EXPECTATIONS)}")
         for strategy in [(), *strategies]:
             name = " ".join([f"programs/{source.name}", *strategy])
-            yield Program(name, source, None, tuple(lists), expectation, frozenset(), flags, tuple(reasons), kernels, moved, strategy)
+            yield Program(name, source, None, tuple(lists), expectation, frozenset(), flags, tuple(reasons), kernels, moved, strategy,
+                          turns)

@@ -4,21 +4,28 @@
 Each program is compiled by the plain compiler (-O1, no contraction) and through the plugin (-O3, for CUDA and for the emulated
 device). Every list of arguments is run with both; stdout and the exit status have to be equal, and the profile has to show that
 loops ran on the emulated device (or fell back, as the program's OFFLOAD line says), most of them on the checked one, which ends the
-program at a race or an access that can't be right. A few settings are tried beyond that: no
-device, CUDA where there may be no driver, and, with --full, threads of the emulated device in another order. The PTX inside the
-programs has to assemble without a warning. With --full, each algorithm of bench/algorithms runs too, in one form and type.
+program at a race or an access that can't be right: blocks and threads in order, or in reverse order with launches in slices. The last
+list is also run unchecked, without a device, and for CUDA where there may be no driver. The PTX inside the programs has to assemble
+without a warning.
 
-  run.py [--quick | --full] [--filter REGEX] [--jobs N]
+  run.py [--quick | --all] [--filter REGEX] [--turn N] [--jobs N]
+
+Without an option what takes long comes in turns, which change every day (or are given by --turn, or POLLYRS_TEST_TURN): of a program
+with many lists of arguments, the first and the last one and half of the others; of its strategies, half; of programs that take long (TURNS lines), some;
+of a third of bench/algorithms, a form and type. With --all everything runs, in both orders, at larger sizes too. With --quick the first and last lists
+only, and doubles only. What a --filter names runs whatever its turn, unless there is a --turn.
 """
 
 import argparse
 import concurrent.futures
 import dataclasses
+import functools
 import os
 import pathlib
 import re
 import shutil
 import sys
+import threading
 import zlib
 
 import algorithms
@@ -46,7 +53,9 @@ class Result:
     passed: int = 0
     failures: list = dataclasses.field(default_factory=list)
     note: str = ""
-    # Compile times, the plain compiler's first.
+    # Processor time in all, in seconds.
+    processor: float = 0.0
+    # Of the compilations, the plain compiler's first.
     seconds: list = dataclasses.field(default_factory=list)
 
     def check(self, ok, text):
@@ -58,54 +67,157 @@ class Result:
         return ok
 
 
-def settings_of(full, is_last):
-    """Names and environments of the ways to run one argument list."""
-    ways = [("emulated", {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always", "POLLYRS_RT_CHECK": "1"})]
-    if full or is_last:
-        ways.append(("off", {"POLLYRS_RT_DEVICE": "off"}))
-        ways.append(("cuda", {"POLLYRS_RT_DEVICE": "cuda", "POLLYRS_RT_OFFLOAD": "always"}))
-    if full:
-        reverse = {**ways[0][1], "POLLYRS_RT_EMU_ORDER": "reverse", "POLLYRS_RT_OVERLAP": "3"}
-        ways.append(("emulated, reverse order, in slices", reverse))
-        ways.append(("emulated, unchecked", {**ways[0][1], "POLLYRS_RT_CHECK": "0"}))
-    return ways
+CHECKED = {"POLLYRS_RT_DEVICE": "emulated", "POLLYRS_RT_OFFLOAD": "always", "POLLYRS_RT_CHECK": "1"}
+WAYS = {
+    "emulated": CHECKED,
+    "emulated, reverse order, in slices": {**CHECKED, "POLLYRS_RT_EMU_ORDER": "reverse", "POLLYRS_RT_OVERLAP": "3"},
+    "emulated, unchecked": {**CHECKED, "POLLYRS_RT_CHECK": "0"},
+    "off": {"POLLYRS_RT_DEVICE": "off"},
+    "cuda": {"POLLYRS_RT_DEVICE": "cuda", "POLLYRS_RT_OFFLOAD": "always"},
+}
+
+
+def ways_of(options, number, count):
+    """Names of the ways to run list `number` of `count`: one of both orders, the first list in order; all ways for the last one."""
+    in_order, reverse, *_ = WAYS
+    if options.all or number == count - 1 and not options.quick:
+        return list(WAYS)
+    if number == count - 1:
+        return [in_order, "off", "cuda"]
+    return [in_order if number == 0 or options.quick or (number + options.turn) % 2 == 0 else reverse]
+
+
+def lists_of(program, options):
+    """The lists of arguments that are run. Where each of them may be what a fallback comes from, all."""
+    lists = program.arguments
+    if options.all or program.expectation == "partial" or program.reasons:
+        return lists
+    if options.quick:
+        return tuple(dict.fromkeys([lists[0], lists[-1]]))
+    last = len(lists) - 1
+    return tuple(words for number, words in enumerate(lists) if number in (0, last) or last < MANY or (number + options.turn) % 2 == 0)
+
+
+# An algorithm comes every so many days.
+ALGORITHMS = 3
+# A program with more lists than this runs half of them.
+MANY = 5
 
 
 # What a compiler prints when something is wrong; a remark is no such thing, unless it reports an error inside the plugin.
 TROUBLE = re.compile(r"(?<!remark: )\b(warning|error|panicked|LLVM ERROR)\b|internal error", re.I)
 
 
-LARGE = "10,000 lines"
+LARGE, LARGE_LINES = "a large file", 10_000
+
+
+def is_plain(program):
+    """A quarter of the programs is compiled as users do: for the emulated device without checks, with instructions selected at -O3, and
+    assembled by the plugin. Not those that take long."""
+    return program.turns == 1 and zlib.crc32(program.name.encode()) % 4 == 0
+
+
+def has_turn(program, options):
+    """Whether it is run today: those that take long come every few days, and of strategies a half."""
+    days = program.turns * (2 if program.strategy else 1)
+    return options.every or (zlib.crc32(program.name.encode()) // 4 + options.turn) % days == 0
 
 
 def targets_of(program):
-    """Kernels for the checked emulated device, which finds races and the like, but for a quarter of the programs. Those of the large file
-    take a minute longer to compile with a call at each access."""
-    return "cuda,emulated" if program.name == LARGE or zlib.crc32(program.name.encode()) % 4 == 0 else "cuda,emulated-checked"
+    """Kernels for the checked emulated device, which finds races and the like. Those of the large file take a minute longer to compile with a
+    call at each access."""
+    return "cuda,emulated" if program.name == LARGE or is_plain(program) else "cuda,emulated-checked"
+
+
+class Originals:
+    """What the plain compiler makes of each source, and what that prints: once for all strategies."""
+
+    def __init__(self):
+        self.lock, self.locks, self.known = threading.Lock(), {}, {}
+
+    def get(self, key, make):
+        """`make()`, called once for each key."""
+        with self.lock:
+            own = self.locks.setdefault(key, threading.Lock())
+        with own:
+            if key not in self.known:
+                self.known[key] = make()
+            return self.known[key]
+
+
+ORIGINALS = Originals()
+
+
+def original_of(program):
+    """The plain executable, and how its compilation went."""
+    folder = WORK / "plain" / re.sub(r"\W+", "_", f"{program.source.name} {program.element or ''} {' '.join(program.flags)}")
+    out = folder / "plain"
+
+    def compile_it():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        if toolchain.language(program.source) == "rust":
+            command = toolchain.rust_command(program.source, out, plugin=False, level="1")
+            return toolchain.run(command, env={**toolchain.environment(), "RUSTC_BOOTSTRAP": "1"}, timeout=600)
+        command = toolchain.plain_command(program.source, out, element=program.element, flags=("-ffp-contract=off", *program.flags))
+        return toolchain.run(command, env=toolchain.environment(), timeout=600)
+
+    return out, ORIGINALS.get(out, compile_it)
+
+
+def expected_of(plain, words):
+    """What the original prints."""
+    return ORIGINALS.get((plain, *words), lambda: toolchain.run([plain, *words], env=toolchain.environment()))
+
+
+def steps_of(program, work, offloaded):
+    """The commands that compile with the plugin, and the environment. All of LLVM's passes run at -O3; but for a quarter of the programs,
+    instructions are then selected without optimization: a checked kernel is a call at each access, long and slow to allocate registers for."""
+    environment, targets = toolchain.environment(), targets_of(program)
+    if toolchain.language(program.source) == "rust":
+        environment |= {"RUSTC_BOOTSTRAP": "1", "POLLYRS_TARGETS": targets, "POLLYRS_CUBIN": "auto" if is_plain(program) else "off"}
+        return [toolchain.rust_command(program.source, offloaded)], environment
+    flags, extra = ("-ffp-contract=off", *program.flags), ["--pollyrs-remarks", *strategy_options(program)]
+    command = functools.partial(toolchain.plugin_command, program.source, targets=targets, element=program.element)
+    if is_plain(program) or program.flags or program.name == LARGE:
+        return [command(offloaded, flags=flags, extra=extra)], environment
+    # What check_ptx assembles need not be assembled before.
+    extra.append("--pollyrs-option=cubin=off")
+    code, object_file = work / "code.bc", work / "code.o"
+    return [command(code, flags=(*flags, "-emit-llvm", "-c"), extra=extra, libraries=False),
+            [toolchain.llvm_tool("clang"), "-O0", "-w", "-x", "ir", code, "-c", "-o", object_file],
+            toolchain.link_command(program.source, object_file, offloaded)], environment
 
 
 def compile_both(result, program, work):
     """The two executables and the refusals' remarks, or None if one does not compile."""
-    plain, offloaded, refusals = work / "plain", work / "offloaded", []
-    if toolchain.language(program.source) == "rust":
-        return compile_rust(result, program, plain, offloaded)
-    for command in (
-        toolchain.plain_command(program.source, plain, element=program.element, flags=("-ffp-contract=off", *program.flags)),
-        toolchain.plugin_command(program.source, offloaded, targets=targets_of(program), element=program.element,
-                                 flags=("-ffp-contract=off", *program.flags),
-                                 extra=["--pollyrs-remarks", *strategy_options(program)]),
-    ):
-        done = toolchain.run(command, env=toolchain.environment(), timeout=600)
-        result.seconds.append(done.seconds)
+    offloaded, refusals = work / "offloaded", []
+    plain, done = original_of(program)
+    commands, environment = steps_of(program, work, offloaded)
+
+    def is_right(done, again):
         lines = done.stderr.decode(errors="replace").splitlines()
         wrong = [line for line in lines if TROUBLE.search(line) and ("remark:" not in line or "internal error" in line)]
         trouble = done.why() or "; ".join(wrong[:5])
-        result.check(not trouble, lambda: report(trouble, done, toolchain.shell(command)))
-        if done.code != 0:
+        result.check(not trouble, lambda: report(trouble, done, again))
+        return done.code == 0
+
+    result.seconds = [done.processor, 0.0]
+    if not is_right(done, toolchain.shell(done.command)):
+        return None
+    settings = {k: v for k, v in environment.items() if k == "RUSTC_BOOTSTRAP" or k.startswith("POLLYRS_")}
+    again = " && ".join(toolchain.shell(command, **settings) for command in commands)
+    for number, command in enumerate(commands):
+        done = toolchain.run(command, env=environment, timeout=600)
+        result.seconds[1] += done.processor
+        if not is_right(done, again):
             return None
-        if program.strategy and program.strategy[0] != "isl" and not is_streaming(program) and "--pollyrs-remarks" in command:
+        if number > 0:
+            continue
+        lines = done.stderr.decode(errors="replace").splitlines()
+        if program.strategy and program.strategy[0] != "isl" and not is_streaming(program):
             result.check(any("time tiles" in line for line in lines) and not any("steps are not fused" in line for line in lines),
-                         lambda: report("not all loop nests have time tiles", done, toolchain.shell(command)))
+                         lambda: report("not all loop nests have time tiles", done, again))
         refusals += [line for line in lines if "[-Rpass-missed=pollyrs]" in line and "example.h" not in line.split(" remark:")[0]]
     return plain, offloaded, refusals
 
@@ -122,29 +234,13 @@ def strategy_options(program):
     return [*words, "--pollyrs-option=budget=50000000"] if words else []
 
 
-def compile_rust(result, program, plain, offloaded):
-    """As compile_both, by rustc, which loads plugins through an unstable option and takes their options from the environment."""
-    settings = {"RUSTC_BOOTSTRAP": "1", "POLLYRS_TARGETS": targets_of(program)}
-    for command in (toolchain.rust_command(program.source, plain, plugin=False, level="1"),
-                    toolchain.rust_command(program.source, offloaded)):
-        done = toolchain.run(command, env={**toolchain.environment(), **settings}, timeout=600)
-        result.seconds.append(done.seconds)
-        wrong = [line for line in done.stderr.decode(errors="replace").splitlines() if TROUBLE.search(line)]
-        trouble = done.why() or "; ".join(wrong[:5])
-        again = " ".join(f"{k}={v}" for k, v in settings.items()) + " " + toolchain.shell(command)
-        result.check(not trouble, lambda: report(trouble, done, again))
-        if done.code != 0:
-            return None
-    return plain, offloaded, []
-
-
 def report(trouble, done, reproduce):
     """A failure's text: what, the end of stderr, and how to see it again."""
     tail = done.stderr.decode(errors="replace").strip().splitlines()[-8:]
     return "\n".join([trouble, *("  | " + line for line in tail), f"  reproduce: {reproduce}"])
 
 
-def run_program(program, full):
+def run_program(program, options):
     """All checks of one program."""
     result = Result(program.name)
     work = WORK / re.sub(r"\W+", "_", program.name)
@@ -157,13 +253,15 @@ def run_program(program, full):
     why = "".join(f"\n  {line}" for line in refusals[:8])
     devices = {"emulated": 0, "host": 0}
     fallbacks = set()
-    for arguments in program.arguments:
+    lists = lists_of(program, options)
+    for number, arguments in enumerate(lists):
         words = [str(a) for a in arguments]
-        expected = toolchain.run([plain, *words], env=toolchain.environment())
+        expected = expected_of(plain, words)
         if not result.check(not expected.why(), lambda: report("the original " + expected.why(), expected,
                                                               toolchain.shell([plain, *words]))):
             continue
-        for name, settings in settings_of(full, arguments == program.arguments[-1]):
+        for name in ways_of(options, number, len(lists)):
+            settings = WAYS[name]
             if settings.get("POLLYRS_RT_CHECK") == "1" and "pthread" in program.source.read_text(encoding="utf-8"):
                 # What other threads write meanwhile looks like a wrong copy.
                 settings = {**settings, "POLLYRS_RT_CHECK": "race,bounds,init"}
@@ -174,19 +272,19 @@ def run_program(program, full):
             lines = toolchain.read_profile(profile)
             result.check(got.code == expected.code and got.stdout == expected.stdout,
                          lambda: report(f"{name}: {got.why() or difference(expected.stdout, got.stdout)}", got, again))
-            if name != "emulated":
+            if settings.get("POLLYRS_RT_CHECK", "0") == "0":
                 continue
             for line in lines:
                 devices[line["device"]] = devices.get(line["device"], 0) + 1
                 if line["device"] == "host":
                     fallbacks.add(line.get("reason", ""))
-            if arguments == program.arguments[0]:
+            if number == 0 and name == "emulated":
                 for kernel in program.kernels:
                     ran = [line for line in lines if re.search(rf"(?<![a-z]){kernel}(?![a-z0-9_])", line["scop"])]
                     fell = sorted({line.get("reason", "?") for line in ran if line["device"] != "emulated"})
                     result.check(ran and not fell, lambda: report(
                         f"KERNELS: {kernel} " + (f"fell back: {'; '.join(fell)}" if ran else f"is not offloaded{why}"), got, again))
-            if arguments == program.arguments[0] and program.moved:
+            if number == 0 and name == "emulated" and program.moved:
                 moved = tuple(sum(line.get(way, 0) for line in lines) for way in ("bytes_to_device", "bytes_to_host"))
                 result.check(moved == program.moved, lambda: report(
                     f"MOVED: {moved[0]} bytes to the device and {moved[1]} back, not {program.moved[0]} and {program.moved[1]}", got, again))
@@ -199,7 +297,7 @@ def run_program(program, full):
         result.check(any(reason in f for f in fallbacks),
                      lambda: f"no execution fell back because of '{reason}', but: {'; '.join(sorted(fallbacks)) or 'none did'}{why}")
     check_ptx(result, offloaded, work, ARCHITECTURES if program.must_offload else ARCHITECTURES[-1:])
-    result.note = f"{len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back, " \
+    result.note = f"{len(lists)} of {len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back, " \
         f"compiled in {result.seconds[1]:.1f} s ({result.seconds[0]:.1f} s plain)"
     return result
 
@@ -253,7 +351,7 @@ def check_ptx(result, executable, work, architectures):
                                         toolchain.shell(command)))
 
 
-def by_hand(_full):
+def by_hand(_options):
     """The plugin without the driver, for a C and a Fortran file."""
     result = Result("plain clang and flang")
     work = WORK / "by_hand"
@@ -280,7 +378,7 @@ def by_hand(_full):
     return result
 
 
-def driver(_full):
+def driver(_options):
     """The driver: objects, assembly and IR in a second step, the shared run-time library, a response file."""
     result = Result("driver")
     work = WORK / "driver"
@@ -319,7 +417,7 @@ def driver(_full):
     return result
 
 
-def installed(_full):
+def installed(_options):
     """What is built with an installed tree."""
     result = Result("installed")
     work = WORK / "installed"
@@ -329,7 +427,7 @@ def installed(_full):
     return result
 
 
-def tools(_full):
+def tools(_options):
     """pollyrs report for three languages, profile of a program, doctor."""
     result = Result("report, profile, doctor")
     work = WORK / "tools"
@@ -385,7 +483,7 @@ int main(int argc, char **argv) {
 """
 
 
-def tune(_full):
+def tune(_options):
     """pollyrs tune: a choice that is slow on purpose is left for one with fewer launches, by a file that later compilations take."""
     result = Result("tune")
     work = WORK / "tune"
@@ -444,7 +542,7 @@ def tune(_full):
     return result
 
 
-def deterministic(_full):
+def deterministic(_options):
     """The same input gives the same object file, byte for byte."""
     result = Result("the same object twice")
     work = WORK / "deterministic"
@@ -464,45 +562,45 @@ def deterministic(_full):
     return result
 
 
-def valid_ir(_full):
+def valid_ir(_options):
     """Levels, debug information, sanitizers, link-time optimisation."""
     result = Result("valid IR")
     validity.check(result, WORK / "valid_ir", report)
     return result
 
 
-def shared_libraries(_full):
+def shared_libraries(_options):
     """Libraries with offloaded loops that a program loads and unloads."""
     result = Result("shared libraries")
     libraries.check(result, WORK / "shared_libraries", report)
     return result
 
 
-def openmp_threads(_full):
+def openmp_threads(_options):
     """Offloaded loops in the threads of OpenMP."""
     result = Result("OpenMP")
     openmp.check(result, WORK / "openmp", report)
     return result
 
 
-def oracle(full):
-    """The shapes that LLVM's delinearizer finds are the model's, for the algorithms; with `full`, for the programs too."""
+def oracle(options):
+    """The shapes that LLVM's delinearizer finds are the model's, for the algorithms; with --all, for the programs too."""
     result = Result("LLVM's delinearizer")
-    counts, wrong = delinearizer.check(".*" if full else "^algorithms/|/delinearize_")
+    counts, wrong = delinearizer.check(".*" if options.all else "^algorithms/|/delinearize_")
     result.passed, result.failures = counts["agree"], wrong
     result.check(counts["agree"] >= 50, f"only {counts['agree']} arrays to compare")
     return result
 
 
-def large_file(_full):
-    """A generated file of 10,000 lines compiles and prints the same."""
+def large_file(options):
+    """A generated file of 10,000 lines compiles and prints the same; without --all, of a quarter of that."""
     work = WORK / "large"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     source = work / "large.c"
-    source.write_text(generate_large.generate(lines=10_000, seed=1), encoding="utf-8")
+    source.write_text(generate_large.generate(lines=LARGE_LINES if options.all else LARGE_LINES // 4, seed=1), encoding="utf-8")
     program = cases.Program(LARGE, source, None, (("7",), ("20",)), "yes", frozenset())
-    return run_program(program, False)
+    return run_program(program, options)
 
 
 def algorithm(entry, element, form):
@@ -514,25 +612,29 @@ def algorithm(entry, element, form):
 def main():
     """Runs the units on a few threads, each of which waits for its processes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="larger sizes, more settings, the large file")
+    parser.add_argument("--all", action="store_true", help="all sizes, strategies and orders, larger sizes")
     parser.add_argument("--quick", action="store_true", help="double precision and the first and last arguments only")
     parser.add_argument("--filter", default="", help="only units whose name matches")
+    parser.add_argument("--turn", type=int, help="what comes in turns (default: the day)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options = parser.parse_args()
+    options.every = options.all or bool(options.filter) and options.turn is None
+    options.turn = algorithms.rotation() if options.turn is None else options.turn
 
-    programs = [*cases.examples(options.full), *cases.everyday(), *cases.programs()]
+    programs = [*cases.examples(options.all), *cases.everyday(), *cases.programs()]
     if options.quick:
-        programs = [dataclasses.replace(p, arguments=tuple(dict.fromkeys([p.arguments[0], p.arguments[-1]])))
-                    for p in programs if p.element != "float"]
-    units = [(p.name, lambda full, p=p: run_program(p, full)) for p in programs]
+        programs = [p for p in programs if p.element != "float"]
+    programs = [p for p in programs if has_turn(p, options)]
+    units = [(p.name, functools.partial(run_program, p)) for p in programs]
     units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic),
               ("installed", installed), ("tools", tools), ("tune", tune), ("valid IR", valid_ir), ("shared libraries", shared_libraries),
               ("OpenMP", openmp_threads), ("LLVM's delinearizer", oracle)]
-    if options.full:
+    if not options.quick:
         # First, since it takes longest.
         units.insert(0, (LARGE, large_file))
-        units += [(f"algorithms/{entry['name']}", lambda _full, e=entry, t=element, f=form: algorithm(e, t, f))
-                  for entry, element, form in algorithms.rotated(algorithms.rotation())]
+        units += [(f"algorithms/{entry['name']}", lambda _options, e=entry, t=element, f=form: algorithm(e, t, f))
+                  for n, (entry, element, form) in enumerate(algorithms.rotated(options.turn))
+                  if options.every or (n + options.turn) % ALGORITHMS == 0]
     units = [u for u in units if re.search(options.filter, u[0])]
     for needed in (toolchain.PLUGIN, toolchain.RUNTIME, toolchain.DRIVER):
         if not pathlib.Path(needed).exists():
@@ -540,14 +642,24 @@ def main():
     if not toolchain.ptxas():
         print("no ptxas: PTX is not assembled (scripts/setup fetches it)")
 
+    if not options.all:
+        print(f"turn {options.turn} (--turn {options.turn} does the same again)")
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for result in pool.map(lambda unit: unit[1](options.full), units):
+        def timed(unit):
+            before = toolchain.mine()
+            result = unit[1](options)
+            result.processor = toolchain.mine() - before
+            return result
+
+        for result in pool.map(timed, units):
             passed += result.passed
             failed += len(result.failures)
-            print(f"{'FAIL' if result.failures else 'ok  '} {result.name} ({result.passed} checks; {result.note})", flush=True)
+            print(f"{'FAIL' if result.failures else 'ok  '} {result.name} ({result.passed} checks; {result.processor:.1f} s; {result.note})",
+                  flush=True)
             for failure in result.failures:
                 print("     " + failure.replace("\n", "\n     "), flush=True)
+    print("processor time:\n" + toolchain.used(), end="")
     print(f"e2e: {passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

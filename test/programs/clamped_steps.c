@@ -9,6 +9,7 @@
 // ARGS: 25 40 300 4
 // ARGS: 8 33 41 37
 // OFFLOAD: any
+// TURNS: 3
 // KERNELS: line
 // KERNELS: cross
 // KERNELS: mirrored

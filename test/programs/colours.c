@@ -9,6 +9,7 @@
 // ARGS: 7 17 33
 // ARGS: 13 41 270
 // OFFLOAD: any
+// TURNS: 3
 #include "example.h"
 
 #define AROUND(x, i, j) (x[(i) - 1][j] * (TYPE)0.22 + x[(i) + 1][j] * (TYPE)0.26 + x[i][(j) - 1] * (TYPE)0.19 + x[i][(j) + 1] * (TYPE)0.28)

@@ -4,6 +4,7 @@
 // ARGS: 5 3
 // ARGS: 33 40
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: gemm jacobi_2d heat_3d fdtd_2d covariance conv2d atax floyd_warshall lu gemver
 #include "kernels.hpp"
 #include <memory>

@@ -7,6 +7,7 @@
 // ARGS: 9 4 150
 // ARGS: 3 70 33
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: total plane norm peak first count least statistics settle
 #include "example.h"
 #include <math.h>

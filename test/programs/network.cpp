@@ -5,6 +5,7 @@
 // ARGS: 2 16
 // ARGS: 4 13
 // OFFLOAD: yes
+// TURNS: 3
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

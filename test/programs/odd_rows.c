@@ -11,6 +11,7 @@
 // ARGS: 1023 2047 34 1 1
 // ARGS: 2047 1023 33 0 1
 // OFFLOAD: any
+// TURNS: 3
 #include "example.h"
 
 __attribute__((noinline)) static void plain(int n, int m, int l, double A[n][l], double B[l][m], double C[n][m]) {

@@ -10,6 +10,7 @@
 // ARGS: 10 300 1
 // ARGS: 5 260 300
 // OFFLOAD: any
+// TURNS: 3
 // STRATEGY: streaming 1x32x1x2x1
 // STRATEGY: streaming 1x96x1x3x1
 #include "example.h"

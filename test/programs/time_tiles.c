@@ -7,6 +7,7 @@
 // ARGS: 3 2 9 9
 // ARGS: 13 41 37 12
 // OFFLOAD: yes
+// TURNS: 3
 // STRATEGY: hybrid 1x1x3x5 windows
 // STRATEGY: hybrid 1x1x3x5 windows+unroll
 // STRATEGY: diamond 3x5x4

@@ -6,6 +6,7 @@
 // ARGS: 1 64 128 16
 // ARGS: 2 132 100 33
 // OFFLOAD: any
+// TURNS: 3
 #include "example.h"
 
 enum { R = 3 };
