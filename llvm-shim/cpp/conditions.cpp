@@ -112,6 +112,39 @@ bool surelyAccessed(Instruction &Access, BasicBlock &Head, Context &C) {
   return T->getSinglePredecessor() && F->getSinglePredecessor() && Accesses(*T) && Accesses(*F);
 }
 
+// Whether every execution of `Head` comes with accesses before and behind the bytes that `Load` reads, less than the smallest page apart: then each
+// of the bytes is on a page of one of them. (`if (centre) …` between the neighbours on both sides.)
+bool liesBetweenAccesses(LoadInst &Load, BasicBlock &Head, Context &C) {
+  constexpr int64_t Page = 4096;
+  const DataLayout &DL = Load.getDataLayout();
+  const Loop *L = C.LI.getLoopFor(&Head);
+  const SCEV *Address = C.SE.getSCEV(Load.getPointerOperand());
+  if (isa<SCEVCouldNotCompute>(Address) || DL.getTypeStoreSize(Load.getType()).isScalable())
+    return false;
+  int64_t Size = DL.getTypeStoreSize(Load.getType()).getFixedValue();
+  // The nearest bytes on both sides, relative to the first one that is read.
+  std::optional<int64_t> Before, Behind;
+  for (BasicBlock *BB : L->blocks()) {
+    if (C.LI.getLoopFor(BB) != L || !(C.DT.dominates(BB, &Head) || C.PDT.dominates(BB, &Head)))
+      continue;
+    for (Instruction &I : *BB) {
+      Value *P = getLoadStorePointerOperand(&I);
+      if (!P || I.isVolatile() || I.hasMetadata(Mark) || P->getType() != Load.getPointerOperandType() ||
+          DL.getTypeStoreSize(getLoadStoreType(&I)).isScalable())
+        continue;
+      std::optional<APInt> Distance = C.SE.computeConstantDifference(C.SE.getSCEV(P), Address);
+      if (!Distance || Distance->getSignificantBits() > 32)
+        continue;
+      int64_t First = Distance->getSExtValue(), Last = First + int64_t(DL.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue()) - 1;
+      if (First <= 0 && (!Before || First > *Before))
+        Before = First;
+      if (Last >= Size - 1 && (!Behind || Last < *Behind))
+        Behind = Last;
+    }
+  }
+  return Before && Behind && *Behind - *Before < Page;
+}
+
 // Whether nobody but this activation of the function can see what is at the address: storing once more what is there is no store then, and the
 // scratch array of an iteration is written for certain.
 bool isPrivate(const Value *Pointer) {
@@ -130,7 +163,7 @@ bool canFlatten(Instruction &I, BasicBlock &Head, Context &C) {
     return true;
   if (auto *Load = dyn_cast<LoadInst>(&I))
     return Load->isSimple() && (isSafeToSpeculativelyExecute(Load, Head.getTerminator(), nullptr, &C.DT) ||
-                                surelyAccessed(I, Head, C));
+                                surelyAccessed(I, Head, C) || liesBetweenAccesses(*Load, Head, C));
   if (auto *Store = dyn_cast<StoreInst>(&I))
     return Store->isSimple() && (Store->hasMetadata(Mark) || surelyAccessed(I, Head, C)) &&
            !Store->getValueOperand()->getType()->isPointerTy();
@@ -211,6 +244,30 @@ void moveArm(BasicBlock &Arm, BasicBlock &Head, Value *Condition, bool WhenTrue)
   }
 }
 
+// The last access to memory in a block.
+Instruction *lastAccess(BasicBlock &BB) {
+  for (Instruction &I : reverse(BB))
+    if (!isNothing(I) && I.mayReadOrWriteMemory())
+      return &I;
+  return nullptr;
+}
+
+// Takes the stores that both arms of a branch end with out of them, where they are to one place: it is surely written, with one of two values.
+void takeCommonStores(BasicBlock &T, BasicBlock &F, Context &C, SmallVectorImpl<std::pair<StoreInst *, StoreInst *>> &Common) {
+  while (true) {
+    auto *A = dyn_cast_or_null<StoreInst>(lastAccess(T)), *B = dyn_cast_or_null<StoreInst>(lastAccess(F));
+    if (!A || !B || !A->isSimple() || !B->isSimple() || A->hasMetadata(Mark) || B->hasMetadata(Mark) ||
+        A->getValueOperand()->getType() != B->getValueOperand()->getType() || !C.SE.isSCEVable(A->getPointerOperandType()))
+      return;
+    const SCEV *Address = C.SE.getSCEV(A->getPointerOperand());
+    if (isa<SCEVCouldNotCompute>(Address) || Address != C.SE.getSCEV(B->getPointerOperand()))
+      return;
+    A->removeFromParent();
+    B->removeFromParent();
+    Common.emplace_back(A, B);
+  }
+}
+
 // One branch on data to straight-line code.
 bool flatten(BasicBlock &Head, Context &C) {
   auto *Branch = dyn_cast<BranchInst>(Head.getTerminator());
@@ -232,10 +289,22 @@ bool flatten(BasicBlock &Head, Context &C) {
   if (!pollyrs::dependsOnData(Branch->getCondition(), *Outer, C.SE))
     return false;
   Value *Condition = Branch->getCondition();
+  SmallVector<std::pair<StoreInst *, StoreInst *>, 2> Common;
+  if (ArmT && ArmF)
+    takeCommonStores(*T, *F, C, Common);
   if (ArmT)
     moveArm(*T, Head, Condition, true);
   if (ArmF)
     moveArm(*F, Head, Condition, false);
+  for (auto [StoreT, StoreF] : reverse(Common)) {
+    auto *Value = SelectInst::Create(Condition, StoreT->getValueOperand(), StoreF->getValueOperand(), "", Branch->getIterator());
+    Value->setDebugLoc(StoreT->getDebugLoc());
+    StoreT->setOperand(0, Value);
+    StoreT->setAlignment(std::min(StoreT->getAlign(), StoreF->getAlign()));
+    StoreT->setAAMetadata(StoreT->getAAMetadata().merge(StoreF->getAAMetadata()));
+    StoreT->insertBefore(Branch->getIterator());
+    StoreF->deleteValue();
+  }
   BasicBlock *FromT = ArmT ? T : &Head, *FromF = ArmF ? F : &Head;
   for (PHINode &PHI : Join->phis()) {
     Value *VT = PHI.getIncomingValueForBlock(FromT), *VF = PHI.getIncomingValueForBlock(FromF);

@@ -1,5 +1,5 @@
-// Loops of few iterations whose subscripts come from tables, which choose among variables, exchange two objects word by word, or walk through
-// arrays of one iteration, unrolled; src/prepare.rs has the argument.
+// Loops of few iterations whose subscripts come from tables, which choose among variables, exchange two objects word by word, walk through
+// arrays of one iteration, or read neighbours of an element that an outer loop updates, unrolled; src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -261,6 +261,67 @@ static bool walksLocals(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
   return any_of(L.blocks(), [&](BasicBlock *BB) { return any_of(*BB, [&](Instruction &I) { return walksLocal(I, L, LI, SE); }); });
 }
 
+// Instructions that a loop over neighbours may become: a box of 7 x 7 x 7 points has 343, of about twelve instructions each.
+static constexpr uint64_t MaxNeighbours = 6000;
+
+// The outermost loop around `L` if at least two loops around it have many iterations: steps in time, and elements.
+static const Loop *stepsAround(const Loop &L, ScalarEvolution &SE) {
+  const Loop *Outermost = nullptr;
+  unsigned Many = 0;
+  for (const Loop *Around = L.getParentLoop(); Around; Around = Around->getParentLoop()) {
+    Many += !fewTrips(*Around, SE);
+    Outermost = Around;
+  }
+  return Many >= 2 ? Outermost : nullptr;
+}
+
+// Whether two objects may be one: a pointer that is loaded anew for each access is the same if it comes from the same place.
+static bool isSameObject(const Value *A, const Value *B) {
+  if (A == B)
+    return true;
+  auto *LoadA = dyn_cast<LoadInst>(A), *LoadB = dyn_cast<LoadInst>(B);
+  return LoadA && LoadB && LoadA->getPointerOperand()->stripPointerCasts() == LoadB->getPointerOperand()->stripPointerCasts();
+}
+
+// `for (d = 1; d <= 3; d++) sum += w[d] * (a[i - d][j] + a[i + d][j]);` inside of loops over steps and elements: all that leaves an iteration is a
+// value, or what is added up in one place, and a load that moves with the loop is from an object that the outermost loop stores to.
+static bool readsNeighbours(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
+  const Loop *Steps = L.isInnermost() ? stepsAround(L, SE) : nullptr;
+  if (!Steps)
+    return false;
+  SmallVector<const Value *, 8> Read;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB) {
+      if (auto *Store = dyn_cast<StoreInst>(&I)) {
+        if (!Store->isSimple() || !SE.isLoopInvariant(SE.getSCEV(Store->getPointerOperand()), &L))
+          return false;
+      } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
+        if (!Load->isSimple())
+          return false;
+        if (!SE.isLoopInvariant(SE.getSCEV(Load->getPointerOperand()), &L))
+          getUnderlyingObjects(Load->getPointerOperand(), Read, &LI);
+      } else if (I.mayHaveSideEffects() && !isa<AssumeInst>(I) && !I.isLifetimeStartOrEnd()) {
+        return false;
+      }
+    }
+  if (Read.empty())
+    return false;
+  for (BasicBlock *BB : Steps->blocks())
+    for (Instruction &I : *BB) {
+      auto *Store = dyn_cast<StoreInst>(&I);
+      if (!Store)
+        continue;
+      // Objects that change places.
+      if (Store->getValueOperand()->getType()->isPointerTy())
+        return true;
+      SmallVector<const Value *, 4> Written;
+      getUnderlyingObjects(Store->getPointerOperand(), Written, &LI);
+      if (any_of(Written, [&](const Value *W) { return any_of(Read, [&](const Value *R) { return isSameObject(R, W); }); }))
+        return true;
+    }
+  return false;
+}
+
 // False if there is none.
 static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t MaxInstructions) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -272,10 +333,12 @@ static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t 
     uint64_t Size = 0;
     for (BasicBlock *BB : L->blocks())
       Size += BB->size();
-    if (!Count || Count > MaxIterations || Size * Count > MaxInstructions || !L->isLoopSimplifyForm() || !L->isSafeToClone())
+    if (!Count || Count > MaxIterations || Size * Count > std::max<uint64_t>(MaxInstructions, MaxNeighbours) || !L->isLoopSimplifyForm() ||
+        !L->isSafeToClone())
       continue;
     bool Exchanges = exchangesWords(*L, Count, SE);
-    if (!Exchanges && !indexesByTable(*L) && !(L->isInnermost() && choosesElement(*L, LI, SE)) && !walksLocals(*L, LI, SE))
+    bool Few = Size * Count <= MaxInstructions && (Exchanges || indexesByTable(*L) || (L->isInnermost() && choosesElement(*L, LI, SE)) || walksLocals(*L, LI, SE));
+    if (!Few && !readsNeighbours(*L, LI, SE))
       continue;
     UnrollLoopOptions Options{};
     Options.Count = Count;
@@ -287,7 +350,7 @@ static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t 
                    &S.FAM.getResult<TargetIRAnalysis>(F), &Remarks, /*PreserveLCSSA=*/true);
     if (Result == LoopUnrollResult::Unmodified)
       continue;
-    if (Exchanges)
+    if (Exchanges && Few)
       retypeExchanged(F);
     S.FAM.invalidate(F, PreservedAnalyses::none());
     return true;

@@ -75,6 +75,10 @@
 //! or a value: such loops are unrolled. So are those that keep a pointer to one of several variables, as `std::max({a, b, c})` does, and
 //! those that walk through an array which one iteration of the loop around has for itself (`float v[9]`, sorted for a median): its elements become values.
 //!
+//! **Neighbours by loops.** Stencils of high order are written as `for (d = 1; d <= R; d++) s += w[d] * (a[i - d] + a[i + d])`. A number of iterations that
+//! is known makes this a sum of loads at constant distances, which is what temporal blocking looks for. Such a loop is unrolled inside of a time
+//! loop: where it reads an object that the outermost loop stores to, and an iteration leaves nothing but a value.
+//!
 //! **Recurrences of fixed order.** `left = mid; mid = right; right = a[i + 2]` saves a host two of three loads, and `flux = next` the half of a
 //! computation, but it makes an iteration wait for the one before. Where all that such a value is computed from are loads of what the loop does not write and
 //! counters, each iteration computes it anew: by a load of the element further back if what stands before the loop is a load of it as well, else as in the
