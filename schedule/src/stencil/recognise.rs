@@ -20,7 +20,7 @@ pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<
             Ok(s) => s,
             Err(why) => return Ok(Err(why)),
         };
-        Ok(if check::same_flow(scop, deps, &found.runs)? { Ok(found) } else { Err(NotStencil::Flow) })
+        Ok(if check::same_flow(scop, deps, &found)? { Ok(found) } else { Err(NotStencil::Flow) })
     })
 }
 

@@ -3,9 +3,13 @@ use super::*;
 use crate::dependences;
 use crate::testing::scop;
 
+/// Whatever is recognised here is a test of the proof by form, too.
 fn recognised(text: &str) -> std::result::Result<Stencil, NotStencil> {
     let s = scop(text);
-    recognise(&s, &dependences(&s).unwrap()).unwrap()
+    let deps = dependences(&s).unwrap();
+    let found = recognise(&s, &deps).unwrap()?;
+    assert!(check::same_flow_exactly(&s, &deps, &found).unwrap());
+    Ok(found)
 }
 
 const JACOBI: &str = "param T n m; array A n m; array B n m;
@@ -21,6 +25,46 @@ fn jacobi() {
     let live: Vec<bool> = s.buffers.iter().map(|b| b.live).collect();
     let border: Vec<bool> = s.buffers.iter().map(|b| b.has_border).collect();
     assert_eq!((live, border), (vec![false, true], vec![true, true]));
+}
+
+#[test]
+fn the_form_of_a_program_tells_its_flow() {
+    let by_form = |text: &str| check::same_flow_by_form(&scop(text), &recognised(text).unwrap()).unwrap();
+    assert!(by_form(JACOBI));
+    assert!(by_form(
+        "param T n; array A 2 n; for t : 0 <= t < T { for i : 1 <= i < n - 1 {
+           S0 : A[(t+1) mod 2, i] = A[t mod 2, i-1], A[t mod 2, i+1]; } }"
+    ));
+    // Statements that take turns in one loop: the exact flow has to tell.
+    assert!(!by_form(
+        "param T n; array A n; array B n; array C n; for t : 0 <= t < T {
+           for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; S1 : C[i] = B[i]; }
+           for i : 1 <= i < n - 1 { S2 : A[i] = C[i]; } }"
+    ));
+    // A statement that reads what it writes at that time.
+    assert!(!by_form(
+        "param T n; array A n; array B n; for t : 0 <= t < T {
+           for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; }
+           for i : 1 <= i < n - 1 { S1 : A[i] = A[i], B[i]; } }"
+    ));
+}
+
+/// Their number of pairs of reads is beyond what the exact flow does in its budget.
+#[test]
+fn boxes_of_many_points() {
+    let mut reads = Vec::new();
+    for (a, b, c) in (0..125).map(|p| (p / 25 - 2, p / 5 % 5 - 2, p % 5 - 2)) {
+        reads.push(format!("A[i + {a}, j + {b}, k + {c}]").replace("+ -", "- "));
+    }
+    let text = format!(
+        "param T n; array A n n n; array B n n n; for t : 0 <= t < T {{
+           for i : 2 <= i < n - 2 {{ for j : 2 <= j < n - 2 {{ for k : 2 <= k < n - 2 {{ S0 : B[i,j,k] = {}; }} }} }}
+           for i : 2 <= i < n - 2 {{ for j : 2 <= j < n - 2 {{ for k : 2 <= k < n - 2 {{ S1 : A[i,j,k] = B[i,j,k]; }} }} }} }}",
+        reads.join(", ")
+    );
+    let s = scop(&text);
+    let found = recognise(&s, &dependences(&s).unwrap()).unwrap().unwrap();
+    assert_eq!(found.steps[0].accesses.len(), 126);
 }
 
 #[test]
