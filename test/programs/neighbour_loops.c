@@ -4,8 +4,7 @@
 // ARGS: 1 5
 // ARGS: 7 33
 // ARGS: 12 70
-// OFFLOAD: 6
-// STRATEGY: streaming
+// OFFLOAD: yes
 #include "example.h"
 
 #define R 3
