@@ -12,7 +12,7 @@ pub fn advice(name: &str, text: &str) -> Option<&'static str> {
 }
 
 /// Names of remarks, parts of texts of which one has to be there (none: any text), and the advice.
-const ADVICE: [(&str, &[&str], &str); 38] = [
+const ADVICE: [(&str, &[&str], &str); 44] = [
     (
         "LoopBound",
         &["floating-point data"],
@@ -35,8 +35,8 @@ const ADVICE: [(&str, &[&str], &str); 38] = [
     (
         "LoopExits",
         &[],
-        "'break', 'return' and 'goto' out of a loop keep it on the CPU: let the loop run to its end and remember what was found (the last, \
-         the smallest index), or move the search into a loop of its own",
+        "'break', 'return' and 'goto' out of a loop keep it on the CPU: let the loop run to its end and remember what was found, the first \
+         place by a minimum: 'c = hit ? i : n; first = c < first ? c : first', with first = n before the loop",
     ),
     (
         "ControlFlow",
@@ -103,7 +103,8 @@ const ADVICE: [(&str, &[&str], &str); 38] = [
     (
         "ElementType",
         &[],
-        "access an array with one element type; use memcpy on whole elements instead of casts",
+        "keep values of different widths in arrays or members of their own, and take a wider element apart with shifts; one width seen as \
+         two types (float and unsigned) is no obstacle",
     ),
     (
         "Call",
@@ -128,9 +129,18 @@ const ADVICE: [(&str, &[&str], &str); 38] = [
     ),
     (
         "Call",
-        &["of lgamma ", "of tgamma ", "of lgammaf ", "of tgammaf "],
+        &["lacks this function"],
         "this function stays on the CPU: compute its values in a loop of their own",
     ),
+    ("Call", &["complex numbers of type long double"], "use 'double complex'"),
+    (
+        "Call",
+        &["complex numbers"],
+        "-fcomplex-arithmetic=improved computes quotients of complex numbers in place (so does -ffast-math): the same formula, without the \
+         search for infinities and NaNs afterwards",
+    ),
+    ("Call", &["128-bit"], "use integers up to 64 bits"),
+    ("Call", &["errno"], "-fno-math-errno (part of -ffast-math) says that nobody looks at errno"),
     (
         "Call",
         &[],
@@ -157,9 +167,14 @@ const ADVICE: [(&str, &[&str], &str); 38] = [
     ("Device", &[], "move this operation out of the loop, or use float, double or integers up to 64 bits"),
     (
         "Type",
-        &["of type ptr "],
+        &["(ptr)"],
         "the loop computes or exchanges pointers: use subscripts; exchange arrays by plain assignments of pointer variables ('t = a; a = b; \
          b = t') in the function that has the time loop",
+    ),
+    (
+        "Type",
+        &["long double", "float128"],
+        "use double (literals without the suffix L, functions without it)",
     ),
     ("Type", &[], "use float, double or integers up to 64 bits"),
     (
@@ -172,7 +187,13 @@ const ADVICE: [(&str, &[&str], &str); 38] = [
     (
         "NoParallelism",
         &[],
-        "each iteration needs the one before it: independent work (several rows, several systems) around or inside would run in parallel",
+        "each iteration needs the one before it: independent work (several rows, several systems) around or inside would run in parallel; \
+         what does not need earlier iterations belongs in a loop of its own",
+    ),
+    (
+        "RunningTotal",
+        &[],
+        "a prefix sum stays on the CPU, whatever the flags: several rows at a time run in parallel, and other work belongs in a loop of its own",
     ),
     (
         "OrderedSum",
@@ -220,6 +241,7 @@ mod tests {
             "Type",
             "NoParallelism",
             "OrderedSum",
+            "RunningTotal",
             "LittleWork",
             "Budget",
             "Internal",
@@ -247,6 +269,38 @@ mod tests {
             ("Subscript", "a subscript of h is not affine: it depends on x", "histograms"),
             ("LoopBound", "the number of iterations is not affine: it depends on p * p", "before the loop"),
             ("LoopBound", "the number of iterations is not affine: it depends on p", "fixed range"),
+            (
+                "LoopExits",
+                "the loop can be left at more than one place",
+                "c = hit ? i : n; first = c < first ? c : first",
+            ),
+            (
+                "ElementType",
+                "a is accessed with element types that do not fit one array",
+                "members of their own",
+            ),
+            (
+                "Call",
+                "a division of complex numbers is the call of __divdc3",
+                "-fcomplex-arithmetic=improved",
+            ),
+            (
+                "Call",
+                "the call of nextafter may have side effects: the device lacks this function",
+                "loop of their own",
+            ),
+            (
+                "Call",
+                "the call of exp (it may set errno; compile with -fno-math-errno) may",
+                "-fno-math-errno",
+            ),
+            ("Type", "values of type long double (x86_fp80) cannot be held on the device", "use double"),
+            ("Type", "values of type pointer (ptr) cannot be held on the device", "subscripts"),
+            (
+                "RunningTotal",
+                "each iteration uses s as it was added up so far (a prefix sum)",
+                "whatever the flags",
+            ),
         ];
         for (name, text, part) in table {
             assert!(advice(name, text).is_some_and(|a| a.contains(part)), "{text}");

@@ -4,13 +4,18 @@
 mod advice;
 mod doctor;
 mod driver;
+mod explain;
+mod generate;
+mod names;
 mod profile;
 mod report;
 mod show;
 mod tune;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use driver::{DriverArgs, Mode};
+use explain::ExplainArgs;
+use generate::GenerateArgs;
 use profile::ProfileArgs;
 use report::ReportArgs;
 use show::ShowArgs;
@@ -37,8 +42,10 @@ enum Command {
     /// Compile or link with flang
     #[command(disable_help_flag = true)]
     Fc(DriverArgs),
-    /// Tell what happens to each loop of a source file, why, and what to do about it
+    /// Tell what happens to each loop of files or of a build, why, and what to do about it
     Report(ReportArgs),
+    /// Explain the code of a remark, such as PRS106
+    Explain(ExplainArgs),
     /// Run a program and show where its loops ran and how long they took
     Profile(ProfileArgs),
     /// Draw the time tiles of a file's stencils
@@ -47,6 +54,9 @@ enum Command {
     Tune(TuneArgs),
     /// Check compilers, driver, device and limits of this machine
     Doctor,
+    /// Write manual pages and shell completions
+    #[command(hide = true)]
+    Generate(GenerateArgs),
 }
 
 fn main() -> ExitCode {
@@ -55,10 +65,12 @@ fn main() -> ExitCode {
         Command::Cxx(args) => driver::run(Mode::Cxx, &args).map_err(Into::into),
         Command::Fc(args) => driver::run(Mode::Fortran, &args).map_err(Into::into),
         Command::Report(args) => report::run(&args).map_err(Into::into),
+        Command::Explain(args) => explain::run(&args).map_err(Into::into),
         Command::Profile(args) => profile::run(&args).map_err(Into::into),
         Command::Show(args) => show::run(&args).map_err(Into::into),
         Command::Tune(args) => tune::run(&args).map_err(Into::into),
         Command::Doctor => Ok(doctor::run()),
+        Command::Generate(args) => generate::run(&args, Cli::command()).map_err(Into::into),
     };
     match result {
         Ok(status) => ExitCode::from(status),
@@ -75,7 +87,6 @@ mod tests {
 
     #[test]
     fn the_command_line_definition_is_consistent() {
-        use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 

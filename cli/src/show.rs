@@ -153,7 +153,7 @@ fn render(name: &str, points: &[Point]) -> String {
     let right = points.iter().map(|p| p.space).max().unwrap_or(0);
     let (width, height) = ((right + 3) * CELL, (top + 4) * CELL);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" style=\"background:#fff\" font-family=\"sans-serif\" \
          font-size=\"9\" text-anchor=\"middle\">\n<title>{}</title>\n",
         escape(name)
     );

@@ -13,12 +13,34 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using pollyrs::send;
 using pollyrs::sendLocation;
 
-bool pollyrs::sendLocation(const DebugLoc &Loc, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+// Whether code is of the language's library, not of the program's author.
+static bool isLibrary(const DILocation &Loc) {
+  SmallString<128> Path(Loc.getFilename());
+  if (!sys::path::is_absolute(Path)) {
+    Path = Loc.getDirectory();
+    sys::path::append(Path, Loc.getFilename());
+  }
+  return Path.starts_with("/usr/include/") || Path.starts_with("/usr/lib/") || Path.starts_with("/rustc/") ||
+         Path.str().contains("/rustlib/src/");
+}
+
+// Where code that was inlined is in the file of the program's author: `std::transform(...)` there, not a line of the library. If all of it is the
+// library's, the innermost place.
+static DebugLoc authorsPlace(const DebugLoc &Loc) {
+  for (const DILocation *L = Loc.get(); L; L = L->getInlinedAt())
+    if (L->getLine() && !isLibrary(*L))
+      return DebugLoc(L);
+  return Loc;
+}
+
+bool pollyrs::sendLocation(const DebugLoc &Innermost, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+  DebugLoc Loc = authorsPlace(Innermost);
   if (!Loc || Loc.getLine() == 0)
     return false;
   *Line = Loc.getLine();
@@ -95,8 +117,17 @@ static std::string memberName(const LoadInst &Load) {
     T = Pointer ? Pointer->getBaseType() : nullptr;
   }
   std::string Member = memberAt(T, 8 * uint64_t(Offset), 4);
-  // Those of the C++ library tell a user nothing.
-  if (Member.empty() || Member.find("_M_") != std::string::npos)
+  // Members of the C++ library tell a user nothing: `grid.cells`, not `grid.cells._M_impl`.
+  for (size_t Begin = 0; Begin < Member.size();) {
+    StringRef Rest = StringRef(Member).substr(Begin);
+    if (Rest.starts_with("_M_") || Rest.starts_with("__")) {
+      Member.resize(Begin ? Begin - 1 : 0);
+      break;
+    }
+    size_t Dot = Member.find('.', Begin);
+    Begin = Dot == std::string::npos ? Member.size() : Dot + 1;
+  }
+  if (Member.empty())
     return {};
   return Variable->getName().str() + (Declared ? "." : "->") + Member;
 }
@@ -201,7 +232,7 @@ void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size
   DiagnosticLocation Loc;
   auto *At = dyn_cast_or_null<Instruction>(unwrap(AtRef));
   if (At && At->getDebugLoc())
-    Loc = DiagnosticLocation(At->getDebugLoc());
+    Loc = DiagnosticLocation(authorsPlace(At->getDebugLoc()));
   else if (DISubprogram *SP = F.getSubprogram())
     Loc = DiagnosticLocation(SP);
   OptimizationRemarkEmitter ORE(&F);

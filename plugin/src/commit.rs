@@ -147,7 +147,7 @@ pub fn rewrite(
         return Err(e);
     }
     for c in compiled.iter() {
-        remarks::offloaded(f, c);
+        remarks::offloaded(with.options, f, c);
     }
     timer.time(Phase::Adoption, || session.adopt_body(f, clone))?;
     // The function's parameters and its callers' call sites promise no more than the run-time library keeps.

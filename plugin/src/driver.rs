@@ -90,7 +90,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
                 // What belongs to another module is reported there.
                 Err(_) if is_copy_from_elsewhere(f) => {}
                 // All that is left: a block whose address is taken, for a computed goto.
-                Err(_) => remarks::computed_goto(f, &name_of(f)),
+                Err(_) => remarks::computed_goto(options, f, &name_of(f)),
             }
             Ok(())
         })?;
@@ -159,7 +159,8 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         let lends = |callee: LLVMValueRef| run.borrowers.borrow().contains_key(&(callee as usize));
         prospects::any(session, clone, options.min_work, lends)
     })?;
-    let curious = options.verbose || options.show_choices || wants_remarks(f);
+    let curious =
+        options.verbose || options.show_choices || options.remark_file.is_some() || wants_remarks(f);
     if !prospects && stage == Stage::Run && !curious {
         return Ok(Found::Regions { rejections: Vec::new(), compiled: Vec::new(), holds: None, budget: 0 });
     }
@@ -228,8 +229,10 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
     let abandon = |e: PluginError| -> Result<bool, PluginError> {
         session.erase_function(clone)?;
         match &e {
-            PluginError::Codegen(e) if is_quota(e) => remarks::budget(f, &name_of(f), "the code on the host"),
-            e => remarks::internal(f, e),
+            PluginError::Codegen(e) if is_quota(e) => {
+                remarks::budget(options, f, &name_of(f), "the code on the host")
+            }
+            e => remarks::internal(options, f, e),
         }
         Ok(false)
     };
@@ -237,16 +240,16 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         Ok(Found::Regions { rejections, compiled, holds, budget }) => (rejections, compiled, holds, budget),
         Ok(Found::NotLookedAt) => {
             session.erase_function(clone)?;
-            remarks::budget(f, &name_of(f), "the module");
+            remarks::budget(options, f, &name_of(f), "the module");
             return Ok(false);
         }
         Err(e) => return abandon(e),
     };
     for entry in run.tuned.stale(&name_of(f)) {
-        remarks::stale(f, entry);
+        remarks::stale(options, f, entry);
     }
     for rejection in &rejections {
-        remarks::rejected(f, clone, rejection);
+        remarks::rejected(options, f, clone, rejection);
     }
     // A callee whose rewriting failed takes no hold, and then nothing is known of what it does.
     let ready = |lend: &holds::Lend| run.ready.borrow().contains(&(lend.callee as usize));

@@ -86,6 +86,8 @@ pub struct Options {
     pub tuned: Option<PathBuf>,
     /// Print a line for each offloaded SCoP, for `pollyrs tune`.
     pub show_choices: bool,
+    /// Where remarks go beside LLVM's own, for `pollyrs report`.
+    pub remark_file: Option<PathBuf>,
     /// isl operations; `None`: the stages' default.
     pub budget: Option<u64>,
     /// isl operations after which the rest of a module is left as it is; `None`: by its size.
@@ -103,7 +105,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 24] = [
     "targets",
     "arch",
     "cubin",
@@ -120,6 +122,7 @@ const NAMES: [&str; 23] = [
     "show-tiles",
     "tuned",
     "show-choices",
+    "remark-file",
     "budget",
     "module-budget",
     "tiled",
@@ -151,6 +154,7 @@ impl Default for Options {
             show_tiles: false,
             tuned: None,
             show_choices: false,
+            remark_file: None,
             budget: None,
             module_budget: None,
             tiled: 48,
@@ -274,6 +278,7 @@ impl Options {
             "show-tiles" => self.show_tiles = flag(value)?,
             "tuned" => self.tuned = (!value.is_empty()).then(|| PathBuf::from(value)),
             "show-choices" => self.show_choices = flag(value)?,
+            "remark-file" => self.remark_file = (!value.is_empty()).then(|| PathBuf::from(value)),
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
             "tiled" => self.tiled = number(value)?,

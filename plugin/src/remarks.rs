@@ -1,18 +1,20 @@
 //! LLVM remarks: every SCoP and every refusal, at its place in the source.
 
 use crate::PluginError;
-use crate::assembler::Code;
+use crate::assembler::Code as DeviceCode;
 use crate::commit::Compiled;
+use crate::driver::name_of;
+use crate::options::{Options, Strategy};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::ImageKind;
-use pollyrs_llvm_shim::{RemarkKind, location, remark};
+use pollyrs_llvm_shim::{RemarkKind, function_location, location, remark};
 use pollyrs_schedule::Placement;
-use pollyrs_scop::{ArrayKind, Location, RejectReason, Rejection};
-use pollyrs_tuning::Entry;
+use pollyrs_scop::{ArrayKind, Code, Location, RejectReason, Rejection};
+use pollyrs_tuning::{Entry, remark as record};
 
 /// `-Rpass=pollyrs` for an offloaded SCoP, `-Rpass-analysis=pollyrs` for what it assumes.
-pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
+pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
     let scop = &c.scop;
     let at = scop.region.blocks.iter().find_map(|b| {
         instructions(b.0 as LLVMBasicBlockRef).into_iter().find(|i| matches(*i, scop.location.as_ref()))
@@ -31,26 +33,31 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
     if private > 0 {
         message.push_str(&format!(", {}", count(private, "private scalar")));
     }
-    remark(f, RemarkKind::Passed, "Offloaded", at, &message);
+    emit(with, f, RemarkKind::Passed, Code::Offloaded, at, &message);
     if let Some(code) = &c.code {
-        device_code(f, at, code);
+        device_code(with, f, at, code);
     }
     match &c.fused {
         Some(Ok(steps)) => {
-            remark(f, RemarkKind::Passed, "FusedSteps", at, &format!("fuses steps: {}", steps.what))
+            emit(with, f, RemarkKind::Passed, Code::FusedSteps, at, &format!("fuses steps: {}", steps.what))
         }
-        Some(Err(why)) => {
-            remark(f, RemarkKind::Analysis, "StepsNotFused", at, &format!("steps are not fused: {why}"))
-        }
-        None => {}
+        Some(Err(why)) if with.strategy != Strategy::Auto || repeated(c) => emit(
+            with,
+            f,
+            RemarkKind::Analysis,
+            Code::StepsNotFused,
+            at,
+            &format!("steps are not fused: {why}"),
+        ),
+        Some(Err(_)) | None => {}
     }
     match &c.tuned {
         Some(Ok(what)) => {
-            remark(f, RemarkKind::Passed, "Tuned", at, &format!("takes the tuned choice: {what}"))
+            emit(with, f, RemarkKind::Passed, Code::Tuned, at, &format!("takes the tuned choice: {what}"))
         }
         Some(Err(why)) => {
             let text = format!("the tuned choice does not hold here, the model's is taken: {why}");
-            remark(f, RemarkKind::Analysis, "TunedRefused", at, &text);
+            emit(with, f, RemarkKind::Analysis, Code::TunedRefused, at, &text);
         }
         None => {}
     }
@@ -59,24 +66,25 @@ pub fn offloaded(f: LLVMValueRef, c: &Compiled) {
     for (n, (kind, note)) in assumptions.iter().enumerate() {
         // One text may stand for several conditions.
         if !assumptions[..n].contains(&(*kind, note)) {
-            remark(f, RemarkKind::Analysis, "Assumption", at, &format!("assumes {kind}: {note}"));
+            emit(with, f, RemarkKind::Analysis, Code::from(*kind), at, &format!("assumes {kind}: {note}"));
         }
     }
     for (a, b) in &scop.alias_checks {
         let or_one = if scop.in_place.contains(&(*a, *b)) { ", or are one array" } else { "" };
         let (a, b) = (&scop.array(*a).display, &scop.array(*b).display);
-        let text = format!("checks that {a} and {b} do not overlap{or_one}");
-        remark(f, RemarkKind::Analysis, "AliasCheck", at, &text);
+        let both = if a == b { format!("two arrays of {a}") } else { format!("{a} and {b}") };
+        let text = format!("checks that {both} do not overlap{or_one}");
+        emit(with, f, RemarkKind::Analysis, Code::AliasCheck, at, &text);
     }
     for u in &scop.unwritten {
         let arrays: Vec<&str> = u.arrays.iter().map(|a| scop.array(*a).display.as_str()).collect();
         let text = format!("checks that stores to {} do not change {}", arrays.join(" and "), u.display);
-        remark(f, RemarkKind::Analysis, "UnwrittenCheck", at, &text);
+        emit(with, f, RemarkKind::Analysis, Code::UnwrittenCheck, at, &text);
     }
 }
 
 /// `-Rpass-analysis=pollyrs`: which devices have code of their own, and what the driver is left to compile.
-fn device_code(f: LLVMValueRef, at: Option<LLVMValueRef>, code: &Code) {
+fn device_code(with: &Options, f: LLVMValueRef, at: Option<LLVMValueRef>, code: &DeviceCode) {
     let list = |kind: ImageKind| {
         let archs = code.images.iter().filter(|i| i.kind == kind).map(|i| format!("sm_{}", i.arch));
         archs.rev().collect::<Vec<_>>().join(", ")
@@ -87,16 +95,21 @@ fn device_code(f: LLVMValueRef, at: Option<LLVMValueRef>, code: &Code) {
             "has PTX for {texts}: products of doubles take tensor cores and asynchronous copies from sm_80 on, in larger shared memory; \
              older devices compute them point by point"
         );
-        remark(f, RemarkKind::Analysis, "Generations", at, &text);
+        emit(with, f, RemarkKind::Analysis, Code::Generations, at, &text);
     }
     if let Some(why) = &code.missing {
         let text = format!("has no machine code, the driver compiles the PTX at the first execution: {why}");
-        remark(f, RemarkKind::Analysis, "NoMachineCode", at, &text);
+        emit(with, f, RemarkKind::Analysis, Code::NoMachineCode, at, &text);
     }
 }
 
+/// Whether a loop of the host launches a kernel again and again: there may be steps to fuse.
+fn repeated(c: &Compiled) -> bool {
+    c.mapped.kernels.iter().any(|k| !k.host_params.is_empty())
+}
+
 /// `-Rpass-missed=pollyrs` for a refusal. `clone` is where the instructions are.
-pub fn rejected(f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
+pub fn rejected(with: &Options, f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
     let place = r.location.as_ref().or(r.loop_location.as_ref());
     let at = place.and_then(|_| find(clone, place));
     let mut message = format!("not offloaded: {r}");
@@ -105,35 +118,69 @@ pub fn rejected(f: LLVMValueRef, clone: LLVMValueRef, r: &Rejection) {
     {
         message.push_str(&format!(" (loop at {l})"));
     }
-    remark(f, RemarkKind::Missed, r.reason.remark_name(), at, &message);
+    emit(with, f, RemarkKind::Missed, Code::from(&r.reason), at, &message);
 }
 
 /// An entry of a tuned file for this function that no loop nest of it has the content of.
-pub fn stale(f: LLVMValueRef, entry: &Entry) {
+pub fn stale(with: &Options, f: LLVMValueRef, entry: &Entry) {
     let what = format!(
         "the tuned choice for {} (content {}) fits no loop nest of this function any more: the model's choice is taken",
         entry.scop, entry.content
     );
-    remark(f, RemarkKind::Analysis, "TunedStale", None, &what);
+    emit(with, f, RemarkKind::Analysis, Code::TunedStale, None, &what);
 }
 
 /// A budget that ends the work on a whole function.
-pub fn budget(f: LLVMValueRef, function: &str, stage: &str) {
+pub fn budget(with: &Options, f: LLVMValueRef, function: &str, stage: &str) {
     let reason = RejectReason::Budget { stage: stage.into() };
     let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
-    remark(f, RemarkKind::Missed, r.reason.remark_name(), None, &format!("not offloaded: {r}"));
+    emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
 /// A function with loops that jumps to addresses of its blocks.
-pub fn computed_goto(f: LLVMValueRef, function: &str) {
+pub fn computed_goto(with: &Options, f: LLVMValueRef, function: &str) {
     let reason = RejectReason::Terminator { opcode: "indirectbr".into() };
     let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
-    remark(f, RemarkKind::Missed, r.reason.remark_name(), None, &format!("not offloaded: {r}"));
+    emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
 /// A failure of our own; the function is as it was.
-pub fn internal(f: LLVMValueRef, e: &PluginError) {
-    remark(f, RemarkKind::Missed, "Internal", None, &format!("not offloaded: internal error: {e}"));
+pub fn internal(with: &Options, f: LLVMValueRef, e: &PluginError) {
+    emit(with, f, RemarkKind::Missed, Code::Internal, None, &format!("not offloaded: internal error: {e}"));
+}
+
+/// A remark ends with its code, which `docs/reference/remarks` explains.
+fn emit(
+    with: &Options,
+    f: LLVMValueRef,
+    kind: RemarkKind,
+    code: Code,
+    at: Option<LLVMValueRef>,
+    message: &str,
+) {
+    remark(f, kind, code.name(), at, &format!("{message} [{code}]"));
+    let Some(path) = &with.remark_file else { return };
+    let place = at.and_then(location).or_else(|| function_location(f));
+    let (file, line, column) = place.map_or_else(Default::default, |l| (l.file, l.line, l.column));
+    // Compilers run in the folder that names of files are relative to.
+    let file = if file.is_empty() { Ok(file.into()) } else { std::path::absolute(file) };
+    let record = record::Remark {
+        kind: match kind {
+            RemarkKind::Passed => record::RemarkKind::Passed,
+            RemarkKind::Missed => record::RemarkKind::Missed,
+            RemarkKind::Analysis => record::RemarkKind::Analysis,
+        },
+        code: code.to_string(),
+        name: code.name().to_owned(),
+        file: file.map(|f| f.to_string_lossy().into_owned()).unwrap_or_default(),
+        line,
+        column,
+        function: name_of(f),
+        text: message.to_owned(),
+    };
+    if let Err(e) = record::append(path, &record) {
+        eprintln!("pollyrs: {}: {e}", path.display());
+    }
 }
 
 fn find(function: LLVMValueRef, place: Option<&Location>) -> Option<LLVMValueRef> {

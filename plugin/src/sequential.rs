@@ -10,11 +10,13 @@ const OPERATIONS: u64 = 100_000;
 /// More names than these make no message clearer.
 const MAX_NAMES: usize = 3;
 
-/// What a message about a SCoP needs, which outlives it: what the sum in its way is called, and the flow from each statement to itself, `{ S[i] -> S[i'] }`,
+/// What a message about a SCoP needs, which outlives it: what the sum in its way is called, and one of which each iteration
+/// uses what was added up so far; the flow from each statement to itself, `{ S[i] -> S[i'] }`,
 /// through arrays whose updates cannot be regrouped, by the arrays' names in the program.
 pub struct Sequential {
     ctx: isl::Context,
     sum: Option<String>,
+    running: Option<String>,
     flow: Vec<(String, isl::Map)>,
 }
 
@@ -23,12 +25,16 @@ impl Sequential {
         Sequential {
             ctx: scop.ctx.clone(),
             sum: pollyrs_scop_detect::ordered_sum(scop).ok().flatten(),
+            running: pollyrs_scop_detect::running_total(scop).ok().flatten(),
             flow: flow(scop, dependences).unwrap_or_default(),
         }
     }
 
     /// `reason`, with names where it is that no loop is parallel.
     pub fn explain(&self, reason: RejectReason) -> RejectReason {
+        if let (RejectReason::NoParallelism { .. }, Some(value)) = (&reason, &self.running) {
+            return RejectReason::RunningTotal { value: value.clone() };
+        }
         match (reason, &self.sum) {
             (RejectReason::NoParallelism { .. }, Some(value)) => {
                 RejectReason::OrderedSum { value: value.clone() }

@@ -18,6 +18,28 @@ use std::collections::{BTreeMap, BTreeSet};
 /// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot wrap.
 pub(crate) const WIDE_BOUND: i64 = 1 << 46;
 
+/// Operands that are followed from a value for a message.
+const MAX_FOLLOWED: usize = 64;
+
+/// Whether a value is computed from itself, an iteration earlier.
+fn comes_back(phi: Value) -> bool {
+    let mut seen = Vec::new();
+    let mut next: Vec<Value> = ir::incoming(phi).into_iter().map(|(x, _)| x).collect();
+    while let Some(x) = next.pop() {
+        if x == phi {
+            return true;
+        }
+        if !seen.contains(&x) && seen.len() < MAX_FOLLOWED && ir::opcode(x).is_some() {
+            seen.push(x);
+            match ir::opcode(x) {
+                Some(ir::Op::LLVMPHI) => next.extend(ir::incoming(x).into_iter().map(|(y, _)| y)),
+                _ => next.extend(ir::operands(x)),
+            }
+        }
+    }
+    false
+}
+
 /// Why a region is no SCoP.
 #[derive(Clone, Debug)]
 pub(crate) struct Fail {
@@ -405,7 +427,12 @@ impl<'a> Builder<'a> {
                 Some(f) => format!("the result of {}", ir::name(f)),
                 None => "the result of a call".to_string(),
             },
-            Some(ir::Op::LLVMPHI) => "a value carried around a loop".to_string(),
+            Some(ir::Op::LLVMPHI) if comes_back(v) => {
+                let computed = ir::incoming(v).into_iter().find_map(|(x, _)| self.operation_text(x, 2));
+                let how = computed.map_or(String::new(), |text| format!(" ({text})"));
+                format!("a value that each iteration takes over from the one before{how}")
+            }
+            Some(ir::Op::LLVMPHI) => "one of several values, by the branch that was taken".to_string(),
             Some(ir::Op::LLVMFCmp) => "floating-point data".to_string(),
             Some(ir::Op::LLVMAlloca) => "a local variable".to_string(),
             Some(ir::Op::LLVMGetElementPtr) => format!("an address in {}", self.name_of(ir::operand(v, 0))),

@@ -67,7 +67,7 @@ mod unwritten;
 mod versions;
 mod webs;
 
-pub use reductions::ordered_sum;
+pub use reductions::{ordered_sum, running_total};
 
 use builder::{Builder, Candidate, Fail};
 use candidates::Search;

@@ -51,26 +51,61 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
     Ok(None)
 }
 
-/// What the source calls a cell into which floating-point numbers are summed up, or multiplied, in the program's order: the flags that would let
-/// the updates be regrouped are all that is missing. `None` if there is none.
-pub fn ordered_sum(scop: &Scop) -> isl::Result<Option<String>> {
-    for s in scop.statements.iter().filter(|s| s.is_plain() && s.reduction.is_none()) {
+/// A cell that instances of a statement update by a sum or product of what was there before.
+struct Total<'a> {
+    statement: &'a Statement,
+    cell: &'a Access,
+    /// What the cell holds afterwards.
+    new: Value,
+}
+
+/// The cells of a SCoP that several instances add to, or multiply.
+fn totals(scop: &Scop) -> isl::Result<Vec<Total<'_>>> {
+    let mut found = Vec::new();
+    for s in scop.statements.iter().filter(|s| s.is_plain()) {
         for w in s.accesses.iter().filter(|a| a.kind == AccessKind::MustWrite) {
             let own: Vec<_> = s.accesses.iter().filter(|a| a.array == w.array).collect();
             let Some(r) = own.iter().find(|a| a.kind == AccessKind::Read && own.len() == 2) else { continue };
             let (Some(old), Some(new)) = (loaded(r), stored(w)) else { continue };
-            let sums = match ir::opcode(new) {
-                Some(Op::LLVMFAdd | Op::LLVMFSub | Op::LLVMFMul) => ir::operands(new).contains(&old),
+            let adds = match ir::opcode(new) {
+                Some(
+                    Op::LLVMFAdd | Op::LLVMFSub | Op::LLVMFMul | Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul,
+                ) => ir::operands(new).contains(&old),
                 Some(Op::LLVMCall) if ir::is_intrinsic(new) => ir::call_args(new).get(2) == Some(&old),
                 _ => false,
             };
-            let sums = sums && flags(new) & LLVMFastMathAllowReassoc == 0;
             // A cell that several instances update.
-            if sums
+            if adds
                 && r.relation.is_equal(&w.relation)?
                 && !w.relation.clone().intersect_domain(s.domain.clone())?.is_injective()?
             {
-                return Ok(Some(scop.array(w.array).display.clone()));
+                found.push(Total { statement: s, cell: w, new });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What the source calls a cell into which floating-point numbers are summed up, or multiplied, in the program's order: the flags that would let
+/// the updates be regrouped are all that is missing. `None` if there is none.
+pub fn ordered_sum(scop: &Scop) -> isl::Result<Option<String>> {
+    let ordered = |t: &Total<'_>| {
+        let floating = !matches!(ir::opcode(t.new), Some(Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul));
+        floating && t.statement.reduction.is_none() && flags(t.new) & LLVMFastMathAllowReassoc == 0
+    };
+    Ok(totals(scop)?.iter().find(|t| ordered(t)).map(|t| scop.array(t.cell.array).display.clone()))
+}
+
+/// What the source calls a sum or product of which each iteration stores what it is so far (a prefix sum), so that no flag lets it be regrouped.
+pub fn running_total(scop: &Scop) -> isl::Result<Option<String>> {
+    for t in totals(scop)? {
+        let dims = t.statement.domain.dim(isl::DimType::Set)?;
+        for s in &scop.statements {
+            let stores = s.accesses.iter().any(|a| {
+                a.array != t.cell.array && a.kind == AccessKind::MustWrite && stored(a) == Some(t.new)
+            });
+            if stores && s.domain.dim(isl::DimType::Set)? == dims {
+                return Ok(Some(scop.array(t.cell.array).display.clone()));
             }
         }
     }

@@ -22,12 +22,14 @@
 //! must-write { S0[i0, i1] -> C[i0, i1] }
 //! ```
 
+mod code;
 mod content;
 mod model;
 mod print;
 mod reject;
 mod verify;
 
+pub use code::Code;
 pub use model::*;
 pub use reject::{RejectReason, Rejection};
 pub use verify::{VerifyError, verify};

@@ -316,8 +316,6 @@ pub enum AssumptionKind {
     NonNegative,
     /// Subscripts stay inside the recovered array shape (Grosser et al., ICS 2015).
     Delinearization,
-    /// A loop that could run for ever does not.
-    FiniteLoop,
     /// An error block (a failed bounds check, an assertion) is not reached.
     ErrorBlock,
 }
@@ -328,7 +326,6 @@ impl fmt::Display for AssumptionKind {
             AssumptionKind::NoWrap => "no wrap",
             AssumptionKind::NonNegative => "not negative",
             AssumptionKind::Delinearization => "delinearization",
-            AssumptionKind::FiniteLoop => "finite loop",
             AssumptionKind::ErrorBlock => "error block not reached",
         })
     }

@@ -1,6 +1,6 @@
 //! Why something is not a SCoP: reasons are data.
 
-use crate::Location;
+use crate::{Code, Location};
 use std::fmt;
 
 /// The reason a region is not offloaded. Each variant has a stable remark name, a text for users, and a lit test.
@@ -42,6 +42,8 @@ pub enum RejectReason {
     NoParallelism { values: Vec<String> },
     /// No loop can run in parallel unless a floating-point sum or product may be regrouped.
     OrderedSum { value: String },
+    /// No loop can run in parallel: each iteration stores what was added up so far.
+    RunningTotal { value: String },
     /// A constant bounds the number of statement instances, and a launch takes longer than executing them.
     LittleWork { instances: u64 },
     /// An analysis went over its operation budget.
@@ -53,29 +55,7 @@ pub enum RejectReason {
 impl RejectReason {
     /// The stable name of the LLVM remark.
     pub fn remark_name(&self) -> &'static str {
-        match self {
-            RejectReason::LoopBound { .. } => "LoopBound",
-            RejectReason::LoopExits => "LoopExits",
-            RejectReason::ControlFlow => "ControlFlow",
-            RejectReason::Condition { .. } => "Condition",
-            RejectReason::Check { .. } => "Check",
-            RejectReason::Subscript { .. } => "Subscript",
-            RejectReason::BaseChanges { .. } => "BaseChanges",
-            RejectReason::ElementType { .. } => "ElementType",
-            RejectReason::Call { .. } => "Call",
-            RejectReason::NestedTables => "NestedTables",
-            RejectReason::InlineAssembly => "InlineAssembly",
-            RejectReason::OrderedAccess => "OrderedAccess",
-            RejectReason::Instruction { .. } => "Instruction",
-            RejectReason::Device { .. } => "Device",
-            RejectReason::Terminator { .. } => "Terminator",
-            RejectReason::Type { .. } => "Type",
-            RejectReason::NoParallelism { .. } => "NoParallelism",
-            RejectReason::OrderedSum { .. } => "OrderedSum",
-            RejectReason::LittleWork { .. } => "LittleWork",
-            RejectReason::Budget { .. } => "Budget",
-            RejectReason::Internal { .. } => "Internal",
-        }
+        Code::from(self).name()
     }
 }
 
@@ -109,7 +89,13 @@ impl fmt::Display for RejectReason {
             RejectReason::ElementType { array } => {
                 write!(f, "{array} is accessed with element types that do not fit one array")
             }
-            RejectReason::Call { callee } => write!(f, "the call of {callee} may have side effects"),
+            RejectReason::Call { callee } => match helper(callee) {
+                Some((what, instead)) => write!(f, "{what} is the call of {callee} ({instead})"),
+                None if is_lacking(callee) => {
+                    write!(f, "the call of {callee} may have side effects: the device lacks this function")
+                }
+                None => write!(f, "the call of {callee} may have side effects"),
+            },
             RejectReason::NestedTables => {
                 f.write_str("rows are found through a table of tables (a pointer to pointers to pointers)")
             }
@@ -125,7 +111,10 @@ impl fmt::Display for RejectReason {
                 "switch" => f.write_str("a switch with many cases"),
                 _ => write!(f, "the terminator {opcode} is not a branch"),
             },
-            RejectReason::Type { ty } => write!(f, "values of type {ty} cannot be held on the device"),
+            RejectReason::Type { ty } => match source_type(ty) {
+                Some(name) => write!(f, "values of type {name} ({ty}) cannot be held on the device"),
+                None => write!(f, "values of type {ty} cannot be held on the device"),
+            },
             RejectReason::NoParallelism { values } => {
                 f.write_str("no loop can run in parallel")?;
                 match &values[..] {
@@ -140,13 +129,72 @@ impl fmt::Display for RejectReason {
                 f,
                 "no loop can run in parallel: {value} is a sum of floating-point numbers, which keeps its order without -fassociative-math"
             ),
+            RejectReason::RunningTotal { value } => write!(
+                f,
+                "no loop can run in parallel: each iteration uses {value} as it was added up so far (a prefix sum)"
+            ),
             RejectReason::LittleWork { instances } => {
                 write!(f, "too little work for the device: at most {instances} executions of statements")
             }
-            RejectReason::Budget { stage } => write!(f, "the operation budget of {stage} is spent"),
+            RejectReason::Budget { stage } => {
+                let option = if stage == "the module" { "module-budget" } else { "budget" };
+                write!(f, "the operation budget of {stage} is spent (the option {option}=N raises it)")
+            }
             RejectReason::Internal { stage, message } => write!(f, "internal error in {stage}: {message}"),
         }
     }
+}
+
+/// What the source has where the compiler puts the call of a function of its own, and what can be done about it.
+fn helper(callee: &str) -> Option<(&'static str, &'static str)> {
+    Some(match callee {
+        "__divsc3" | "__divdc3" => (
+            "a division of complex numbers",
+            "-fcomplex-arithmetic=improved and -ffast-math compute it in place",
+        ),
+        "__divxc3" | "__divtc3" => ("a division of complex numbers of type long double", "use double"),
+        "__mulxc3" | "__multc3" => ("a product of complex numbers of type long double", "use double"),
+        "__divti3" | "__udivti3" | "__modti3" | "__umodti3" => {
+            ("a division of 128-bit integers", "use integers up to 64 bits")
+        }
+        _ => return None,
+    })
+}
+
+/// Functions of C's mathematical library that kernels do not compute.
+const LACKING: [&str; 16] = [
+    "lgamma",
+    "tgamma",
+    "gamma",
+    "j0",
+    "j1",
+    "jn",
+    "y0",
+    "y1",
+    "yn",
+    "logb",
+    "ilogb",
+    "nextafter",
+    "scalbn",
+    "scalbln",
+    "frexp",
+    "remquo",
+];
+
+fn is_lacking(callee: &str) -> bool {
+    LACKING.contains(&callee) || callee.strip_suffix(['f', 'l']).is_some_and(|name| LACKING.contains(&name))
+}
+
+/// What C calls a type of LLVM's that users do not know by its name there.
+fn source_type(ty: &str) -> Option<&'static str> {
+    Some(match ty {
+        "x86_fp80" => "long double",
+        "fp128" => "__float128",
+        "i128" => "__int128",
+        "ptr" => "pointer",
+        _ if ty.starts_with('<') => "SIMD vector",
+        _ => return None,
+    })
 }
 
 /// A region that is not offloaded, and why.

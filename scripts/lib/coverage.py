@@ -33,7 +33,7 @@ GOAL = {"constant": 30, "vla": 30, "linear": 28, "linear_unsigned": 28}
 # Seconds for one compilation.
 LIMIT_S = 60
 
-REMARK = re.compile(r"^(?P<file>[^:]*):(?P<line>\d+):\d+: remark: (?P<text>.*?) \[-Rpass(?P<kind>|-missed|-analysis)=pollyrs\]$")
+REMARK = re.compile(r"^(?P<file>[^:]*):(?P<line>\d+):\d+: remark: (?P<text>.*?)(?: \[PRS\d+\])? \[-Rpass(?P<kind>|-missed|-analysis)=pollyrs\]$")
 # Several SCoPs of a function are numbered: kernel.1, kernel.2.
 OFFLOADED = re.compile(r"offloaded (?P<function>\w+)(?:\.\d+)?: (?P<loops>\d+) loops?, .*?(?P<kernels>\d+) kernels?\b")
 # How the time loop of an offloaded nest is tiled.

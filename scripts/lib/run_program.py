@@ -11,7 +11,7 @@ import tempfile
 
 import toolchain
 
-REMARK = re.compile(r"^(?P<at>.*?): remark: (?P<text>.*?) \[-Rpass(?P<kind>|-missed|-analysis)=pollyrs\]$")
+REMARK = re.compile(r"^(?P<at>.*?): remark: (?P<text>.*?)(?: \[PRS\d+\])? \[-Rpass(?P<kind>|-missed|-analysis)=pollyrs\]$")
 # A file whose loops all move to the device may print hundreds of remarks.
 MAX_REMARKS = 40
 

@@ -20,6 +20,7 @@ import argparse
 import concurrent.futures
 import dataclasses
 import functools
+import json
 import os
 import pathlib
 import re
@@ -35,6 +36,7 @@ import generate_large
 import installation
 import libraries
 import openmp
+import projects
 import toolchain
 import validity
 
@@ -427,6 +429,41 @@ def installed(_options):
     return result
 
 
+def sample_projects(_options):
+    """The projects of test/projects, each with its build system."""
+    result = Result("projects")
+    work = WORK / "projects"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    projects.check(result, work, report)
+    return result
+
+
+def of_builds(result, work):
+    """pollyrs report for what make compiles and for a compile_commands.json: text, JSON and a page; remarks of inlined library code are in the file."""
+    (work / "b.cpp").write_text("#include <vector>\nstruct grid { std::vector<double> a, b; void scale(); };\nvoid grid::scale() {\n"
+                                "  for (unsigned i = 0; i < a.size(); i++)\n    a[i] = 2 * b[i];\n}\n", encoding="utf-8")
+    (work / "Makefile").write_text("all: a.o b.o\n", encoding="utf-8")
+    entries = [{"directory": str(work), "file": "a.c", "command": "cc -O2 -c a.c -o a.o"},
+               {"directory": str(work), "file": "b.cpp", "arguments": ["c++", "-O2", "-c", "b.cpp", "-o", "b.o"]}]
+    (work / "compile_commands.json").write_text(json.dumps(entries), encoding="utf-8")
+    both = ["a.c: 2 loop nests, 1 offloaded", "b.cpp: 1 loop nest, 1 offloaded", "grid::scale", "2 files: 3 loop nests, 2 offloaded"]
+    for words, texts in {
+        ("--build", "make"): both,
+        ("-p", "."): both,
+        ("--level", "everything", "b.cpp"): ["this->a and this->b do not overlap", "[PRS040]"],
+        ("--level", "summary", "a.c", "b.cpp"): ["1 x PRS106 a subscript"],
+        ("--json", "--html", "report.html", "a.c"): ['"code": "PRS106"', '"line": 3', '"advice"'],
+    }.items():
+        command = [toolchain.DRIVER, "report", *words]
+        done = toolchain.run(command, env=toolchain.environment(), cwd=work)
+        text = done.stdout.decode(errors="replace")
+        missing = [t for t in texts if t not in text]
+        result.check(done.code == 0 and not missing, lambda: report(f"missing {missing} in:\n{text}", done, toolchain.shell(command)))
+    html = (work / "report.html").read_text(encoding="utf-8")
+    result.check("1 of 2 loop nests offloaded" in html and html.count("<details>") == 2, "no page of a report")
+
+
 def tools(_options):
     """pollyrs report for three languages, profile of a program, doctor."""
     result = Result("report, profile, doctor")
@@ -436,15 +473,16 @@ def tools(_options):
     (work / "a.c").write_text("void f(int n, double *a, const int *p) {\n  for (int i = 0; i < n; i++)\n\ta[p[i]] = 0;\n"
                               "  for (int i = 0; i < n; i++)\n    a[i] *= 2;\n}\n", encoding="utf-8")
     for source, texts in {
-        work / "a.c": ["2 loop nests looked at, 1 offloaded", "not offloaded", "    3 | \ta[p[i]] = 0;", "| \t        ^", "= help: "],
+        work / "a.c": ["2 loop nests, 1 offloaded", "not offloaded", "[PRS106]", "    3 | \ta[p[i]] = 0;", "| \t        ^", "= help: "],
         toolchain.ROOT / "test" / "programs" / "templates.cpp": ["offloaded"],
-        toolchain.EXAMPLES / "heat.f90": ["heat.f90:10", "offloaded"],
+        toolchain.EXAMPLES / "heat.f90": ["heat.f90: ", "  10  ", "offloaded"],
     }.items():
         command = [toolchain.DRIVER, "report", source, "-I", toolchain.EXAMPLES]
         done = toolchain.run(command, env=toolchain.environment())
         text = done.stdout.decode(errors="replace")
         missing = [t for t in texts if t not in text]
         result.check(done.code == 0 and not missing, lambda: report(f"missing {missing} in:\n{text}", done, toolchain.shell(command)))
+    of_builds(result, work)
     program, page = work / "program", work / "page.html"
     command = toolchain.plugin_command(toolchain.EXAMPLES / "gemver.c", program)
     toolchain.run(command, env=toolchain.environment())
@@ -627,7 +665,7 @@ def main():
     programs = [p for p in programs if has_turn(p, options)]
     units = [(p.name, functools.partial(run_program, p)) for p in programs]
     units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic),
-              ("installed", installed), ("tools", tools), ("tune", tune), ("valid IR", valid_ir), ("shared libraries", shared_libraries),
+              ("installed", installed), ("projects", sample_projects), ("tools", tools), ("tune", tune), ("valid IR", valid_ir), ("shared libraries", shared_libraries),
               ("OpenMP", openmp_threads), ("LLVM's delinearizer", oracle)]
     if not options.quick:
         # First, since it takes longest.

@@ -4,6 +4,8 @@
 //! later compilations should get what it found without searching again; but a program changes, and a choice that was measured for
 //! another loop nest must not be taken for this one.
 //!
+//! [`remark`] has the plugin's remarks as `pollyrs report` reads them.
+//!
 //! # Invariants
 //! - An entry belongs to a function's name and a content: a hash of domains, access relations and shapes ([`content_hash`] of the text
 //!   that the model makes of them). No line number, no file name, no address is in it.
@@ -17,6 +19,8 @@
 //!                  "options": { "fuse-steps": "4", "stencil-shape": "16x32x2x2x1", "strategy": "streaming" },
 //!                  "ms": 9.1, "model_ms": 10.4, "launches": 33 } ] }
 //! ```
+
+pub mod remark;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -8,4 +8,4 @@ void f(int n, float *A) {
     A[i] = 1;
 }
 
-// CHECK: rejected Budget at {{.*}}budget.c:{{[0-9]+}}: the operation budget of detection is spent
+// CHECK: rejected Budget at {{.*}}budget.c:{{[0-9]+}}: the operation budget of detection is spent (the option budget=N raises it)

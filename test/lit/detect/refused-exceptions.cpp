@@ -47,7 +47,7 @@ void appends(int n, std::vector<float> &A) {
     A.push_back(i);
 }
 
-// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type ptr cannot be held on the device
+// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type pointer (ptr) cannot be held on the device
 
 void looks_up(int n, const std::map<int, float> &M, float *A) {
   for (int i = 0; i < n; i++) {
@@ -61,7 +61,7 @@ void shares(int n, std::shared_ptr<float> *P, const std::shared_ptr<float> &q) {
     P[i] = q;
 }
 
-// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type ptr cannot be held on the device
+// CHECK: rejected Type at {{.*}}exceptions.cpp:[[#@LINE-4]]: values of type pointer (ptr) cannot be held on the device
 
 void nested_vectors(int n, std::vector<std::vector<float>> &A) {
   for (int i = 0; i < n; i++)

@@ -209,7 +209,7 @@ void base_behind_stores(struct grid *g, int n, unsigned char *other) {
   }
 }
 
-// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type ptr cannot be held on the device {{.*}}
+// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type pointer (ptr) cannot be held on the device {{.*}}
 
 void bound_behind_stores(struct grid *g, unsigned char *A) {
   for (int i = 0; i < g->n; i++)
@@ -227,4 +227,4 @@ float *choice(int n, float *A, float *B, const int *C) {
   return p;
 }
 
-// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type ptr cannot be held on the device {{.*}}
+// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type pointer (ptr) cannot be held on the device {{.*}}

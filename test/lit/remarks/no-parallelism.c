@@ -5,7 +5,7 @@
 // RUN: FileCheck --check-prefix=YAML %s < %t.yaml
 
 void prefix(int n, float *A) {
-  // CHECK: no-parallelism.c:[[# @LINE + 1]]:3: remark: not offloaded: no loop can run in parallel: iterations need argument 1 of earlier ones [-Rpass-missed=pollyrs]
+  // CHECK: no-parallelism.c:[[# @LINE + 1]]:3: remark: not offloaded: no loop can run in parallel: iterations need argument 1 of earlier ones [PRS117] [-Rpass-missed=pollyrs]
   for (int i = 1; i < n; i++)
     A[i] += 0.5f * A[i - 1];
 }

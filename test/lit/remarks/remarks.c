@@ -5,10 +5,10 @@
 void unknown(void);
 
 void offloaded(int n, float *A, unsigned m, float *B) {
-  // CHECK: remarks.c:[[# @LINE + 1]]:3: remark: offloaded offloaded: 1 loop, 1 statement, 2 arrays, 1 kernel [-Rpass=pollyrs]
+  // CHECK: remarks.c:[[# @LINE + 1]]:3: remark: offloaded offloaded: 1 loop, 1 statement, 2 arrays, 1 kernel [PRS001] [-Rpass=pollyrs]
   for (int i = 0; i < n; i++)
     A[i] = B[i];
-  // CHECK: remark: checks that {{A and B|B and A}} do not overlap, or are one array [-Rpass-analysis=pollyrs]
+  // CHECK: remark: checks that {{A and B|B and A}} do not overlap, or are one array [PRS040] [-Rpass-analysis=pollyrs]
 }
 
 void refused(int n, float *A) {

@@ -22,7 +22,7 @@
 // RUN: not %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-tuned=%t.none 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: pollyrs: option 'tuned': {{.*}}.none: No such file
 
-// CHECK: tuned.c:[[# @LINE + 2]]:3: remark: takes the tuned choice: tile=64 (1.000 ms, the model's 2.000 ms when it was measured) [-Rpass=pollyrs]
+// CHECK: tuned.c:[[# @LINE + 2]]:3: remark: takes the tuned choice: tile=64 (1.000 ms, the model's 2.000 ms when it was measured) [PRS004] [-Rpass=pollyrs]
 void scale(int n, float *restrict A, const float *restrict B) {
   for (int i = 0; i < n; i++)
     A[i] = 2 * B[i];
@@ -34,7 +34,7 @@ void renamed(int size, float *restrict to, const float *restrict from) {
     to[place] = from[place] * 3;
 }
 
-// CHECK: remark: the tuned choice for other (content 0123456789abcdef) fits no loop nest of this function any more: the model's choice is taken [-Rpass-analysis=pollyrs]
+// CHECK: remark: the tuned choice for other (content 0123456789abcdef) fits no loop nest of this function any more: the model's choice is taken [PRS006] [-Rpass-analysis=pollyrs]
 // CHECK-NOT: tuned choice
 void other(int n, float *restrict A, const float *restrict B) {
   for (int i = 1; i < n; i++)

@@ -1,0 +1,159 @@
+//! Remarks put together to loop nests, and loop nests to files.
+
+use crate::advice::advice;
+use crate::names::{demangled, demangled_text};
+use pollyrs_tuning::remark::{Remark, RemarkKind};
+use serde::Serialize;
+
+/// The format of `pollyrs report --json`.
+const FORMAT: u32 = 1;
+
+/// The code of an offloaded loop nest.
+const OFFLOADED: &str = "PRS001";
+
+/// All loop nests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub format: u32,
+    /// In the order of their names.
+    pub files: Vec<File>,
+}
+
+/// The loop nests of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct File {
+    /// Relative to the current folder if it is inside; empty where there is no place in a source.
+    pub file: String,
+    /// Of a compiler's standard library.
+    pub library: bool,
+    /// In the order of their lines.
+    pub nests: Vec<Nest>,
+}
+
+/// A loop nest that was looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Nest {
+    /// From 1; 0: not known.
+    pub line: u32,
+    pub column: u32,
+    /// Demangled.
+    pub function: String,
+    pub offloaded: bool,
+    /// `PRS106`.
+    pub code: String,
+    /// What it became, or why it is refused.
+    pub text: String,
+    /// Assumptions, checks, steps that are fused.
+    pub notes: Vec<Note>,
+    /// For a refusal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<&'static str>,
+}
+
+/// What is said of an offloaded loop nest beside.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Note {
+    pub code: String,
+    pub text: String,
+}
+
+impl File {
+    pub fn offloaded(&self) -> usize {
+        self.nests.iter().filter(|n| n.offloaded).count()
+    }
+}
+
+/// Remarks in the order in which one compiler after the other made them.
+pub fn report(remarks: Vec<Remark>) -> Report {
+    let mut nests: Vec<(String, Nest)> = Vec::new();
+    // An offloaded nest's remarks follow it: where the last one of a function is.
+    let mut last: Option<(String, usize)> = None;
+    for r in remarks {
+        let note = Note { code: r.code.clone(), text: demangled_text(&r.text) };
+        let begins = r.kind == RemarkKind::Missed || r.code == OFFLOADED;
+        if !begins {
+            let of = last.as_ref().filter(|(function, _)| *function == r.function);
+            if let Some((_, nest)) = of.and_then(|(_, at)| nests.get_mut(*at))
+                && !nest.notes.contains(&note)
+            {
+                nest.notes.push(note);
+            }
+            continue;
+        }
+        let offloaded = r.code == OFFLOADED;
+        if offloaded {
+            last = Some((r.function.clone(), nests.len()));
+        }
+        let text = note.text.strip_prefix("not offloaded: ").or_else(|| note.text.strip_prefix("offloaded "));
+        let nest = Nest {
+            line: r.line,
+            column: r.column,
+            function: demangled(&r.function),
+            offloaded,
+            text: text.unwrap_or(&note.text).to_owned(),
+            advice: if offloaded { None } else { advice(&r.name, &r.text) },
+            code: r.code,
+            notes: Vec::new(),
+        };
+        nests.push((r.file, nest));
+    }
+    nests.sort();
+    // Functions of a header, and copies of one function.
+    nests.dedup();
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut report = Report { format: FORMAT, files: Vec::new() };
+    for (path, nest) in nests {
+        let short = std::path::Path::new(&path).strip_prefix(&here).ok().and_then(|p| p.to_str());
+        let name = short.unwrap_or(&path);
+        match report.files.last_mut() {
+            Some(file) if file.file == name => file.nests.push(nest),
+            _ => {
+                let library = is_library(&path);
+                report.files.push(File { file: name.to_owned(), library, nests: vec![nest] });
+            }
+        }
+    }
+    report
+}
+
+/// Whether a file belongs to a language's library; remarks are there only if no frame of the inlined code is the author's.
+fn is_library(path: &str) -> bool {
+    let folders = ["/usr/include/", "/usr/lib/", "/rustc/"];
+    folders.iter().any(|folder| path.starts_with(folder)) || path.contains("/rustlib/src/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remark(kind: RemarkKind, code: &str, file: &str, line: u32, function: &str, text: &str) -> Remark {
+        let name = if code == "PRS106" { "Subscript" } else { "" };
+        let (code, name, file) = (code.into(), name.into(), file.into());
+        Remark { kind, code, name, file, line, column: 1, function: function.into(), text: text.into() }
+    }
+
+    #[test]
+    fn notes_belong_to_the_loop_nest_before_them() {
+        use RemarkKind::*;
+        let report = report(vec![
+            remark(Passed, "PRS001", "/p/b.c", 9, "f", "offloaded f: 1 loop"),
+            remark(Analysis, "PRS040", "/p/b.c", 9, "f", "checks that A and B do not overlap"),
+            remark(Analysis, "PRS040", "/p/b.c", 9, "f", "checks that A and B do not overlap"),
+            remark(Analysis, "PRS040", "/p/b.c", 9, "other", "checks that C and D do not overlap"),
+            remark(Missed, "PRS106", "/p/a.c", 2, "_Z1gv", "not offloaded: a subscript of a is not affine"),
+            remark(Missed, "PRS106", "/p/a.c", 2, "_Z1gv", "not offloaded: a subscript of a is not affine"),
+            remark(Passed, "PRS001", "/usr/include/c++/14/v.h", 3, "f", "offloaded f: 1 loop"),
+        ]);
+        let files: Vec<_> =
+            report.files.iter().map(|f| (f.file.as_str(), f.library, f.offloaded())).collect();
+        assert_eq!(files, [("/p/a.c", false, 0), ("/p/b.c", false, 1), ("/usr/include/c++/14/v.h", true, 1)]);
+        let (refused, offloaded) = (&report.files[0].nests[0], &report.files[1].nests[0]);
+        assert_eq!(
+            (refused.function.as_str(), refused.text.as_str()),
+            ("g", "a subscript of a is not affine")
+        );
+        assert!(refused.advice.is_some_and(|a| a.contains("sums of loop counters")));
+        assert_eq!(report.files[0].nests.len(), 1);
+        assert_eq!((offloaded.text.as_str(), offloaded.notes.len()), ("f: 1 loop", 1));
+    }
+}
