@@ -109,7 +109,8 @@ static std::string memberName(const LoadInst &Load) {
   const Value *Base = GetPointerBaseWithConstantOffset(Load.getPointerOperand(), Offset, Load.getDataLayout());
   bool Declared = false;
   const DILocalVariable *Variable = Base && Offset >= 0 ? variableOf(*Base, Declared) : nullptr;
-  if (!Variable)
+  // A parameter without a name is the compiler's.
+  if (!Variable || Variable->getName().empty())
     return {};
   const DIType *T = plain(Variable->getType());
   if (!Declared) {
