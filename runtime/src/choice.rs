@@ -1,15 +1,16 @@
 //! Whether an execution is to be on the device at all: settings, descriptor, estimate.
 //!
-//! Problem: a loop that is never worth the device asks each time, perhaps a million times. So a refusal allocates nothing, reads no clock
-//! and starts nothing ([`crate::error`] is cheap, too). Invariant: what is chosen here has consistent tables, so that nothing later reads
+//! Problem: a loop that is never worth the device asks each time, perhaps a million times. So a refusal allocates nothing, starts nothing, and
+//! reads a clock only where all else speaks for starting the driver ([`crate::error`] is cheap, too). Invariant: what is chosen here has consistent tables, so that nothing later reads
 //! beyond them.
 
 use std::io::Write;
 use std::sync::Once;
 
 use crate::abi::{ABI_VERSION, Array, MAX_BLOCK_DEPTH, MAX_BLOCK_THREADS, Scop};
+use crate::age;
 use crate::config::{Config, DeviceChoice, Offload};
-use crate::cost::{self, Advice, Course, Estimate, Moves, Size};
+use crate::cost::{self, Advice, Course, Estimate, Moves, Size, Wait};
 use crate::cuda::Device;
 use crate::errno_address;
 use crate::error::{Error, Result};
@@ -151,13 +152,15 @@ fn choose_alone(
         return Err(Error::Doubtful { device_ms, host_ms, size });
     }
     // Both count the gain.
-    let loading =
-        Device::knows(&state.module) || state.learned.worth_loading(&estimate, gain, cost::price(scop));
-    if !registry::cuda_started()
-        && let Err(gains) = cost::worth_starting(gain, rates)
-    {
-        let (gains_ms, price_ms) = (gains * 1e3, rates.startup * 1e3);
-        return Err(Error::NotYetStarted { gains_ms, price_ms, host_ms, size });
+    let (known, price) = (Device::knows(&state.module), cost::price(scop));
+    let loading = known || state.learned.worth_loading(&estimate, gain, price);
+    if !registry::cuda_started() {
+        let price = rates.startup + if known { 0.0 } else { price };
+        let price_ms = price * 1e3;
+        state.learned.worth_starting(&estimate, gain, price, age::seconds).map_err(|wait| match wait {
+            Wait::Gains(gains) => Error::NotYetStarted { gains_ms: gains * 1e3, price_ms, host_ms, size },
+            Wait::Age(age) => Error::TooYoung { age_ms: age * 1e3, price_ms, host_ms, size },
+        })?;
     }
     if loading { Ok(estimate) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, size }) }
 }

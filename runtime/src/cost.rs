@@ -20,7 +20,7 @@
 //! run; so executions that would gain stay on the host until the gains they missed add up to the price, which is then paid:
 //! at most twice the best that could be done with hindsight (the ski-rental rule; Karlin, Manasse, Rudolph, Sleator:
 //! Competitive snoopy caching, Algorithmica 1988, section 2). One large execution pays at once. Of the code a wrong estimate must not be
-//! the reason ([`loading`]). Starting the driver in a
+//! the reason ([`loading`]); of the driver's start the loss is bounded by a part of the time that the process has run ([`starting`]). Starting the driver in a
 //! background thread would hide the price, but a program that ends or forks meanwhile would meet a driver half started.
 //!
 //! An execution that turns out badly on the device is given up: nothing has come back yet, so the original loop can still run.
@@ -40,6 +40,7 @@ mod history;
 mod loading;
 #[cfg(test)]
 mod regret;
+mod starting;
 
 use episodes::Episodes;
 pub use episodes::{Course, FREE, Finished, Plan};
@@ -47,6 +48,8 @@ use history::History;
 pub use history::{Advice, Size};
 use loading::Loading;
 pub use loading::price;
+use starting::Starting;
+pub use starting::Wait;
 
 /// Seconds from begin to end of an execution that moves nothing (8 µs measured, a wait included).
 pub const OVERHEAD: f64 = 10e-6;
@@ -192,6 +195,10 @@ impl Estimate {
 struct Figure(AtomicU64);
 
 impl Figure {
+    const fn new() -> Figure {
+        Figure(AtomicU64::new(0))
+    }
+
     fn get(&self) -> Option<f64> {
         Some(f64::from_bits(self.0.load(Ordering::Relaxed))).filter(|&value| value > 0.0)
     }
@@ -292,8 +299,8 @@ pub struct Learned {
     held: AtomicU64,
 }
 
-/// Gains missed while the driver was not started.
-static MISSED: Figure = Figure(AtomicU64::new(0));
+/// Of the process.
+static STARTING: Starting = Starting::new();
 
 impl Learned {
     /// What an execution takes on either side.
@@ -406,12 +413,17 @@ impl Learned {
     pub fn worth_loading(&self, estimate: &Estimate, gain: f64, price: f64) -> bool {
         self.loading.pays(estimate, gain, self.host_scale.count(estimate.work), price)
     }
-}
-
-/// Counts a gain that is missed if the answer is no: the gains so far if the driver is not yet worth its start.
-pub fn worth_starting(gain: f64, rates: &Rates) -> Result<(), f64> {
-    let missed = MISSED.add(gain);
-    if missed >= rates.startup { Ok(()) } else { Err(missed) }
+    /// The same for the driver's start; if not, what it waits for. `price`: seconds, with those of the code if it has to be loaded. `age`: how long the
+    /// process has run.
+    pub fn worth_starting(
+        &self,
+        estimate: &Estimate,
+        gain: f64,
+        price: f64,
+        age: impl FnOnce() -> f64,
+    ) -> Result<(), Wait> {
+        STARTING.pays(estimate, gain, self.host_scale.count(estimate.work), price, age)
+    }
 }
 
 #[cfg(test)]

@@ -30,6 +30,10 @@ pub enum Error {
         "not yet worth starting the driver, some {price_ms:.0} ms: estimated gains so far, this one included, {gains_ms:.3} ms"
     )]
     NotYetStarted { gains_ms: f64, price_ms: f64, host_ms: f64, size: Size },
+    #[error(
+        "starting the driver, some {price_ms:.0} ms, could cost more than a twentieth of the time that the process has run, {age_ms:.0} ms"
+    )]
+    TooYoung { age_ms: f64, price_ms: f64, host_ms: f64, size: Size },
     #[error("not yet worth loading the code: estimated gain {gain_ms:.3} ms")]
     NotYetLoaded { gain_ms: f64, host_ms: f64, size: Size },
     #[error("given up on the device after {after_ms:.3} ms: estimated {host_ms:.3} ms on the host")]
@@ -94,6 +98,7 @@ impl Error {
             | Error::Doubtful { host_ms, size, .. }
             | Error::Together { host_ms, size, .. }
             | Error::NotYetStarted { host_ms, size, .. }
+            | Error::TooYoung { host_ms, size, .. }
             | Error::NotYetLoaded { host_ms, size, .. }
             | Error::GivenUp { host_ms, size, .. } => Some((host_ms * 1e-3, *size)),
             _ => None,

@@ -17,6 +17,7 @@
 //! * the program's settings, signal handlers and current CUDA context stay as they are.
 
 pub mod abi;
+mod age;
 pub mod blocks;
 mod chain;
 pub mod check;

@@ -41,16 +41,22 @@ impl Loading {
     /// An execution would gain `gain` seconds, what it shares with others left out: whether the code is worth `price` seconds. If not, the gain is
     /// missed. `measurements`: how often the host's time was measured.
     pub fn pays(&self, estimate: &Estimate, gain: f64, measurements: u64, price: f64) -> bool {
-        let Estimate { host, leave, .. } = *estimate;
-        let device = host + leave - gain;
+        let host = estimate.host;
         let least = trusted(measurements, host) * host;
-        let sure = least + leave - WRONG * device;
+        let sure = sure_gain(estimate, gain, measurements);
         let missed = self.sure.add(sure.max(0.0));
         // A long execution may be the only one.
         let host = self.host.add(if host < LONG { least } else { host });
         self.estimated.add(gain) >= price
             && (SOON * sure >= price || missed >= SLOWLY * price || SHARE * host >= price)
     }
+}
+
+/// What an execution gains at least that would gain `gain` by its estimate; it may be negative.
+pub(super) fn sure_gain(estimate: &Estimate, gain: f64, measurements: u64) -> f64 {
+    let Estimate { host, leave, .. } = *estimate;
+    let device = host + leave - gain;
+    trusted(measurements, host) * host + leave - WRONG * device
 }
 
 /// The part of its estimated time that the host takes at least after so many measurements. The model's instance, a nanosecond, is that of a loop with a

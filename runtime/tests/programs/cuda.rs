@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::support::{Outcome, compile, device_program, fake_cuda, fresh, run, run_program};
+use crate::support::{Outcome, compile, device_program, fake_cuda, fresh, machine, run, run_program};
 
 fn cuda(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let library = ("POLLYRS_RT_CUDA_LIBRARY", fake_cuda().to_str().unwrap());
@@ -381,22 +381,11 @@ fn machines_are_measured_by_the_first_processes() {
 /// On a machine whose host is fast an execution stays there that is worth the device on one whose host is slow.
 #[test]
 fn the_figures_of_the_machine_decide() {
-    let folder = fresh("cache");
-    let cache = ("POLLYRS_RT_CACHE", folder.to_str().unwrap());
-    let run = || cuda(&["timed", "1", "3e8", "1e6"], &[cache]);
-    // The first process measures and decides by the figures of another machine; the file shows where the others look.
-    run().expect(&["device", "right"]);
-    let path = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
-    let machine = |host: f64| {
-        let text = format!(
-            "{{\"startup\": 0.2, \"launch\": 3e-6, \"link\": 5e10, \"thread\": 1e10, \"device\": 4e12, \"host\": {host}}}"
-        );
-        std::fs::write(&path, text).unwrap();
-    };
-    machine(30e9);
-    run().expect(&["device", "right"]);
-    machine(3000e9);
-    run().expect(&["host", "right"]);
+    for (host, side) in [(30e9, "device"), (3000e9, "host")] {
+        let folder = machine(0.2, host);
+        let cache = ("POLLYRS_RT_CACHE", folder.to_str().unwrap());
+        cuda(&["timed", "1", "3e9", "1e6"], &[cache]).expect(&[side, "right"]);
+    }
 }
 
 #[test]
@@ -408,22 +397,34 @@ fn the_estimate_comes_before_the_driver() {
 }
 
 #[test]
-fn the_driver_is_started_when_the_missed_gains_reach_its_price() {
-    // 60 ms each: 3 times 60 ms are less than 220 ms.
+fn the_start_of_the_driver_is_at_most_a_twentieth() {
+    // 60 ms each: 3 times 60 ms are less than 220 ms. What comes then would pay, but in a process that has run for 4 s only.
     let outcome = cuda(&["timed", "6", "6e7", "6e7"], &[]);
-    outcome.expect(&["host", "host", "host", "device", "device", "device", "right"]);
-    let reason = outcome.profile[2]["reason"].as_str().unwrap();
-    assert!(reason.starts_with("not yet worth starting the driver"), "{outcome}");
-    // One large execution is enough.
-    cuda(&["timed", "1", "3e8", "3e8"], &[]).expect(&["device", "right"]);
+    outcome.expect(&["host", "host", "host", "host", "host", "host", "right"]);
+    let reason = |n: usize| outcome.profile[n]["reason"].as_str().unwrap();
+    assert!(reason(2).starts_with("not yet worth starting the driver"), "{outcome}");
+    assert!(reason(5).starts_with("starting the driver, some 2"), "{outcome}");
+    assert_eq!(outcome.log, "", "the driver was not started");
+    // One large execution is enough, and one of moderate size that is known to take that long.
+    cuda(&["timed", "1", "3e9", "3e6"], &[]).expect(&["device", "right"]);
+    cuda(&["timed", "2", "6e8", "6e8"], &[]).expect(&["host", "device", "right"]);
+}
+
+#[test]
+fn a_driver_that_starts_at_once_is_started_soon() {
+    let folder = machine(1e-3, 36e9);
+    let cache = ("POLLYRS_RT_CACHE", folder.to_str().unwrap());
+    cuda(&["timed", "3", "6e7", "6e7"], &[cache]).expect(&["device", "device", "device", "right"]);
 }
 
 /// 20 launches of 40 ms each, 250 ms on the host.
 #[test]
 fn an_execution_that_goes_on_and_on_is_given_up_once() {
+    let folder = machine(1e-3, 36e9);
+    let cache = ("POLLYRS_RT_CACHE", folder.to_str().unwrap());
     for profile in [true, false] {
-        let variables: &[_] = if profile { &[] } else { &[("POLLYRS_RT_PROFILE", "")] };
-        let outcome = cuda(&["endless", "3"], variables);
+        let variables = [cache, ("POLLYRS_RT_PROFILE", "")];
+        let outcome = cuda(&["endless", "3"], if profile { &variables[..1] } else { &variables });
         outcome.expect(&["host", "host", "host", "right"]);
         let launches = outcome.calls("cuLaunchKernel");
         assert!((2..20).contains(&launches), "{launches}");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Outcome, fake_cuda, run};
+use crate::support::{Outcome, fake_cuda, machine, run};
 
 fn cuda(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let library = ("POLLYRS_RT_CUDA_LIBRARY", fake_cuda().to_str().unwrap());
@@ -214,7 +214,9 @@ fn every_injected_fault_is_survived_or_fatal() {
 #[test]
 fn in_auto_mode_an_array_moves_once_it_has_paid() {
     // 1e-3 s of work an execution, by the estimate; moving 160 KB twice takes less. Then, with a thousandth of it, the host is right.
-    let outcome = cuda(&["held", "1", "20000", "10"], &[("POLLYRS_RT_OFFLOAD", "auto")]);
+    let folder = machine(1e-5, 36e9);
+    let cache = ("POLLYRS_RT_CACHE", folder.to_str().unwrap());
+    let outcome = cuda(&["held", "1", "20000", "10"], &[("POLLYRS_RT_OFFLOAD", "auto"), cache]);
     outcome.expect(&["right"]);
     assert!(outcome.profile.iter().any(|line| line["device"] == "cuda"), "{outcome}");
 }

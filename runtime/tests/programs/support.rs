@@ -180,3 +180,23 @@ pub fn run_program(program: &Path, scenario: &[&str], variables: &[(&str, &str)]
 pub fn run(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
     run_program(program(), scenario, variables)
 }
+
+/// For `POLLYRS_RT_CACHE`: a folder with the figures of a machine whose driver is started in `startup` seconds, and whose host goes through so many bytes
+/// a second.
+pub fn machine(startup: f64, host: f64) -> PathBuf {
+    let folder = fresh("cache");
+    let library = fake_cuda().to_str().unwrap();
+    let variables = [
+        ("POLLYRS_RT_CUDA_LIBRARY", library),
+        ("POLLYRS_RT_CACHE", folder.to_str().unwrap()),
+        ("POLLYRS_RT_OFFLOAD", "always"),
+    ];
+    // The first process measures; where it writes the others look.
+    run(&["plain"], &variables).expect(&["device", "right"]);
+    let path = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let text = format!(
+        "{{\"startup\": {startup}, \"launch\": 3e-6, \"link\": 5e10, \"thread\": 1e10, \"device\": 4e12, \"host\": {host}}}"
+    );
+    std::fs::write(path, text).unwrap();
+    folder
+}
