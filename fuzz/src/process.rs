@@ -38,7 +38,10 @@ impl Done {
 /// Ticks of `/proc/PID/stat`; 100 a second on every Linux this runs on (`getconf CLK_TCK`).
 const TICKS: u64 = 100;
 
-/// Runs a command to its end; `scratch` names two files for its output.
+/// A process may wait so many times as long as it may compute: other programs run beside it.
+const PATIENCE: u32 = 20;
+
+/// Runs a command to its end, for at most `limit` of processor time; `scratch` names two files for its output.
 pub fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Done> {
     let (out, err) = (scratch.with_extension("stdout"), scratch.with_extension("stderr"));
     let mut child = command
@@ -51,14 +54,14 @@ pub fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Don
     let mut timed_out = false;
     let mut pause = Duration::from_millis(1);
     let cpu = loop {
-        match finished(child.id()) {
-            Some(cpu) => break cpu,
-            None if started.elapsed() > limit && !timed_out => {
+        match state(child.id()) {
+            Some((true, cpu)) => break cpu,
+            Some((false, cpu)) if !timed_out && (cpu > limit || started.elapsed() > limit * PATIENCE) => {
                 timed_out = true;
                 // Ignored: it may have ended just now.
                 let _ = child.kill();
             }
-            None => std::thread::sleep(pause),
+            _ => std::thread::sleep(pause),
         }
         pause = (pause * 2).min(Duration::from_millis(8));
     };
@@ -68,14 +71,13 @@ pub fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Don
     Ok(Done { status, timed_out, cpu, stdout: read(&out)?, stderr: read(&err)? })
 }
 
-/// The processor time of a child that ended and was not waited for; `None` while it runs. A zombie still has its entry in /proc.
-fn finished(pid: u32) -> Option<Duration> {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return Some(Duration::ZERO) };
+/// Whether a child that was not waited for has ended, and its processor time. A zombie still has its entry in /proc.
+fn state(pid: u32) -> Option<(bool, Duration)> {
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return Some((true, Duration::ZERO));
+    };
     // The name in parentheses may hold anything; the state is the first field behind it, the four times fields 12 to 15.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    if !matches!(*fields.first()?, "Z" | "X") {
-        return None;
-    }
     let ticks: u64 = fields.get(11..15)?.iter().filter_map(|f| f.parse::<u64>().ok()).sum();
-    Some(Duration::from_millis(ticks * 1000 / TICKS))
+    Some((matches!(*fields.first()?, "Z" | "X"), Duration::from_millis(ticks * 1000 / TICKS)))
 }
