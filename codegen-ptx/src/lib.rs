@@ -5,6 +5,10 @@
 //!                                         └lower_emulated→ functions in the host module
 //! ```
 //!
+//! # Folders
+//! `ir → affine → kernel → ops → statement → {staged, tiled, stencil} → kernels`, beside them `device` (over `ops`) and `host` (over `kernel`). Each uses only
+//! what stands before it; `scripts/lib/layers.py` checks the imports.
+//!
 //! # Invariants
 //! - Everything lives in the host module's `LLVMContext`; nothing is written to the host module but by
 //!   [`lower_emulated`].
@@ -12,64 +16,35 @@
 //!   approximated beyond the flags of the host's IR.
 //! - Any function here may fail without harm: the original loop stays.
 
-mod ahead;
-mod arguments;
-mod ast_expr;
-mod axes;
-mod barriers;
-mod bulk;
-mod cell;
-mod checked;
-mod checks;
-mod descriptor;
-mod early;
-mod elements;
-mod emulated;
-mod errno;
-mod error;
-mod groups;
-mod hold;
+mod affine;
+mod device;
 mod host;
 mod ir;
 mod kernel;
-mod launch;
-mod llvm;
-mod machine;
-mod math;
-mod pinned;
-mod product_range;
-mod promotion;
-mod ptx;
-mod quick;
-mod ranges;
-mod roots;
-mod share;
-mod shuffle;
-mod slice;
-mod small;
-mod squares;
+mod kernels;
+mod ops;
+mod staged;
 mod statement;
 mod stencil;
-mod stores;
-mod subregion;
-mod sums;
 #[doc(hidden)]
 pub mod testing;
 mod tiled;
-mod walk;
-mod window;
 
-pub use bulk::bulk;
-pub use descriptor::{Image, ImageKind};
-pub use emulated::{KERNEL_ATTRIBUTE, lower_emulated};
-pub use error::{CodegenError, Result};
-pub use groups::{divides, takes_long};
-pub use hold::{
+pub use device::emulated::{KERNEL_ATTRIBUTE, lower_emulated};
+pub use device::library::{MathLibrary, PtxOptions, find_math_library};
+pub use device::machine::DeviceModule;
+pub use device::ptx::{assemble, lower_ptx, prepare_ptx};
+pub use host::emit::{blocks, check_live_outs, emit, live_outs, prepare, rename};
+pub use host::hold::{
     ALL_OBJECTS, Borrowing, Held, MAX_OBJECTS, Release, emit_releases, hold_slot, known_table, placeholders,
 };
-pub use host::{Entry, HostPlan, blocks, check_live_outs, emit, live_outs, prepare, rename};
-pub use kernel::{KernelInfo, KernelModule, ScalarArg, build_kernels};
-pub use machine::DeviceModule;
-pub use ptx::{MathLibrary, PtxOptions, assemble, find_math_library, lower_ptx, prepare_ptx};
-pub use stencil::{FusedKernels, fuse, work};
-pub use tiled::{chained, divides_integers, products};
+pub use host::plan::{Entry, HostPlan, Image, ImageKind};
+pub use ir::error::{CodegenError, Result};
+pub use kernel::module::{FusedKernels, KernelInfo, KernelModule, ScalarArg};
+pub use kernels::build::build_kernels;
+pub use ops::bulk::bulk;
+pub use staged::groups::{divides, takes_long};
+pub use stencil::fuse;
+pub use stencil::work::work;
+pub use tiled::guard::divides_integers;
+pub use tiled::product::{chained, products};

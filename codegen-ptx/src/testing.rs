@@ -1,9 +1,9 @@
 //! For the tests of this crate: expressions as functions that can be run.
 
-use crate::ast_expr::ExprEmitter;
-use crate::error::Result;
-use crate::ir::Ir;
-use crate::llvm::{declare, function_type};
+use crate::affine::expr::ExprEmitter;
+use crate::ir::builder::Ir;
+use crate::ir::error::Result;
+use crate::ir::llvm::{declare, function_type};
 use inkwell::llvm_sys::core::{LLVMBuildRet, LLVMGetModuleContext, LLVMGetParam};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
 use pollyrs_isl as isl;

@@ -21,7 +21,7 @@ static constexpr const char Afterwards[] = "";
 // The original loop has to.
 static constexpr const char Again[] = "again";
 
-// The functions for which code generation knows when they set errno (codegen-ptx/src/errno).
+// The functions for which code generation knows when they set errno (codegen-ptx/src/statement/errno).
 #define BOTH(name) LibFunc_##name, LibFunc_##name##f
 static constexpr LibFunc Functions[] = {
     BOTH(acos), BOTH(acosh), BOTH(asin),  BOTH(asinh), BOTH(atan),      BOTH(atan2), BOTH(atanh), BOTH(cbrt),

@@ -14,6 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 ORDER = {
+    "codegen-ptx": "ir < affine < kernel < ops host < statement device < staged tiled stencil < kernels",
 }
 
 # Modules of one folder that need each other, at most.

@@ -1,19 +1,22 @@
 //! Calls in a statement's body.
 
-use super::{Instance, resolve};
-use crate::cell::{scalar_size, type_of};
-use crate::errno;
-use crate::error::{Result, unsupported};
-use crate::kernel::KernelBuilder;
-use crate::llvm::*;
-use crate::math::{Callee, classify, rounding};
+use crate::ir::calls;
+use crate::ir::error::{Result, unsupported};
+use crate::ir::llvm::*;
+use crate::ir::math::{Callee, classify, rounding};
+use crate::ir::types::type_of;
+use crate::kernel::builder::KernelBuilder;
+use crate::kernel::storage::Storage;
+use crate::statement::cell::scalar_size;
+use crate::statement::emit::{Instance, resolve};
+use crate::statement::errno;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMRealPredicate};
 
 /// Calls of intrinsics and of the C mathematical library are built anew, without the host's attributes.
-pub(super) fn emit(
-    k: &mut KernelBuilder<'_>,
+pub(super) fn emit<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
     n: &mut Instance<'_>,
     i: LLVMValueRef,
 ) -> Result<Option<LLVMValueRef>> {
@@ -39,7 +42,7 @@ pub(super) fn emit(
     }
     if let Some(rounding) = rounding(&name) {
         let result = nearest(k, i, &rounding, args[0])?;
-        if errno::may_be_set(i) {
+        if calls::may_be_set(i) {
             errno::report(k, i, &name, result, &args)?;
         }
         return Ok(Some(result));
@@ -59,7 +62,7 @@ pub(super) fn emit(
         if LLVMCanValueUseFastMathFlags(i) != 0 {
             LLVMSetFastMathFlags(call, LLVMGetFastMathFlags(i));
         }
-        if errno::may_be_set(i) {
+        if calls::may_be_set(i) {
             errno::report(k, i, &name, call, &args)?;
         }
         Ok(Some(call))
@@ -68,8 +71,8 @@ pub(super) fn emit(
 
 /// The call `i` of a function that rounds to an integer, which the back end has no code for: `(long)round(x)`. Where no integer of 64 bits is near, C and LLVM
 /// leave the result open; it is what the conversions of x86-64 give, as the original's is there.
-fn nearest(
-    k: &mut KernelBuilder<'_>,
+fn nearest<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
     i: LLVMValueRef,
     rounding: &str,
     x: LLVMValueRef,

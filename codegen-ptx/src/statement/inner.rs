@@ -1,15 +1,20 @@
 //! What subscripts depend on besides the iteration: counters of the subregion's loops, and integers that data chooses.
 
-use super::{Instance, resolve};
-use crate::ast_expr::iterator_name;
-use crate::cell::type_of;
-use crate::error::{Result, internal};
-use crate::kernel::{KernelBuilder, int_width};
+use crate::affine::expr::iterator_name;
+use crate::ir::error::{Result, internal};
+use crate::ir::types::{int_width, type_of};
+use crate::kernel::builder::KernelBuilder;
+use crate::kernel::storage::Storage;
+use crate::statement::emit::{Instance, resolve};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::Access;
 
 /// Gives the dimensions beyond the statement's own their values.
-pub(super) fn name(k: &mut KernelBuilder<'_>, n: &mut Instance<'_>, a: &Access) -> Result<()> {
+pub(super) fn name<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    a: &Access,
+) -> Result<()> {
     let Some(w) = &a.within else { return Ok(()) };
     let mut inner = Vec::new();
     for c in &w.counters {

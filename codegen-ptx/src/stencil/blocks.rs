@@ -3,7 +3,7 @@
 //! **Problem.** Blocks at the grid's sides take a fifth to two fifths longer than others: they test columns, and their barriers wait for the warp that does. In one wave they end
 //! last, while most multiprocessors have nothing to do any more; in several, those that begin late do.
 //!
-//! **Solution.** The columns at the sides are a part of their own: its blocks begin first, and may have fewer rows (the host's side, [`super::rows`]).
+//! **Solution.** The columns at the sides are a part of their own: its blocks begin first, and may have fewer rows (the host's side, [`crate::host::stencil_rows`]).
 //! ```text
 //! block b:  side = b < Columns(Side) RowBlocks(Side);  b' = b, less those of the sides if it is none
 //!           column = b' mod Columns(part), rows = b' / Columns(part), of which the last come first
@@ -11,9 +11,9 @@
 //! The columns of the sides are numbered: in two dimensions the first and the last; in three the first and the last line of them, then two of each line between. The others are numbered
 //! line by line. Where a dimension has less than three columns of blocks there are no sides, and the others are all.
 
-use super::tile::Tile;
-use super::{Part, StencilScalar};
-use crate::kernel::BLOCK_ID;
+use crate::ir::intrinsics::BLOCK_ID;
+use crate::kernel::module::{Part, StencilScalar};
+use crate::stencil::tile::Tile;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;

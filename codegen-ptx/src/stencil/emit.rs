@@ -1,15 +1,16 @@
 //! The frame of a fused kernel: arguments, the block's place, the choice between the version for inner tiles and the one
 //! for tiles at the border, and the loop over rows.
 
-use super::StencilScalar;
-use super::exchange;
-use super::iteration::iteration;
-use super::ramp;
-use super::tile::{Tile, Values, Version};
-use crate::ast_expr::ExprEmitter;
-use crate::error::Result;
-use crate::ir::{Ir, terminator};
-use crate::kernel::*;
+use crate::affine::expr::ExprEmitter;
+use crate::ir::builder::{Ir, terminator};
+use crate::ir::error::Result;
+use crate::ir::types::{host_type, int_width, slot_type};
+use crate::kernel::builder::KernelBuilder;
+use crate::kernel::module::{ScalarArg, StencilScalar};
+use crate::kernel::storage::Plain;
+use crate::stencil::iteration::{Carried, iteration};
+use crate::stencil::tile::{Tile, Values, Version};
+use crate::stencil::{exchange, ramp};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -88,9 +89,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         entry_end,
         plans: BTreeMap::new(),
         has_barrier: true,
-        tiled: None,
-        windows: Default::default(),
-        promoted: None,
+        storage: Plain,
     };
     let bytes =
         |i: usize| input.scop.array(plan.stencil.buffers[plan.nodes[i].buffer].array).elem.bytes() as usize;
@@ -176,44 +175,6 @@ fn straight(t: &mut Tile<'_>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The values that an iteration hands to the next.
-#[derive(Clone)]
-pub(super) struct Carried {
-    /// Of each input node the rows loaded ahead, the next first.
-    pub(super) ahead: BTreeMap<usize, VecDeque<Values>>,
-    /// `history[node][age - 1]`.
-    pub(super) history: Vec<VecDeque<Values>>,
-    /// Addresses of the slots in shared memory, if they change places.
-    slots: Vec<LLVMValueRef>,
-}
-
-impl Carried {
-    /// All values, with the nodes they are of (`None`: a slot), in a fixed order.
-    fn values(&mut self) -> impl Iterator<Item = (Option<usize>, &mut LLVMValueRef)> {
-        let ahead = self.ahead.iter_mut().flat_map(|(i, q)| q.iter_mut().flatten().map(|v| (Some(*i), v)));
-        let queues = self.history.iter_mut().enumerate();
-        let queues = queues.flat_map(|(i, q)| q.iter_mut().flatten().map(move |v| (Some(i), v)));
-        ahead.chain(queues).chain(self.slots.iter_mut().map(|v| (None, v)))
-    }
-
-    /// Each value as a phi in the current block.
-    fn phis(&self, t: &Tile<'_>, before: LLVMBasicBlockRef) -> Carried {
-        let mut phis = self.clone();
-        for (i, v) in phis.values() {
-            let ty = i.map_or(t.k.ir.ptr_type(), |i| t.element(i));
-            *v = t.k.ir.phi(ty, &[(*v, before)]);
-        }
-        phis
-    }
-
-    /// Gives phis their values on another edge.
-    fn add_incoming(&mut self, t: &Tile<'_>, other: &mut Carried, from: LLVMBasicBlockRef) {
-        for ((_, phi), (_, v)) in self.values().zip(other.values()) {
-            t.k.ir.add_incoming(*phi, *v, from);
-        }
-    }
 }
 
 /// Two and three dimensions: the loop over rows, unrolled so that queues are renamed.

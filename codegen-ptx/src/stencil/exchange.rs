@@ -6,9 +6,9 @@
 //!
 //! Where a line of threads is a warp, values may pass along x by shuffles instead ([`Exchange`](pollyrs_schedule::stencil::Exchange)).
 
-use super::tile::Tile;
-use crate::error::{Result, internal};
-use crate::shuffle;
+use crate::ir::error::{Result, internal};
+use crate::ops::shuffle;
+use crate::stencil::tile::Tile;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{NodeRead, StencilPlan, plan};
 

@@ -1,7 +1,7 @@
 //! Which version of the code a warp needs: tests of rows and columns against boxes.
 
-use super::StencilScalar;
-use super::tile::{Extent, Tile};
+use crate::kernel::module::StencilScalar;
+use crate::stencil::tile::{Extent, Tile};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::prelude::*;
 

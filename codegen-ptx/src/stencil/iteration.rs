@@ -9,11 +9,10 @@
 //! join:   publish phi(r1, e1), phi(r2, e2), ...
 //! ```
 
-use super::emit::Carried;
-use super::ramp::Group;
-use super::tile::{Tile, Values, Version};
-use crate::error::Result;
-use crate::quick;
+use crate::ir::error::Result;
+use crate::ops::quick;
+use crate::stencil::ramp::Group;
+use crate::stencil::tile::{Tile, Values, Version};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
@@ -203,4 +202,42 @@ fn tests_together(t: &Tile<'_>, nodes: &[usize]) -> bool {
         })
     };
     alone && t.version != Version::Border && nodes.iter().filter(|i| exact(i)).count() > 1
+}
+
+/// The values that an iteration hands to the next.
+#[derive(Clone)]
+pub(crate) struct Carried {
+    /// Of each input node the rows loaded ahead, the next first.
+    pub(crate) ahead: BTreeMap<usize, VecDeque<Values>>,
+    /// `history[node][age - 1]`.
+    pub(crate) history: Vec<VecDeque<Values>>,
+    /// Addresses of the slots in shared memory, if they change places.
+    pub(crate) slots: Vec<LLVMValueRef>,
+}
+
+impl Carried {
+    /// All values, with the nodes they are of (`None`: a slot), in a fixed order.
+    pub(crate) fn values(&mut self) -> impl Iterator<Item = (Option<usize>, &mut LLVMValueRef)> {
+        let ahead = self.ahead.iter_mut().flat_map(|(i, q)| q.iter_mut().flatten().map(|v| (Some(*i), v)));
+        let queues = self.history.iter_mut().enumerate();
+        let queues = queues.flat_map(|(i, q)| q.iter_mut().flatten().map(move |v| (Some(i), v)));
+        ahead.chain(queues).chain(self.slots.iter_mut().map(|v| (None, v)))
+    }
+
+    /// Each value as a phi in the current block.
+    pub(crate) fn phis(&self, t: &Tile<'_>, before: LLVMBasicBlockRef) -> Carried {
+        let mut phis = self.clone();
+        for (i, v) in phis.values() {
+            let ty = i.map_or(t.k.ir.ptr_type(), |i| t.element(i));
+            *v = t.k.ir.phi(ty, &[(*v, before)]);
+        }
+        phis
+    }
+
+    /// Gives phis their values on another edge.
+    pub(crate) fn add_incoming(&mut self, t: &Tile<'_>, other: &mut Carried, from: LLVMBasicBlockRef) {
+        for ((_, phi), (_, v)) in self.values().zip(other.values()) {
+            t.k.ir.add_incoming(*phi, *v, from);
+        }
+    }
 }

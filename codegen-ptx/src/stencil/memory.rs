@@ -6,12 +6,12 @@
 //! elements are in the first and last rows of the box, and these are left to the border version. That one moves every element into the
 //! touched range (corners of the box may lie outside of it).
 
-use super::StencilScalar;
-use super::tile::{Extent, Tile, Values, Version};
-use crate::error::{Result, internal};
-use crate::kernel::PREFETCH;
-use crate::llvm::{FUNCTION, add_enum_attribute, declare, function_type};
-use crate::pinned::pinned;
+use crate::ir::error::{Result, internal};
+use crate::ir::intrinsics::PREFETCH;
+use crate::ir::llvm::{FUNCTION, add_enum_attribute, declare, function_type};
+use crate::kernel::module::StencilScalar;
+use crate::ops::pinned::pinned;
+use crate::stencil::tile::{Extent, Tile, Values, Version};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLT;
 use inkwell::llvm_sys::prelude::*;
 

@@ -18,27 +18,22 @@
 mod blocks;
 mod emit;
 mod exchange;
-mod host;
 mod inside;
 mod iteration;
 mod memory;
 mod opaque;
 mod points;
 mod ramp;
-mod rows;
 mod tile;
 mod turn;
-mod work;
+pub(crate) mod work;
 
-pub use work::work;
-
-pub(crate) use host::{Launcher, count, emit_fused, scratch_ranges};
-
-use crate::arguments::identifier;
-use crate::error::{Result, internal, unsupported};
-use crate::ir::Ir;
-use crate::kernel::*;
-use crate::llvm::*;
+use crate::ir::builder::Ir;
+use crate::ir::calls::verify;
+use crate::ir::error::{Result, internal, unsupported};
+use crate::ir::llvm::*;
+use crate::ir::types::{host_type, identifier, slot_type};
+use crate::kernel::module::{Depth, FusedKernels, KernelInfo, KernelModule, Part, ScalarArg, StencilScalar};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
@@ -46,72 +41,6 @@ use pollyrs_schedule::stencil::{Config, StencilPlan, plan};
 use pollyrs_schedule::{MappedKernel, MappedScop};
 use pollyrs_scop::{AccessValue, ArrayId, Scop};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Columns of blocks at the grid's sides, and the others ([`blocks`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    Side,
-    Middle,
-}
-
-/// What the host computes for a launch, an `i64` each. Dimensions are those of the arrays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StencilScalar {
-    /// The first time iteration.
-    Time,
-    /// Output rows of a block, and how many of them the first block does not have.
-    Rows(Part),
-    Less(Part),
-    /// Blocks one above the other, and columns of them.
-    RowBlocks(Part),
-    Columns(Part),
-    /// First and last element, along a dimension, of the box around all live buffers.
-    First(usize),
-    Last(usize),
-    /// Blocks along y (1) and x (2).
-    Count(usize),
-    /// Output columns of a block along y (1) and x (2): at most the plan's, fewer where that makes the blocks alike.
-    Width(usize),
-    /// Corners of a buffer's box and of the box around all that is read of it.
-    Lower(usize, usize),
-    Upper(usize, usize),
-    OuterLower(usize, usize),
-    OuterUpper(usize, usize),
-    /// Corners of the box of a partial step.
-    StepLower(usize, usize),
-    StepUpper(usize, usize),
-    /// Corners of the box of a step's case.
-    CaseLower(usize, usize, usize),
-    CaseUpper(usize, usize, usize),
-    /// Zero, which kernels do not know ([`tile::Tile::taken`]).
-    Zero,
-    /// Linear index of the first and last touched element of an array.
-    Begin(ArrayId),
-    End(ArrayId),
-}
-
-/// A number of fused steps.
-#[derive(Clone, Debug)]
-pub struct Depth {
-    pub plan: StencilPlan,
-    /// Positions in `KernelModule::kernels`: from the array to the copy, and from the copy to the array.
-    pub forward: usize,
-    pub backward: usize,
-}
-
-/// The fused kernels of a SCoP.
-#[derive(Clone, Debug)]
-pub struct FusedKernels {
-    /// Deepest first; each runs as often as the remaining steps allow. A complete one is the last, and ends the fused launches.
-    pub depths: Vec<Depth>,
-    /// A launch of no steps, from the copy to the array.
-    pub copy: StencilPlan,
-    pub copy_back: usize,
-    /// By index of `ScalarArg::Stencil`.
-    pub scalars: Vec<StencilScalar>,
-    /// Arrays with live buffers. The copy of the i-th has the number `arrays.len() + i`.
-    pub copied: Vec<ArrayId>,
-}
 
 /// Adds fused kernels behind those of the mapping, one for each of `plans`, which are for one stencil, deepest first. On an error the
 /// module is as it was.
@@ -140,7 +69,7 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[St
     let result = result.and_then(|()| verify(km.module()));
     if result.is_err() || made.len() != plans.len() + 1 {
         for k in &made {
-            if let Some(f) = crate::ptx::find_function(km.module(), &k.name) {
+            if let Some(f) = crate::ir::calls::find_function(km.module(), &k.name) {
                 // SAFETY: a function without uses.
                 unsafe { LLVMDeleteFunction(f) };
             }
@@ -265,7 +194,7 @@ fn build(
         }
         _ => ir.i64_type(),
     }));
-    if crate::ptx::find_function(module, name).is_some() {
+    if crate::ir::calls::find_function(module, name).is_some() {
         return internal(format!("two kernels are named {name}"));
     }
     let function = declare(module, name, function_type(ir.void_type(), &types));

@@ -1,10 +1,10 @@
 //! Values that optimizers do not see through.
 
-use super::StencilScalar;
-use super::tile::Tile;
-use crate::kernel::type_kind;
-use crate::llvm::EMPTY;
-use crate::pinned::same;
+use crate::ir::llvm::EMPTY;
+use crate::ir::types::type_kind;
+use crate::kernel::module::StencilScalar;
+use crate::ops::pinned::same;
+use crate::stencil::tile::Tile;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::*;

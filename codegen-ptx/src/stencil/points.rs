@@ -1,7 +1,7 @@
 //! Which points of a row a step computes: those in its box and on its lattices. The others keep their values.
 
-use super::tile::{Extent, Tile, Values, Version};
-use crate::error::{Result, internal};
+use crate::ir::error::{Result, internal};
+use crate::stencil::tile::{Extent, Tile, Values, Version};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::{Lattice, Step, StepAccess, plan};

@@ -19,7 +19,7 @@
 //! - Barriers, loads, stores and their walking addresses are outside of the branches.
 //! - A group has enough independent chains of instructions to hide their latency, or else all nodes of a time iteration.
 
-use super::tile::{Tile, Values};
+use crate::stencil::tile::{Tile, Values};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use inkwell::llvm_sys::core::LLVMConstNull;
 use inkwell::llvm_sys::prelude::*;

@@ -3,11 +3,12 @@
 //! A thread owns `cells` columns, contiguous along y and x. Rows and columns are coordinates of the arrays, in 32 bits: the host
 //! fuses no steps where they do not fit.
 
-use super::StencilScalar;
-use crate::error::{Result, internal};
-use crate::kernel::*;
-use crate::quick;
-use crate::statement::emit_stored;
+use crate::ir::error::{Result, internal};
+use crate::ir::intrinsics::{BARRIER, SHARED, THREAD_ID};
+use crate::kernel::module::StencilScalar;
+use crate::kernel::storage::PlainBuilder as KernelBuilder;
+use crate::ops::quick;
+use crate::statement::emit::emit_stored;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;

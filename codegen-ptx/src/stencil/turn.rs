@@ -10,8 +10,8 @@
 //! Invariants: all lanes of the warp come here together; blocks are one warp, so that barriers cost little. While the columns are turned over, those of [`Tile::columns`] and
 //! their masks are the ones that are loaded and stored.
 
-use super::tile::{Tile, Values, WARP};
-use crate::kernel::BARRIER;
+use crate::ir::intrinsics::BARRIER;
+use crate::stencil::tile::{Tile, Values, WARP};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;

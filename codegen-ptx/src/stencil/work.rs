@@ -1,10 +1,10 @@
 //! What the arithmetic of a statement costs, for the model of fused steps.
 
-use crate::kernel::host_type;
-use crate::llvm::name_of;
-use crate::math::{self, Callee};
-use crate::quick;
-use crate::roots;
+use crate::ir::llvm::name_of;
+use crate::ir::math;
+use crate::ir::math::Callee;
+use crate::ir::types::host_type;
+use crate::ops::{quick, roots};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMGetInstructionOpcode, LLVMGetTypeKind};

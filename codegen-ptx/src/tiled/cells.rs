@@ -6,17 +6,20 @@
 //! **Argument.** A cell belongs to one point, so that nobody else writes what is loaded, and a store of a cell uses what was loaded from it, or
 //! the load is dead: vector loads need no order among other accesses.
 
-use super::{
-    Coordinate, VECTOR_BYTES, alignment, at_point, computes, divides, guard, lower, points, predicate,
-    register, state,
-};
-use crate::ast_expr::ExprEmitter;
-use crate::error::{Result, internal};
-use crate::kernel::{KernelBuilder, llvm_elem};
+use crate::affine::expr::ExprEmitter;
+use crate::ir::error::{Result, internal};
+use crate::ir::marks;
+use crate::ir::types::{VECTOR_BYTES, llvm_elem};
+use crate::kernel::builder::alignment;
+use crate::ops::copies;
+use crate::tiled::guard;
+use crate::tiled::guard::divides;
+use crate::tiled::state::{Coordinate, KernelBuilder, at_point, computes, points, register, state};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_isl::{self as isl, AstExpr};
+use pollyrs_isl as isl;
+use pollyrs_isl::AstExpr;
 use pollyrs_schedule::{RegisterCell, Tiling};
 use pollyrs_scop::ArrayId;
 
@@ -44,7 +47,7 @@ pub(super) fn transfer(
     let f = isl::PwMultiAff::from_map(r.cell.clone())?;
     for d in 0..k.scop.array(r.array).dims() as i32 {
         let p = bind(f.at(d)?, tiling)?;
-        subscripts.push(crate::ast_expr::pw_aff_expr(&p, Some(&tiling.context.clone().params()?))?);
+        subscripts.push(crate::affine::expr::pw_aff_expr(&p, Some(&tiling.context.clone().params()?))?);
     }
     let own = match &r.full {
         Some(_) => guard::of_points(&used, tiling)?,
@@ -72,7 +75,7 @@ pub(super) fn transfer(
         None => full,
     };
     let many = tiling.dims.len() == 2 && points(tiling).len() >= MANY_POINTS;
-    let along = along.filter(|_| lower::has_vector(elem) && !many);
+    let along = along.filter(|_| copies::has_vector(elem) && !many);
     let full = match along {
         Some(_) => ir.and(full, cells.aligned(k, &emit)?),
         None => full,
@@ -108,7 +111,7 @@ pub(super) fn transfer(
                 inside = ir.and(inside, emit.emit_bool(own)?);
             }
             let (own, next) = (ir.append_block(function, "own"), ir.append_block(function, "next"));
-            predicate::mark(ir, ir.cond_br(inside, own, next));
+            marks::mark(ir, ir.cond_br(inside, own, next));
             ir.at_end(own);
             cells.transfer(k, &emit, &point, |c| &c.plain, load)?;
             ir.br(next);
@@ -218,7 +221,7 @@ impl Cells {
         }
         ir.note("a copy between an array and registers", &k.scop.array(self.array).display);
         if load {
-            let Some(values) = lower::load_own_vector(k, self.elem, width, cell) else {
+            let Some(values) = copies::load_own_vector(k, self.elem, width, cell) else {
                 return internal("a vector without a load");
             };
             for (v, register) in values.into_iter().zip(registers) {

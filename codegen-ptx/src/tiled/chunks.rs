@@ -23,93 +23,22 @@
 //! missing. Rows and chunks outside of the tile's box are others of the box, as in [`super::copy`]; what does not lie in the elements that the launch reads is
 //! clamped, element by element, and no row is shifted.
 
-use super::copy::{self, Share, Source};
-use super::{Local, VECTOR_BYTES, lower, predicate};
-use crate::ast_expr::ExprEmitter;
-use crate::error::Result;
-use crate::ir::Ir;
-use crate::kernel::{KernelBuilder, llvm_elem};
+use crate::affine::expr::ExprEmitter;
+use crate::ir::builder::Ir;
+use crate::ir::error::Result;
+use crate::ir::marks;
+use crate::ir::types::{VECTOR_BYTES, llvm_elem};
+use crate::ops::copies;
+use crate::tiled::copy;
+use crate::tiled::copy::{Share, Source};
+use crate::tiled::places::{BYTES, Place, Places, Rows, WIDTH, shifted};
+use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE, LLVMIntSLE, LLVMIntULT};
 use inkwell::llvm_sys::LLVMOpcode::LLVMIntToPtr;
 use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::Panel;
 use pollyrs_schedule::planted::planted;
-use pollyrs_schedule::{Panel, SharedGroup};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-
-/// Bytes of an element.
-const BYTES: u32 = 8;
-/// Elements of a chunk.
-const WIDTH: u32 = VECTOR_BYTES / BYTES;
-/// Elements after which rows take turns.
-const TURN: u32 = 4;
-
-/// The rows of a buffer.
-#[derive(Clone, Copy)]
-struct Rows {
-    /// The only dimension of the array but the last along which the buffer has more than one element.
-    dim: usize,
-    last: usize,
-    count: u32,
-    /// Elements of a row.
-    size: u32,
-}
-
-impl Rows {
-    /// `None` if chunks can't fill the buffer.
-    fn of(k: &KernelBuilder<'_>, g: &SharedGroup) -> Option<Rows> {
-        let last = g.size.len().checked_sub(1)?;
-        let several: Vec<_> = (0..last).filter(|d| g.size[*d] > 1).collect();
-        let [dim] = several[..] else { return None };
-        let (count, size) = (g.size[dim], g.size[last]);
-        let Share { width, vectors, threads } = Share::new(k, g);
-        let doubles = k.scop.array(g.array).elem == pollyrs_scop::ElemType::F64;
-        // What a round and a thread add to the number of a chunk does not carry.
-        let regular = threads.is_multiple_of(size) || size.is_multiple_of(threads);
-        let fits = doubles
-            && width == WIDTH
-            && super::alignment(k, g.array) >= BYTES
-            && g.order.last() == Some(&last)
-            && g.padding == TURN
-            && count.is_multiple_of(2)
-            && size.is_multiple_of(2 * TURN)
-            && vectors.is_multiple_of(threads)
-            && threads.is_multiple_of(2 * WIDTH)
-            && regular
-            && k.kernel.tiling.as_ref().is_some_and(|t| t.helpers <= 1);
-        fits.then_some(Rows { dim, last, count, size })
-    }
-
-    /// The number of the element `x` places behind the start of an unshifted row.
-    fn place(&self, ir: &Ir, row: LLVMValueRef, x: LLVMValueRef) -> LLVMValueRef {
-        let int = |v: u32| ir.int(v.into());
-        let pair = ir.mul(ir.and(row, ir.int(-2)), int(self.size + TURN));
-        let turns = ir.add(x, ir.and(x, ir.int(-i64::from(TURN))));
-        ir.add(pair, ir.add(ir.mul(ir.and(row, int(1)), int(TURN)), turns))
-    }
-
-    /// How much further an element is `rows` rows and `x` elements on, multiples of [`TURN`].
-    fn further(&self, ir: &Ir, rows: LLVMValueRef, x: LLVMValueRef) -> LLVMValueRef {
-        ir.add(ir.mul(rows, ir.int((self.size + TURN).into())), ir.mul(x, ir.int(2)))
-    }
-
-    /// The row and the element that the chunk of a thread starts with in the first round.
-    fn own(&self, ir: &Ir, thread: LLVMValueRef, threads: u32) -> [LLVMValueRef; 2] {
-        let int = |v: u32| ir.int(v.into());
-        let inside = ir.urem(thread, int(self.size.min(threads)));
-        let pair = ir.udiv(thread, int(self.size.max(1)));
-        let pair = if threads > self.size { pair } else { int(0) };
-        let row = ir.add(ir.mul(pair, int(2)), ir.urem(ir.udiv(inside, int(2)), int(2)));
-        let chunk = ir.add(ir.mul(ir.udiv(inside, int(4)), int(2)), ir.urem(inside, int(2)));
-        [row, ir.mul(chunk, int(WIDTH))]
-    }
-
-    /// How many rows and elements further the chunk of a round is than that of the first one.
-    fn round(&self, round: u32, threads: u32) -> [u32; 2] {
-        let number = round * threads;
-        [number / self.size * 2, number % self.size / 4 * 2 * WIDTH]
-    }
-}
 
 /// A chunk that a thread copies.
 struct Chunk {
@@ -149,11 +78,6 @@ pub(super) fn fit(k: &KernelBuilder<'_>, panel: &Panel) -> bool {
         && panel.groups.iter().all(|g| Rows::of(k, g).is_some())
 }
 
-/// Of an address: whether it is in the middle of a chunk.
-fn shifted(ir: &Ir, address: LLVMValueRef) -> LLVMValueRef {
-    ir.urem(ir.udiv(ir.ptr_to_int(address), ir.int(BYTES.into())), ir.int(WIDTH.into()))
-}
-
 impl Chunks {
     /// The copies from `first` to `last`, with `second` the one behind the first. Only for panels that [`fit`].
     pub fn new(
@@ -167,9 +91,11 @@ impl Chunks {
         let (mut groups, mut addresses, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         let (mut inside, mut odd) = (ir.bool(true), ir.int(0));
         // What is combined from elements that no point combines might trap.
-        let strict = super::divides(k);
+        let strict = crate::tiled::guard::divides(k);
         for g in &panel.groups {
-            let Some(rows) = Rows::of(k, g) else { return crate::error::internal("a buffer without chunks") };
+            let Some(rows) = Rows::of(k, g) else {
+                return crate::ir::error::internal("a buffer without chunks");
+            };
             let source = Source::new(k, g)?;
             let at = [first, second, last].map(|args| copy::smallest(emit, g, args));
             let [start, next, end] = at;
@@ -277,7 +203,7 @@ impl Chunks {
             let buffer = copy::buffer(k, offset, *start);
             for (chunk, from) in g.chunks.iter().zip(addresses) {
                 let to = ir.element(ir.double_type(), buffer, ir.add(own, chunk.place));
-                lower::copy(k, to, *from, chunk.halves);
+                copies::copy(k, to, *from, chunk.halves);
             }
         }
         ir.cond_br(ir.icmp(LLVMIntEQ, self.form, ir.int(2)), ends, after);
@@ -297,9 +223,9 @@ impl Chunks {
                 let from = ir.byte_offset(addresses[0], ir.sub(*distance, ir.int(BYTES.into())));
                 let (own, next) = (ir.append_block(function, "end"), ir.append_block(function, "next"));
                 let exists = ir.icmp(LLVMIntNE, ir.and(*distance, ir.int(BYTES.into())), ir.int(0));
-                predicate::mark(ir, ir.cond_br(exists, own, next));
+                marks::mark(ir, ir.cond_br(exists, own, next));
                 ir.at_end(own);
-                lower::copy(k, to, from, *halves);
+                copies::copy(k, to, from, *halves);
                 ir.br(next);
                 ir.at_end(next);
             }
@@ -343,51 +269,4 @@ impl Chunks {
 fn even(ir: &Ir, address: LLVMValueRef) -> LLVMValueRef {
     let start = ir.and(ir.ptr_to_int(address), ir.int(-i64::from(VECTOR_BYTES)));
     ir.cast(LLVMIntToPtr, start, ir.ptr_type())
-}
-
-/// Where the elements of a buffer are.
-struct Place {
-    rows: Rows,
-    corner: LLVMValueRef,
-    stride: LLVMValueRef,
-    form: LLVMValueRef,
-}
-
-/// Where the elements of the buffers of a panel are.
-pub(super) struct Places {
-    groups: Vec<Place>,
-    /// Whether only elements of fragments are asked for: what differs from load to load are multiples of [`TURN`] rows or elements, the same in all lanes.
-    pub fragments: bool,
-    /// By group: an element of a fragment, and the subscripts there.
-    starts: RefCell<BTreeMap<usize, (LLVMValueRef, [LLVMValueRef; 2])>>,
-}
-
-impl Places {
-    /// The number of an element in the buffer of a group, from its subscripts there.
-    pub fn offset(&self, ir: &Ir, group: usize, at: &[Local<'_>]) -> LLVMValueRef {
-        let p = &self.groups[group];
-        let dims = [p.rows.dim, p.rows.last];
-        if !self.fragments {
-            return p.offset(ir, dims.map(|d| at[d].value()));
-        }
-        let first = dims.map(|d| match at[d] {
-            Local::Point(c, _) => c.local[0],
-            Local::Value(v) => v,
-        });
-        let mut starts = self.starts.borrow_mut();
-        let (start, origin) = starts.entry(group).or_insert_with(|| (p.offset(ir, first), first));
-        let [rows, x] = [0, 1].map(|n| match at[dims[n]] {
-            Local::Point(c, p) => ir.int(c.steps[p].into()),
-            Local::Value(v) => ir.sub(v, origin[n]),
-        });
-        ir.add(*start, p.rows.further(ir, rows, x))
-    }
-}
-
-impl Place {
-    fn offset(&self, ir: &Ir, [row, element]: [LLVMValueRef; 2]) -> LLVMValueRef {
-        let shift = shifted(ir, ir.byte_offset(self.corner, ir.mul(row, self.stride)));
-        let shift = ir.select(ir.icmp(LLVMIntNE, self.form, ir.int(0)), shift, ir.int(0));
-        self.rows.place(ir, row, ir.add(element, shift))
-    }
 }

@@ -9,13 +9,16 @@
 //!
 //! What is read in place of an element outside belongs to no point of the box.
 
-use super::lanes::{self, Lanes};
-use super::lower;
-use super::{VECTOR_BYTES, alignment, linear_thread};
-use crate::ast_expr::ExprEmitter;
-use crate::cell::type_of;
-use crate::error::{Result, internal};
-use crate::kernel::{KernelBuilder, SHARED, llvm_elem};
+use crate::affine::expr::ExprEmitter;
+use crate::ir::error::{Result, internal};
+use crate::ir::intrinsics::SHARED;
+use crate::ir::types::{VECTOR_BYTES, llvm_elem, type_of};
+use crate::kernel::builder::alignment;
+use crate::kernel::grid::linear_thread;
+use crate::ops::copies;
+use crate::tiled::lanes;
+use crate::tiled::lanes::Lanes;
+use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -137,11 +140,13 @@ pub(super) fn smallest(
 ) -> Result<Vec<LLVMValueRef>> {
     let mut emit = emit.clone();
     for (d, v) in args.iter().enumerate() {
-        emit.names.insert(crate::ast_expr::iterator_name(d as u32), *v);
+        emit.names.insert(crate::affine::expr::iterator_name(d as u32), *v);
     }
     g.lower
         .iter()
-        .map(|f| emit.emit_int(&crate::ast_expr::pw_aff_expr(&crate::ast_expr::parameterize(f)?, None)?))
+        .map(|f| {
+            emit.emit_int(&crate::affine::expr::pw_aff_expr(&crate::affine::expr::parameterize(f)?, None)?)
+        })
         .collect()
 }
 
@@ -225,7 +230,7 @@ pub(super) fn clamped(
 /// The first and last subscripts that the launch reads, by dimension.
 fn bounds(k: &KernelBuilder<'_>, g: &SharedGroup) -> Result<Vec<(AstExpr, AstExpr)>> {
     let context = k.kernel.context.clone().params()?;
-    let expr = |f: &pollyrs_isl::PwAff| crate::ast_expr::pw_aff_expr(f, Some(&context));
+    let expr = |f: &pollyrs_isl::PwAff| crate::affine::expr::pw_aff_expr(f, Some(&context));
     g.bounds.iter().map(|(min, max)| Ok((expr(min)?, expr(max)?))).collect()
 }
 
@@ -333,7 +338,7 @@ impl Stream {
         // Of the last dimension, where it moves within the tile.
         let mut columns = ir.bool(true);
         // What is combined from elements that no point combines might trap.
-        let strict = super::divides(k);
+        let strict = crate::tiled::guard::divides(k);
         let mut lanes = Vec::new();
         for g in &panel.groups {
             let source = Source::new(k, g)?;
@@ -434,7 +439,7 @@ impl Stream {
                 for address in addresses {
                     let width = source.share.width;
                     if aligned && source.whole() {
-                        match lower::load_vector(k, source.elem, width, *address) {
+                        match copies::load_vector(k, source.elem, width, *address) {
                             Some(v) => values.extend(v),
                             None => return internal("a vector without a load"),
                         }

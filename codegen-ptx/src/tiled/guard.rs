@@ -3,15 +3,15 @@
 //! A statement whose reads are all in registers and buffers is computed anyway, and its registers keep their value where the instance does not
 //! exist: points share the loads from buffers, and no branch parts the threads. Any other one runs behind a branch.
 
-use super::{Tiled, register, state};
-use crate::ast_expr::{ExprEmitter, iterator_name, parameterize_set};
-use crate::cell::type_of;
-use crate::error::Result;
-use crate::kernel::KernelBuilder;
-use crate::statement::emit_statement;
+use crate::affine::expr::{ExprEmitter, iterator_name, parameterize_set};
+use crate::ir::error::Result;
+use crate::ir::types::type_of;
+use crate::statement::emit::emit_statement;
+use crate::tiled::state::{KernelBuilder, Tiled, register, state};
 use inkwell::llvm_sys::core::LLVMGetInstructionOpcode;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_isl::{self as isl, AstExpr};
+use pollyrs_isl as isl;
+use pollyrs_isl::AstExpr;
 use pollyrs_schedule::Tiling;
 use pollyrs_scop::{AccessKind, StmtId};
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ pub(super) fn emit_guarded(
 
 /// Whether all that a statement accesses is in registers and in the buffers in force.
 fn quiet(k: &KernelBuilder<'_>, id: StmtId) -> Result<bool> {
-    let Some(t) = &k.tiled else { return Ok(false) };
+    let Some(t) = &k.storage else { return Ok(false) };
     for (at, a) in k.scop.statements[id.0].accesses.iter().enumerate() {
         let buffered = a.kind == AccessKind::Read && buffered(t, id, at);
         if !buffered && register(k, a.array)?.is_none() {
@@ -113,7 +113,7 @@ pub unsafe fn divides_integers(scop: &pollyrs_scop::Scop) -> bool {
 
 /// What a store of `v` to a cell leaves there: the old value where the current instance does not exist.
 pub(crate) fn kept(k: &KernelBuilder<'_>, v: LLVMValueRef, cell: LLVMValueRef, align: u32) -> LLVMValueRef {
-    match k.tiled.as_ref().and_then(|t| t.keep) {
+    match k.storage.as_ref().and_then(|t| t.keep) {
         Some(exists) => {
             let old = k.ir.load_aligned(type_of(v), cell, align);
             k.ir.select(exists, v, old)

@@ -13,10 +13,11 @@
 //! `start + min(thread / 8 + 16 r, last) row`. In the loop over strips only `start` is kept; the rest is three instructions an element: the sums of a
 //! tile need the registers.
 
-use super::copy::{self, Share, Source, Stream};
-use crate::error::Result;
-use crate::ir::Ir;
-use crate::kernel::KernelBuilder;
+use crate::ir::builder::Ir;
+use crate::ir::error::Result;
+use crate::tiled::copy;
+use crate::tiled::copy::{Share, Source, Stream};
+use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntSLT, LLVMIntULT};
 use inkwell::llvm_sys::LLVMOpcode::LLVMTrunc;
 use inkwell::llvm_sys::prelude::*;

@@ -7,21 +7,23 @@
 //! ```
 //! From the first strip on that has not all its iterations, strips are filled and computed one after the other.
 
-use super::product::{self, Fragments};
-use super::stages::Products;
-use super::walk::{
+use crate::affine::expr::ExprEmitter;
+use crate::affine::walk::last_value;
+use crate::ir::error::Result;
+use crate::ir::types::type_of;
+use crate::ops::mma;
+use crate::tiled::product::Fragments;
+use crate::tiled::stages::Products;
+use crate::tiled::state::{KernelBuilder, state};
+use crate::tiled::walk::{
     barrier_after, barrier_before, constant_step, enter, fill, join, only_statement, part, straight,
     walk_for, whole_strip,
 };
-use super::{chunks, copy, state};
-use crate::ast_expr::ExprEmitter;
-use crate::cell::type_of;
-use crate::error::Result;
-use crate::kernel::KernelBuilder;
-use crate::walk::last_value;
+use crate::tiled::{chunks, copy};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_isl::{self as isl, AstExpr, AstNode, AstNodeType};
+use pollyrs_isl as isl;
+use pollyrs_isl::{AstExpr, AstNode, AstNodeType};
 
 /// The body of a loop over strips: a copy, and a loop of statements that reads its buffers.
 pub(super) struct Strips {
@@ -129,8 +131,8 @@ pub(super) fn pipeline<'a>(
     let ends = [at_first.as_slice(), &at_second, &at_end];
     let span = Span { name: name.clone(), init, step, last, first: at_first.clone() };
     let products = tiling.stages > 1
-        && panel.strip.is_multiple_of(product::DEPTH)
-        && panel.strip > product::DEPTH
+        && panel.strip.is_multiple_of(mma::DEPTH)
+        && panel.strip > mma::DEPTH
         && chunks::fit(k, panel);
     let stream = if products { None } else { Some(copy::Stream::new(k, emit, panel, ends)?) };
     ir.cond_br(whole, first, left);
@@ -141,7 +143,7 @@ pub(super) fn pipeline<'a>(
         enter(k, emit, strips.panel, &at_first, ir.int(0), 2)?;
         if let Some(fragments) = Fragments::new(k, &statement, &args)? {
             let (warp, alone) = (block("fragments"), block("points"));
-            ir.cond_br(product::available(k), warp, alone);
+            ir.cond_br(mma::available(k), warp, alone);
             ir.at_end(warp);
             let chunks = &chunks::Chunks::new(k, emit, panel, ends)?;
             let products = Products { strips, span: &span, chunks, fragments: &fragments, function };

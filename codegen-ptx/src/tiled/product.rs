@@ -1,10 +1,7 @@
 //! Sums of products of doubles as fragments of a warp's matrix operation.
 //!
 //! `c = fma(a, b, c)` over four iterations, where `a` is the same along x and `b` along y, is a matrix product of the points of a
-//! warp. On sm_90, `mma.m16n8k4` in doubles gives bit for bit what the chain of FMAs in the order of k gives (measured on an H200: 0 of 262,144
-//! results differ, also over 60 binades and with subnormals), so the order of the program is kept. It is that chain on all generations that have
-//! the operation, Ampere to Blackwell, by a model that was compared with their hardware bit for bit (Xie, Wang, Yang, Yang, *MMA-Sim: Bit-Accurate
-//! Reference Model of Tensor Cores and Matrix Cores*, arXiv:2511.10909, 2025). (`m16n8k8` is as fast, and needs twice the registers for operands.)
+//! warp ([`crate::ops::mma`]), which gives bit for bit what the chain in the order of k gives: the order of the program is kept.
 //!
 //! A warp has 8 lanes along y and 4 along x, x fastest. Rows and columns of a fragment are labels; these make a lane's part of the
 //! result its own points:
@@ -14,42 +11,23 @@
 //! ```
 //! So a lane reads `a` at its own points and iteration `l mod 4`, and `b` at the points whose column is `l / 4`.
 //!
-//! Before sm_90 there is `m8n8k4` only ([`GENERATIONS`]). Its fragments are the upper and the lower half of these: two of them, with the same `b`.
-//!
-//! `{ double, double, double, double } @pollyrs.mma(a0, a1, b, c0..c3)` is the operation, to be reached by all lanes;
-//! `i1 @pollyrs.has_mma()` whether the target has it. Where it has not, the points run one by one.
+//! Where the target has no such operation, the points run one by one.
 //!
 //! The operands of an operation are loaded while the one before is under way ([`super::stages`]): hence [`Fragments::load`] and
 //! [`Fragments::multiply`].
 
-use super::{Coordinate, at_point, state};
-use crate::ast_expr::ExprEmitter;
-use crate::error::{Result, internal};
-use crate::ir::Ir;
-use crate::kernel::{BARRIER, KernelBuilder, KernelInfo, KernelModule, SHARED, THREAD_ID};
-use crate::llvm::*;
-use crate::ptx::{find_function, replace_calls};
-use crate::statement::emit_operand;
+use crate::affine::expr::ExprEmitter;
+use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
+use crate::ops::mma::{A_FACTORS, DEPTH, FACTORS, LANES, MMA, POINTS, SUMS, result_type};
+use crate::statement::emit::emit_operand;
+use crate::tiled::state::{Coordinate, KernelBuilder, at_point, state};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::AstExpr;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, ElemType, Scop, Statement, StmtId};
 use std::collections::BTreeSet;
-
-/// Iterations of one operation.
-pub(super) const DEPTH: u32 = 4;
-/// Factors of a lane in one operation along y, which come first, and in all.
-const A_FACTORS: usize = (POINTS * DEPTH / LANES[1]) as usize;
-const FACTORS: usize = ((POINTS + 1) * DEPTH / LANES[1]) as usize;
-/// Sums of a lane in one operation.
-const SUMS: usize = (POINTS * POINTS) as usize;
-/// Lanes along y and x, points of a lane in one operation.
-const LANES: [u32; 2] = [8, 4];
-const POINTS: u32 = 2;
-
-const MMA: &str = "pollyrs.mma";
-const HAS_MMA: &str = "pollyrs.has_mma";
 
 /// A statement that does nothing but `cell = fma(a, b, cell)`.
 struct Product {
@@ -227,7 +205,7 @@ impl<'n> Fragments<'n> {
             && t.tiling.dims[y].vector == 1
             && t.tiling.dims[x].vector == POINTS;
         let Some(mut product) = Product::of(k.scop, s).filter(|_| whole) else { return Ok(None) };
-        if super::register(k, product.cell)?.is_none() {
+        if crate::tiled::state::register(k, product.cell)?.is_none() {
             return Ok(None);
         }
         let along = |v: LLVMValueRef, m: usize| free_of(k, id, s, v, m);
@@ -243,7 +221,7 @@ impl<'n> Fragments<'n> {
 
 /// Whether `v` is made of invariants and of elements of the buffers in force that are the same along dimension `m`.
 fn free_of(k: &KernelBuilder<'_>, id: StmtId, s: &Statement, v: LLVMValueRef, m: usize) -> bool {
-    let Some(t) = &k.tiled else { return false };
+    let Some(t) = &k.storage else { return false };
     if !s.body.iter().any(|b| b.0 == v as usize) {
         // SAFETY: a live value.
         let constant = unsafe { !LLVMIsAConstantFP(v).is_null() };
@@ -302,7 +280,7 @@ impl Fragments<'_> {
         let ir = k.ir;
         let [y, x] = self.dims;
         let (lane, column) = k.at_entry(|| {
-            let lane = ir.urem(super::linear_thread(k)?, ir.int32(super::WARP));
+            let lane = ir.urem(crate::kernel::grid::linear_thread(k)?, ir.int32(crate::ir::types::WARP));
             let wide = |v| ir.zext(v, ir.i64_type());
             Ok((wide(ir.urem(lane, ir.int32(LANES[1]))), wide(ir.udiv(lane, ir.int32(LANES[1])))))
         })?;
@@ -380,7 +358,7 @@ impl Fragments<'_> {
                         let t = state(k)?;
                         t.point = vec![0; t.tiling.dims.len()];
                         (t.point[y], t.point[x]) = (p, q);
-                        let Some(cell) = super::register(k, self.product.cell)? else {
+                        let Some(cell) = crate::tiled::state::register(k, self.product.cell)? else {
                             return internal("a sum without a register");
                         };
                         cells.push(cell);
@@ -398,15 +376,9 @@ impl Fragments<'_> {
     }
 }
 
-fn result_type(ir: &Ir) -> LLVMTypeRef {
-    let mut fields = [ir.double_type(); 4];
-    // SAFETY: live types of one context.
-    unsafe { LLVMStructTypeInContext(ir.ctx, fields.as_mut_ptr(), 4, 0) }
-}
-
 fn call(k: &mut KernelBuilder<'_>, args: &[LLVMValueRef]) -> LLVMValueRef {
     k.has_barrier = true;
-    if let Some(t) = &mut k.tiled {
+    if let Some(t) = &mut k.storage {
         t.products = true;
     }
     let f = declare(k.module, MMA, function_type(result_type(k.ir), &[k.ir.double_type(); FACTORS + SUMS]));
@@ -414,163 +386,4 @@ fn call(k: &mut KernelBuilder<'_>, args: &[LLVMValueRef]) -> LLVMValueRef {
         add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
     }
     k.ir.call_function(f, args)
-}
-
-/// Whether the target has the operation.
-pub(super) fn available(k: &KernelBuilder<'_>) -> LLVMValueRef {
-    k.abstract_call(HAS_MMA, k.ir.int_type(1))
-}
-
-/// The architectures from which on there is other code for products: from sm_80 on by operations of 8 × 8 sums and asynchronous copies, from sm_90
-/// on by operations of 16 × 8.
-const GENERATIONS: [u32; 2] = [80, 90];
-
-impl KernelModule {
-    /// The architectures from which on there is other code for these kernels than for those before, ascending; 80 for sm_80.
-    pub fn generations(&self) -> &'static [u32] {
-        if find_function(self.module(), MMA).is_some() { &GENERATIONS } else { &[] }
-    }
-}
-
-fn answer(module: LLVMModuleRef, yes: bool) -> Result<()> {
-    let Some(f) = find_function(module, HAS_MMA) else { return Ok(()) };
-    replace_calls(module, f, |ir, _| Ok(ir.bool(yes)))
-}
-
-/// As instructions of PTX where the architecture has them: assembly with side effects, which stays where it is among loads and barriers. LLVM
-/// has intrinsics, and moves them in front of barriers that they are meant to hide.
-pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
-    let [halves, whole] = GENERATIONS;
-    answer(module, arch >= halves)?;
-    let Some(f) = find_function(module, MMA) else { return Ok(()) };
-    replace_calls(module, f, |ir, call| {
-        let args = arguments(call);
-        let (a, rest) = args.split_at(A_FACTORS);
-        let (b, sums) = rest.split_at(FACTORS - A_FACTORS);
-        if arch >= whole {
-            return Ok(operation(ir, 16, a, b, sums));
-        }
-        // SAFETY: a live type. Before `halves` nothing reaches this.
-        let mut result = unsafe { LLVMGetPoison(result_type(ir)) };
-        if arch >= halves {
-            let half = SUMS / A_FACTORS;
-            for (i, a) in a.iter().enumerate() {
-                let of = operation(ir, 8, &[*a], b, &sums[i * half..][..half]);
-                for j in 0..half {
-                    result = insert(ir, result, ir.field(of, j as u32), i * half + j);
-                }
-            }
-        }
-        Ok(result)
-    })
-}
-
-/// One instruction for so many rows: a structure of the new sums.
-fn operation(
-    ir: &Ir,
-    rows: u32,
-    a: &[LLVMValueRef],
-    b: &[LLVMValueRef],
-    sums: &[LLVMValueRef],
-) -> LLVMValueRef {
-    let args = [a, b, sums].concat();
-    let double = ir.double_type();
-    let mut fields = vec![double; sums.len()];
-    // SAFETY: live types of one context.
-    let result = unsafe { LLVMStructTypeInContext(ir.ctx, fields.as_mut_ptr(), fields.len() as u32, 0) };
-    let list = |from: usize, n: usize| {
-        let names: Vec<_> = (from..from + n).map(|i| format!("${i}")).collect();
-        format!("{{{}}}", names.join(", "))
-    };
-    let n = sums.len();
-    let operands = [list(0, n), list(n, a.len()), list(n + a.len(), b.len()), list(0, n)].join(", ");
-    let text = format!("mma.sync.aligned.m{rows}n8k{DEPTH}.row.col.f64.f64.f64.f64 {operands};");
-    let given = (0..n).map(|i| i.to_string());
-    let factors = vec!["d".to_string(); a.len() + b.len()];
-    let constraints: Vec<_> = vec!["=d".to_string(); n].into_iter().chain(factors).chain(given).collect();
-    let ty = function_type(result, &vec![double; args.len()]);
-    let call = ir.assembly(ty, &text, &constraints.join(","), true, &args);
-    add_call_attribute(call, "convergent");
-    call
-}
-
-/// A structure with another field.
-fn insert(ir: &Ir, structure: LLVMValueRef, field: LLVMValueRef, at: usize) -> LLVMValueRef {
-    // SAFETY: live values, the latter of the field's type.
-    unsafe { LLVMBuildInsertValue(ir.raw(), structure, field, at as u32, EMPTY) }
-}
-
-/// The arguments of a call of the operation.
-fn arguments(call: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: a live call with so many arguments.
-    (0..FACTORS + SUMS).map(|i| unsafe { LLVMGetOperand(call, i as u32) }).collect()
-}
-
-/// Bytes of shared memory that a thread of the emulated device needs to show its operands to the others.
-pub(crate) const EXCHANGE_BYTES: u32 = FACTORS as u32 * 8;
-
-/// The linear index of the thread.
-fn linear(module: LLVMModuleRef, ir: &Ir, info: &KernelInfo) -> LLVMValueRef {
-    let mut linear = ir.int(0);
-    for (name, size) in THREAD_ID.iter().zip(info.block).rev() {
-        let id = ir.call_function(declare(module, name, function_type(ir.i32_type(), &[])), &[]);
-        linear = ir.add(ir.mul(linear, ir.int(size.into())), ir.zext(id, ir.i64_type()));
-    }
-    linear
-}
-
-/// As host code: every lane shows its operands to the others of its warp, between two barriers.
-pub(crate) fn to_host<'k>(
-    module: LLVMModuleRef,
-    info: impl Fn(&str) -> Option<&'k KernelInfo>,
-) -> Result<()> {
-    answer(module, true)?;
-    let Some(f) = find_function(module, MMA) else { return Ok(()) };
-    replace_calls(module, f, |ir, call| {
-        let args = arguments(call);
-        // SAFETY: a live call in a kernel.
-        let kernel = unsafe { name_of(LLVMGetBasicBlockParent(LLVMGetInstructionParent(call))) };
-        let Some(info) = info(&kernel) else { return internal(format!("{kernel} is no kernel")) };
-        let double = ir.double_type();
-        let shared = ir.call_function(declare(module, SHARED, function_type(ir.ptr_type(), &[])), &[]);
-        let area = ir.byte_offset(shared, ir.int(info.shared_bytes.into()));
-        let thread = linear(module, ir, info);
-        let lane = ir.urem(thread, ir.int(super::WARP.into()));
-        let warp = ir.sub(thread, lane);
-        let slot = |lane: LLVMValueRef, number: i64| {
-            let bytes = ir.mul(ir.add(warp, lane), ir.int(EXCHANGE_BYTES.into()));
-            ir.byte_offset(area, ir.add(bytes, ir.int(8 * number)))
-        };
-        let wait = || {
-            let ty = function_type(ir.void_type(), &[]);
-            ir.call_function(declare(module, BARRIER, ty), &[]);
-        };
-        for (i, v) in args[..FACTORS].iter().enumerate() {
-            ir.store_aligned(*v, slot(lane, i as i64), 8);
-        }
-        wait();
-        let four = ir.int(LANES[1].into());
-        let (row, column) = (ir.udiv(lane, four), ir.mul(ir.urem(lane, four), ir.int(POINTS.into())));
-        let mut sums = args[FACTORS..].to_vec();
-        for step in 0..i64::from(DEPTH) {
-            let (low, half) = (ir.int(step % 4), step / 4);
-            let at = |label: LLVMValueRef| ir.add(ir.mul(label, four), low);
-            for (i, sum) in sums.iter_mut().enumerate() {
-                let (p, q) = (i as i64 / 2, i as i64 % 2);
-                let a = ir.load_aligned(double, slot(at(row), 2 * half + p), 8);
-                let b =
-                    ir.load_aligned(double, slot(at(ir.add(column, ir.int(q))), A_FACTORS as i64 + half), 8);
-                let ty = function_type(double, &[double; 3]);
-                // (LLVM's intrinsic may become a call of the mathematical library, which not every program is linked with.)
-                *sum = ir.call_function(declare(module, "pollyrs_rt_emu_fma", ty), &[a, b, *sum]);
-            }
-        }
-        wait();
-        // SAFETY: a live type.
-        let mut result = unsafe { LLVMGetPoison(result_type(ir)) };
-        for (i, sum) in sums.into_iter().enumerate() {
-            result = insert(ir, result, sum, i);
-        }
-        Ok(result)
-    })
 }

@@ -25,16 +25,17 @@
 //!
 //! In strips in which a guard keeps some point from an instance ([`Panel::full`](pollyrs_schedule::Panel::full)) the points run one by one.
 
-use super::chunks::Chunks;
-use super::copy;
-use super::pipeline::{Span, Strips};
-use super::product::{DEPTH, Fragments, Operands};
-use super::walk::{barrier_after, barrier_before, enter, guarded, holds};
-use super::{lower, state};
-use crate::ast_expr::ExprEmitter;
-use crate::cell::type_of;
-use crate::error::Result;
-use crate::kernel::KernelBuilder;
+use crate::affine::expr::ExprEmitter;
+use crate::ir::error::Result;
+use crate::ir::types::type_of;
+use crate::ops::copies;
+use crate::ops::mma::DEPTH;
+use crate::tiled::chunks::Chunks;
+use crate::tiled::copy;
+use crate::tiled::pipeline::{Span, Strips};
+use crate::tiled::product::{Fragments, Operands};
+use crate::tiled::state::{KernelBuilder, state};
+use crate::tiled::walk::{barrier_after, barrier_before, enter, guarded, holds};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
@@ -187,7 +188,7 @@ impl Products<'_, '_> {
     ) -> Result<Operands> {
         let variable = self.strips.inner.for_iterator()?.id()?.name();
         let stages = state(k)?.tiling.stages;
-        lower::wait(k, stages - 2);
+        copies::wait(k, stages - 2);
         barrier_after(k);
         let start = self.enter(k, emit, value, offset)?;
         self.fragments.load(k, emit, &variable, start)
@@ -233,7 +234,7 @@ impl Products<'_, '_> {
         ir.br(after);
         ir.at_end(after);
         let end = ir.phi(ir.i64_type(), &[(end, skipped), (further, from)]);
-        lower::commit(k);
+        copies::commit(k);
         Ok(end)
     }
 

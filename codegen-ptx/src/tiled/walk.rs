@@ -1,18 +1,20 @@
 //! The code of a tiling's AST: statements once for each point of the thread, copies once for the block, loops over strips with two sets of
 //! buffers.
 
-use super::pipeline::{Strips, pipeline};
-use super::{Buffer, COPY, at_point, computes, copy, points, register, state};
-use super::{guard, product};
-use crate::ast_expr::{ExprEmitter, iterator_name};
-use crate::error::{Result, internal};
-use crate::kernel::{BARRIER, KernelBuilder, llvm_elem};
-use crate::llvm::constant_int;
-use crate::pinned::pinned;
-use crate::walk::last_value;
+use crate::affine::expr::{ExprEmitter, iterator_name};
+use crate::affine::walk::last_value;
+use crate::ir::error::{Result, internal};
+use crate::ir::intrinsics::BARRIER;
+use crate::ir::llvm::constant_int;
+use crate::ir::types::llvm_elem;
+use crate::ops::pinned::pinned;
+use crate::tiled::pipeline::{Strips, pipeline};
+use crate::tiled::state::{Buffer, COPY, KernelBuilder, at_point, computes, points, register, state};
+use crate::tiled::{copy, guard, product};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_isl::{self as isl, AstExpr, AstExprType, AstNode, AstNodeType};
+use pollyrs_isl as isl;
+use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
 use pollyrs_scop::{AccessKind, ArrayId};
 use std::collections::BTreeSet;
@@ -343,7 +345,7 @@ fn unrolled<'a>(
     Ok(())
 }
 
-/// Values that wait for another one of their point ([`product::waits`]) are computed before what follows, see [`crate::pinned`]. LLVM leaves sums of products of what
+/// Values that wait for another one of their point ([`product::waits`]) are computed before what follows, see [`crate::ops::pinned`]. LLVM leaves sums of products of what
 /// several points read where they are.
 fn settle(k: &mut KernelBuilder<'_>, body: &AstNode) -> Result<()> {
     let mut names = Vec::new();

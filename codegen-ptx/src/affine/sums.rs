@@ -1,0 +1,134 @@
+//! Integer values as sums of others.
+//!
+//! Where a tile's place is in the subscripts of an access and in the beginning of its window as well, the difference of both has no such term. The
+//! optimizer does not always see it: a sum may have become a disjunction of bits. So the emitter of expressions remembers what the sums that
+//! it made consist of, and differences are made of that.
+//!
+//! # Invariant
+//! All arithmetic is modulo 2^64, as that of the emitted code is: a sum has the same value as the instructions it stands for.
+//!
+//! # Example
+//! `i = 24 b + r + 3` and `lower = 24 b - 1`: `i - lower` is `r + 4`.
+
+use crate::ir::builder::Ir;
+use crate::ir::llvm::constant_int;
+use inkwell::llvm_sys::prelude::*;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Values times numbers, in the order in which they came, plus a number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sum {
+    terms: Vec<(LLVMValueRef, i64)>,
+    number: i64,
+}
+
+impl Sum {
+    pub fn number(number: i64) -> Sum {
+        Sum { terms: Vec::new(), number }
+    }
+
+    /// The number, if there are no terms.
+    pub fn constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.number)
+    }
+
+    /// The remainder of a division by a power of two, where that is a number: the plane of `A[t % 2][i]` in a step of a tile of even height.
+    pub fn remainder(&self, divisor: i64) -> Option<i64> {
+        let known = divisor & (divisor - 1) == 0 && self.terms.iter().all(|(_, n)| n % divisor == 0);
+        known.then_some(self.number & (divisor - 1))
+    }
+
+    /// The one term, if it stands once, and the number.
+    pub fn apart(&self) -> Option<(LLVMValueRef, i64)> {
+        match self.terms[..] {
+            [(v, 1)] => Some((v, self.number)),
+            _ => None,
+        }
+    }
+
+    /// `self + factor * other`
+    pub fn plus(mut self, other: &Sum, factor: i64) -> Sum {
+        self.number = self.number.wrapping_add(other.number.wrapping_mul(factor));
+        for (v, n) in &other.terms {
+            let n = n.wrapping_mul(factor);
+            match self.terms.iter_mut().find(|(o, _)| o == v) {
+                Some((_, m)) => *m = m.wrapping_add(n),
+                None => self.terms.push((*v, n)),
+            }
+        }
+        self.terms.retain(|(_, n)| *n != 0);
+        self
+    }
+
+    /// The smallest and the largest value, if each term's value is from 0 to less than what `most` says.
+    pub fn range(&self, most: &dyn Fn(LLVMValueRef) -> Option<i64>) -> Option<(i64, i64)> {
+        let (mut first, mut last) = (self.number, self.number);
+        for (v, n) in &self.terms {
+            let reach = n.checked_mul(most(*v)?.checked_sub(1)?)?;
+            let end = if reach < 0 { &mut first } else { &mut last };
+            *end = end.checked_add(reach)?;
+        }
+        Some((first, last))
+    }
+
+    /// The terms added up, and the number.
+    pub fn emit(&self, ir: &Ir) -> (LLVMValueRef, i64) {
+        let mut sum = ir.int(0);
+        for (v, n) in &self.terms {
+            sum = ir.add(sum, ir.mul(*v, ir.int(*n)));
+        }
+        (sum, self.number)
+    }
+}
+
+/// What is known of the values of one function; clones share it.
+#[derive(Clone, Default)]
+pub(crate) struct Sums(Rc<RefCell<BTreeMap<usize, Sum>>>);
+
+impl Sums {
+    pub fn of(&self, v: LLVMValueRef) -> Sum {
+        if let Some(n) = constant_int(v) {
+            return Sum::number(n);
+        }
+        let known = self.0.borrow().get(&(v as usize)).cloned();
+        known.unwrap_or_else(|| Sum { terms: vec![(v, 1)], number: 0 })
+    }
+
+    /// Remembers that `v` is `a + factor * b`.
+    pub fn remember(&self, v: LLVMValueRef, a: &Sum, b: &Sum, factor: i64) {
+        if constant_int(v).is_none() {
+            self.0.borrow_mut().insert(v as usize, a.clone().plus(b, factor));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_terms_cancel() {
+        // Never looked at.
+        let value = |n: usize| Sum { terms: vec![(n as LLVMValueRef, 1)], number: 0 };
+        let (b, r) = (value(8), value(16));
+        // 24 b + r + 3 less 24 b - 1.
+        let i = Sum::number(3).plus(&b, 24).plus(&r, 1);
+        let lower = Sum::number(-1).plus(&b, 24);
+        assert_eq!(i.clone().plus(&lower, -1), Sum::number(4).plus(&r, 1));
+        assert_eq!(i.clone().plus(&i, -1), Sum::number(0));
+        // In the order in which they came, modulo 2^64.
+        assert_eq!(i.plus(&b, 1 << 40).terms, [(8 as LLVMValueRef, 24 + (1 << 40)), (16 as LLVMValueRef, 1)]);
+        assert_eq!(Sum::number(i64::MAX).plus(&Sum::number(1), 1), Sum::number(i64::MIN));
+        assert_eq!(Sum::number(-3).plus(&b, 12).remainder(4), Some(1));
+        assert_eq!(Sum::number(5).plus(&b, 12).plus(&r, 2).remainder(4), None);
+        assert_eq!(Sum::number(5).plus(&b, 12).remainder(3), None);
+        let most = |v: LLVMValueRef| (v as usize == 8).then_some(32);
+        assert_eq!(Sum::number(7).plus(&b, -4).range(&most), Some((7 - 4 * 31, 7)));
+        assert_eq!(Sum::number(7).plus(&b, 4).range(&most), Some((7, 7 + 4 * 31)));
+        assert_eq!(Sum::number(7).plus(&r, 4).range(&most), None);
+        assert_eq!(Sum::number(7).plus(&b, 1 << 60).range(&most), None);
+        assert_eq!(Sum::default().plus(&b, 1 << 62).plus(&b, 3 << 62), Sum::number(0));
+    }
+}

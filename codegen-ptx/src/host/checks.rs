@@ -1,0 +1,190 @@
+//! The checks before a launch, in two steps: comparisons of numbers, which cost next to nothing and are what fails for small or odd
+//! sizes; then the touched ranges, which take products, and their comparisons with each other.
+//!
+//! ```text
+//! check:    holds = and of the comparisons                 br holds, ranges, refused
+//! ranges:   ranges; holds = and of the comparisons         br holds, ..., refused
+//! refused:  the number of the first check that failed      br host_begin
+//! ```
+//!
+//! # Invariants
+//! - All checks of a step are evaluated, none traps, and each is right if those before it, in its step or an earlier one, hold.
+//! - A path on which all hold has no more of them than comparisons and an `and` each: why one failed is found out on the way to the
+//!   original loop.
+
+use crate::CodegenError;
+use crate::affine::expr::ExprEmitter;
+use crate::host::plan::{HostPlan, Slots};
+use crate::host::product_range;
+use crate::host::ranges::{
+    Extent, RANGE, Range, base_address, disjoint, extent, extent_of_place, memory_range, scratch_range,
+};
+use crate::ir::builder::Ir;
+use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntULE};
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl as isl;
+use pollyrs_scop::{ArrayId, Scop};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Checks of one step, at most. LLVM takes more than linear time for a chain of conjunctions in a block: half a minute for the 1,335 pairs
+/// of 60 arrays, 30 of them written.
+const MAX_STEP: usize = 64;
+
+/// One conjunct of the run-time check and the text for when it fails.
+struct Check {
+    holds: LLVMValueRef,
+    reason: String,
+}
+
+/// Emits the steps, each behind the last.
+pub(crate) struct Gate<'a> {
+    pub ir: &'a Ir,
+    pub function: LLVMValueRef,
+    /// Where failed checks lead; it has to get its PHI of [`Gate::refused`].
+    pub refuse: LLVMBasicBlockRef,
+    /// By number of a check.
+    pub reasons: Vec<String>,
+    /// The number of the failed check, and the block that it comes from.
+    pub refused: Vec<(LLVMValueRef, LLVMBasicBlockRef)>,
+}
+
+impl Gate<'_> {
+    /// Comparisons of parameters: their ranges, the assumptions, products of sizes. What has fewest operations comes first.
+    pub fn pass_numbers(&mut self, expr: &ExprEmitter<'_>, scop: &Scop) -> Result<(), CodegenError> {
+        let ir = self.ir;
+        let mut checks = Vec::new();
+        let mut in_range = None;
+        for p in scop.params.iter().filter(|p| p.bits == 64) {
+            let v = expr.names[&p.name];
+            let shifted = ir.add(v, ir.int(RANGE));
+            let c = ir.icmp(LLVMIntULE, shifted, ir.int(2 * RANGE));
+            in_range = Some(in_range.map_or(c, |r| ir.and(r, c)));
+        }
+        if let Some(holds) = in_range {
+            checks.push(Check { holds, reason: "a size or bound is out of range".into() });
+        }
+        let assumed = scop.assumed()?;
+        if !assumed.is_equal(&isl::Set::universe(assumed.space()?)?)? {
+            let notes: BTreeSet<String> = scop.assumptions.iter().map(|a| a.note.clone()).collect();
+            let notes: Vec<String> = notes.into_iter().collect();
+            let holds = expr.emit_set(&assumed)?;
+            checks
+                .push(Check { holds, reason: format!("an assumption does not hold: {}", notes.join("; ")) });
+        }
+        let mut ranges: Vec<_> = scop.ranges.iter().collect();
+        ranges.sort_by_key(|r| r.terms.iter().map(|t| t.coefficient.len()).sum::<usize>());
+        for r in ranges {
+            let holds = product_range::emit(ir, expr, scop, r)?;
+            checks.push(Check { holds, reason: format!("an assumption does not hold: {}", r.note) });
+        }
+        self.pass(checks)
+    }
+
+    /// The touched ranges, one for each of `device_arrays`: each small enough, those that must not overlap apart.
+    pub fn pass_memory(
+        &mut self,
+        expr: &mut ExprEmitter<'_>,
+        plan: &HostPlan<'_>,
+        device_arrays: &[ArrayId],
+        slots: &Slots,
+    ) -> Result<Vec<Range>, CodegenError> {
+        let (ir, scop) = (self.ir, plan.scop);
+        let mut checks = Vec::new();
+        let mut ranges = Vec::new();
+        let mut sized = None;
+        for id in device_arrays {
+            let (range, fits) = match &plan.footprints[id.0] {
+                Some(f) => memory_range(ir, expr, scop, *id, f)?,
+                None => scratch_range(ir, expr, scop, *id, slots)?,
+            };
+            if let Some(c) = fits {
+                sized = Some(sized.map_or(c, |s| ir.and(s, c)));
+            }
+            ranges.push(range);
+        }
+        if let Some(holds) = sized {
+            checks.push(Check { holds, reason: "an array is too large".into() });
+        }
+        let mut extents = BTreeMap::new();
+        let mut of = |id: ArrayId| -> Option<Extent> {
+            let at = device_arrays.iter().position(|d| *d == id)?;
+            Some(*extents.entry(at).or_insert_with(|| extent(ir, &ranges[at])))
+        };
+        for u in &scop.unwritten {
+            let place = extent_of_place(ir, u.address.0 as LLVMValueRef, u.bytes);
+            for a in &u.arrays {
+                let Some(written) = of(*a) else { continue };
+                let reason = format!("stores to {} may change {}", scop.array(*a).display, u.display);
+                checks.push(Check { holds: disjoint(ir, &place, &written), reason });
+            }
+        }
+        for (a, b) in compared(scop) {
+            let (Some(ea), Some(eb)) = (of(a), of(b)) else { continue };
+            let reason = format!("{} and {} overlap", scop.array(a).display, scop.array(b).display);
+            let mut holds = disjoint(ir, &ea, &eb);
+            let place = |id: ArrayId| device_arrays.iter().position(|d| *d == id).map(|at| &ranges[at]);
+            if let (Some(ra), Some(rb), true) = (place(a), place(b), scop.may_be_one(a, b)?) {
+                holds = ir.or(holds, one_array(ir, expr, scop, (a, ra), (b, rb))?);
+            }
+            checks.push(Check { holds, reason });
+            if checks.len() == MAX_STEP {
+                self.pass(std::mem::take(&mut checks))?;
+            }
+        }
+        self.pass(checks)?;
+        Ok(ranges)
+    }
+
+    /// Goes on in a new block where all hold.
+    fn pass(&mut self, checks: Vec<Check>) -> Result<(), CodegenError> {
+        let ir = self.ir;
+        let Some(all) = checks.iter().map(|c| c.holds).reduce(|a, b| ir.and(a, b)) else { return Ok(()) };
+        let next = ir.append_block(self.function, "pollyrs.pass");
+        let refused = ir.append_block(self.function, "pollyrs.refused");
+        ir.cond_br(all, next, refused);
+        ir.at_end(refused);
+        let first = self.reasons.len();
+        let number = |k: usize| ir.int32((first + k) as u32);
+        let mut reason = number(checks.len() - 1);
+        for (k, c) in checks.iter().enumerate().rev().skip(1) {
+            reason = ir.select(c.holds, reason, number(k));
+        }
+        self.refused.push((reason, refused));
+        ir.br(self.refuse);
+        self.reasons.extend(checks.into_iter().map(|c| c.reason));
+        ir.at_end(next);
+        Ok(())
+    }
+}
+
+/// Whether two arrays begin at one address and have the same inner sizes, so that equal subscripts are equal elements.
+fn one_array(
+    ir: &Ir,
+    expr: &ExprEmitter<'_>,
+    scop: &Scop,
+    (a, place_of_a): (ArrayId, &Range),
+    (b, place_of_b): (ArrayId, &Range),
+) -> Result<LLVMValueRef, CodegenError> {
+    let (a, b) = (scop.array(a), scop.array(b));
+    if a.elem.bytes() != b.elem.bytes() || a.dims() != b.dims() {
+        return Err(CodegenError::Internal("arrays of different shapes can't be one".into()));
+    }
+    let mut same = ir.icmp(LLVMIntEQ, base_address(ir, place_of_a), base_address(ir, place_of_b));
+    for (s, t) in a.sizes.iter().zip(&b.sizes).skip(1) {
+        let (Some(s), Some(t)) = (s, t) else {
+            return Err(CodegenError::Internal("a size is missing".into()));
+        };
+        if !s.is_equal(t)? {
+            let equal = ir.icmp(LLVMIntEQ, expr.emit_pw_aff(s)?, expr.emit_pw_aff(t)?);
+            same = ir.and(same, equal);
+        }
+    }
+    Ok(same)
+}
+
+/// The pairs to compare: each once, and none with an array that is the device's own.
+fn compared(scop: &Scop) -> BTreeSet<(ArrayId, ArrayId)> {
+    let memory = |a: &ArrayId| scop.array(*a).is_memory();
+    let pairs = scop.alias_checks.iter().filter(|(a, b)| memory(a) && memory(b));
+    pairs.map(|(a, b)| (*a.min(b), *a.max(b))).collect()
+}

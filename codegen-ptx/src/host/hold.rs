@@ -1,0 +1,173 @@
+//! Code for arrays that stay on the device between the SCoPs of a function (`pollyrs_rt_begin_held` and its like).
+//!
+//! ```text
+//! entry:    hold = alloca ptr; *hold = NULL
+//! a SCoP:   run = pollyrs_rt_begin_held(hold, ...)            the host plan
+//! between:  pollyrs_rt_release(hold, read, write)             before what may touch an object
+//!           pollyrs_rt_discard(hold, dead)                    before an object is freed, and then its release
+//!           pollyrs_rt_leave(hold)                            before what may do anything, and before exits
+//! ```
+//!
+//! In a function that may work with its caller's hold:
+//!
+//! ```text
+//! entry:    lent = pollyrs_rt_enter(hold, NULL)               lent is hold, or NULL if nothing was lent
+//! returns:  pollyrs_rt_return(lent, n, NULL)
+//! ```
+//!
+//! A function that is called with a hold gets two more parameters (`Session::extend`), which take the place of both NULLs: the caller's slot,
+//! and a table of what the function's objects are to the caller ([`known_table`]).
+
+use crate::ir::builder::{Ir, module_context};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_scop::ArrayId;
+use std::collections::BTreeMap;
+
+const ENTER: &str = "pollyrs_rt_enter";
+const RETURN: &str = "pollyrs_rt_return";
+
+/// Objects that have a bit of their own in `PollyrsArray.flags`.
+pub const MAX_OBJECTS: usize = 24;
+/// `POLLYRS_ALL`.
+pub const ALL_OBJECTS: u32 = u32::MAX;
+
+/// `POLLYRS_ARRAY_HELD` and `POLLYRS_ARRAY_MASK_SHIFT`.
+const HELD: u32 = 32;
+const MASK_SHIFT: u32 = 8;
+
+/// The arrays of a SCoP that may stay on the device.
+#[derive(Clone, Copy)]
+pub struct Held<'a> {
+    /// From [`hold_slot`].
+    pub slot: LLVMValueRef,
+    /// The objects that each may belong to, a bit each.
+    pub masks: &'a BTreeMap<ArrayId, u32>,
+}
+
+impl Held<'_> {
+    /// What to add to the flags of an array.
+    pub(crate) fn flags(&self, array: ArrayId) -> u32 {
+        self.masks.get(&array).map_or(0, |mask| HELD | mask << MASK_SHIFT)
+    }
+}
+
+/// Before an instruction: objects of `read` are about to be read, those of `write` to be written, and those of `dead` to be freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release {
+    pub before: LLVMValueRef,
+    pub read: u32,
+    pub write: u32,
+    pub dead: u32,
+}
+
+impl Release {
+    /// Nothing stays.
+    pub fn all(before: LLVMValueRef) -> Release {
+        Release { before, read: ALL_OBJECTS, write: ALL_OBJECTS, dead: 0 }
+    }
+
+    /// Nothing may stay.
+    pub fn leaves(&self) -> bool {
+        self.write == ALL_OBJECTS
+    }
+}
+
+/// How a function works with the hold of a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Borrowing {
+    /// Its objects.
+    pub objects: u32,
+    /// It has a hold of its own where none is lent.
+    pub own: bool,
+}
+
+/// The slot for a function's hold.
+///
+/// # Safety
+/// A live function with a body, of which no analyses are in use.
+pub unsafe fn hold_slot(function: LLVMValueRef, borrowing: Option<Borrowing>) -> LLVMValueRef {
+    // SAFETY: the caller's promise.
+    let (module, first) =
+        unsafe { (LLVMGetGlobalParent(function), LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function))) };
+    let ir = Ir::new(module_context(module));
+    ir.before(first);
+    let slot = ir.alloca(ir.ptr_type(), "pollyrs.hold");
+    ir.store(ir.null(), slot);
+    let Some(borrowing) = borrowing else { return slot };
+    let ptr = ir.ptr_type();
+    let enter = ir.declare(module, ENTER, ptr, &[ptr, ptr]);
+    let lent = ir.call(ptr, enter, &[slot, ir.null()]);
+    if borrowing.own { slot } else { lent }
+}
+
+/// A constant with a caller's masks for the objects of a function.
+///
+/// # Safety
+/// A live module.
+pub unsafe fn known_table(module: LLVMModuleRef, known: &[u32]) -> LLVMValueRef {
+    // SAFETY: the caller's promise.
+    let ir = Ir::new(module_context(module));
+    let mut masks: Vec<LLVMValueRef> = known.iter().map(|mask| ir.int32(*mask)).collect();
+    // SAFETY: constants of one type, and a new global.
+    unsafe {
+        let ty = LLVMArrayType2(ir.i32_type(), masks.len() as u64);
+        let table = LLVMAddGlobal(module, ty, c"pollyrs.known".as_ptr());
+        LLVMSetInitializer(table, LLVMConstArray2(ir.i32_type(), masks.as_mut_ptr(), masks.len() as u64));
+        LLVMSetGlobalConstant(table, 1);
+        LLVMSetLinkage(table, inkwell::llvm_sys::LLVMLinkage::LLVMPrivateLinkage);
+        LLVMSetUnnamedAddress(table, inkwell::llvm_sys::LLVMUnnamedAddr::LLVMGlobalUnnamedAddr);
+        table
+    }
+}
+
+/// The functions whose last arguments become a function's new parameters; NULL where the module calls none.
+///
+/// # Safety
+/// A live module.
+pub unsafe fn placeholders(module: LLVMModuleRef) -> (LLVMValueRef, LLVMValueRef) {
+    // SAFETY: the caller's promise; names end with NUL.
+    unsafe {
+        (
+            LLVMGetNamedFunction(module, c"pollyrs_rt_enter".as_ptr()),
+            LLVMGetNamedFunction(module, c"pollyrs_rt_return".as_ptr()),
+        )
+    }
+}
+
+/// # Safety
+/// `slot` is from [`hold_slot`] with the same `borrowing`, the instructions are live and of the same function.
+pub unsafe fn emit_releases(
+    function: LLVMValueRef,
+    slot: LLVMValueRef,
+    releases: &[Release],
+    borrowing: Option<Borrowing>,
+) {
+    // SAFETY: the caller's promise.
+    let module = unsafe { LLVMGetGlobalParent(function) };
+    let ir = Ir::new(module_context(module));
+    let (ptr, i32) = (ir.ptr_type(), ir.i32_type());
+    for release in releases {
+        ir.before(release.before);
+        // SAFETY: the caller's promise.
+        let returns = unsafe { LLVMGetInstructionOpcode(release.before) == LLVMOpcode::LLVMRet };
+        if let Some(borrowing) = borrowing.filter(|_| returns) {
+            let give = ir.declare(module, RETURN, ir.void_type(), &[ptr, i32, ptr]);
+            ir.call(ir.void_type(), give, &[slot, ir.int32(borrowing.objects), ir.null()]);
+            continue;
+        }
+        if release.dead != 0 {
+            let discard = ir.declare(module, "pollyrs_rt_discard", ir.void_type(), &[ptr, i32]);
+            ir.call(ir.void_type(), discard, &[slot, ir.int32(release.dead)]);
+        }
+        if release.leaves() {
+            let leave = ir.declare(module, "pollyrs_rt_leave", ir.void_type(), &[ptr]);
+            ir.call(ir.void_type(), leave, &[slot]);
+        } else {
+            let name = "pollyrs_rt_release";
+            let give = ir.declare(module, name, ir.void_type(), &[ptr, i32, i32]);
+            ir.call(ir.void_type(), give, &[slot, ir.int32(release.read), ir.int32(release.write)]);
+        }
+    }
+}

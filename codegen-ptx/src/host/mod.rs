@@ -1,0 +1,14 @@
+//! The host's side: checks, ranges, descriptors, launches around the original region.
+
+pub(crate) mod checks;
+pub(crate) mod descriptor;
+pub(crate) mod emit;
+pub(crate) mod hold;
+pub(crate) mod launch;
+pub(crate) mod plan;
+pub(crate) mod product_range;
+pub(crate) mod ranges;
+pub(crate) mod slice;
+pub(crate) mod small;
+pub(crate) mod stencil;
+pub(crate) mod stencil_rows;

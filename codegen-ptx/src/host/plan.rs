@@ -1,0 +1,98 @@
+//! What the host's code of one SCoP is made from, and its stack slots.
+
+use crate::host::hold::Held;
+use crate::host::ranges::ARRAY_WORDS;
+use crate::ir::builder::Ir;
+use crate::kernel::module::{FusedKernels, KernelInfo};
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::{Footprint, MappedScop, Slices, WorkEstimate};
+use pollyrs_scop::{ArrayId, ArrayKind, Scop};
+use std::collections::BTreeMap;
+
+/// Everything about one SCoP that its host code depends on.
+pub struct HostPlan<'a> {
+    pub scop: &'a Scop,
+    pub mapped: &'a MappedScop,
+    pub kernels: &'a [KernelInfo],
+    pub images: &'a [Image],
+    /// Emulated kernels, one a kernel, in the host module.
+    pub emulated: Option<&'a [LLVMValueRef]>,
+    /// The emulated kernels call the run-time library at each access.
+    pub checked: bool,
+    /// By `ArrayId`; `None` for arrays that are not memory.
+    pub footprints: &'a [Option<Footprint>],
+    pub work: &'a WorkEstimate,
+    /// Kernels of several time steps that run before the mapping's.
+    pub fused: Option<&'a FusedKernels>,
+    /// Arrays that may stay on the device between the function's SCoPs.
+    pub held: Option<Held<'a>>,
+    /// By kernel: what slices of its launch touch, where it may be launched in slices.
+    pub slices: &'a [Option<Slices>],
+}
+
+/// The block in front of a region, and the parameters' values there.
+pub struct Entry {
+    pub check: LLVMBasicBlockRef,
+    /// `i64`, by parameter index.
+    pub params: Vec<LLVMValueRef>,
+}
+
+/// Stack slots of one SCoP.
+pub(crate) struct Slots {
+    /// `[n x PollyrsArray]`
+    pub arrays: LLVMValueRef,
+    /// `[max scalars x i64]`
+    pub scalars: LLVMValueRef,
+    /// `[2 x [n x i64]]`, where launches have slices: bytes of each array that are needed, and that are done.
+    pub slices: LLVMValueRef,
+    /// 8 bytes for each live-out cell and each fault cell.
+    pub live_out: BTreeMap<ArrayId, LLVMValueRef>,
+}
+
+impl Slots {
+    pub(crate) fn new(
+        ir: &Ir,
+        function: LLVMValueRef,
+        scop: &Scop,
+        plan: &HostPlan<'_>,
+        arrays: &[ArrayId],
+    ) -> Slots {
+        // SAFETY: a live function with a body.
+        let (first, i64_array) = unsafe {
+            let entry = LLVMGetEntryBasicBlock(function);
+            (LLVMGetFirstInstruction(entry), |n: u64| LLVMArrayType2(ir.i64_type(), n))
+        };
+        ir.before(first);
+        let copies = plan.fused.map_or(0, |f| f.copied.len());
+        let words = ARRAY_WORDS * (arrays.len() + copies).max(1) as u64;
+        let scalars = plan.kernels.iter().map(|k| k.scalars.len()).max().unwrap_or(0).max(1);
+        let on_host = |a: &ArrayId| scop.array(*a).live_out() || scop.array(*a).kind == ArrayKind::Fault;
+        let live: Vec<ArrayId> = (0..scop.arrays.len()).map(ArrayId).filter(on_host).collect();
+        Slots {
+            arrays: ir.alloca(i64_array(words), "pollyrs.arrays"),
+            scalars: ir.alloca(i64_array(scalars as u64), "pollyrs.scalars"),
+            slices: match plan.slices.iter().any(Option::is_some) {
+                true => ir.alloca(i64_array(2 * arrays.len().max(1) as u64), "pollyrs.slices"),
+                false => ir.null(),
+            },
+            live_out: live.into_iter().map(|a| (a, ir.alloca(ir.i64_type(), "pollyrs.live"))).collect(),
+        }
+    }
+}
+
+/// Device code of all kernels of a SCoP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    pub kind: ImageKind,
+    /// 70 for sm_70.
+    pub arch: u32,
+    /// Without a trailing NUL.
+    pub data: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageKind {
+    Ptx = 1,
+    Cubin = 2,
+}

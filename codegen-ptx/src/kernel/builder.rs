@@ -1,0 +1,134 @@
+//! The state while one kernel is built, and what all code of a kernel asks of it.
+
+use crate::affine::expr::ExprEmitter;
+use crate::ir::builder::Ir;
+use crate::ir::error::{Result, internal, unsupported};
+use crate::ir::intrinsics::{BARRIER, OPAQUE};
+use crate::ir::llvm::*;
+use crate::kernel::plan::Plan;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl as isl;
+use pollyrs_schedule::{MappedKernel, MappedScop};
+use pollyrs_scop::{ArrayId, Scop, StmtId};
+use std::collections::BTreeMap;
+
+/// The state while one kernel is built.
+pub(crate) struct KernelBuilder<'a, S> {
+    pub scop: &'a Scop,
+    pub mapped: &'a MappedScop,
+    pub kernel: &'a MappedKernel,
+    pub module: LLVMModuleRef,
+    pub ir: &'a Ir,
+    /// Parameters and mapping parameters: what is known in the entry block.
+    pub emit: ExprEmitter<'a>,
+    /// The address of `[0, ..., 0]`, or of the thread's cell.
+    pub arrays: BTreeMap<ArrayId, LLVMValueRef>,
+    /// By host value.
+    pub invariants: BTreeMap<usize, LLVMValueRef>,
+    /// Sizes of array dimensions, computed in the entry block.
+    pub sizes: BTreeMap<(ArrayId, usize), LLVMValueRef>,
+    /// The branch that ends the entry block.
+    pub entry_end: LLVMValueRef,
+    pub plans: BTreeMap<StmtId, Plan>,
+    pub has_barrier: bool,
+    /// Where elements are that statements access ([`Storage`](crate::kernel::storage::Storage)).
+    pub storage: S,
+}
+
+impl<S> KernelBuilder<'_, S> {
+    /// Emits at the end of the entry block, then goes back.
+    pub(crate) fn at_entry<T>(&self, f: impl FnOnce() -> Result<T>) -> Result<T> {
+        let back = self.ir.block();
+        self.ir.before(self.entry_end);
+        let v = f();
+        self.ir.at_end(back);
+        v
+    }
+
+    /// The number of elements along dimension `d` of an array.
+    pub fn size(&mut self, id: ArrayId, d: usize) -> Result<LLVMValueRef> {
+        if let Some(v) = self.sizes.get(&(id, d)) {
+            return Ok(*v);
+        }
+        let array = self.scop.array(id);
+        let Some(Some(size)) = array.sizes.get(d) else {
+            return internal(format!("{} has no size in dimension {d}", array.name));
+        };
+        let e = crate::affine::expr::pw_aff_expr(size, Some(&self.kernel.context.clone().params()?))?;
+        let v = self.at_entry(|| self.emit.emit_int(&e))?;
+        self.sizes.insert((id, d), v);
+        Ok(v)
+    }
+
+    /// Goes on in a block that is skipped if `c` holds; what is skipped has to end with a branch to the block that is given.
+    pub(crate) fn unless(&self, c: LLVMValueRef) -> LLVMBasicBlockRef {
+        // SAFETY: the builder is in a block of the draft.
+        let function = unsafe { LLVMGetBasicBlockParent(self.ir.block()) };
+        let (then, after) =
+            (self.ir.append_block(function, "store"), self.ir.append_block(function, "stored"));
+        self.ir.cond_br(c, after, then);
+        self.ir.at_end(then);
+        after
+    }
+
+    /// `v`, as something that the optimizer knows nothing of.
+    pub(crate) fn opaque(&self, v: LLVMValueRef) -> LLVMValueRef {
+        let ty = self.ir.i64_type();
+        let f = declare(self.module, OPAQUE, function_type(ty, &[ty]));
+        for a in ["nounwind", "willreturn"] {
+            add_enum_attribute(self.ir.ctx, f, FUNCTION, a, 0);
+        }
+        self.ir.call_function(f, &[v])
+    }
+
+    /// An abstract function of the target.
+    pub fn abstract_call(&self, name: &str, ret: LLVMTypeRef) -> LLVMValueRef {
+        let f = declare(self.module, name, function_type(ret, &[]));
+        let c = self.ir.ctx;
+        add_enum_attribute(c, f, FUNCTION, "nounwind", 0);
+        add_enum_attribute(c, f, FUNCTION, "willreturn", 0);
+        if name == BARRIER {
+            add_enum_attribute(c, f, FUNCTION, "convergent", 0);
+        } else {
+            // memory(none)
+            add_enum_attribute(c, f, FUNCTION, "memory", 0);
+        }
+        self.ir.call_function(f, &[])
+    }
+}
+
+/// The value of a function that has the same one everywhere.
+pub(crate) fn constant<S>(k: &KernelBuilder<'_, S>, f: &isl::PwAff) -> Result<Option<LLVMValueRef>> {
+    let e = crate::affine::expr::pw_aff_expr(f, None)?;
+    Ok(if e.expr_type()? == isl::AstExprType::Int { Some(k.emit.emit_int(&e)?) } else { None })
+}
+
+/// The value of an invariant.
+pub(crate) fn invariant<S>(k: &KernelBuilder<'_, S>, handle: usize) -> Result<Option<LLVMValueRef>> {
+    if let Some(v) = k.invariants.get(&handle) {
+        return Ok(Some(*v));
+    }
+    if k.scop.invariants.iter().any(|i| i.value.0 == handle) {
+        return unsupported(format!("the value {}", text_of(handle as LLVMValueRef)));
+    }
+    Ok(None)
+}
+
+/// The alignment that all accesses of the program claim for an array's elements.
+pub(crate) fn alignment<S>(k: &KernelBuilder<'_, S>, id: ArrayId) -> u32 {
+    let array = k.scop.array(id);
+    let mut align = array.elem.bytes();
+    if !array.is_memory() {
+        return align;
+    }
+    for s in &k.scop.statements {
+        for a in s.accesses.iter().filter(|a| a.array == id) {
+            if let pollyrs_scop::AccessValue::Instruction(i) = a.value {
+                // SAFETY: a load or store of the host.
+                align = align.min(unsafe { LLVMGetAlignment(i.0 as LLVMValueRef) });
+            }
+        }
+    }
+    align
+}

@@ -1,0 +1,162 @@
+//! The kernels of a SCoP and how to launch them.
+
+use crate::ir::llvm::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::stencil::StencilPlan;
+use pollyrs_scop::ArrayId;
+use std::fmt;
+
+/// A kernel argument after the arrays; each fills one 8-byte slot at launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ScalarArg {
+    /// `Scop::params[i]`, an `i64`.
+    Param(usize),
+    /// `Scop::invariants[i]` in its own type, in the low bytes of the slot.
+    Invariant(usize),
+    /// `MappedKernel::host_params[i]`, an `i64`.
+    HostParam(usize),
+    /// The lower bound of grid dimension `i`, an `i64`.
+    TileLower(usize),
+    /// The extent of grid dimension `i`, an `i64`.
+    TileCount(usize),
+    /// The grid's block that is the launch's first one, an `i64`: 0 unless the launch is a slice of the grid.
+    FirstBlock,
+    /// `FusedKernels::scalars[i]`, an `i64`.
+    Stencil(usize),
+}
+
+/// How to launch a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// The function's name: `<scop>_<kernel>`, an identifier of PTX.
+    pub name: String,
+    pub arrays: Vec<ArrayId>,
+    pub scalars: Vec<ScalarArg>,
+    /// Threads in x, y, z.
+    pub block: [u32; 3],
+    pub has_barrier: bool,
+    /// Shared memory a block.
+    pub shared_bytes: u32,
+    /// How much of it code without operations of warps needs.
+    pub plain_shared_bytes: u32,
+    /// Shared memory behind it that only the emulated device needs.
+    pub exchange_bytes: u32,
+    /// Blocks of so many neighbouring tiles along the first dimension of the grid are neighbours: what slices consist of. 0: it is launched as a whole.
+    pub slice_tiles: u32,
+}
+
+/// The most shared memory that a block has without asking for it at the launch.
+pub(crate) const STATIC_SHARED_BYTES: u32 = 48 * 1024;
+
+impl KernelInfo {
+    /// What a launch on a GPU asks for: all or nothing.
+    pub fn dynamic_shared_bytes(&self) -> u32 {
+        if self.shared_bytes > STATIC_SHARED_BYTES { self.shared_bytes } else { 0 }
+    }
+}
+
+/// The kernels of a SCoP. It lives in the host module's LLVM context and must be dropped before that.
+pub struct KernelModule {
+    pub(crate) owned: OwnedModule,
+    pub(crate) kernels: Vec<KernelInfo>,
+    /// The attributes of the host function that fix its instruction set, for emulated kernels.
+    pub(crate) host_target: Vec<(String, String)>,
+    /// Kernels of several time steps, behind those of the mapping.
+    pub(crate) fused: Option<FusedKernels>,
+}
+
+impl KernelModule {
+    /// How to launch the kernels, in the order of `MappedScop::kernels`.
+    pub fn kernels(&self) -> &[KernelInfo] {
+        &self.kernels
+    }
+
+    /// The fused kernels, if [`fuse`](crate::fuse) added some.
+    pub fn fused(&self) -> Option<&FusedKernels> {
+        self.fused.as_ref()
+    }
+
+    /// The module; it stays ours.
+    pub fn module(&self) -> LLVMModuleRef {
+        self.owned.0
+    }
+}
+
+impl fmt::Display for KernelModule {
+    /// The printer behind `print<pollyrs-kernel>`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&module_text(self.owned.0))
+    }
+}
+
+impl fmt::Debug for KernelModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelModule").field("kernels", &self.kernels).finish_non_exhaustive()
+    }
+}
+
+/// Columns of blocks at the grid's sides, and the others ([`blocks`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    Side,
+    Middle,
+}
+
+/// What the host computes for a launch, an `i64` each. Dimensions are those of the arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StencilScalar {
+    /// The first time iteration.
+    Time,
+    /// Output rows of a block, and how many of them the first block does not have.
+    Rows(Part),
+    Less(Part),
+    /// Blocks one above the other, and columns of them.
+    RowBlocks(Part),
+    Columns(Part),
+    /// First and last element, along a dimension, of the box around all live buffers.
+    First(usize),
+    Last(usize),
+    /// Blocks along y (1) and x (2).
+    Count(usize),
+    /// Output columns of a block along y (1) and x (2): at most the plan's, fewer where that makes the blocks alike.
+    Width(usize),
+    /// Corners of a buffer's box and of the box around all that is read of it.
+    Lower(usize, usize),
+    Upper(usize, usize),
+    OuterLower(usize, usize),
+    OuterUpper(usize, usize),
+    /// Corners of the box of a partial step.
+    StepLower(usize, usize),
+    StepUpper(usize, usize),
+    /// Corners of the box of a step's case.
+    CaseLower(usize, usize, usize),
+    CaseUpper(usize, usize, usize),
+    /// Zero, which kernels do not know ([`tile::Tile::taken`]).
+    Zero,
+    /// Linear index of the first and last touched element of an array.
+    Begin(ArrayId),
+    End(ArrayId),
+}
+
+/// A number of fused steps.
+#[derive(Clone, Debug)]
+pub struct Depth {
+    pub plan: StencilPlan,
+    /// Positions in `KernelModule::kernels`: from the array to the copy, and from the copy to the array.
+    pub forward: usize,
+    pub backward: usize,
+}
+
+/// The fused kernels of a SCoP.
+#[derive(Clone, Debug)]
+pub struct FusedKernels {
+    /// Deepest first; each runs as often as the remaining steps allow. A complete one is the last, and ends the fused launches.
+    pub depths: Vec<Depth>,
+    /// A launch of no steps, from the copy to the array.
+    pub copy: StencilPlan,
+    pub copy_back: usize,
+    /// By index of `ScalarArg::Stencil`.
+    pub scalars: Vec<StencilScalar>,
+    /// Arrays with live buffers. The copy of the i-th has the number `arrays.len() + i`.
+    pub copied: Vec<ArrayId>,
+}

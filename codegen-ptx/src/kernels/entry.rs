@@ -1,0 +1,188 @@
+//! The entry block: everything that is known before the thread's first instance.
+
+use crate::affine::expr::ExprEmitter;
+use crate::ir::builder::Ir;
+use crate::ir::error::{Result, internal};
+use crate::ir::intrinsics::{BLOCK_ID, THREAD_ID};
+use crate::ir::llvm::*;
+use crate::ir::types::{host_type, int_width, llvm_elem, slot_type};
+use crate::kernel::axes::axes;
+use crate::kernel::builder::{KernelBuilder, constant};
+use crate::kernel::grid;
+use crate::kernel::module::ScalarArg;
+use crate::kernels::arguments::Argument;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::{MappedKernel, MappedScop};
+use pollyrs_scop::{ArrayId, Scop};
+use std::collections::BTreeMap;
+
+/// What a kernel is built from, and the function that holds its blocks until the used arguments are known.
+pub(crate) struct Draft<'d, 'a> {
+    pub ir: &'a Ir,
+    pub module: LLVMModuleRef,
+    pub function: LLVMValueRef,
+    pub scop: &'a Scop,
+    pub mapped: &'a MappedScop,
+    pub kernel: &'a MappedKernel,
+    /// All that can be one, and their types.
+    pub arguments: &'d [Argument],
+    pub types: &'d [LLVMTypeRef],
+    /// The arrays that the kernel accesses, and whether it writes them.
+    pub used: &'d BTreeMap<ArrayId, bool>,
+}
+
+/// Fills the entry block: names for the arguments, the tile and thread coordinates, the private cells.
+pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBuilder<'a, S>> {
+    let Draft { ir, module, function: draft, scop, mapped, kernel, arguments, used, .. } = *draft;
+    // SAFETY: a live function without blocks.
+    let (start, body) = unsafe {
+        let block = || LLVMAppendBasicBlockInContext(ir.ctx, draft, EMPTY);
+        (block(), block())
+    };
+    ir.at_end(start);
+    let mut names = BTreeMap::new();
+    let mut arrays = BTreeMap::new();
+    let mut invariants = BTreeMap::new();
+    let (mut lower, mut count) = (BTreeMap::new(), BTreeMap::new());
+    let mut first_block = None;
+    for (i, a) in arguments.iter().enumerate() {
+        // SAFETY: the draft has one parameter an argument.
+        let v = unsafe { LLVMGetParam(draft, i as u32) };
+        match *a {
+            Argument::Array(id) => {
+                arrays.insert(id, v);
+            }
+            Argument::Scalar(ScalarArg::Param(p)) => {
+                names.insert(scop.params[p].name.clone(), v);
+            }
+            Argument::Scalar(ScalarArg::HostParam(h)) => {
+                names.insert(kernel.host_params[h].clone(), v);
+            }
+            Argument::Scalar(ScalarArg::Invariant(n)) => {
+                let handle = scop.invariants[n].value.0;
+                let ty = host_type(handle);
+                if slot_type(ir, ty).is_some() {
+                    let narrow = int_width(ty).is_some_and(|w| w != 32 && w != 64);
+                    invariants.insert(handle, if narrow { ir.trunc(v, ty) } else { v });
+                }
+            }
+            Argument::Scalar(ScalarArg::TileLower(d)) => {
+                lower.insert(d, v);
+            }
+            Argument::Scalar(ScalarArg::TileCount(d)) => {
+                count.insert(d, v);
+            }
+            Argument::Scalar(ScalarArg::FirstBlock) => first_block = Some(v),
+            Argument::Scalar(ScalarArg::Stencil(_)) => return internal("an argument of fused kernels"),
+        }
+    }
+    for id in used.keys() {
+        if !arrays.contains_key(id) {
+            let elem = scop.array(*id).elem;
+            // SAFETY: live context; a sized type.
+            let cell = unsafe {
+                let cell = LLVMBuildAlloca(ir.raw(), llvm_elem(ir, elem), EMPTY);
+                LLVMSetAlignment(cell, elem.bytes());
+                cell
+            };
+            arrays.insert(*id, cell);
+        }
+    }
+    let entry_end = {
+        ir.br(body);
+        // SAFETY: the block has just got its terminator.
+        unsafe { LLVMGetBasicBlockTerminator(start) }
+    };
+    ir.at_end(body);
+    let emit = ExprEmitter::new(ir, names);
+    let mut k = KernelBuilder {
+        scop,
+        mapped,
+        kernel,
+        module,
+        ir,
+        emit,
+        arrays,
+        invariants,
+        sizes: BTreeMap::new(),
+        entry_end,
+        plans: BTreeMap::new(),
+        has_barrier: false,
+        storage,
+    };
+    let first_block =
+        first_block.filter(|_| crate::kernel::grid::slice_tiles(&k).is_ok_and(|tiles| tiles > 0));
+    let coordinates = k.at_entry(|| coordinates(&k, first_block, &lower, &count))?;
+    k.emit.names.extend(coordinates);
+    Ok(k)
+}
+
+/// The values of the tile and thread parameters. The linear block index is `((i0 * count1) + i1) * count2 + i2`, but for the
+/// order of tiles in a plane ([`grid::in_plane`]).
+pub(crate) fn coordinates<S>(
+    k: &KernelBuilder<'_, S>,
+    first_block: Option<LLVMValueRef>,
+    lower: &BTreeMap<usize, LLVMValueRef>,
+    count: &BTreeMap<usize, LLVMValueRef>,
+) -> Result<Vec<(String, LLVMValueRef)>> {
+    let ir = k.ir;
+    let mut out = Vec::new();
+    if !k.kernel.grid.is_empty() {
+        let mut rest = k.abstract_call(BLOCK_ID, ir.i64_type());
+        if let Some(first) = first_block {
+            // A grid has less than 2^31 blocks. In 32 bits, so that the optimizer knows that the sum is not negative.
+            let narrow = |v| ir.trunc(v, ir.int_type(32));
+            rest = ir.zext(ir.add(narrow(rest), narrow(first)), ir.i64_type());
+        }
+        let size = |d: usize| -> Result<LLVMValueRef> {
+            let f = &k.kernel.grid[d].count;
+            match (constant(k, f)?, count.get(&d)) {
+                (Some(c), _) => Ok(c),
+                (None, Some(c)) => Ok(*c),
+                (None, None) => {
+                    let context = k.kernel.context.clone().params()?;
+                    k.emit.emit_int(&crate::affine::expr::pw_aff_expr(f, Some(&context))?)
+                }
+            }
+        };
+        let n = k.kernel.grid.len();
+        let mut place = Vec::new();
+        if grid::in_groups(k) {
+            let (columns, rows) = (size(n - 1)?, size(n - 2)?);
+            let mut index = rest;
+            if n > 2 {
+                let plane = ir.mul(rows, columns);
+                index = ir.urem(rest, plane);
+                rest = ir.udiv(rest, plane);
+            }
+            place = grid::in_plane(ir, index, rows, columns).to_vec();
+        }
+        for (d, g) in k.kernel.grid.iter().enumerate().rev() {
+            let index = if d + place.len() >= n {
+                place[n - 1 - d]
+            } else if d > 0 {
+                let count = size(d)?;
+                let index = ir.urem(rest, count);
+                rest = ir.udiv(rest, count);
+                index
+            } else {
+                rest
+            };
+            let lower = constant(k, &g.lower)?.unwrap_or(lower[&d]);
+            out.push((g.param.clone(), ir.add(index, lower)));
+        }
+    }
+    if let Some(t) = &k.kernel.tiling {
+        out.extend(grid::threads(k, t)?);
+        return Ok(out);
+    }
+    for (axis, b) in axes(k.kernel)?.into_iter().zip(&k.kernel.block) {
+        let id = match axis {
+            Some(axis) => ir.zext(k.abstract_call(THREAD_ID[axis], ir.int_type(32)), ir.i64_type()),
+            None => ir.int(0),
+        };
+        out.push((b.param.clone(), id));
+    }
+    Ok(out)
+}

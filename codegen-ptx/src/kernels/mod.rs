@@ -1,0 +1,5 @@
+//! The kernels of a mapped SCoP.
+
+pub(crate) mod arguments;
+pub(crate) mod build;
+pub(crate) mod entry;

@@ -1,0 +1,14 @@
+//! Operations that targets carry out in their own way, and passes over whole kernels: each has a form in kernel IR, one for PTX, and one for the host.
+
+pub(crate) mod bulk;
+pub(crate) mod copies;
+pub(crate) mod early;
+pub(crate) mod elements;
+pub(crate) mod mma;
+pub(crate) mod pinned;
+pub(crate) mod predicate;
+pub(crate) mod quick;
+pub(crate) mod roots;
+pub(crate) mod share;
+pub(crate) mod shuffle;
+pub(crate) mod squares;

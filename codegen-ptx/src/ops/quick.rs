@@ -1,0 +1,359 @@
+//! Exact divisions and square roots without a branch each, where a thread computes several points.
+//!
+//! **Problem.** ptxas makes of an exact division or root some ten instructions for usual operands and a call for the others, with a
+//! test and a branch around the call. The branches keep the points of a thread apart: each waits for the chain of the one before it, and
+//! test, branch and reconvergence are a third of the instructions (gradient3d: 16 of 56 a point).
+//!
+//! **Solution.** The points are computed by the instructions for usual operands, with one test for all operands of all points behind
+//! them; where some operand is unusual, all points are computed again, exactly:
+//! ```text
+//! quick:  q0 = quick.divide(x0, y0), q1 = quick.divide(x1, y1), ...;  unusual = max(far(x0), far(y0), far(x1), ...)
+//!         unusual > LIMIT ? exact : join          exact: p0 = fdiv x0, y0, ...
+//! join:   phi(q0, p0), phi(q1, p1), ...
+//! ```
+//!
+//! # Invariants
+//! - The results are those of IEEE 754, bit for bit. For the operands that the test lets pass, of magnitude `2^-60` to `2^60` (doubles:
+//!   `2^-480` to `2^480`), they come from the very instructions that ptxas (12.9, sm_90) takes itself for operands that its own test lets pass,
+//!   seeds included (Markstein's method: an approximate reciprocal, Newton steps, a quotient and its exact remainder). All intermediate values
+//!   are normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never pass. `test/programs/stencil_quotients.c`
+//!   has operands on both sides of the test.
+//! - A quotient by a root takes the reciprocal that the root's own steps have found, `R`, instead of another seed. Markstein's method is right if the reciprocal of the root `b` after
+//!   its last step is the number next to `1/b`. That step's is `R(1 + e)`, rounded, with `e = 1 - bR`, that is `(1 - e^2)/b`: another number only if `1/b` is above the middle of two
+//!   by at most `e^2/b`. *Doubles*: `b` and `R` are rounded, and `R`'s seed adds `2^-54.3` (largest of 2^33 measured), so that `|e| < 2^-52`. With `b = B 2^-52` and the middle `M 2^-54`
+//!   that leaves `BM = 2^106 - c` with `c < 4`, which few integers `B` of 53 bits fulfil: 33, found by factoring. With the operands that have such roots, and those with `c` up to 32, in all binades that pass,
+//!   the device's reciprocals are right but for `B = 2^53 - 1`. Roots whose lower words are all ones are unusual, therefore. *Floats*: one unit is added to `R`; of all operands that pass the device's
+//!   reciprocals are right but for 22 in each two binades, with which the quotients of all 2^23 mantissas are right (without the unit four, of which a root of ones has wrong quotients).
+//!   `test/programs/root_quotients.c` divides by such roots.
+//! - On the host the abstract functions are the exact operations.
+//! - Operations that the program's flags allow to be approximate stay as they are.
+
+use crate::Result;
+use crate::ir::builder::Ir;
+use crate::ir::calls::{find_function, replace_calls};
+use crate::ir::llvm::*;
+use crate::kernel::builder::KernelBuilder;
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// For floats and doubles.
+const DIVIDE: [&str; 2] = ["pollyrs.quick_divide.f32", "pollyrs.quick_divide.f64"];
+const ROOT: [&str; 2] = ["pollyrs.quick_root.f32", "pollyrs.quick_root.f64"];
+/// How far the bits of a number are above [`LEAST`], as an unsigned integer; the identity of its argument, as a function.
+const FAR: &str = "pollyrs.far";
+/// The bits of `2^-60`, and the high word of `2^-480`, a double; and from there to those of `2^60` and `2^480`.
+const LEAST: [u32; 2] = [0x2180_0000, 0x21f0_0000];
+const LIMIT: u32 = 0x3c00_0000;
+const SIGN: u32 = 0x8000_0000;
+/// `LLVMFastMathAllowReciprocal | LLVMFastMathApproxFunc`.
+const APPROXIMATE: u32 = 16 | 64;
+
+/// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, quick ones; the result is their test, an integer that is
+/// at most [`LIMIT`] if all operands are usual. `None`: there are none.
+pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<LLVMValueRef>) -> Option<LLVMValueRef> {
+    let block = k.ir.block();
+    let all = instructions_of(block);
+    let from = after.and_then(|a| all.iter().position(|i| *i == a)).map_or(0, |at| at + 1);
+    let mut test: Option<LLVMValueRef> = None;
+    // Roots of usual numbers are usual.
+    let mut usual = BTreeSet::new();
+    let (mut divisors, mut most) = (BTreeSet::new(), None);
+    for i in all.into_iter().skip(from) {
+        let Some((operation, wide)) = exact(i) else { continue };
+        k.ir.before(i);
+        let operands = match operation {
+            Operation::Divide => vec![(operand(i, 0), true), (operand(i, 1), true)],
+            Operation::Root => vec![(operand(i, 0), false)],
+        };
+        for (v, any_sign) in operands.iter().copied() {
+            if usual.contains(&(v as usize)) || is_usual(v, wide) {
+                continue;
+            }
+            let far = far(k, v, wide, any_sign);
+            test = Some(maximum(k.ir, test, far));
+        }
+        if let (Operation::Divide, 1, root) = (operation, wide, operand(i, 1))
+            && usual.contains(&(root as usize))
+            && divisors.insert(root)
+        {
+            let mantissa = pure(k, FAR, k.ir.i32_type(), &[low_word(k.ir, root)]);
+            most = Some(maximum(k.ir, most, mantissa));
+        }
+        let name = if operation == Operation::Divide { DIVIDE } else { ROOT }[wide];
+        let args: Vec<LLVMValueRef> = operands.iter().map(|(v, _)| *v).collect();
+        let quick = pure(k, name, real(k.ir, wide), &args);
+        if operation == Operation::Root {
+            usual.insert(quick as usize);
+        }
+        // SAFETY: an instruction of the block whose uses are all replaced.
+        unsafe {
+            LLVMReplaceAllUsesWith(i, quick);
+            LLVMInstructionEraseFromParent(i);
+        }
+        test = test.or(Some(k.ir.int32(0)));
+    }
+    k.ir.at_end(block);
+    let (Some(t), Some(most)) = (test, most) else { return test };
+    let ones = k.ir.int32(u32::MAX);
+    Some(k.ir.select(k.ir.icmp(LLVMIntEQ, most, ones), ones, t))
+}
+
+/// The larger of two unsigned integers.
+fn maximum(ir: &Ir, a: Option<LLVMValueRef>, b: LLVMValueRef) -> LLVMValueRef {
+    a.map_or(b, |a| ir.select(ir.icmp(LLVMIntUGT, a, b), a, b))
+}
+
+/// A branch on a test: where some operand is unusual, to the first of two new blocks of the builder's function, in which the builder is afterwards; else to the second.
+pub(crate) fn branch(ir: &Ir, test: LLVMValueRef) -> [LLVMBasicBlockRef; 2] {
+    // SAFETY: a live block of a function.
+    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let blocks = ["exact", "quick"].map(|name| ir.append_block(function, name));
+    let unusual = ir.icmp(LLVMIntUGT, test, ir.int32(LIMIT));
+    ir.mark_rare(ir.cond_br(unusual, blocks[0], blocks[1]));
+    ir.at_end(blocks[0]);
+    blocks
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Divide,
+    Root,
+}
+
+/// Whether the program's flags allow an instruction's result to be approximate.
+pub(crate) fn is_approximate(i: LLVMValueRef) -> bool {
+    // SAFETY: a live instruction; only those that may have flags are asked for them.
+    unsafe { LLVMCanValueUseFastMathFlags(i) != 0 && LLVMGetFastMathFlags(i) & APPROXIMATE != 0 }
+}
+
+/// Whether an instruction is an exact division or root of floats or doubles.
+pub(crate) fn is_exact(i: LLVMValueRef) -> bool {
+    exact(i).is_some()
+}
+
+/// What an instruction is, if its result has to be exact, and whether of doubles (1) or floats (0).
+fn exact(i: LLVMValueRef) -> Option<(Operation, usize)> {
+    // SAFETY: a live instruction.
+    unsafe {
+        let wide = match LLVMGetTypeKind(LLVMTypeOf(i)) {
+            LLVMTypeKind::LLVMFloatTypeKind => 0,
+            LLVMTypeKind::LLVMDoubleTypeKind => 1,
+            _ => return None,
+        };
+        if LLVMCanValueUseFastMathFlags(i) == 0 || is_approximate(i) {
+            return None;
+        }
+        match LLVMGetInstructionOpcode(i) {
+            LLVMOpcode::LLVMFDiv => Some((Operation::Divide, wide)),
+            LLVMOpcode::LLVMCall => {
+                let name = name_of(LLVMGetCalledValue(i));
+                let root = [["llvm.sqrt.f32", "sqrtf"], ["llvm.sqrt.f64", "sqrt"]][wide];
+                root.contains(&name.as_str()).then_some((Operation::Root, wide))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `float` or `double`.
+fn real(ir: &Ir, wide: usize) -> LLVMTypeRef {
+    // SAFETY: a live context.
+    if wide == 1 { ir.double_type() } else { unsafe { LLVMFloatTypeInContext(ir.ctx) } }
+}
+
+/// Whether a constant is usual.
+fn is_usual(v: LLVMValueRef, wide: usize) -> bool {
+    let range = [2f64.powi(-60)..=2f64.powi(60), 2f64.powi(-480)..=2f64.powi(480)];
+    // SAFETY: a live value; only constants are asked for their value.
+    unsafe {
+        let mut lossy = 0;
+        !LLVMIsAConstantFP(v).is_null() && range[wide].contains(&LLVMConstRealGetDouble(v, &mut lossy).abs())
+    }
+}
+
+/// The bits, of a double the high word.
+fn high(ir: &Ir, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
+    if wide == 0 {
+        return ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i32_type());
+    }
+    let bits = ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i64_type());
+    ir.trunc(ir.binary(LLVMOpcode::LLVMLShr, bits, ir.int(32)), ir.i32_type())
+}
+
+/// The low word of a double.
+fn low_word(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
+    ir.trunc(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i64_type()), ir.i32_type())
+}
+
+/// The bits less those of the smallest usual number: at most [`LIMIT`] for usual ones.
+fn far<S>(k: &KernelBuilder<'_, S>, v: LLVMValueRef, wide: usize, any_sign: bool) -> LLVMValueRef {
+    let ir = k.ir;
+    let mut bits = high(ir, v, wide);
+    if any_sign {
+        bits = ir.and(bits, ir.int32(!SIGN));
+    }
+    pure(k, FAR, ir.i32_type(), &[ir.sub(bits, ir.int32(LEAST[wide]))])
+}
+
+/// A call of an abstract function without effects.
+fn pure<S>(k: &KernelBuilder<'_, S>, name: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
+    // SAFETY: live values.
+    let types: Vec<LLVMTypeRef> = args.iter().map(|a| unsafe { LLVMTypeOf(*a) }).collect();
+    let f = declare(k.module, name, function_type(ret, &types));
+    for a in ["nounwind", "willreturn", "memory"] {
+        add_enum_attribute(k.ir.ctx, f, FUNCTION, a, 0);
+    }
+    k.ir.call_function(f, args)
+}
+
+fn argument(call: LLVMValueRef, at: u32) -> LLVMValueRef {
+    // SAFETY: a live call with so many arguments.
+    unsafe { LLVMGetOperand(call, at) }
+}
+
+/// Arithmetic on floats or doubles in front of a call.
+struct Reals<'a> {
+    ir: &'a Ir,
+    module: LLVMModuleRef,
+    wide: usize,
+}
+
+impl Reals<'_> {
+    fn number(&self, v: f64) -> LLVMValueRef {
+        // SAFETY: a live type.
+        unsafe { LLVMConstReal(real(self.ir, self.wide), v) }
+    }
+
+    fn product(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+        self.ir.binary(LLVMOpcode::LLVMFMul, a, b)
+    }
+
+    fn negated(&self, v: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: the builder of a replacement stands in front of the call; the operand is a float or double.
+        unsafe { LLVMBuildFNeg(self.ir.raw(), v, EMPTY) }
+    }
+
+    /// `a * b + c`, rounded once.
+    fn fma(&self, a: LLVMValueRef, b: LLVMValueRef, c: LLVMValueRef) -> LLVMValueRef {
+        let ty = real(self.ir, self.wide);
+        let f =
+            declare(self.module, ["llvm.fma.f32", "llvm.fma.f64"][self.wide], function_type(ty, &[ty; 3]));
+        self.ir.call_function(f, &[a, b, c])
+    }
+
+    /// An instruction of the unit for special functions.
+    fn approximate(&self, what: &str, v: LLVMValueRef) -> LLVMValueRef {
+        let (ty, (suffix, constraints)) =
+            (real(self.ir, self.wide), [("f32", "=f,f"), ("f64", "=d,d")][self.wide]);
+        let text = format!("{what}.approx.ftz.{suffix} $0, $1;");
+        self.ir.assembly(function_type(ty, &[ty]), &text, constraints, false, &[v])
+    }
+
+    /// Of doubles, the seed with another low word; the approximation has none.
+    fn with_low(&self, v: LLVMValueRef, low: LLVMValueRef) -> LLVMValueRef {
+        let ir = self.ir;
+        let bits = ir.or(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i64_type()), ir.zext(low, ir.i64_type()));
+        ir.cast(LLVMOpcode::LLVMBitCast, bits, ir.double_type())
+    }
+
+    /// `near`: an approximate reciprocal of `y`, where `y` is a root.
+    fn divide(&self, x: LLVMValueRef, y: LLVMValueRef, near: Option<LLVMValueRef>) -> LLVMValueRef {
+        let minus = self.negated(y);
+        let error = |r: LLVMValueRef| self.fma(minus, r, self.number(1.0));
+        let near = near.unwrap_or_else(|| {
+            let seed = self.approximate("rcp", y);
+            if self.wide == 0 {
+                return seed;
+            }
+            let seed = self.with_low(seed, self.ir.int32(1));
+            let e = error(seed);
+            self.fma(seed, self.fma(e, e, e), seed)
+        });
+        let reciprocal = self.fma(near, error(near), near);
+        let quotient = self.product(x, reciprocal);
+        self.fma(reciprocal, self.fma(minus, quotient, x), quotient)
+    }
+
+    /// The root, and its reciprocal approximately.
+    fn root(&self, x: LLVMValueRef) -> (LLVMValueRef, LLVMValueRef) {
+        let near = self.approximate("rsqrt", x);
+        let (reciprocal, half) = if self.wide == 0 {
+            (near, self.product(near, self.number(0.5)))
+        } else {
+            // ptxas takes for the low word what its test has computed.
+            let low = self.ir.add(high(self.ir, x, 1), self.ir.int32(0xfcb0_0000));
+            let near = self.with_low(near, low);
+            let e = self.fma(x, self.negated(self.product(near, near)), self.number(1.0));
+            let h = self.fma(e, self.number(0.375), self.number(0.5));
+            let reciprocal = self.fma(h, self.product(near, e), near);
+            let ir = self.ir;
+            let bits = ir.cast(LLVMOpcode::LLVMBitCast, reciprocal, ir.i64_type());
+            // The exponent less one.
+            let half = ir.cast(LLVMOpcode::LLVMBitCast, ir.sub(bits, ir.int(1 << 52)), ir.double_type());
+            (reciprocal, half)
+        };
+        let root = self.product(x, reciprocal);
+        // One unit up, see the invariants.
+        let above =
+            |v| self.ir.add(self.ir.cast(LLVMOpcode::LLVMBitCast, v, self.ir.i32_type()), self.ir.int32(1));
+        let for_quotients = match self.wide {
+            0 => self.ir.cast(LLVMOpcode::LLVMBitCast, above(reciprocal), real(self.ir, 0)),
+            _ => reciprocal,
+        };
+        (self.fma(self.fma(self.negated(root), root, x), half, root), for_quotients)
+    }
+}
+
+/// The instructions of ptxas for usual operands.
+pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
+    let mut reciprocals = BTreeMap::new();
+    for wide in 0..2 {
+        if let Some(f) = find_function(module, ROOT[wide]) {
+            replace_calls(module, f, |ir, c| {
+                let (root, reciprocal) = Reals { ir, module, wide }.root(argument(c, 0));
+                reciprocals.insert(root, reciprocal);
+                Ok(root)
+            })?;
+        }
+        if let Some(f) = find_function(module, DIVIDE[wide]) {
+            replace_calls(module, f, |ir, c| {
+                let near = reciprocals.get(&argument(c, 1)).copied();
+                Ok(Reals { ir, module, wide }.divide(argument(c, 0), argument(c, 1), near))
+            })?;
+        }
+    }
+    identity(module)
+}
+
+/// The operations themselves. `always`: every operand counts as unusual, as the checked device must not see conditions on values that
+/// are thrown away.
+pub(crate) fn to_host(module: LLVMModuleRef, always: bool) -> Result<()> {
+    for wide in 0..2 {
+        if let Some(f) = find_function(module, DIVIDE[wide]) {
+            let quotient = |ir: &Ir, c| ir.binary(LLVMOpcode::LLVMFDiv, argument(c, 0), argument(c, 1));
+            replace_calls(module, f, |ir, c| Ok(quotient(ir, c)))?;
+        }
+        if let Some(f) = find_function(module, ROOT[wide]) {
+            replace_calls(module, f, |ir, c| {
+                let ty = real(ir, wide);
+                let root =
+                    declare(module, ["llvm.sqrt.f32", "llvm.sqrt.f64"][wide], function_type(ty, &[ty]));
+                Ok(ir.call_function(root, &[argument(c, 0)]))
+            })?;
+        }
+    }
+    match find_function(module, FAR) {
+        Some(f) if always => replace_calls(module, f, |ir, _| Ok(ir.int32(u32::MAX))),
+        _ => identity(module),
+    }
+}
+
+fn identity(module: LLVMModuleRef) -> Result<()> {
+    match find_function(module, FAR) {
+        Some(f) => replace_calls(module, f, |_, c| Ok(argument(c, 0))),
+        None => Ok(()),
+    }
+}

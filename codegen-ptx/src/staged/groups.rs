@@ -1,0 +1,299 @@
+//! Groups: copies to windows, or instances of one step, that a thread executes together ([`crate::affine::walk::GroupFn`]).
+//!
+//! A group is emitted twice: first up to the values that it stores, then its stores. So a thread waits for the loads of a group once, where it would
+//! else wait for those of each copy or point, which the optimizer may not move ahead of other stores to shared memory.
+//!
+//! # Invariants
+//! - Copies of one stage are of different elements; instances of one step don't depend on each other: the checker proves both.
+//! - No barrier is in a group, and what it consists of has no loop: each value has a slot of its own.
+//! - A statement is in a group only if all its loads come before its stores.
+//!
+//! # Example
+//! ```text
+//! S(t, i) S(t, i + 128)      v0 = f(loads of S(t, i)); v1 = f(loads of S(t, i + 128)); store v0; store v1
+//! ```
+//! Exact divisions and roots of a group are quick ones with one test for all ([`quick`]), behind which the first half may come once more. Garbage that is
+//! computed where an instance does not happen may fail that test; it costs time and nothing else.
+
+use crate::affine::walk;
+use crate::affine::walk::Group;
+use crate::ir::builder::Ir;
+use crate::ir::calls;
+use crate::ir::calls::is_store;
+use crate::ir::error::{Result, internal};
+use crate::ir::llvm::name_of;
+use crate::ops::quick;
+use crate::staged::state::KernelBuilder;
+use crate::staged::stores;
+use crate::staged::stores::Stores;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use pollyrs_isl as isl;
+use pollyrs_schedule::MappedKernel;
+use pollyrs_scop::{Access, AccessValue, Scop, Statement};
+
+/// Copies or instances of one step that are emitted twice: first up to the values that they store, then their stores, so that a thread waits for
+/// its loads once. Copies are of different elements; instances of a step don't depend on each other, which the checker proves.
+#[derive(Default)]
+pub(crate) struct Batch {
+    /// A slot for each value, in order.
+    values: Vec<LLVMValueRef>,
+    /// How many have been stored, once all are loaded.
+    stored: Option<usize>,
+    /// How many have been computed once more, exactly.
+    exactly: Option<usize>,
+    /// Where the group begins: the block, and the last instruction ahead of it.
+    from: Option<(LLVMBasicBlockRef, LLVMValueRef)>,
+    /// Whether what is emitted next happens; its value is thrown away where not.
+    happens: Option<LLVMValueRef>,
+    /// Where stores may wait for the end of the group: the block that its second half begins in.
+    pub begin: Option<LLVMBasicBlockRef>,
+    /// Stores to global memory.
+    pub stores: Stores,
+}
+
+/// The most values that a thread holds while it copies, and while it computes.
+const COPIES: usize = 32;
+const INSTANCES: usize = 24;
+
+/// The [`Batch`] that begins a list, in a full stage: copies or instances without loops.
+pub(crate) fn in_full(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
+    let found = flat(kernel, scop, nodes, &takes_quick)?;
+    if found.len > 0 {
+        return Ok(found);
+    }
+    let fits = |name: &str| scop.statement_named(name).is_some_and(|(_, s)| stores_last(s));
+    Ok(Group { len: leading(nodes, INSTANCES, &fits)?, ..Group::default() })
+}
+
+/// The same in stages that are not full, where instances have conditions: a thread computes all of them, if that does no harm, and stores those
+/// that there are. Else it would wait for the loads and the arithmetic of each behind its own branch.
+pub(crate) fn in_general(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
+    if kernel.full.is_none() {
+        return Ok(Group::default());
+    }
+    flat(kernel, scop, nodes, &|_| true)
+}
+
+/// Copies, or instances of statements of a kind that are computed whatever their conditions say.
+fn flat(
+    kernel: &MappedKernel,
+    scop: &Scop,
+    nodes: &[isl::AstNode],
+    kind: &dyn Fn(&Statement) -> bool,
+) -> Result<Group> {
+    let copies = leading(nodes, COPIES, &|name| kernel.windows.iter().any(|w| w.copy == name))?;
+    if copies > 0 {
+        return Ok(Group { len: copies, ..Group::default() });
+    }
+    let fits = |name: &str| {
+        scop.statement_named(name).is_some_and(|(_, s)| kind(s) && stores_last(s) && harmless(kernel, s))
+    };
+    Ok(Group { len: leading(nodes, INSTANCES, &fits)?, flat: true, exactly: true })
+}
+
+/// Whether a statement has exact divisions or roots for which [`quick`] has code without branches.
+fn takes_quick(s: &Statement) -> bool {
+    let is_quick = |i: LLVMValueRef| quick::is_exact(i) && !calls::may_be_set(i);
+    s.body.iter().any(|i| is_quick(i.0 as LLVMValueRef))
+}
+
+/// The number of leading nodes with nothing but conditions and at most `most` users with fitting names.
+fn leading(nodes: &[isl::AstNode], most: usize, fits: &dyn Fn(&str) -> bool) -> Result<usize> {
+    let (mut n, mut all) = (0, 0);
+    for node in nodes {
+        let Some(users) = users(node, fits)? else { break };
+        all += users;
+        if n > 0 && all > most {
+            break;
+        }
+        n += 1;
+    }
+    Ok(n)
+}
+
+fn users(node: &isl::AstNode, fits: &dyn Fn(&str) -> bool) -> Result<Option<usize>> {
+    let children = match node.node_type()? {
+        isl::AstNodeType::User => {
+            let name = node.user_expr()?.arg(0)?.id()?.name();
+            return Ok(fits(&name).then_some(1));
+        }
+        isl::AstNodeType::Block => node.block_children()?.to_vec()?,
+        isl::AstNodeType::Mark => vec![node.mark_node()?],
+        isl::AstNodeType::If if node.if_has_else()? => vec![node.if_then()?, node.if_else()?],
+        isl::AstNodeType::If => vec![node.if_then()?],
+        isl::AstNodeType::For => return Ok(None),
+    };
+    let mut all = 0;
+    for child in &children {
+        let Some(n) = users(child, fits)? else { return Ok(None) };
+        all += n;
+    }
+    Ok(Some(all))
+}
+
+/// The value that something stores, which `make` computes; `None` where a group is emitted for the first time and nothing is stored yet.
+pub(crate) fn batched(
+    k: &mut KernelBuilder<'_>,
+    ty: LLVMTypeRef,
+    make: impl FnOnce(&Ir) -> Result<LLVMValueRef>,
+) -> Result<Option<LLVMValueRef>> {
+    let ir = k.ir;
+    let stored = match &k.storage.windows.batch {
+        None => return Ok(Some(make(ir)?)),
+        Some(batch) => batch.stored,
+    };
+    let Some(n) = stored else {
+        let again = k.storage.windows.batch.as_mut().and_then(|b| {
+            let n = b.exactly.as_mut()?;
+            *n += 1;
+            Some(b.values.get(*n - 1).copied())
+        });
+        let slot = match again {
+            None => k.at_entry(|| Ok(ir.alloca(ty, "kept")))?,
+            Some(Some(slot)) => slot,
+            Some(None) => return internal("an exact value of which there is no quick one"),
+        };
+        let mut v = make(ir)?;
+        if happens(k).is_some() {
+            v = opaque(k, ty, v);
+        }
+        ir.store(v, slot);
+        if again.is_none() {
+            k.storage.windows.batch.iter_mut().for_each(|b| b.values.push(slot));
+        }
+        return Ok(None);
+    };
+    let slot = k.storage.windows.batch.iter_mut().find_map(|b| {
+        b.stored = Some(n + 1);
+        b.values.get(n).copied()
+    });
+    match slot {
+        Some(slot) => Ok(Some(ir.load(ty, slot))),
+        None => internal("a store of a value that was not computed"),
+    }
+}
+
+/// The condition of what is emitted although it may not happen.
+pub(crate) fn happens(k: &KernelBuilder<'_>) -> Option<LLVMValueRef> {
+    k.storage.windows.batch.as_ref().and_then(|b| b.happens)
+}
+
+/// A value that the optimizer does not compute where it is stored instead.
+fn opaque(k: &KernelBuilder<'_>, ty: LLVMTypeRef, v: LLVMValueRef) -> LLVMValueRef {
+    let ir = k.ir;
+    // SAFETY: live types.
+    let (bits, float) = unsafe {
+        match LLVMGetTypeKind(ty) {
+            LLVMTypeKind::LLVMFloatTypeKind => (32, true),
+            LLVMTypeKind::LLVMDoubleTypeKind => (64, true),
+            LLVMTypeKind::LLVMIntegerTypeKind => (LLVMGetIntTypeWidth(ty), false),
+            _ => return v,
+        }
+    };
+    if bits > 64 {
+        return v;
+    }
+    let number = if float { ir.cast(LLVMOpcode::LLVMBitCast, v, ir.int_type(bits)) } else { v };
+    let wide = k.opaque(if bits < 64 { ir.zext(number, ir.i64_type()) } else { number });
+    let number = if bits < 64 { ir.trunc(wide, ir.int_type(bits)) } else { wide };
+    if float { ir.cast(LLVMOpcode::LLVMBitCast, number, ty) } else { number }
+}
+
+/// Whether only the stores of a group are emitted.
+pub(crate) fn only_stores(k: &KernelBuilder<'_>) -> bool {
+    k.storage.windows.batch.as_ref().is_some_and(|b| b.stored.is_some())
+}
+
+/// The marks of a group; `false` for all other names.
+pub(crate) fn mark(k: &mut KernelBuilder<'_>, name: &str, values: &[LLVMValueRef]) -> Result<bool> {
+    match (name, &mut k.storage.windows.batch) {
+        (walk::FIRST, batch @ None) => {
+            let block = k.ir.block();
+            // SAFETY: a live block.
+            let last = unsafe { LLVMGetLastInstruction(block) };
+            *batch = Some(Batch { from: Some((block, last)), ..Batch::default() });
+        }
+        (walk::WHERE, Some(batch)) => batch.happens = values.first().copied(),
+        (walk::AGAIN, Some(batch)) => {
+            (batch.happens, batch.exactly) = (None, None);
+            batch.stored = Some(0);
+            batch.begin = Some(k.ir.block());
+        }
+        (walk::END, batch @ Some(_)) => {
+            if let Some(batch) = batch.take() {
+                stores::emit(k, &batch.stores)?;
+            }
+        }
+        (walk::FIRST | walk::AGAIN | walk::WHERE | walk::END, _) => {
+            return internal("a group inside of another one");
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Makes the divisions and roots of a group quick ones ([`quick`]). The builder is afterwards where they belong that are exact, for operands that
+/// quick ones are not for; the block that is given is behind both. `None`: there is nothing to do.
+pub(crate) fn exactly(k: &mut KernelBuilder<'_>) -> Result<Option<LLVMBasicBlockRef>> {
+    let Some((block, last)) = k.storage.windows.batch.as_ref().and_then(|b| b.from) else {
+        return internal("exact values without a group");
+    };
+    if k.ir.block() != block {
+        return Ok(None);
+    }
+    let Some(test) = quick::quicken(k, (!last.is_null()).then_some(last)) else { return Ok(None) };
+    let [_, join] = quick::branch(k.ir, test);
+    if let Some(batch) = &mut k.storage.windows.batch {
+        (batch.happens, batch.exactly) = (None, Some(0));
+    }
+    Ok(Some(join))
+}
+
+/// Whether a statement first loads and computes and then stores, all by instructions: then its stores may wait.
+fn stores_last(s: &Statement) -> bool {
+    let plain = |a: &Access| matches!(a.value, AccessValue::Instruction(_));
+    let stores: Vec<_> = s.body.iter().map(|i| is_store(i.0 as LLVMValueRef)).collect();
+    let first = stores.iter().position(|s| *s).unwrap_or(stores.len());
+    s.is_plain() && s.accesses.iter().all(plain) && stores[first..].iter().all(|s| *s)
+}
+
+/// Whether a statement may compute for instances that there are not: it loads from windows alone, and nothing else in it can fail.
+fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
+    let windowed = |a: &Access| kernel.windows.iter().any(|w| w.array == a.array);
+    s.accesses.iter().all(windowed) && s.body.iter().all(|i| speculates(i.0 as LLVMValueRef))
+}
+
+/// Whether points have divisions or roots that a thread computes side by side ([`quick`]).
+pub fn divides(scop: &Scop) -> bool {
+    scop.statements.iter().any(takes_quick)
+}
+
+/// Whether a point takes long, and keeps others of its thread waiting: some statement has a division of integers, or a function that is no instruction of
+/// the device.
+pub fn takes_long(scop: &Scop) -> bool {
+    scop.statements.iter().any(|s| !s.body.iter().all(|i| speculates(i.0 as LLVMValueRef)))
+}
+
+/// Whether an instruction of the host can't fail, and is one of the device, without branches.
+fn speculates(i: LLVMValueRef) -> bool {
+    use LLVMOpcode::*;
+    if quick::is_exact(i) {
+        return !calls::may_be_set(i);
+    }
+    // SAFETY: an instruction of the host; of calls, the name of what is called is read.
+    unsafe {
+        match LLVMGetInstructionOpcode(i) {
+            LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => false,
+            LLVMFRem => false,
+            LLVMCall => {
+                let callee = LLVMGetCalledValue(i);
+                let floating = ["fabs", "fma", "fmuladd", "minnum", "maxnum", "copysign"];
+                !LLVMIsAFunction(callee).is_null()
+                    && floating.iter().any(|f| name_of(callee).starts_with(&format!("llvm.{f}.")))
+            }
+            _ => true,
+        }
+    }
+}

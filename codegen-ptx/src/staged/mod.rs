@@ -1,0 +1,9 @@
+//! Kernels whose threads go through their schedule one element after the other: windows of shared memory, groups of instances, cells in registers.
+
+pub(crate) mod ahead;
+pub(crate) mod groups;
+pub(crate) mod promotion;
+pub(crate) mod state;
+pub(crate) mod storage;
+pub(crate) mod stores;
+pub(crate) mod window;

@@ -1,0 +1,23 @@
+//! What is known of storage while the code of a kernel's threads is emitted.
+
+use crate::ir::error::Result;
+use crate::staged::promotion::Promoted;
+use crate::staged::window::Windows;
+use pollyrs_schedule::MappedKernel;
+use pollyrs_scop::Scop;
+
+/// Elements are in windows of shared memory, in a register while a loop runs, or in their arrays' memory.
+#[derive(Default)]
+pub(crate) struct Staged {
+    pub windows: Windows,
+    /// Set while a loop is emitted that keeps a cell in a register.
+    pub promoted: Option<Promoted>,
+}
+
+impl Staged {
+    pub fn new(scop: &Scop, kernel: &MappedKernel) -> Result<Staged> {
+        Ok(Staged { windows: Windows::new(scop, kernel)?, promoted: None })
+    }
+}
+
+pub(crate) type KernelBuilder<'a> = crate::kernel::builder::KernelBuilder<'a, Staged>;

@@ -1,0 +1,486 @@
+//! One statement instance: its body cloned from the host, its memory accesses rebuilt from the access relations.
+//!
+//! # Invariants
+//! - The order is: cells of scalars and PHIs are read, the body runs in program order, its subregion last, cells are written.
+//! - Nothing of the clone refers to the host module. Metadata is dropped (it talks about the host's memory and profile);
+//!   `nsw`, `nuw`, `exact` and fast-math flags stay (they are the program's semantics), attributes of calls do not.
+//! - What the device cannot run is refused before anything is cloned.
+
+use crate::affine::expr::{ExprEmitter, iterator_name};
+use crate::ir::calls;
+use crate::ir::error::{Result, internal, unsupported};
+use crate::ir::llvm::*;
+use crate::ir::types::{int_width, llvm_elem, type_of};
+use crate::kernel::builder::{KernelBuilder, invariant};
+use crate::kernel::plan::{Plan, plan};
+use crate::kernel::storage::{Element, Storage, Stored};
+use crate::ops::early;
+use crate::statement::cell::{cell_align, cell_type, scalar_size};
+use crate::statement::{call, inner, subregion};
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_scop::{Access, AccessKind, AccessValue, Statement, StmtId};
+use std::collections::BTreeMap;
+
+/// The values of one instance.
+pub(crate) struct Instance<'p> {
+    /// Name and place of the statement, for reports.
+    what: String,
+    id: StmtId,
+    pub(super) plan: Plan,
+    pub(super) emit: ExprEmitter<'p>,
+    /// Values read, cloned and computed so far, by host value.
+    pub values: BTreeMap<usize, LLVMValueRef>,
+    /// Of the loops of the subregion that are being emitted, by index.
+    pub counters: BTreeMap<usize, LLVMValueRef>,
+    /// Instructions of a regrouped reduction: a partial sum may wrap where the program's sums do not.
+    wraps: Vec<usize>,
+}
+
+/// The instructions of a statement's update if it was regrouped.
+fn wraps(s: &Statement) -> Vec<usize> {
+    let update = s.reduction.iter().filter(|r| r.regrouped).flat_map(|r| &r.update);
+    update.map(|v| v.0).collect()
+}
+
+/// How reports name a statement.
+pub(crate) fn what(s: &Statement) -> String {
+    s.location.as_ref().map_or_else(|| s.name.clone(), |l| format!("{} ({l})", s.name))
+}
+
+/// An instance of a statement, of which nothing is emitted yet.
+fn instance<'k, 'p, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    emit: &ExprEmitter<'p>,
+    id: StmtId,
+    iterators: &[LLVMValueRef],
+) -> Result<Instance<'p>> {
+    let statement = &k.scop.statements[id.0];
+    let plan = plan(k, id, statement)?;
+    if plan.dims != iterators.len() {
+        return internal(format!("{} has {} dimensions, not {}", statement.name, plan.dims, iterators.len()));
+    }
+    let mut emit = emit.clone();
+    for (d, v) in iterators.iter().enumerate() {
+        emit.names.insert(iterator_name(d as u32), *v);
+    }
+    Ok(Instance {
+        what: what(statement),
+        id,
+        plan,
+        emit,
+        values: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        wraps: wraps(statement),
+    })
+}
+
+/// Emits one instance of the statement `name`.
+pub(crate) fn emit_statement<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    emit: &ExprEmitter<'_>,
+    name: &str,
+    iterators: &[LLVMValueRef],
+) -> Result<()> {
+    let scop = k.scop;
+    let Some((id, statement)) = scop.statement_named(name) else {
+        return internal(format!("unknown statement {name}"));
+    };
+    let mut instance = instance(k, emit, id, iterators)?;
+    for (i, a) in statement.accesses.iter().enumerate() {
+        if let AccessValue::ScalarRead(v) = a.value {
+            let read = read_cell(k, &mut instance, id, i, a, v.0)?;
+            instance.values.insert(v.0, read);
+        }
+    }
+    let within = |i: usize| match &statement.subregion {
+        Some(r) => r.blocks.iter().any(|b| b.0 == subregion::block_of(i)),
+        None => false,
+    };
+    let only_stores = S::only_stores(k);
+    for i in statement.body.iter().filter(|i| !within(i.0)) {
+        if !only_stores || calls::is_store(i.0 as LLVMValueRef) {
+            emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+        }
+    }
+    if let Some(r) = &statement.subregion {
+        subregion::emit(k, &mut instance, statement, r)?;
+    }
+    let mut writes = Vec::new();
+    for (i, a) in statement.accesses.iter().enumerate() {
+        if let AccessValue::ScalarWrite(v) = a.value {
+            writes.push((i, a, resolve(k, &mut instance, v.0 as LLVMValueRef)?));
+        }
+    }
+    for (i, a, v) in writes {
+        write_cell(k, &mut instance, i, a, v)?;
+    }
+    Ok(())
+}
+
+/// The address of the element that access number `index` of one instance touches, and the alignment that the access claims.
+pub(crate) fn cell_of<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    emit: &ExprEmitter<'_>,
+    (id, index): (StmtId, usize),
+    iterators: &[LLVMValueRef],
+) -> Result<(LLVMValueRef, u32)> {
+    let scop = k.scop;
+    let statement = &scop.statements[id.0];
+    let mut instance = instance(k, emit, id, iterators)?;
+    let access = &statement.accesses[index];
+    let bytes = scop.array(access.array).elem.bytes();
+    let align = match access.value {
+        // SAFETY: a load or store of the host.
+        AccessValue::Instruction(i) => unsafe { LLVMGetAlignment(i.0 as LLVMValueRef) }.min(bytes),
+        _ => return internal("a promoted access that is no instruction"),
+    };
+    let at = address(k, &mut instance, index, access)?;
+    Ok((at, align))
+}
+
+/// Emits what one instance of a statement needs for the value `v` of its body, and gives this value.
+pub(crate) fn emit_operand<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    emit: &ExprEmitter<'_>,
+    id: StmtId,
+    iterators: &[LLVMValueRef],
+    v: LLVMValueRef,
+) -> Result<LLVMValueRef> {
+    let scop = k.scop;
+    let statement = &scop.statements[id.0];
+    let mut needed = vec![v as usize];
+    for i in statement.body.iter().rev() {
+        if needed.contains(&i.0) {
+            // SAFETY: an instruction of the host.
+            let count = unsafe { LLVMGetNumOperands(i.0 as LLVMValueRef) } as u32;
+            needed.extend((0..count).map(|o| operand(i.0 as LLVMValueRef, o) as usize));
+        }
+    }
+    let mut instance = instance(k, emit, id, iterators)?;
+    for i in statement.body.iter().filter(|i| needed.contains(&i.0)) {
+        emit_instruction(k, &mut instance, statement, i.0 as LLVMValueRef)?;
+    }
+    resolve(k, &mut instance, v)
+}
+
+/// Emits one instance of the statement without its stores, and gives the value that access number `write` would store. `given` are
+/// the values of loads, by host value; the other loads read memory. Whatever is given, nothing traps.
+pub(crate) fn emit_stored<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    emit: &ExprEmitter<'_>,
+    id: StmtId,
+    write: usize,
+    iterators: &[LLVMValueRef],
+    given: BTreeMap<usize, LLVMValueRef>,
+) -> Result<LLVMValueRef> {
+    use LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMStore, LLVMUDiv, LLVMURem};
+    let scop = k.scop;
+    let statement = &scop.statements[id.0];
+    if !statement.is_plain() {
+        return unsupported("what depends on data at points that the program does not compute");
+    }
+    let mut instance = instance(k, emit, id, iterators)?;
+    instance.values = given;
+    let store = statement.accesses.get(write).map(|a| a.value);
+    for i in &statement.body {
+        let value = i.0 as LLVMValueRef;
+        if instance.values.contains_key(&i.0) {
+            continue;
+        }
+        // SAFETY: an instruction of the host.
+        match unsafe { LLVMGetInstructionOpcode(value) } {
+            LLVMStore if store == Some(AccessValue::Instruction(*i)) => {
+                return resolve(k, &mut instance, operand(value, 0));
+            }
+            LLVMStore => {}
+            LLVMOpcode::LLVMCall if calls::may_be_set(value) => {
+                return unsupported("errno at points that the program does not compute");
+            }
+            LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => {
+                return unsupported("a division of integers at points that the program does not compute");
+            }
+            _ => emit_instruction(k, &mut instance, statement, value)?,
+        }
+    }
+    internal(format!("{} stores nothing", statement.name))
+}
+
+/// The address of the element that access number `index` touches, in its window if the array has one.
+fn address<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    index: usize,
+    a: &Access,
+) -> Result<LLVMValueRef> {
+    let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[index][d]);
+    match S::address(k, &element(n, index, a, &subscript))? {
+        Some(at) => Ok(at),
+        None => in_memory(k, n, index, a),
+    }
+}
+
+/// What an access is of, for the kernel's storage.
+fn element<'e>(
+    n: &Instance<'_>,
+    access: usize,
+    a: &Access,
+    subscript: &'e dyn Fn(usize) -> Result<LLVMValueRef>,
+) -> Element<'e> {
+    Element { statement: n.id, access, array: a.array, dims: n.plan.subscripts[access].len(), subscript }
+}
+
+/// The address in the array's memory.
+fn in_memory<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    index: usize,
+    a: &Access,
+) -> Result<LLVMValueRef> {
+    let Some(base) = k.arrays.get(&a.array).copied() else {
+        return internal(format!("{} is not an array of the kernel", k.scop.array(a.array).name));
+    };
+    if n.plan.subscripts[index].is_empty() {
+        return Ok(base);
+    }
+    inner::name(k, n, a)?;
+    let subscripts = &n.plan.subscripts[index];
+    // Row-major (Horner): ((s0 * size1) + s1) * size2 + s2. Numbers are added up apart: so neighbours share the rest, and the distances between
+    // them are the same for all points. Modulo 2^64 the sum is the same.
+    let (mut offset, mut shift) = n.emit.emit_apart(&subscripts[0])?;
+    let mut far = k.ir.int(shift);
+    for (d, s) in subscripts.iter().enumerate().skip(1) {
+        let size = k.size(a.array, d)?;
+        let (value, number) = n.emit.emit_apart(s)?;
+        offset = k.ir.add(k.ir.mul(offset, size), value);
+        if shift != 0 {
+            far = k.ir.mul(far, size);
+        }
+        far = k.ir.add(far, k.ir.int(number));
+        shift |= number;
+    }
+    let elem = llvm_elem(k.ir, k.scop.array(a.array).elem);
+    let at = k.ir.element(elem, base, offset);
+    Ok(if shift == 0 { at } else { k.ir.element(elem, at, far) })
+}
+
+fn read_cell<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    id: StmtId,
+    at: usize,
+    a: &Access,
+    v: usize,
+) -> Result<LLVMValueRef> {
+    let bytes = k.scop.array(a.array).elem.bytes();
+    let ty = type_of(v as LLVMValueRef);
+    let wide = cell_type(k, ty, bytes)?;
+    let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
+    if k.scop.array(a.array).is_memory()
+        && wide == ty
+        && let Some(v) = S::loaded(k, &element(n, at, a, &subscript), ty)?
+    {
+        return Ok(v);
+    }
+    let from = address(k, n, at, a)?;
+    k.ir.note(&n.what, &k.scop.array(a.array).display);
+    let read = k.ir.load_aligned(wide, from, cell_align(k, a, v as LLVMValueRef));
+    early::mark(k, (id, at), read);
+    Ok(if wide == ty { read } else { k.ir.trunc(read, ty) })
+}
+
+fn write_cell<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    at: usize,
+    a: &Access,
+    v: LLVMValueRef,
+) -> Result<()> {
+    let bytes = k.scop.array(a.array).elem.bytes();
+    let ty = type_of(v);
+    let wide = cell_type(k, ty, bytes)?;
+    let to = address(k, n, at, a)?;
+    let AccessValue::ScalarWrite(host) = a.value else { return internal("a cell written by an instruction") };
+    let align = cell_align(k, a, host.0 as LLVMValueRef);
+    let v = if wide == ty { v } else { k.ir.zext(v, wide) };
+    let v = S::kept(k, v, to, align);
+    k.ir.note(&n.what, &k.scop.array(a.array).display);
+    k.ir.store_aligned(v, to, align);
+    Ok(())
+}
+
+/// What a host value is in this instance.
+pub(crate) fn resolve<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    v: LLVMValueRef,
+) -> Result<LLVMValueRef> {
+    let handle = v as usize;
+    if let Some(v) = n.values.get(&handle) {
+        return Ok(*v);
+    }
+    if let Some(e) = n.plan.synthesized.get(&handle) {
+        let ty = type_of(v);
+        let Some(width) = int_width(ty) else {
+            return internal(format!("{} is synthesized but not an integer", text_of(v)));
+        };
+        let number = n.emit.emit_int(e)?;
+        let value = match width {
+            64 => number,
+            0..64 => k.ir.trunc(number, ty),
+            _ => k.ir.sext(number, ty),
+        };
+        n.values.insert(handle, value);
+        return Ok(value);
+    }
+    if let Some(v) = invariant(k, handle)? {
+        return Ok(v);
+    }
+    // SAFETY: a live value.
+    unsafe {
+        if !LLVMIsAConstantInt(v).is_null() || !LLVMIsAConstantFP(v).is_null() {
+            return Ok(v);
+        }
+        if !LLVMIsAUndefValue(v).is_null() && scalar_size(k, type_of(v)).is_ok() {
+            return Ok(v);
+        }
+        if LLVMIsConstant(v) != 0 {
+            return unsupported(format!("the constant {}", text_of(v)));
+        }
+    }
+    internal(format!("{} is neither in the statement nor invariant", text_of(v)))
+}
+
+pub(crate) fn emit_instruction<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    i: LLVMValueRef,
+) -> Result<()> {
+    use LLVMOpcode::*;
+    // SAFETY: an instruction of the host.
+    let opcode = unsafe { LLVMGetInstructionOpcode(i) };
+    let result = match opcode {
+        LLVMLoad | LLVMStore => emit_access(k, n, s, i, opcode)?,
+        LLVMCall => call::emit(k, n, i)?,
+        // An address; loads and stores get theirs from the access relations.
+        LLVMGetElementPtr => None,
+        // Settled: the other value need not be there.
+        LLVMSelect if is_true(operand(i, 0)) => Some(resolve(k, n, operand(i, 1))?),
+        LLVMAdd | LLVMSub | LLVMMul | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem | LLVMShl | LLVMLShr
+        | LLVMAShr | LLVMAnd | LLVMOr | LLVMXor | LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFDiv | LLVMFRem
+        | LLVMFNeg | LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPToUI | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP
+        | LLVMFPTrunc | LLVMFPExt | LLVMBitCast | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMFreeze => {
+            scalar_size(k, type_of(i))?;
+            Some(emit_clone(k, n, i)?)
+        }
+        // A part of the result of an arithmetic intrinsic (`{ i32, i1 }`).
+        LLVMExtractValue => {
+            scalar_size(k, type_of(i))?;
+            Some(emit_clone(k, n, i)?)
+        }
+        _ => return unsupported(format!("the instruction {}", text_of(i))),
+    };
+    if let Some(v) = result {
+        n.values.insert(i as usize, v);
+    }
+    Ok(())
+}
+
+/// A copy of an instruction without memory or control effects. Operands are found first, so that a failure leaves no copy
+/// behind that uses host values.
+fn emit_clone<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    i: LLVMValueRef,
+) -> Result<LLVMValueRef> {
+    // SAFETY: a live instruction.
+    let count = unsafe { LLVMGetNumOperands(i) } as u32;
+    let operands = (0..count).map(|o| resolve(k, n, operand(i, o))).collect::<Result<Vec<_>>>()?;
+    // SAFETY: the copy gets operands of the same types; each kind of metadata is listed before it is removed.
+    unsafe {
+        let copy = LLVMInstructionClone(i);
+        for (o, v) in operands.into_iter().enumerate() {
+            LLVMSetOperand(copy, o as u32, v);
+        }
+        LLVMInsertIntoBuilder(k.ir.raw(), copy);
+        if n.wraps.contains(&(i as usize))
+            && matches!(LLVMGetInstructionOpcode(i), LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMMul)
+        {
+            LLVMSetNSW(copy, 0);
+            LLVMSetNUW(copy, 0);
+        }
+        let mut len = 0;
+        let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(copy, &mut len);
+        let kinds: Vec<u32> = (0..len as u32).map(|m| LLVMValueMetadataEntriesGetKind(entries, m)).collect();
+        LLVMDisposeValueMetadataEntries(entries);
+        for kind in kinds {
+            LLVMSetMetadata(copy, kind, std::ptr::null_mut());
+        }
+        LLVMInstructionSetDebugLoc(copy, std::ptr::null_mut());
+        Ok(copy)
+    }
+}
+
+fn emit_access<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    i: LLVMValueRef,
+    opcode: LLVMOpcode,
+) -> Result<Option<LLVMValueRef>> {
+    // SAFETY: a load or store of the host.
+    let plain = unsafe {
+        LLVMGetVolatile(i) == 0
+            && LLVMGetOrdering(i) == inkwell::llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+    };
+    if !plain {
+        return unsupported("a volatile or atomic access");
+    }
+    let is_load = opcode == LLVMOpcode::LLVMLoad;
+    let found = s.accesses.iter().enumerate().find(|(_, a)| {
+        a.value == AccessValue::Instruction(pollyrs_scop::ValueHandle(i as usize))
+            && (a.kind == AccessKind::Read) == is_load
+    });
+    let Some((at, access)) = found else {
+        return internal(format!("{} has no access in {}", text_of(i), s.name));
+    };
+    let bytes = k.scop.array(access.array).elem.bytes();
+    let ty = type_of(if is_load { i } else { operand(i, 0) });
+    if scalar_size(k, ty)? != bytes {
+        return internal(format!("{} does not access one element of {bytes} bytes", text_of(i)));
+    }
+    // SAFETY: a load or store of the host.
+    let align = unsafe { LLVMGetAlignment(i) }.min(bytes);
+    let display = &k.scop.array(access.array).display;
+    if is_load {
+        k.ir.note(&n.what, display);
+        let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
+        if let Some(v) = S::loaded(k, &element(n, at, access, &subscript), ty)? {
+            return Ok(Some(v));
+        }
+        let from = address(k, n, at, access)?;
+        if S::is_spare(k) {
+            k.ir.note_spare(&n.what, display);
+        }
+        let load = k.ir.load_aligned(ty, from, align);
+        early::mark(k, (n.id, at), load);
+        return Ok(Some(load));
+    }
+    let v = match S::only_stores(k) {
+        true => None,
+        false => Some(resolve(k, n, operand(i, 0))?),
+    };
+    let Some(v) = S::value(k, ty, |_| v.map_or_else(|| internal("a value that is not kept"), Ok))? else {
+        return Ok(None);
+    };
+    let to = address(k, n, at, access)?;
+    let v = S::kept(k, v, to, align);
+    k.ir.note(&n.what, display);
+    k.ir.store_aligned(v, to, align);
+    let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
+    S::finish(k, &n.emit, &element(n, at, access, &subscript), Stored { value: v, align, what: &n.what })?;
+    Ok(None)
+}

@@ -1,0 +1,329 @@
+//! Calls that set `errno` on the host.
+//!
+//! **Problem.** The C library's `exp` sets `errno` where the result is too large or too small, `sqrt` where the argument is below zero. A kernel
+//! has no `errno`. It looks at arguments and result instead, and stores to a byte of the SCoP's fault cell: to the second one where the call surely
+//! sets `ERANGE`, to the first one where it may do anything else. If all that happened is the former, the results count, and the run-time library
+//! sets `errno`; otherwise it drops what the device computed, and the original loop sets `errno` as it would have. (So it does for all domain
+//! errors: their results are NaNs, whose signs the device does not keep.)
+//!
+//! **Invariants.** Whatever may set `errno` is reported. What is not suspicious costs one or two comparisons and a branch; the rest is in blocks
+//! that are seldom entered.
+//!
+//! **Example.** `y = expf(x)` becomes
+//! ```text
+//! y = expf(x);
+//! if (x < -103.3f || x > 88.7f)              // suspicious
+//!   if (|x| < inf) fault[1] = 1;
+//! ```
+
+mod rules;
+
+use crate::ir::builder::Ir;
+use crate::ir::calls::errno_attribute;
+use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
+use crate::ir::math::{Precision, nearest_integer, split};
+use crate::kernel::builder::KernelBuilder;
+use crate::statement::errno::rules::{End, Outcome, Rule};
+use LLVMRealPredicate::*;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMRealPredicate, LLVMTypeKind};
+use pollyrs_scop::{ArrayId, ArrayKind, Scop};
+
+/// The byte of the fault cell that a call for which the original loop has to run again sets (runtime/include/pollyrs_rt.h).
+const AGAIN_BYTE: i64 = 0;
+/// The byte of the fault cell that a call which sets `ERANGE` sets.
+const RANGE_BYTE: i64 = 1;
+
+/// Whether something in the loop may look at `errno`, so that only the original loop can set it.
+fn is_looked_at(call: LLVMValueRef) -> bool {
+    let mut length = 0;
+    // SAFETY: a live string attribute.
+    errno_attribute(call).is_some_and(|found| unsafe {
+        LLVMGetStringAttributeValue(found, &mut length);
+        length != 0
+    })
+}
+
+/// The SCoP's fault cell.
+pub(crate) fn cell(scop: &Scop) -> Result<ArrayId> {
+    match scop.arrays.iter().position(|a| a.kind == ArrayKind::Fault) {
+        Some(at) => Ok(ArrayId(at)),
+        None => internal("a call may set errno, and there is no fault cell"),
+    }
+}
+
+/// Behind the call `result = name(args)` of the kernel, a copy of the host's `call`: the report of what it does to `errno`.
+pub(crate) fn report<S>(
+    k: &mut KernelBuilder<'_, S>,
+    call: LLVMValueRef,
+    name: &str,
+    result: LLVMValueRef,
+    args: &[LLVMValueRef],
+) -> Result<()> {
+    let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
+        return internal("the fault cell is no argument of the kernel");
+    };
+    // SAFETY: a live value.
+    let ty = unsafe { LLVMTypeOf(args[0]) };
+    // Flags may make a result poison; to branch on it is no undefined behaviour then.
+    let mut test = Test { ir: k.ir, module: k.module, ty, x: args[0], y: args.get(1).copied(), r: None };
+    let Some((base, precision)) = split(name).find(|(base, precision)| {
+        *precision == test.precision() && (rules::of_one_argument(base).is_some() || FURTHER.contains(base))
+    }) else {
+        return internal(format!("when {name} sets errno is not known"));
+    };
+    let ir = k.ir;
+    // SAFETY: the builder is in a block of the kernel.
+    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let rule = rules::of_one_argument(base);
+    if rule.is_none() {
+        test.r = Some(ir.freeze(result));
+    }
+    let suspect = match &rule {
+        Some(rule) => test.is_beyond(rule, precision),
+        None => Some(test.is_suspicious(base, precision)?),
+    };
+    let Some(suspect) = suspect else { return Ok(()) };
+    let [closer, fault, next] = ["suspicious", "fault", "fine"].map(|name| ir.append_block(function, name));
+    ir.cond_br(suspect, closer, next);
+    ir.at_end(closer);
+    let (range, again) = match &rule {
+        Some(rule) => test.outcome(rule, precision),
+        None => test.outcome_of(base, precision)?,
+    };
+    ir.cond_br(ir.or(range, again), fault, next);
+    ir.at_end(fault);
+    let (sure, unsure) = (ir.int(RANGE_BYTE), ir.int(AGAIN_BYTE));
+    let byte = if is_looked_at(call) { unsure } else { ir.select(range, sure, unsure) };
+    // SAFETY: a store of a byte. Several threads may do so at once.
+    unsafe {
+        let store = ir.store(LLVMConstInt(ir.i8_type(), 1, 0), ir.byte_offset(cell, byte));
+        LLVMSetAlignment(store, 1);
+        LLVMSetOrdering(store, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
+    }
+    ir.br(next);
+    ir.at_end(next);
+    Ok(())
+}
+
+/// The other functions.
+const FURTHER: [&str; 11] =
+    ["atan2", "fdim", "fmod", "hypot", "ldexp", "llrint", "llround", "lrint", "lround", "pow", "remainder"];
+
+/// The pair (`ERANGE`, to be found out by the original loop).
+type Found = (LLVMValueRef, LLVMValueRef);
+
+/// Conditions on the arguments `x` and `y` of a call and on its result `r`.
+struct Test<'a> {
+    ir: &'a Ir,
+    module: LLVMModuleRef,
+    /// The type of `x`, and of most results.
+    ty: LLVMTypeRef,
+    x: LLVMValueRef,
+    y: Option<LLVMValueRef>,
+    r: Option<LLVMValueRef>,
+}
+
+impl Test<'_> {
+    fn precision(&self) -> Precision {
+        // SAFETY: a live type.
+        let kind = unsafe { LLVMGetTypeKind(self.ty) };
+        if kind == LLVMTypeKind::LLVMFloatTypeKind { Precision::Single } else { Precision::Double }
+    }
+
+    fn real(&self, value: f64) -> LLVMValueRef {
+        // SAFETY: a type of floating-point numbers.
+        unsafe { LLVMConstReal(self.ty, value) }
+    }
+
+    fn compare(&self, p: LLVMRealPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: floating-point values of one type; the builder is in a block of the kernel.
+        unsafe { LLVMBuildFCmp(self.ir.raw(), p, a, b, c"".as_ptr()) }
+    }
+
+    fn is(&self, p: LLVMRealPredicate, a: LLVMValueRef, limit: f64) -> LLVMValueRef {
+        self.compare(p, a, self.real(limit))
+    }
+
+    fn magnitude(&self, v: LLVMValueRef) -> LLVMValueRef {
+        let name = match self.precision() {
+            Precision::Single => "llvm.fabs.f32",
+            Precision::Double => "llvm.fabs.f64",
+        };
+        let ty = function_type(self.ty, &[self.ty]);
+        self.ir.call_function(declare(self.module, name, ty), &[v])
+    }
+
+    fn is_infinite(&self, v: LLVMValueRef) -> LLVMValueRef {
+        self.is(LLVMRealOEQ, self.magnitude(v), f64::INFINITY)
+    }
+
+    fn is_finite(&self, v: LLVMValueRef) -> LLVMValueRef {
+        self.is(LLVMRealOLT, self.magnitude(v), f64::INFINITY)
+    }
+
+    /// The least normal number and the greatest number.
+    fn normal(&self) -> (f64, f64) {
+        match self.precision() {
+            Precision::Single => (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX)),
+            Precision::Double => (f64::MIN_POSITIVE, f64::MAX),
+        }
+    }
+
+    /// The value that the ends of a rule are about.
+    fn measured(&self, rule: &Rule) -> LLVMValueRef {
+        if rule.magnitude { self.magnitude(self.x) } else { self.x }
+    }
+
+    fn beyond(&self, end: &End, below: bool, v: LLVMValueRef, precision: Precision) -> LLVMValueRef {
+        let predicate = match (below, end.or_equal) {
+            (true, false) => LLVMRealOLT,
+            (true, true) => LLVMRealOLE,
+            (false, false) => LLVMRealOGT,
+            (false, true) => LLVMRealOGE,
+        };
+        self.is(predicate, v, end.limit(precision))
+    }
+
+    /// Whether a function of one argument may set `errno`; `None`: it never does.
+    fn is_beyond(&self, rule: &Rule, precision: Precision) -> Option<LLVMValueRef> {
+        let v = self.measured(rule);
+        let below = rule.below.last().map(|end| self.beyond(end, true, v, precision));
+        let above = rule.above.last().map(|end| self.beyond(end, false, v, precision));
+        let tiny = rule.tiny.then(|| self.is(LLVMRealOLT, self.magnitude(self.x), self.normal().0));
+        [below, above, tiny].into_iter().flatten().reduce(|a, b| self.ir.or(a, b))
+    }
+
+    fn outcome(&self, rule: &Rule, precision: Precision) -> Found {
+        let ir = self.ir;
+        let v = self.measured(rule);
+        let (mut range, mut again) = (ir.bool(false), ir.bool(false));
+        for (ends, below) in [(rule.below, true), (rule.above, false)] {
+            for end in ends.iter().rev() {
+                let here = self.beyond(end, below, v, precision);
+                let holds = |outcome| ir.bool(end.outcome == outcome);
+                range = ir.select(here, holds(Outcome::Range), range);
+                again = ir.select(here, holds(Outcome::Again), again);
+            }
+        }
+        if !rule.infinite {
+            let finite = self.is_finite(self.x);
+            (range, again) = (ir.and(range, finite), ir.and(again, finite));
+        }
+        if rule.tiny {
+            let small = self.is(LLVMRealOLT, self.magnitude(self.x), self.normal().0);
+            again = ir.or(again, ir.and(small, self.is(LLVMRealONE, self.x, 0.0)));
+        }
+        (range, again)
+    }
+
+    fn result(&self) -> Result<LLVMValueRef> {
+        self.r.map_or_else(|| internal("a result is missing"), Ok)
+    }
+
+    fn second(&self) -> Result<LLVMValueRef> {
+        self.y.map_or_else(|| internal("an argument is missing"), Ok)
+    }
+
+    /// Whether another function may set `errno`.
+    fn is_suspicious(&self, base: &str, precision: Precision) -> Result<LLVMValueRef> {
+        let r = self.result()?;
+        let (least, greatest) = self.normal();
+        Ok(match base {
+            // An operand that is no number, or none that the remainder is defined for.
+            "fmod" | "remainder" => self.compare(LLVMRealUNO, r, r),
+            "atan2" => self.is(LLVMRealOLT, self.magnitude(r), least),
+            "fdim" => self.is_infinite(r),
+            // No result between the two lies near to where rounding could make it infinite or zero.
+            "pow" => {
+                let (low, high) = match precision {
+                    Precision::Single => (2f64.powi(-140), greatest * (1.0 - 2f64.powi(-18))),
+                    Precision::Double => (2f64.powi(-1060), greatest * (1.0 - 2f64.powi(-40))),
+                };
+                let size = self.magnitude(r);
+                self.ir.or(self.is(LLVMRealULT, size, low), self.is(LLVMRealUGT, size, high))
+            }
+            "hypot" => {
+                let high = greatest * (1.0 - 2f64.powi(-18));
+                self.ir.or(self.is(LLVMRealOLT, r, least), self.is(LLVMRealOGT, r, high))
+            }
+            "ldexp" => {
+                let size = self.magnitude(r);
+                self.ir.or(self.is(LLVMRealOLE, size, 0.0), self.is(LLVMRealOGE, size, f64::INFINITY))
+            }
+            // Not surely an integer of the result's type.
+            _ if nearest_integer(base).is_some() => {
+                // SAFETY: an integer.
+                let bits = unsafe { LLVMGetIntTypeWidth(LLVMTypeOf(r)) };
+                self.is(LLVMRealUGE, self.magnitude(self.x), 2f64.powi(bits as i32 - 1) - 1.0)
+            }
+            _ => return internal(format!("when {base} sets errno is not known")),
+        })
+    }
+
+    fn outcome_of(&self, base: &str, precision: Precision) -> Result<Found> {
+        let ir = self.ir;
+        let never = ir.bool(false);
+        if nearest_integer(base).is_some() {
+            return Ok((never, ir.bool(true)));
+        }
+        let (x, y, r) = (self.x, self.second()?, self.result()?);
+        Ok(match base {
+            "fmod" | "remainder" => (never, self.compare(LLVMRealORD, x, y)),
+            "atan2" => {
+                let zero = self.is(LLVMRealOEQ, x, 0.0);
+                (never, ir.and(ir.not(zero), self.is_finite(y)))
+            }
+            "fdim" => (never, ir.and(self.is_finite(x), self.is_finite(y))),
+            "hypot" => {
+                let finite = ir.and(self.is_finite(x), self.is_finite(y));
+                (never, ir.and(finite, self.is(LLVMRealONE, r, 0.0)))
+            }
+            "ldexp" => {
+                let (finite, zero) = (self.is_finite(x), self.is(LLVMRealOEQ, x, 0.0));
+                (ir.and(finite, ir.not(zero)), never)
+            }
+            "pow" => self.power(x, y, r, precision),
+            _ => return internal(format!("when {base} sets errno is not known")),
+        })
+    }
+
+    /// Of `pow(x, y)` that is no number, or nearly infinite or zero: `y * log2(|x|)` tells how far off it is.
+    fn power(&self, x: LLVMValueRef, y: LLVMValueRef, r: LLVMValueRef, precision: Precision) -> Found {
+        let ir = self.ir;
+        let finite = ir.and(self.is_finite(x), self.is_finite(y));
+        let domain = self.compare(LLVMRealUNO, r, r);
+        let zero = self.is(LLVMRealOEQ, x, 0.0);
+        let pole = ir.and(zero, self.is_infinite(r));
+        let double = ir.double_type();
+        let wide = |v| match precision {
+            Precision::Single => ir.cast(LLVMOpcode::LLVMFPExt, v, double),
+            Precision::Double => v,
+        };
+        let log2 = declare(self.module, "log2", function_type(double, &[double]));
+        for a in ["nounwind", "willreturn", "memory"] {
+            add_enum_attribute(ir.ctx, log2, FUNCTION, a, 0);
+        }
+        let log2 = ir.call_function(log2, &[wide(self.magnitude(x))]);
+        let exponent = ir.binary(LLVMOpcode::LLVMFMul, wide(y), log2);
+        let is = |p, limit| {
+            // SAFETY: a type of floating-point numbers.
+            self.compare(p, exponent, unsafe { LLVMConstReal(double, limit) })
+        };
+        // The library says that `powf` underflows from half of the least number on; of `pow` it is results that are zero.
+        let (top, bottom) = match precision {
+            Precision::Single => (128.0, -149.0),
+            Precision::Double => (1024.0, -1075.0),
+        };
+        const MARGIN: f64 = 0.001;
+        let out = ir.or(is(LLVMRealOGT, top + MARGIN), is(LLVMRealOLT, bottom - MARGIN));
+        let fine = ir.and(is(LLVMRealOLT, top - MARGIN), is(LLVMRealOGT, bottom + MARGIN));
+        let nonzero = ir.and(finite, ir.not(ir.or(zero, domain)));
+        let range = ir.and(finite, ir.or(pole, ir.and(nonzero, out)));
+        let near = ir.and(nonzero, ir.not(ir.or(out, fine)));
+        let number = self.compare(LLVMRealORD, x, y);
+        (range, ir.or(near, ir.and(domain, number)))
+    }
+}

@@ -1,0 +1,222 @@
+//! The body of a kernel with tiles of points: registers are loaded, the schedule is walked, registers are stored.
+
+use crate::ir::error::{Result, internal};
+use crate::ir::llvm::*;
+use crate::ir::types::llvm_elem;
+use crate::tiled::cells::transfer;
+use crate::tiled::guard::divides;
+use crate::tiled::state::{COPY, Coordinate, KernelBuilder, Tiled, state};
+use crate::tiled::{guard, walk};
+use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl as isl;
+use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
+use pollyrs_schedule::Tiling;
+use pollyrs_scop::ArrayId;
+use std::collections::BTreeMap;
+
+/// The AST of the tiling, whose loops and conditions are the same in all threads and points.
+pub(crate) fn ast(tiling: &Tiling) -> Result<AstNode> {
+    let build = isl::AstBuild::from_context(tiling.context.clone().params()?)?;
+    let node = build.node_from_schedule(tiling.schedule.clone())?;
+    if uniform(&node)? { Ok(node) } else { Err(crate::CodegenError::Divergent) }
+}
+
+/// Whether no loop and no condition mentions a point.
+pub(crate) fn uniform(node: &AstNode) -> Result<bool> {
+    Ok(match node.node_type()? {
+        AstNodeType::Block => {
+            for child in node.block_children()?.to_vec()? {
+                if !uniform(&child)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        AstNodeType::Mark => uniform(&node.mark_node()?)?,
+        AstNodeType::If => {
+            free_of_points(&node.if_cond()?)?
+                && uniform(&node.if_then()?)?
+                && (!node.if_has_else()? || uniform(&node.if_else()?)?)
+        }
+        AstNodeType::For => {
+            free_of_points(&node.for_init()?)?
+                && (node.for_is_degenerate()? || free_of_points(&node.for_cond()?)?)
+                && uniform(&node.for_body()?)?
+        }
+        AstNodeType::User => {
+            let call = node.user_expr()?;
+            let copy = call.arg(0)?.id()?.name().starts_with(COPY);
+            let mut ok = true;
+            for i in 1..call.n_arg()? as i32 {
+                ok &= !copy || free_of_points(&call.arg(i)?)?;
+            }
+            ok
+        }
+    })
+}
+
+pub(crate) fn free_of_points(e: &AstExpr) -> Result<bool> {
+    Ok(match e.expr_type()? {
+        AstExprType::Int => true,
+        AstExprType::Id => !e.id()?.name().starts_with("_v"),
+        AstExprType::Op => {
+            for i in 0..e.n_arg()? as i32 {
+                if !free_of_points(&e.arg(i)?)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+    })
+}
+
+/// Emits the kernel's body in front of its return.
+pub(crate) fn emit<'a>(
+    k: &mut KernelBuilder<'a>,
+    function: LLVMValueRef,
+    tiling: &'a Tiling,
+    tree: &AstNode,
+    private: &[ArrayId],
+) -> Result<()> {
+    let coordinates = k.at_entry(|| coordinates(k, tiling, false))?;
+    let points: usize = tiling.dims.iter().map(|d| d.points as usize).product();
+    let mut cells = BTreeMap::new();
+    k.at_entry(|| {
+        for id in private.iter().chain(tiling.registers.iter().map(|r| &r.array)) {
+            let elem = k.scop.array(*id).elem;
+            // SAFETY: live context; a sized type and a constant number of elements.
+            let cell = unsafe {
+                let ty = LLVMArrayType2(llvm_elem(k.ir, elem), points as u64);
+                let cell = LLVMBuildAlloca(k.ir.raw(), ty, EMPTY);
+                LLVMSetAlignment(cell, elem.bytes());
+                cell
+            };
+            cells.insert(*id, cell);
+        }
+        Ok(())
+    })?;
+    k.storage = Some(Tiled {
+        tiling,
+        coordinates,
+        cells,
+        point: vec![0; tiling.dims.len()],
+        buffers: Vec::new(),
+        places: None,
+        loaded: BTreeMap::new(),
+        shared_bytes: 0,
+        plain_shared_bytes: 0,
+        products: false,
+        apart: false,
+        guards: guard::conditions(tiling)?,
+        unguarded: false,
+        keep: None,
+        args: Vec::new(),
+        whole: false,
+    });
+    // Tiles without points leave: all threads of the block do.
+    let leave = match &tiling.tiles {
+        Some(tiles) => {
+            let (work, leave) = (k.ir.append_block(function, "tile"), k.ir.append_block(function, "leave"));
+            k.ir.cond_br(k.emit.emit_set(tiles)?, work, leave);
+            k.ir.at_end(work);
+            Some(leave)
+        }
+        None => None,
+    };
+    for r in &tiling.registers {
+        transfer(k, function, r, true)?;
+    }
+    let mut names = k.emit.clone();
+    if tiling.unrolled {
+        if !tiling.panels.is_empty() {
+            return internal("barriers where threads part");
+        }
+        let ir = k.ir;
+        let (mut all, mut some) = (ir.bool(true), ir.bool(true));
+        for c in &state(k)?.coordinates {
+            // The same for all threads of the block.
+            all = if c.plain.len() > 1 { ir.and(all, c.full) } else { all };
+            some = ir.and(some, c.inside.iter().fold(ir.bool(false), |some, inside| ir.or(some, *inside)));
+        }
+        let block = |name: &str| k.ir.append_block(function, name);
+        let (whole, rest, part, done) =
+            (block("allpoints"), block("rest"), block("somepoints"), block("computed"));
+        k.ir.cond_br(all, whole, rest);
+        k.ir.at_end(rest);
+        k.ir.cond_br(some, part, done);
+        k.ir.at_end(whole);
+        state(k)?.whole = true;
+        names.all_apart = true;
+        walk::walk(k, function, &mut names, tree)?;
+        names.all_apart = false;
+        state(k)?.whole = false;
+        k.ir.br(done);
+        k.ir.at_end(part);
+        walk::walk(k, function, &mut names, tree)?;
+        k.ir.br(done);
+        k.ir.at_end(done);
+    } else {
+        walk::walk(k, function, &mut names, tree)?;
+    }
+    // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
+    let again = crate::tiled::emit::coordinates(k, tiling, true)?;
+    state(k)?.coordinates = again;
+    if divides(k) {
+        // Points outside the box have read what other threads store now, if no copy with its barriers came between.
+        walk::barrier(k);
+    }
+    for r in &tiling.registers {
+        transfer(k, function, r, false)?;
+    }
+    if let Some(leave) = leave {
+        k.ir.br(leave);
+        k.ir.at_end(leave);
+    }
+    Ok(())
+}
+
+/// The coordinates of a thread's points; `hidden` from the optimizer, they are computed anew and not kept from the last time.
+pub(crate) fn coordinates(k: &KernelBuilder<'_>, tiling: &Tiling, hidden: bool) -> Result<Vec<Coordinate>> {
+    let ir = k.ir;
+    let mut out = Vec::new();
+    for ((d, g), b) in tiling.dims.iter().zip(&k.kernel.grid).zip(&k.kernel.block) {
+        let (Some(block), Some(thread)) = (k.emit.names.get(&g.param), k.emit.names.get(&b.param)) else {
+            return internal("a tile without coordinates");
+        };
+        let tile = i64::from(b.size * d.points);
+        let hide = |v: LLVMValueRef| if hidden { k.opaque(v) } else { v };
+        let start = hide(ir.mul(*block, ir.int(tile)));
+        let max = k.emit.emit_int(&crate::affine::expr::pw_aff_expr(
+            &d.max,
+            Some(&k.kernel.context.clone().params()?),
+        )?)?;
+        let first = hide(ir.mul(*thread, ir.int(d.vector.into())));
+        let min = k.emit.emit_int(&crate::affine::expr::pw_aff_expr(
+            &d.min,
+            Some(&k.kernel.context.clone().params()?),
+        )?)?;
+        let end = ir.add(start, ir.int(tile - 1));
+        let full = ir.and(ir.icmp(LLVMIntSLE, min, start), ir.icmp(LLVMIntSLE, end, max));
+        let mut c =
+            Coordinate { local: vec![], steps: vec![], plain: vec![], value: vec![], inside: vec![], full };
+        for p in 0..d.points {
+            let step = p / d.vector * d.vector * b.size + p % d.vector;
+            let local = ir.add(first, ir.int(step.into()));
+            let v = match tiling.unrolled {
+                true => k.emit.beside(ir.add(start, first), step.into()),
+                false => ir.add(start, local),
+            };
+            let above = ir.icmp(LLVMIntSLE, min, v);
+            let below = ir.icmp(LLVMIntSLE, v, max);
+            c.local.push(local);
+            c.steps.push(step);
+            c.plain.push(v);
+            c.value.push(ir.select(below, ir.select(above, v, min), max));
+            c.inside.push(ir.and(above, below));
+        }
+        out.push(c);
+    }
+    Ok(out)
+}

@@ -1,0 +1,219 @@
+//! The state while the points of a thread are emitted, and where the elements are that they access.
+
+use crate::affine::expr::ExprEmitter;
+use crate::ir::error::{Result, internal};
+use crate::ir::intrinsics::SHARED;
+use crate::ir::types::{VECTOR_BYTES, llvm_elem, type_of};
+use crate::kernel::grid::helper;
+use crate::tiled::places;
+use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl::AstExpr;
+use pollyrs_schedule::Tiling;
+use pollyrs_scop::{ArrayId, StmtId};
+use std::collections::BTreeMap;
+
+/// One dimension of the points of a thread, by number.
+pub(crate) struct Coordinate {
+    /// Counted from the tile's start.
+    pub(crate) local: Vec<LLVMValueRef>,
+    /// How far that is from the first point's.
+    pub(crate) steps: Vec<u32>,
+    /// Of the point itself.
+    pub(crate) plain: Vec<LLVMValueRef>,
+    /// In the box.
+    pub(crate) value: Vec<LLVMValueRef>,
+    /// Whether the point itself is in the box.
+    pub(crate) inside: Vec<LLVMValueRef>,
+    /// Whether the whole tile is in the box.
+    pub(crate) full: LLVMValueRef,
+}
+
+/// A subscript in a buffer, counted from the buffer's first one.
+pub(crate) enum Local<'c> {
+    /// That of a point, by its number along a dimension.
+    Point(&'c Coordinate, usize),
+    Value(LLVMValueRef),
+}
+
+impl Local<'_> {
+    pub(crate) fn value(&self) -> LLVMValueRef {
+        match self {
+            Local::Point(c, p) => c.local[*p],
+            Local::Value(v) => *v,
+        }
+    }
+}
+
+/// A buffer in force.
+pub(crate) struct Buffer {
+    pub(crate) panel: usize,
+    pub(crate) group: usize,
+    /// Where it starts in shared memory, in bytes.
+    pub(crate) start: LLVMValueRef,
+    /// The smallest subscripts in it.
+    pub(crate) lower: Vec<LLVMValueRef>,
+}
+
+/// An element of a buffer, as a key: the block of the load, the buffer, and by dimension the number of a point or a value.
+pub(crate) type Element = (usize, usize, Vec<(bool, usize)>);
+
+/// The state while the points of a thread are emitted.
+pub(crate) struct Tiled<'a> {
+    pub(crate) tiling: &'a Tiling,
+    pub(crate) coordinates: Vec<Coordinate>,
+    /// An array with a cell for each point.
+    pub(crate) cells: BTreeMap<ArrayId, LLVMValueRef>,
+    /// The number of the point along each dimension.
+    pub(crate) point: Vec<usize>,
+    pub(crate) buffers: Vec<Buffer>,
+    /// Where the elements of the buffers in force are, if chunks fill them.
+    pub(crate) places: Option<places::Places>,
+    /// What was loaded from the buffers in force, so that all points that use an element share one load.
+    pub(crate) loaded: BTreeMap<Element, LLVMValueRef>,
+    pub shared_bytes: u32,
+    /// What of it is needed without operations of warps.
+    pub plain_shared_bytes: u32,
+    /// Whether operations of warps are in the code.
+    pub products: bool,
+    /// Whether the code being emitted runs in threads with points only.
+    pub(crate) apart: bool,
+    /// By statement: where its instances exist.
+    pub(crate) guards: BTreeMap<StmtId, AstExpr>,
+    /// Whether guards are known to hold.
+    pub(crate) unguarded: bool,
+    /// Registers keep their old value where this is false.
+    pub keep: Option<LLVMValueRef>,
+    /// The arguments of the copy that filled the buffers in force.
+    pub(crate) args: Vec<LLVMValueRef>,
+    /// Whether the code is that of threads all of whose points are in the box ([`Tiling::unrolled`]).
+    pub(crate) whole: bool,
+}
+
+impl Tiled<'_> {
+    /// What is asked for next of the buffers in force is of fragments, or is not.
+    pub(crate) fn of_fragments(&mut self, yes: bool) {
+        if let Some(places) = &mut self.places {
+            places.fragments = yes;
+        }
+    }
+}
+
+pub(crate) const COPY: &str = "_copy";
+
+/// All points of a thread, the last dimension fastest.
+pub(crate) fn points(tiling: &Tiling) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for d in &tiling.dims {
+        all = all
+            .into_iter()
+            .flat_map(|p: Vec<usize>| (0..d.points as usize).map(move |i| [p.as_slice(), &[i]].concat()))
+            .collect();
+    }
+    all
+}
+
+pub(crate) fn state<'k, 'a>(k: &'k mut KernelBuilder<'a>) -> Result<&'k mut Tiled<'a>> {
+    match &mut k.storage {
+        Some(t) => Ok(t),
+        None => internal("no tiling"),
+    }
+}
+
+/// `emit` with the coordinates of a point.
+pub(crate) fn at_point<'e>(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'e>,
+    point: &[usize],
+) -> Result<ExprEmitter<'e>> {
+    let t = state(k)?;
+    t.point = point.to_vec();
+    let mut emit = emit.clone();
+    for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
+        emit.names
+            .insert(d.param.clone(), if t.whole && c.plain.len() > 1 { c.plain[*p] } else { c.value[*p] });
+    }
+    Ok(emit)
+}
+
+/// The register of the current point for an array, if it has one.
+pub(crate) fn register(k: &KernelBuilder<'_>, id: ArrayId) -> Result<Option<LLVMValueRef>> {
+    let Some(t) = &k.storage else { return Ok(None) };
+    let Some(base) = t.cells.get(&id) else { return Ok(None) };
+    let number = t.point.iter().zip(&t.tiling.dims).fold(0, |n, (p, d)| n * d.points as usize + p);
+    let ty = llvm_elem(k.ir, k.scop.array(id).elem);
+    Ok(Some(k.ir.element(ty, *base, k.ir.int(number as i64))))
+}
+
+/// The value in shared memory that an access of the current point reads; `None` if it reads the array. `subscript` gives the value of a
+/// subscript.
+pub(crate) fn shared(
+    k: &mut KernelBuilder<'_>,
+    statement: StmtId,
+    access: usize,
+    ty: LLVMTypeRef,
+    subscript: impl Fn(usize) -> Result<LLVMValueRef>,
+) -> Result<Option<LLVMValueRef>> {
+    let Some(t) = &k.storage else { return Ok(None) };
+    let groups = t.buffers.iter().map(|b| &t.tiling.panels[b.panel].groups[b.group]);
+    let Some(at) = groups.into_iter().position(|g| g.accesses.contains(&(statement, access))) else {
+        return Ok(None);
+    };
+    let b = &t.buffers[at];
+    let g = &t.tiling.panels[b.panel].groups[b.group];
+    let ir = k.ir;
+    let subscripts = (0..g.size.len())
+        .map(|d| if g.along[d].is_some() { Ok(None) } else { subscript(d).map(Some) })
+        .collect::<Result<Vec<_>>>()?;
+    let place = g.along.iter().zip(&subscripts).map(|(m, s)| match (m, s) {
+        (Some(m), _) => (true, t.point[*m]),
+        (None, s) => (false, s.map_or(0, |s| s as usize)),
+    });
+    let key = (ir.block() as usize, at, place.collect());
+    if let Some(v) = t.loaded.get(&key).filter(|v| type_of(**v) == ty) {
+        return Ok(Some(*v));
+    }
+    let bytes = k.scop.array(g.array).elem.bytes();
+    let mut locals = Vec::new();
+    for (d, s) in subscripts.iter().enumerate() {
+        locals.push(match (g.along[d], s) {
+            (Some(m), _) => Local::Point(&t.coordinates[m], t.point[m]),
+            (None, Some(s)) => Local::Value(ir.sub(*s, b.lower[d])),
+            (None, None) => return internal("a subscript that nothing gives"),
+        });
+    }
+    let offset = match &t.places {
+        Some(places) => places.offset(ir, b.group, &locals),
+        None => (locals.iter().zip(g.strides()))
+            .fold(ir.int(0), |sum, (l, stride)| ir.add(sum, ir.mul(l.value(), ir.int(stride.into())))),
+    };
+    // Whole vectors of points start at multiples of them, rows at multiples of 16 bytes. (The columns of fragments are no points.)
+    let mut align = bytes;
+    if t.places.is_none()
+        && let Some(fast) = g.order.last()
+        && let Some(m) = g.along[*fast]
+        && !t.coordinates[m].plain.is_empty()
+        && t.tiling.dims[m].vector * bytes >= VECTOR_BYTES
+        && ((g.size[*fast] + g.padding) * bytes).is_multiple_of(VECTOR_BYTES)
+        && (t.point[m] as u32 * bytes).is_multiple_of(VECTOR_BYTES)
+    {
+        align = VECTOR_BYTES;
+    }
+    let base = ir.byte_offset(k.abstract_call(SHARED, ir.ptr_type()), b.start);
+    let v = ir.load_aligned(ty, ir.element(llvm_elem(ir, k.scop.array(g.array).elem), base, offset), align);
+    state(k)?.loaded.insert(key, v);
+    Ok(Some(v))
+}
+
+/// Whether the thread has points, where some only help.
+pub(crate) fn computes(k: &KernelBuilder<'_>, tiling: &Tiling) -> Result<Option<LLVMValueRef>> {
+    if tiling.helpers <= 1 {
+        return Ok(None);
+    }
+    let ir = k.ir;
+    let helper = helper(k)?;
+    Ok(Some(ir.icmp(LLVMIntEQ, helper, ir.int32(0))))
+}
+
+/// The state while the kernel is built; the storage is there once coordinates are.
+pub(crate) type KernelBuilder<'a> = crate::kernel::builder::KernelBuilder<'a, Option<Tiled<'a>>>;

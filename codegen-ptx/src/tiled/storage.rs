@@ -1,0 +1,29 @@
+//! Where the elements are that a point's statements access: registers of the point, buffers of shared memory, or their arrays' memory.
+
+use crate::ir::error::Result;
+use crate::kernel::storage::{Element, SharedMemory, Storage};
+use crate::tiled::guard::kept;
+use crate::tiled::state::{KernelBuilder, Tiled, register, shared};
+use inkwell::llvm_sys::prelude::*;
+
+impl<'a> Storage<'a> for Option<Tiled<'a>> {
+    fn loaded(k: &mut KernelBuilder<'a>, e: &Element<'_>, ty: LLVMTypeRef) -> Result<Option<LLVMValueRef>> {
+        shared(k, e.statement, e.access, ty, e.subscript)
+    }
+
+    fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<LLVMValueRef>> {
+        register(k, e.array)
+    }
+
+    fn kept(k: &KernelBuilder<'a>, v: LLVMValueRef, cell: LLVMValueRef, align: u32) -> LLVMValueRef {
+        kept(k, v, cell, align)
+    }
+
+    fn shared_memory(&self) -> SharedMemory {
+        self.as_ref().map_or_else(SharedMemory::default, |t| SharedMemory {
+            bytes: t.shared_bytes,
+            plain_bytes: t.plain_shared_bytes,
+            products: t.products,
+        })
+    }
+}
