@@ -71,9 +71,14 @@ def everyday():
                       must_offload=frozenset(lists), kernels=kernels)
 
 
+def program(name):
+    """The file of one of test/programs."""
+    return next((HERE.parent / "programs").rglob(name))
+
+
 def programs():
-    """The programs of test/programs."""
-    for source in sorted((HERE.parent / "programs").iterdir()):
+    """The programs of test/programs, by name; no two have the same."""
+    for source in sorted((HERE.parent / "programs").rglob("*"), key=lambda path: path.name):
         if source.suffix not in {".c", ".cpp", ".f90", ".rs"}:
             continue
         if source.suffix == ".rs" and not toolchain.rustc_with_plugins():

@@ -29,7 +29,7 @@ def sources(only):
     table = json.loads((toolchain.ROOT / "bench" / "sets" / "algorithms.json").read_text(encoding="utf-8"))["programs"]
     for entry in table:
         yield f"algorithms/{entry['name']}", [toolchain.ROOT / "bench" / "algorithms" / entry["source"], "-DFORM=vla", "-DTYPE=double"]
-    for path in sorted((toolchain.ROOT / "test" / "programs").glob("*.c")):
+    for path in sorted((toolchain.ROOT / "test" / "programs").rglob("*.c")):
         yield f"programs/{path.name}", [path, "-I", toolchain.EXAMPLES]
 
 

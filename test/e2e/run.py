@@ -474,7 +474,7 @@ def tools(_options):
                               "  for (int i = 0; i < n; i++)\n    a[i] *= 2;\n}\n", encoding="utf-8")
     for source, texts in {
         work / "a.c": ["2 loop nests, 1 offloaded", "not offloaded", "[PRS106]", "    3 | \ta[p[i]] = 0;", "| \t        ^", "= help: "],
-        toolchain.ROOT / "test" / "programs" / "templates.cpp": ["offloaded"],
+        cases.program("templates.cpp"): ["offloaded"],
         toolchain.EXAMPLES / "heat.f90": ["heat.f90: ", "  10  ", "offloaded"],
     }.items():
         command = [toolchain.DRIVER, "report", source, "-I", toolchain.EXAMPLES]

@@ -5,7 +5,7 @@
 // ARGS: 4 3 50
 // OFFLOAD: yes
 // KERNELS: smooth with_halo lambda behind
-#include "values.hpp"
+#include "../cxx/values.hpp"
 #include <utility>
 
 class Field {

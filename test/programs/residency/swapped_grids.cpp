@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "values.hpp"
+#include "../cxx/values.hpp"
 
 template <class T> struct Grid {
   std::size_t rows, columns;
