@@ -16,7 +16,7 @@
 //! - The results are those of IEEE 754, bit for bit. For the operands that the test lets pass, of magnitude `2^-60` to `2^60` (doubles:
 //!   `2^-480` to `2^480`), they come from the very instructions that ptxas (12.9, sm_90) takes itself for operands that its own test lets pass,
 //!   seeds included (Markstein's method: an approximate reciprocal, Newton steps, a quotient and its exact remainder). All intermediate values
-//!   are normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never pass. `test/programs/stencil_quotients.c`
+//!   are normal numbers there: scaling by powers of two scales them exactly. Zeros, infinities and NaNs never pass. `test/programs/stencils/stencil_quotients.c`
 //!   has operands on both sides of the test.
 //! - A quotient by a root takes the reciprocal that the root's own steps have found, `R`, instead of another seed. Markstein's method is right if the reciprocal of the root `b` after
 //!   its last step is the number next to `1/b`. That step's is `R(1 + e)`, rounded, with `e = 1 - bR`, that is `(1 - e^2)/b`: another number only if `1/b` is above the middle of two
@@ -24,7 +24,7 @@
 //!   that leaves `BM = 2^106 - c` with `c < 4`, which few integers `B` of 53 bits fulfil: 33, found by factoring. With the operands that have such roots, and those with `c` up to 32, in all binades that pass,
 //!   the device's reciprocals are right but for `B = 2^53 - 1`. Roots whose lower words are all ones are unusual, therefore. *Floats*: one unit is added to `R`; of all operands that pass the device's
 //!   reciprocals are right but for 22 in each two binades, with which the quotients of all 2^23 mantissas are right (without the unit four, of which a root of ones has wrong quotients).
-//!   `test/programs/root_quotients.c` divides by such roots.
+//!   `test/programs/numbers/root_quotients.c` divides by such roots.
 //! - On the host the abstract functions are the exact operations.
 //! - Operations that the program's flags allow to be approximate stay as they are.
 
