@@ -71,7 +71,7 @@ bool membersOf(AllocaInst &Descriptor, CallInst &Call, const DominatorTree &DT, 
       if (isa<GetElementPtrInst>(I)) {
         Work.push_back(I);
       } else if (auto *Store = dyn_cast<StoreInst>(I)) {
-        APInt Offset(64, 0);
+        APInt Offset(DL.getIndexTypeSizeInBits(Descriptor.getType()), 0);
         if (Store->getValueOperand() == At || !Store->isSimple() || !DT.dominates(Store, &Call) ||
             Store->getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, true) != &Descriptor ||
             !Members.insert({Offset.getZExtValue(), Store->getValueOperand()}).second)
@@ -125,6 +125,7 @@ struct Ahead {
   const SmallPtrSetImpl<Instruction *> &Assignments;
   Instruction *At;
   DenseMap<Value *, Value *> Known;
+  DenseMap<Value *, bool> Asked;
 
   bool isKept(LoadInst &Load) {
     MemoryLocation Place = MemoryLocation::get(&Load);
@@ -138,7 +139,12 @@ struct Ahead {
   bool can(Value *V) {
     if (L.isLoopInvariant(V))
       return true;
-    auto *I = cast<Instruction>(V);
+    auto [It, New] = Asked.try_emplace(V, false);
+    return New ? Asked[V] = isPlain(*cast<Instruction>(V)) : It->second;
+  }
+
+  bool isPlain(Instruction &Of) {
+    auto *I = &Of;
     auto *Load = dyn_cast<LoadInst>(I);
     bool Plain = isa<CastInst>(I) || isa<SelectInst>(I) || isa<ICmpInst>(I) || isa<GetElementPtrInst>(I) ||
                  (isa<BinaryOperator>(I) && !I->isIntDivRem());
@@ -257,7 +263,7 @@ void replaceLoads(Value *Of, Value *By, Loop &L, Ahead &Values) {
     return;
   const DataLayout &DL = First->getDataLayout();
   auto PlaceOf = [&](LoadInst &Load) {
-    APInt Offset(64, 0);
+    APInt Offset(DL.getIndexTypeSizeInBits(Load.getPointerOperandType()), 0);
     const Value *Base = Load.getPointerOperand()->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
     return std::pair(Base, Offset);
   };
@@ -284,7 +290,7 @@ bool assign(Loop &L, Function &F, Session &S) {
           All.push_back(A);
           Calls.insert(Call);
         }
-  Ahead Values{L, AA, Calls, Preheader->getTerminator(), DenseMap<Value *, Value *>()};
+  Ahead Values{L, AA, Calls, Preheader->getTerminator(), DenseMap<Value *, Value *>(), DenseMap<Value *, bool>()};
   erase_if(All, [&](Assignment &A) {
     auto Can = [&](Value *V) { return Values.can(V); };
     return !Can(A.Call->getArgOperand(0)) || !Can(A.From) || !all_of(A.Extents, Can) || !all_of(A.Strides, Can) || !tagOf(L, A.Element);

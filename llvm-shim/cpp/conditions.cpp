@@ -391,12 +391,16 @@ bool joinBranches(BasicBlock &Head, Context &C) {
   return false;
 }
 
+// Values that are looked through for a selection.
+constexpr unsigned MaxVisited = 256;
+
 // A selection by data that the address `P` is computed with, in the same block, and the instructions from there to `P`, last one first.
-SelectInst *selectionOf(Value *P, const Loop &L, ScalarEvolution &SE, SmallVectorImpl<Instruction *> &Way) {
+SelectInst *selectionOf(Value *P, const Loop &L, ScalarEvolution &SE, SmallVectorImpl<Instruction *> &Way, unsigned &Left) {
   constexpr unsigned Longest = 8;
   auto *I = dyn_cast<Instruction>(P);
-  if (!I || !L.contains(I) || Way.size() == Longest)
+  if (!I || !L.contains(I) || Way.size() == Longest || !Left)
     return nullptr;
+  --Left;
   if (auto *Select = dyn_cast<SelectInst>(I))
     if (Select->getCondition()->getType()->isIntegerTy(1) && pollyrs::dependsOnData(Select->getCondition(), *L.getOutermostLoop(), SE))
       return Select;
@@ -412,7 +416,7 @@ SelectInst *selectionOf(Value *P, const Loop &L, ScalarEvolution &SE, SmallVecto
     return nullptr;
   Way.push_back(I);
   for (Value *Op : I->operands())
-    if (SelectInst *Select = selectionOf(Op, L, SE, Way))
+    if (SelectInst *Select = selectionOf(Op, L, SE, Way, Left))
       return Select;
   Way.pop_back();
   return nullptr;
@@ -425,7 +429,8 @@ bool divideAccess(Instruction &Access, LoopInfo &LI, ScalarEvolution &SE) {
   if (!Pointer || !L || Access.isVolatile() || Access.isAtomic())
     return false;
   SmallVector<Instruction *, 8> Way;
-  SelectInst *Select = selectionOf(Pointer, *L, SE, Way);
+  unsigned Left = MaxVisited;
+  SelectInst *Select = selectionOf(Pointer, *L, SE, Way, Left);
   if (!Select)
     return false;
   Instruction *Then = nullptr, *Else = nullptr;
@@ -477,7 +482,7 @@ PHINode *joinOf(Value *P, Instruction &Access, SmallVectorImpl<Instruction *> &W
 }
 
 // `if (c) f = *p; else f = *q;` of which LLVM made one load behind the branches: loads in the branches again.
-bool divideJoined(LoadInst &Access, LoopInfo &LI, DominatorTree &DT) {
+bool divideJoined(LoadInst &Access, LoopInfo &LI) {
   BasicBlock *Block = Access.getParent();
   const Loop *L = LI.getLoopFor(Block);
   SmallVector<Instruction *, 8> Way;
@@ -492,9 +497,10 @@ bool divideJoined(LoadInst &Access, LoopInfo &LI, DominatorTree &DT) {
   SmallVector<BasicBlock *, 4> Before(predecessors(Block));
   if (any_of(Before, [&](BasicBlock *From) { return !isa<BranchInst>(From->getTerminator()) || count(Before, From) > 1 || !L->contains(From); }))
     return false;
+  // (Without the analyses, which are made again: for their sake it would divide other edges as well.)
   for (BasicBlock *&From : Before)
     if (!From->getUniqueSuccessor())
-      From = SplitEdge(From, Block, &DT, &LI);
+      From = SplitEdge(From, Block);
   auto *Joined = PHINode::Create(Access.getType(), Before.size(), "", Block->begin());
   for (BasicBlock *End : Before) {
     ValueToValueMapTy Map;
@@ -533,13 +539,12 @@ extern "C" {
 bool prs_divide_accesses(Session *S, LLVMValueRef FRef, unsigned Limit) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
-  for (bool Again = true; Again && Limit;) {
+  for (bool Again = true; Again && Limit && S->work(F);) {
     Again = false;
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
     ScalarEvolution &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
-    DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
     for (Instruction &I : instructions(F)) {
-      if (!divideAccess(I, LI, SE) && !(isa<LoadInst>(I) && divideJoined(cast<LoadInst>(I), LI, DT)))
+      if (!divideAccess(I, LI, SE) && !(isa<LoadInst>(I) && divideJoined(cast<LoadInst>(I), LI)))
         continue;
       Changed = Again = true;
       --Limit;
@@ -553,13 +558,20 @@ bool prs_divide_accesses(Session *S, LLVMValueRef FRef, unsigned Limit) {
 bool prs_flatten_conditions(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
-  for (bool Again = true; Again;) {
+  for (bool Again = true; Again && S->work(F);) {
     Again = false;
+    DenseMap<const Loop *, bool> Stops;
     Context C{S->FAM.getResult<LoopAnalysis>(F), S->FAM.getResult<DominatorTreeAnalysis>(F),
               S->FAM.getResult<PostDominatorTreeAnalysis>(F), S->FAM.getResult<ScalarEvolutionAnalysis>(F)};
     for (BasicBlock &BB : F) {
       const Loop *L = C.LI.getLoopFor(&BB);
-      if (!L || mayStop(*L) || (!flatten(BB, C) && !joinBranches(BB, C)))
+      if (!L)
+        continue;
+      if (auto [It, New] = Stops.try_emplace(L, false); New && !S->work(*L))
+        return Changed;
+      else if (New)
+        It->second = mayStop(*L);
+      if (Stops.lookup(L) || (!flatten(BB, C) && !joinBranches(BB, C)))
         continue;
       Changed = Again = true;
       S->FAM.invalidate(F, PreservedAnalyses::none());

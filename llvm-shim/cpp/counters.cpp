@@ -2,6 +2,7 @@
 
 #include "shim.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -167,6 +168,9 @@ extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
       auto *V = dyn_cast<Instruction>(P.getIncomingValueForBlock(L->getLoopLatch()));
       if (!V || V == &P || !SE.isSCEVable(P.getType()) || isa<SCEVAddRecExpr>(SE.getSCEV(&P)) || !DT.dominates(P.getParent(), V->getParent()))
         continue;
+      // (A block that only hands exceptions on has no room.)
+      if (isa<PHINode>(V) && V->getParent()->getFirstInsertionPt() == V->getParent()->end())
+        continue;
       Advance A(*L, SE, DT, LI);
       Value *Distance = A.distance(V, P, nullptr, false, MaxDepth);
       if (!Distance || !A.Inner)
@@ -236,6 +240,20 @@ extern "C" bool prs_count_chunks(Session *S, LLVMValueRef FRef) {
   return Changed;
 }
 
+// Whether `V` is computed in the block of `P` from that.
+static bool isComputedFrom(Value *V, PHINode &P) {
+  SmallSetVector<Value *, 8> Work;
+  Work.insert(V);
+  for (unsigned N = 0; N != Work.size(); ++N)
+    if (auto *I = dyn_cast<Instruction>(Work[N]); I && I->getParent() == P.getParent() && !isa<PHINode>(I))
+      for (Value *Op : I->operands()) {
+        if (Op == &P)
+          return true;
+        Work.insert(Op);
+      }
+  return false;
+}
+
 // What outermost loops leave in pointers (`return result;` of std::transform) is computed behind them.
 extern "C" bool prs_rewrite_exit_values(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
@@ -245,7 +263,7 @@ extern "C" bool prs_rewrite_exit_values(Session *S, LLVMValueRef FRef) {
   bool Changed = false;
   for (Loop *L : LI) {
     BasicBlock *Exit = L->getUniqueExitBlock();
-    if (!Exit)
+    if (!Exit || Exit->getFirstInsertionPt() == Exit->end())
       continue;
     for (PHINode &P : make_early_inc_range(Exit->phis())) {
       if (P.getNumIncomingValues() != 1 || L->isLoopInvariant(P.getIncomingValue(0)) || !SE.isSCEVable(P.getType()))
@@ -258,6 +276,9 @@ extern "C" bool prs_rewrite_exit_values(Session *S, LLVMValueRef FRef) {
       if (isa<SCEVCouldNotCompute>(Last) || !SE.isLoopInvariant(Last, L) || !Expander.isSafeToExpandAt(Last, &*At))
         continue;
       Value *V = Expander.expandCodeFor(Last, P.getType(), At);
+      // The expander takes a value that is there already, and the PHI is one.
+      if (V == &P || isComputedFrom(V, P))
+        continue;
       SE.forgetValue(&P);
       P.replaceAllUsesWith(V);
       P.eraseFromParent();

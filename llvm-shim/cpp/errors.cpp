@@ -13,9 +13,20 @@
 using namespace llvm;
 using pollyrs::Session;
 
+// Whether a value of the block is used elsewhere, but for PHIs of the blocks behind it, which get what a copy of the block computes.
+static bool hasLiveOuts(const BasicBlock &BB) {
+  return any_of(BB, [&](const Instruction &I) {
+    return any_of(I.uses(), [&](const Use &U) {
+      auto *User = cast<Instruction>(U.getUser());
+      auto *PHI = dyn_cast<PHINode>(User);
+      return User->getParent() != &BB && !(PHI && PHI->getIncomingBlock(U) == &BB);
+    });
+  });
+}
+
 // A block that ends the program or the function by other means than its terminator.
 static bool isErrorBlock(const BasicBlock &BB) {
-  if (BB.isEHPad() || BB.hasAddressTaken() || BB.size() > 16)
+  if (BB.isEHPad() || BB.hasAddressTaken() || BB.size() > 16 || (!BB.getSinglePredecessor() && hasLiveOuts(BB)))
     return false;
   // A call that only returns by an exception, for which the function has something to clean up.
   if (auto *Call = dyn_cast_or_null<InvokeInst>(BB.getTerminator()))

@@ -220,7 +220,7 @@ void addWord(SmallVectorImpl<Related> &Groups, Word &&Of, const DataLayout &DL) 
   Groups = std::move(Rest);
 }
 
-bool splitWords(Function &F, LoopInfo &LI, const DataLayout &DL) {
+bool splitWords(Session &S, Function &F, LoopInfo &LI, const DataLayout &DL) {
   MapVector<Loop *, SmallVector<Related, 4>> Loops;
   for (Instruction &I : instructions(F))
     if (Loop *L = LI.getLoopFor(I.getParent()))
@@ -229,6 +229,8 @@ bool splitWords(Function &F, LoopInfo &LI, const DataLayout &DL) {
   bool Changed = false;
   for (auto &[L, Groups] : Loops)
     for (Related &Group : Groups) {
+      if (!S.work(F.getInstructionCount()))
+        return Changed;
       Fields All = fieldsOf(F, Group.Pointers, sizeof(uint64_t), DL, Group.Copying);
       if (All.size() < 2)
         continue;
@@ -247,12 +249,14 @@ using Cycle = SmallSetVector<PHINode *, 4>;
 // The PHIs of the header that `PHI` passes its place on to, if all of them are such; empty if not.
 Cycle cycleOf(PHINode &PHI, const Loop &L) {
   Cycle Found;
-  for (PHINode *At = &PHI; Found.insert(At);) {
+  PHINode *At = &PHI;
+  while (Found.insert(At)) {
     At = dyn_cast<PHINode>(At->getIncomingValueForBlock(L.getLoopLatch()));
     if (!At || At->getParent() != L.getHeader() || Found.size() > MaxCycle)
       return {};
   }
-  return Found.size() > 1 && PHI.getIncomingValueForBlock(L.getLoopLatch()) != &PHI ? Found : Cycle();
+  // (One that only leads to a cycle belongs to none.)
+  return Found.size() > 1 && At == &PHI ? Found : Cycle();
 }
 
 // `if (sizes that change places are equal) L, in which they are one value; else a copy of L, which stays on the host;`
@@ -324,8 +328,10 @@ extern "C" bool prs_split_structures(Session *S, LLVMValueRef FRef) {
       continue;
     Groups[{L, Length->getZExtValue()}].push_back(Copy);
   }
-  bool Changed = splitWords(F, LI, DL);
+  bool Changed = splitWords(*S, F, LI, DL);
   for (auto &[Key, Copies] : Groups) {
+    if (!S->work(F.getInstructionCount()))
+      break;
     SmallVector<Value *, 8> Places;
     for (MemCpyInst *Copy : Copies)
       Places.append({Copy->getRawDest(), Copy->getRawSource()});

@@ -41,13 +41,13 @@ static bool canInline(Session &S, CallBase &Call, const Function &Caller, const 
   Function *Callee = Call.getCalledFunction();
   if (!Callee || Callee->isIntrinsic() || Callee->isDeclaration() || Callee->isInterposable())
     return false;
-  if (Callee == &Caller || Callee == Original || Callee->isVarArg())
+  if (Callee == &Caller || Callee == Original || Callee->isVarArg() || Callee->isPresplitCoroutine() || Call.isMustTailCall())
     return false;
   if (Call.isNoInline() || Callee->hasFnAttribute(Attribute::NoInline) || Callee->hasOptNone())
     return false;
   if (Call.getFunctionType() != Callee->getFunctionType() || Call.getCallingConv() != Callee->getCallingConv())
     return false;
-  if (sizeOf(*Callee) > MaxInstructions || callsItself(*Callee))
+  if (!S.work(3 * uint64_t(Callee->getInstructionCount())) || sizeOf(*Callee) > MaxInstructions || callsItself(*Callee))
     return false;
   if (!AttributeFuncs::areInlineCompatible(Caller, *Callee))
     return false;

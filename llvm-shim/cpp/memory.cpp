@@ -71,6 +71,8 @@ static const SCEV *quotient(const SCEV *A, const SCEV *B, ScalarEvolution &SE) {
   return SE.getMulExpr(Of, SCEV::FlagNUW);
 }
 
+static constexpr size_t MaxDimensions = 8;
+
 // How often each of the loops runs that go through rows of `Pointers`' arrays, as other accesses have them, outermost first; one loop where they have none.
 static SmallVector<const SCEV *, 4> rowsOf(MemIntrinsic &MI, unsigned Bytes, ScalarEvolution &SE, ArrayRef<const Value *> Pointers) {
   SmallVector<const SCEV *, 4> Counts;
@@ -95,6 +97,8 @@ static SmallVector<const SCEV *, 4> rowsOf(MemIntrinsic &MI, unsigned Bytes, Sca
     if (!Count)
       return {};
     Counts.push_back(Count);
+    if (Counts.size() > MaxDimensions)
+      return {};
     if (!Largest)
       return Counts;
     Rest = Largest;
@@ -224,6 +228,8 @@ extern "C" bool prs_expand_memory_intrinsics(Session *S, LLVMValueRef FRef) {
     if (auto *MI = dyn_cast<MemIntrinsic>(&I))
       Found.push_back(MI);
   for (MemIntrinsic *MI : Found) {
+    if (!S->work(F))
+      break;
     // The analyses are of the function before the previous expansion.
     if (expandIntrinsic(*MI, S->FAM.getResult<ScalarEvolutionAnalysis>(F), S->FAM.getResult<AAManager>(F),
                         S->FAM.getResult<LoopAnalysis>(F))) {

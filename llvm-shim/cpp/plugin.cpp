@@ -28,6 +28,7 @@ const OptionText Options[] = {
     {"disable", nullptr, "Leave every module as it is"},
     {"only-function", "name", "Consider this function only"},
     {"verbose", nullptr, "Tell on standard error what happens to each function"},
+    {"verify", nullptr, "For tests of the plugin: check each working copy behind each step that rewrites it"},
     {"strategy", "auto|original|isl|streaming|hybrid|diamond|split", "Where the schedule comes from (default: auto); streaming: several time steps of a stencil a launch; hybrid, diamond, split: time tiles"},
     {"stencil-shape", "TYxTXxCYxCXxL", "Of a stencil: threads along y and x, columns of each, and 2 to keep steps apart (default: by its model)"},
     {"fuse-steps", "n", "Time iterations of a stencil in one launch (default: chosen by its size)"},

@@ -381,16 +381,19 @@ static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
 }
 
 // One load of one loop, outermost loops first.
-static bool hoistAnyLoad(Function &F, Aliases &AA, DominatorTree &DT, LoopInfo &LI, Hoisting How, bool &Changed) {
+static bool hoistAnyLoad(Session &S, Aliases &AA, DominatorTree &DT, LoopInfo &LI, Hoisting How, bool &Changed) {
   bool Together = How == Hoisting::Together;
   for (Loop *L : LI.getLoopsInPreorder()) {
     if (!L->getLoopPreheader() || (Together && L->getParentLoop()))
       continue;
     for (BasicBlock *BB : L->blocks())
       for (Instruction &I : *BB)
-        if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load))
+        if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load)) {
+          if (!S.work(*L))
+            return false;
           if (hoistLoad(*Load, *L, AA, DT, LI, Together, Changed))
             return true;
+        }
   }
   if (How != Hoisting::Peeking)
     return false;
@@ -398,7 +401,7 @@ static bool hoistAnyLoad(Function &F, Aliases &AA, DominatorTree &DT, LoopInfo &
     if (L->getLoopPreheader() && isDeep(*L))
       for (BasicBlock *BB : L->blocks())
         for (Instruction &I : *BB)
-          if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load) && peekAtLoad(*Load, *L, AA, Changed))
+          if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load) && S.work(*L) && peekAtLoad(*Load, *L, AA, Changed))
             return true;
   return false;
 }
@@ -422,11 +425,11 @@ bool prs_lower_switches(Session *S, LLVMValueRef FRef, uint32_t MaxCases) {
 bool prs_hoist_loads(Session *S, LLVMValueRef FRef, uint32_t MaxLoads, uint32_t How) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
-  for (uint32_t N = 0; N != MaxLoads; ++N) {
+  for (uint32_t N = 0; N != MaxLoads && S->work(F); ++N) {
     auto &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
     auto &LI = S->FAM.getResult<LoopAnalysis>(F);
     Aliases AA(S->FAM.getResult<AAManager>(F), DT, LI);
-    bool Again = hoistAnyLoad(F, AA, DT, LI, Hoisting(How), Changed);
+    bool Again = hoistAnyLoad(*S, AA, DT, LI, Hoisting(How), Changed);
     if (Changed)
       S->FAM.invalidate(F, PreservedAnalyses::none());
     if (!Again)

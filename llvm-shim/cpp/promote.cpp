@@ -160,6 +160,8 @@ bool separate(Loop &L, Function &F, Session &S) {
   if (L.getParentLoop() || !Before || !Exit || L.getNumBlocks() > MaxSeparated || !L.isSafeToClone())
     return false;
   MapVector<Place, Accesses> Found = placesOf(L, DL);
+  if (!S.work(L, Found.size() * Found.size() + 1))
+    return false;
   auto IsOther = [&](Value *Base, Instruction &I) {
     return any_of(Found, [&](auto &E) { return E.first.first != Base && E.second.Instructions.contains(&I); });
   };
@@ -249,7 +251,11 @@ bool promote(Loop &L, Function &F, Session &S, MapVector<Place, Accesses> Found)
   MemorySSAUpdater Updater(&MSSA);
   SmallVector<BasicBlock *, 4> Exits;
   L.getUniqueExitBlocks(Exits);
+  if (any_of(Exits, [](BasicBlock *Exit) { return Exit->getFirstInsertionPt() == Exit->end(); }))
+    return false;
   bool Changed = false;
+  if (!S.work(L, 2 * Found.size() + 1))
+    return false;
   // Before the first is a value: of values that change places alias analysis does not see where they come from.
   Found.remove_if([&](auto &Entry) {
     MemoryLocation Location = locationOf(Entry.second);
@@ -328,6 +334,8 @@ bool promoteUpdates(Loop &L, Function &F, Session &S) {
   if (any_of(Exits, [](BasicBlock *Exit) { return Exit->isEHPad(); }))
     return false;
   for (auto &Entry : Found) {
+    if (!S.work(L))
+      return false;
     Place P = Entry.first;
     Accesses &A = Entry.second;
     Type *T = getLoadStoreType(*A.Instructions.begin());

@@ -132,7 +132,7 @@ extern "C" void prs_simplify_regions(Session *S, LLVMValueRef FRef) {
   if (F.isDeclaration())
     return;
   // A round settles at least one block; nesting depth of regions bounds the rounds in practice.
-  for (size_t Round = 0, Limit = F.size() + 1; Round != Limit; ++Round) {
+  for (size_t Round = 0, Limit = F.size() + 1; Round != Limit && S->work(F); ++Round) {
     RegionInfo &RI = S->FAM.getResult<RegionInfoAnalysis>(F);
     DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);

@@ -131,6 +131,8 @@ bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE) {
     for (Instruction &I : *BB)
       if (auto *Call = dyn_cast<CallBase>(&I); Call && (Call->cannotDuplicate() || Call->isConvergent()))
         return false;
+  if (!L.isSafeToClone())
+    return false;
   unsigned Order = R.Order;
   // Of 64 bits, so that nothing wraps: no loop has as many iterations.
   IntegerType *Ty = Type::getInt64Ty(F.getContext());
@@ -445,7 +447,7 @@ extern "C" bool prs_equalise_sizes(Session *S, LLVMValueRef FRef) {
 extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxInstructions) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
-  for (bool Again = true; Again;) {
+  for (bool Again = true; Again && S->work(F);) {
     Again = false;
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
     for (Loop *L : LI.getLoopsInPreorder()) {

@@ -3,6 +3,7 @@
 #include "shim.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -89,7 +90,7 @@ uint64_t elementOf(Value &Row, const Loop &L, const DataLayout &DL) {
       Own = elementOf(*U, L, DL);
     else if (auto *PHI = dyn_cast<PHINode>(U); PHI && L.contains(PHI) && standsFor(*PHI, Row))
       Own = elementOf(*PHI, L, DL);
-    else if (getLoadStorePointerOperand(U) == &Row && getLoadStoreType(U)->isSized() && !getLoadStoreType(U)->isPointerTy())
+    else if (getLoadStorePointerOperand(U) == &Row && !getLoadStoreType(U)->isPointerTy() && !DL.getTypeStoreSize(getLoadStoreType(U)).isScalable())
       Own = DL.getTypeStoreSize(getLoadStoreType(U)).getFixedValue();
     if (!Own || (Bytes && Bytes != Own))
       return 0;
@@ -186,9 +187,13 @@ bool divide(Loop &L, Function &F, Session &S) {
             At.CreateGEP(ArrayType::get(At.getInt8Ty(), Unit), Row.first, At.CreateMul(Index, Row.second), "row"));
         Old.eraseFromParent();
       };
-      for (User *U : make_early_inc_range(Load->users()))
+      // (One may take the row from several blocks.)
+      SmallSetVector<PHINode *, 4> PHIs;
+      for (User *U : Load->users())
         if (auto *PHI = dyn_cast<PHINode>(U))
-          Replace(*PHI, PHI->getParent()->getFirstInsertionPt());
+          PHIs.insert(PHI);
+      for (PHINode *PHI : PHIs)
+        Replace(*PHI, PHI->getParent()->getFirstInsertionPt());
       Replace(*Load, Load->getIterator());
     }
   S.FAM.invalidate(F, PreservedAnalyses::none());
@@ -197,7 +202,7 @@ bool divide(Loop &L, Function &F, Session &S) {
 
 bool divideWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
   for (Loop *L : Loops)
-    if (!findStringMetadataForLoop(L, pollyrs::ApartMark) && (divide(*L, F, S) || divideWithin(L->getSubLoops(), F, S)))
+    if (S.work(*L) && !findStringMetadataForLoop(L, pollyrs::ApartMark) && (divide(*L, F, S) || divideWithin(L->getSubLoops(), F, S)))
       return true;
   return false;
 }
@@ -207,7 +212,7 @@ bool divideWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
 extern "C" bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
-  for (; Limit; --Limit) {
+  for (; Limit && S->work(F); --Limit) {
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
     SmallVector<Loop *, 8> Outermost(LI.begin(), LI.end());
     if (!divideWithin(Outermost, F, *S))

@@ -4,6 +4,7 @@
 
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/GlobalsModRef.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/CBindingWrapping.h"
@@ -27,6 +28,13 @@ Session::Session(Module &M) : M(M) {
   PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
   // Function analyses may look up cached module analyses only through this proxy.
   MAM.getResult<FunctionAnalysisManagerModuleProxy>(M);
+}
+
+bool Session::work(const Loop &L, uint64_t Times) {
+  uint64_t Size = 0;
+  for (const BasicBlock *BB : L.blocks())
+    Size += BB->size();
+  return work(Times * Size);
 }
 
 // Passes on a clone declare intrinsics and library functions and make string constants; those that nothing uses once the
@@ -68,10 +76,22 @@ bool prs_run_passes(Session *S, LLVMValueRef FRef, const uint8_t *Text, size_t L
   }
   if (F.isDeclaration())
     return true;
+  S->work(Session::LooksForAnalyses * F.getInstructionCount() * (Pipeline.count(',') + 1));
   PreservedAnalyses PA = FPM.run(F, S->FAM);
   S->FAM.invalidate(F, PA);
   return true;
 }
+
+// From here on, so many operations; what was done before is forgotten.
+void prs_limit_work(Session *S, uint64_t Operations) {
+  S->Work = 0;
+  S->WorkLimit = Operations;
+}
+
+uint64_t prs_work(Session *S) { return S->Work; }
+
+// Counts one look at everything in the function; false where that is too much.
+bool prs_begin_step(Session *S, LLVMValueRef FRef) { return S->work(*unwrap<Function>(FRef)); }
 
 bool prs_verify_function(LLVMValueRef FRef, void *Ctx, prs_byte_sink Sink) {
   std::string Text;

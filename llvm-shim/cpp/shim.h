@@ -159,6 +159,22 @@ struct Session {
   std::vector<MathCall> MathCalls;
   // What the module had when the session began; never dereferenced.
   llvm::DenseSet<const llvm::GlobalValue *> Initial;
+  // What rewritings have done and may do, in operations of isl.
+  uint64_t Work = 0, WorkLimit = UINT64_MAX;
+
+  // Counts so many looks at an instruction. False, and for all that follows, where that is too much: then rewritings end, each after a step that leaves a
+  // function which means the same.
+  bool work(uint64_t Looks) {
+    Work += Looks / LooksPerOperation + 1;
+    return Work <= WorkLimit;
+  }
+  // The same for one look at everything, with analyses that are made for that.
+  bool work(const llvm::Function &F) { return work(LooksForAnalyses * uint64_t(F.getInstructionCount())); }
+  bool work(const llvm::Loop &L, uint64_t Times = 1);
+
+  // An operation of isl takes 200 ns, a look 20 to 50; to make dominators, loops, scalar evolution and alias analysis anew takes about a microsecond
+  // an instruction, and so does a pass (bench/COMPILE_TIME.md).
+  static constexpr uint64_t LooksPerOperation = 8, LooksForAnalyses = 40;
 };
 
 inline void send(prs_byte_sink Sink, void *Ctx, llvm::StringRef Text) {

@@ -91,20 +91,24 @@ bool terms(const SCEV *S, Terms &Out) {
 // The steps of the windows that an address is of: `s` in `x[(i * s + p) * w + j * s + q]`. It takes two outer counters to the strides of two inner ones,
 // and the strides of all counters do not divide each other one by one, as those of a matrix do. (`w` takes `i` to `j`, and `p` to `q`: not all
 // of the latter are inside of all of the former.)
-void windowSteps(const SCEV *Address, ScalarEvolution &SE, SmallSetVector<Value *, 4> &Steps) {
+void windowSteps(const SCEV *Address, Session &S, ScalarEvolution &SE, SmallSetVector<Value *, 4> &Steps) {
   Terms All;
   if (!terms(SE.removePointerBase(Address), All))
     return;
   erase_if(All, [](Term &T) { return !T.Counter; });
+  if (!S.work(All.size() * All.size()))
+    return;
   if (all_of(All, [&](Term &A) { return all_of(All, [&](Term &B) { return divides(A, B) || divides(B, A); }); }))
     return;
   SmallSetVector<Value *, 8> Values;
-  for (Term &S : All)
-    Values.insert(S.Values.begin(), S.Values.end());
+  for (Term &T : All)
+    Values.insert(T.Values.begin(), T.Values.end());
+  if (!S.work(All.size() * All.size() * Values.size()))
+    return;
   for (Value *V : Values) {
     unsigned Pairs = 0, Deepest = 0, Least = ~0u;
-    for (Term &S : All) {
-      Term Rest = S;
+    for (Term &Outer : All) {
+      Term Rest = Outer;
       auto *At = find(Rest.Values, V);
       if (At == Rest.Values.end())
         continue;
@@ -113,7 +117,7 @@ void windowSteps(const SCEV *Address, ScalarEvolution &SE, SmallSetVector<Value 
       if (Inner == All.end())
         continue;
       ++Pairs;
-      Deepest = std::max(Deepest, S.Counter->getLoopDepth());
+      Deepest = std::max(Deepest, Outer.Counter->getLoopDepth());
       Least = std::min(Least, Inner->Counter->getLoopDepth());
     }
     if (Pairs >= 2 && Deepest < Least)
@@ -145,7 +149,7 @@ bool divideSteps(Loop &L, Function &F, Session &S) {
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB)
       if (Value *Pointer = getLoadStorePointerOperand(&I))
-        windowSteps(SE.getSCEV(Pointer), SE, Steps);
+        windowSteps(SE.getSCEV(Pointer), S, SE, Steps);
   auto *Step = find_if(Steps, [&](Value *V) { return V->getType()->isIntegerTy() && !isa<Constant>(V) && L.isLoopInvariant(V); });
   if (Step == Steps.end())
     return false;

@@ -257,8 +257,10 @@ static bool walksLocal(Instruction &I, const Loop &L, LoopInfo &LI, ScalarEvolut
   return Around && isLocal(*Array, *Around, LI, SE);
 }
 
-static bool walksLocals(const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
-  return any_of(L.blocks(), [&](BasicBlock *BB) { return any_of(*BB, [&](Instruction &I) { return walksLocal(I, L, LI, SE); }); });
+static bool walksLocals(Session &S, const Loop &L, LoopInfo &LI, ScalarEvolution &SE) {
+  return any_of(L.blocks(), [&](BasicBlock *BB) {
+    return any_of(*BB, [&](Instruction &I) { return getLoadStorePointerOperand(&I) && S.work(MaxLocalAccesses) && walksLocal(I, L, LI, SE); });
+  });
 }
 
 // Instructions that a loop over neighbours may become: a box of 7 x 7 x 7 points has 343, of about twelve instructions each.
@@ -336,8 +338,10 @@ static bool unrollOne(Session &S, Function &F, uint32_t MaxIterations, uint32_t 
     if (!Count || Count > MaxIterations || Size * Count > std::max<uint64_t>(MaxInstructions, MaxNeighbours) || !L->isLoopSimplifyForm() ||
         !L->isSafeToClone())
       continue;
+    if (!S.work(*L))
+      return false;
     bool Exchanges = exchangesWords(*L, Count, SE);
-    bool Few = Size * Count <= MaxInstructions && (Exchanges || indexesByTable(*L) || (L->isInnermost() && choosesElement(*L, LI, SE)) || walksLocals(*L, LI, SE));
+    bool Few = Size * Count <= MaxInstructions && (Exchanges || indexesByTable(*L) || (L->isInnermost() && choosesElement(*L, LI, SE)) || walksLocals(S, *L, LI, SE));
     if (!Few && !readsNeighbours(*L, LI, SE))
       continue;
     UnrollLoopOptions Options{};
@@ -362,7 +366,7 @@ extern "C" bool prs_unroll_tables(Session *S, LLVMValueRef FRef, uint32_t MaxLoo
                                   uint32_t MaxInstructions) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
-  for (uint32_t I = 0; I != MaxLoops && unrollOne(*S, F, MaxIterations, MaxInstructions); ++I)
+  for (uint32_t I = 0; I != MaxLoops && S->work(F) && unrollOne(*S, F, MaxIterations, MaxInstructions); ++I)
     Changed = true;
   return Changed;
 }

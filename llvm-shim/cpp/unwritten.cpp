@@ -45,11 +45,16 @@ public:
     bool Copied = isa<BinaryOperator, CastInst, CmpInst, GetElementPtrInst, SelectInst, FreezeInst, MinMaxIntrinsic>(I);
     if (!Depth || !Copied || !isSafeToSpeculativelyExecute(I))
       return nullptr;
+    // With as many levels or more it was looked at in vain.
+    if (auto Failed = Tried.find(V); Failed != Tried.end() && Depth <= Failed->second)
+      return nullptr;
     SmallVector<Value *, 4> Operands;
     for (Value *O : I->operands()) {
       Operands.push_back(value(O, Depth - 1));
-      if (!Operands.back())
+      if (!Operands.back()) {
+        Tried[V] = Depth;
         return nullptr;
+      }
     }
     Instruction *Copy = I->clone();
     for (unsigned N = 0; N != Operands.size(); ++N)
@@ -99,6 +104,8 @@ private:
   Instruction *At;
   DominatorTree &DT;
   DenseMap<Value *, Value *> Copies;
+  // At which depth nothing was found.
+  DenseMap<Value *, unsigned> Tried;
   DenseMap<std::pair<Value *, std::pair<Value *, unsigned>>, Value *> Conjunctions;
 };
 
@@ -238,14 +245,15 @@ bool readsFirst(const SelectInst &Marked, Loop &L, DominatorTree &DT, LoopInfo &
 }
 
 // Whether what the loop computes a value from, marked loads, are all read first.
-bool isSettled(Value *V, Loop &L, DominatorTree &DT, LoopInfo &LI, unsigned Depth = 16) {
+bool isSettled(Value *V, Loop &L, DominatorTree &DT, LoopInfo &LI, SmallPtrSetImpl<Value *> &Seen, unsigned Depth = 16) {
   auto *I = dyn_cast<Instruction>(V);
-  if (!I || L.isLoopInvariant(I))
+  // (What was seen is, or no answer is needed any more.)
+  if (!I || L.isLoopInvariant(I) || !Seen.insert(I).second)
     return true;
   if (I->hasMetadata(UnwrittenMark))
     return readsFirst(*cast<SelectInst>(I), L, DT, LI);
   return Depth && !isa<PHINode>(I) &&
-         all_of(I->operands(), [&](Use &U) { return isSettled(U, L, DT, LI, Depth - 1); });
+         all_of(I->operands(), [&](Use &U) { return isSettled(U, L, DT, LI, Seen, Depth - 1); });
 }
 
 // Marks the loads of one loop. `Nothing` is a variable that is read in place of what must not be read.
@@ -268,15 +276,16 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
     auto *Integer = dyn_cast<IntegerType>(Load->getType());
     if (Integer ? Integer->getBitWidth() > 64 : !Load->getType()->isPointerTy())
       continue;
-    if (L.isLoopInvariant(Load) || !pollyrs::steers(*Load) || !isApart(*Load, L, AA))
+    if (L.isLoopInvariant(Load) || !pollyrs::steers(*Load) || !S.work(L, 2) || !isApart(*Load, L, AA))
       continue;
     Guards Conditions;
     bool Speculated = isSafeToSpeculativelyExecute(Load, At, nullptr, &DT);
     bool Guarded = Speculated || pollyrs::guardsOf(*Load, L, DT, LI, Conditions);
     // It has to be one that the program executes, whatever the stores of the loop change.
-    if (!isSettled(Load->getPointerOperand(), L, DT, LI))
+    SmallPtrSet<Value *, 16> Seen;
+    if (!isSettled(Load->getPointerOperand(), L, DT, LI, Seen))
       continue;
-    Guarded &= all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI); });
+    Guarded &= all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI, Seen); });
     Value *Pointer = Known.value(Load->getPointerOperand());
     if (!Pointer)
       continue;

@@ -226,7 +226,8 @@ extern "C" bool prs_lift_updates(Session *S, LLVMValueRef FRef) {
   ScalarEvolution &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
   bool Changed = false;
   for (BasicBlock &BB : F)
-    while (liftUpdates(BB, LI, DT, PDT, SE)) {
+    while (S->work(BB.size()) && liftUpdates(BB, LI, DT, PDT, SE)) {
+      S->work(F);
       Changed = true;
       SE.forgetLoop(LI.getLoopFor(&BB)->getOutermostLoop());
     }

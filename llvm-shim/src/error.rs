@@ -21,6 +21,11 @@ pub enum ShimError {
     Errors,
     #[error("a call that may set errno was copied")]
     Errno,
+    #[error("rewriting takes too much work")]
+    Work,
+    /// Only where steps are verified.
+    #[error("behind {step} the function is not valid: {problem}")]
+    Broken { step: String, problem: String },
     #[error("a store that stood for a conditional one was changed")]
     Conditions,
 }

@@ -4,9 +4,10 @@
 //! [`Session::erase_function`]; the module verifies before, between and after, with and without debug info.
 
 use crate::{Analyses, LLVMModuleRef, LLVMValueRef, ShimError, sys};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::panic::Location;
 use std::rc::Rc;
 
 /// Inlining stops once it has added this many times `max_instructions`: rounds alone would allow growth exponential in
@@ -22,13 +23,30 @@ pub struct Session {
     pub(crate) raw: *mut sys::RawSession,
     module: LLVMModuleRef,
     uses: Uses,
+    /// Whether each step begins with LLVM's verifier, and the step before.
+    verifies: Cell<bool>,
+    last: Cell<Option<&'static Location<'static>>>,
+    limit: Cell<u64>,
 }
 
 impl Session {
     pub fn new(module: LLVMModuleRef) -> Session {
         // SAFETY: `module` is a live module (crate contract); the session is freed on drop.
         let raw = unsafe { sys::prs_session_new(module) };
-        Session { raw, module, uses: Uses::default() }
+        Session {
+            raw,
+            module,
+            uses: Uses::default(),
+            verifies: Cell::new(false),
+            last: Cell::new(None),
+            limit: Cell::new(u64::MAX),
+        }
+    }
+
+    /// From now on each step refuses a function that the step before has broken: [`ShimError::Broken`]. For tests: it takes as long as
+    /// the steps themselves.
+    pub fn verify_steps(&self) {
+        self.verifies.set(true);
     }
 
     pub fn module(&self) -> LLVMModuleRef {
@@ -52,7 +70,7 @@ impl Session {
     /// subprogram; debug scopes of the clone are mapped back to it; its function attributes become the clone's, which
     /// inlining may have had to weaken.
     pub fn adopt_body(&self, f: LLVMValueRef, clone: LLVMValueRef) -> Result<(), ShimError> {
-        self.require_idle(f)?;
+        self.require_unused(f)?;
         self.require_idle(clone)?;
         // SAFETY: live session and functions; nothing holds analyses of either.
         if unsafe { sys::prs_adopt_body(self.raw, f, clone) } { Ok(()) } else { Err(ShimError::ForeignClone) }
@@ -60,7 +78,7 @@ impl Session {
 
     /// Deletes a clone (or any unused function of the module).
     pub fn erase_function(&self, clone: LLVMValueRef) -> Result<(), ShimError> {
-        self.require_idle(clone)?;
+        self.require_unused(clone)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         unsafe { sys::prs_erase_function(self.raw, clone) };
         Ok(())
@@ -169,8 +187,46 @@ impl Session {
         Ok(unsafe { sys::prs_extend(self.raw, f, first, second) })
     }
 
-    pub(crate) fn require_idle(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+    /// From here on rewritings may do so much, in operations of isl. The step that would do more ends on its way, with a function that means the same, and each
+    /// that follows refuses: [`ShimError::Work`].
+    pub fn limit_work(&self, operations: u64) {
+        self.limit.set(operations);
+        // SAFETY: live session.
+        unsafe { sys::prs_limit_work(self.raw, operations) }
+    }
+
+    /// # Errors
+    /// [`ShimError::Work`] if the last step ended on its way.
+    pub fn require_work(&self) -> Result<(), ShimError> {
+        if self.work() > self.limit.get() { Err(ShimError::Work) } else { Ok(()) }
+    }
+
+    /// What was done since the last [`Session::limit_work`].
+    pub fn work(&self) -> u64 {
+        // SAFETY: live session.
+        unsafe { sys::prs_work(self.raw) }
+    }
+
+    fn require_unused(&self, f: LLVMValueRef) -> Result<(), ShimError> {
         if self.uses.borrow().contains_key(&(f as usize)) { Err(ShimError::Busy) } else { Ok(()) }
+    }
+
+    /// What each step begins with.
+    #[track_caller]
+    pub(crate) fn require_idle(&self, f: LLVMValueRef) -> Result<(), ShimError> {
+        self.require_unused(f)?;
+        // SAFETY: live session and function.
+        if !unsafe { sys::prs_begin_step(self.raw, f) } {
+            return Err(ShimError::Work);
+        }
+        if self.verifies.get() {
+            let before = self.last.replace(Some(Location::caller()));
+            self.verify_function(f).map_err(|problem| {
+                let step = before.map_or_else(|| "the beginning".to_owned(), Location::to_string);
+                ShimError::Broken { step, problem: problem.lines().next().unwrap_or_default().to_owned() }
+            })?;
+        }
+        Ok(())
     }
 }
 

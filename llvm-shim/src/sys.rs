@@ -200,6 +200,10 @@ unsafe extern "C" {
     pub fn prs_forward_recurrences(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_effects(s: *mut RawSession, f: LLVMValueRef);
     pub fn prs_simplify_regions(s: *mut RawSession, f: LLVMValueRef);
+    pub fn prs_limit_work(s: *mut RawSession, operations: u64);
+    pub fn prs_work(s: *mut RawSession) -> u64;
+    /// False where too much was done.
+    pub fn prs_begin_step(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// False and the verifier's text where the function is broken.
     pub fn prs_verify_function(f: LLVMValueRef, ctx: *mut c_void, sink: ByteSink) -> bool;
     pub fn prs_verify_module(m: LLVMModuleRef, ctx: *mut c_void, sink: ByteSink) -> bool;

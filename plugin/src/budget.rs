@@ -28,6 +28,8 @@ const FUNCTION: u64 = 7;
 /// reductions among them, take 48 million operations, and a dozen of reductions alone 49.)
 const MODULE: u64 = 24;
 const INSTRUCTION: u64 = 4_000;
+/// What the rewriting of a function's working copy may take for each instruction, beside [`FUNCTION`] stages: ordinary code takes a tenth of that.
+const REWRITING: u64 = 4_000;
 /// What is kept back for each of the functions that follow, in parts of a stage (a nest as users write it takes a tenth), and what part of what is left may be kept
 /// back in all: a function that is searched in vain does not cost the others their turn.
 const KEPT: u64 = 4;
@@ -92,6 +94,11 @@ impl Budgets {
         self.within(SCOP * self.stage)
     }
 
+    /// The rewriting of a working copy with so many instructions: what is in proportion to these is never too much, but for the module.
+    pub fn rewriting(&self, instructions: u64) -> u64 {
+        (FUNCTION * self.stage + REWRITING * instructions).min(self.module.get()).max(1)
+    }
+
     /// Not within the function's, which may be spent on what was found in vain: too little here would lose all of the function.
     pub fn host(&self) -> u64 {
         HOST * self.stage
@@ -108,8 +115,8 @@ impl Budgets {
         }
     }
 
-    /// The same for work that comes when the next functions have begun.
-    pub fn spend_on_host(&self, operations: u64) {
+    /// The same for work that is not taken from a function's regions: rewriting, and what comes when the next functions have begun.
+    pub fn spend_beside(&self, operations: u64) {
         self.module.set(self.module.get().saturating_sub(operations));
     }
 
@@ -127,6 +134,11 @@ impl Budgets {
     pub fn spent(&self) -> u64 {
         self.given - self.module.get()
     }
+}
+
+/// Looking for calls to inline in a function with so many instructions.
+pub fn inlining(options: &Options, instructions: u64) -> u64 {
+    FUNCTION * options.budget.unwrap_or(STAGE) + REWRITING * instructions
 }
 
 /// The number of instructions of a function.

@@ -29,7 +29,7 @@ use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_llvm_shim::{Session, wants_remarks};
+use pollyrs_llvm_shim::{Session, ShimError, wants_remarks};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
@@ -64,6 +64,9 @@ pub struct Run<'a> {
 pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<bool, PluginError> {
     let session = &Session::new(module);
     let timer = &Timer::new(options.time);
+    if options.verify {
+        session.verify_steps();
+    }
     let mut changed = false;
     // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is the original.
     let mut copies = Vec::new();
@@ -84,6 +87,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         timer.time(Phase::Copies, || -> Result<(), PluginError> {
             match session.clone_function(f) {
                 Ok(clone) => {
+                    session.limit_work(budget::inlining(options, budget::instructions(clone)));
                     session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
                     copies.push((f, clone));
                 }
@@ -95,6 +99,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             Ok(())
         })?;
     }
+    session.limit_work(u64::MAX);
     let instructions = copies.iter().map(|(_, clone)| budget::instructions(*clone)).sum();
     let run = Run {
         session,
@@ -154,17 +159,13 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     if run.budgets.module_is_spent() {
         return Ok(Found::NotLookedAt);
     }
-    timer.time(Phase::Canonicalise, || prepare::values(session, clone))?;
-    let prospects = timer.time(Phase::Canonicalise, || {
-        let lends = |callee: LLVMValueRef| run.borrowers.borrow().contains_key(&(callee as usize));
-        prospects::any(session, clone, options.min_work, lends)
-    })?;
-    let curious =
-        options.verbose || options.show_choices || options.remark_file.is_some() || wants_remarks(f);
-    if !prospects && stage == Stage::Run && !curious {
+    session.limit_work(run.budgets.rewriting(budget::instructions(clone)));
+    let rewritten = timer.time(Phase::Canonicalise, || rewrite(run, f, clone));
+    run.budgets.spend_beside(session.work());
+    session.limit_work(u64::MAX);
+    let Some(Rewritten { prospects, assumed }) = rewritten? else {
         return Ok(Found::Regions { rejections: Vec::new(), compiled: Vec::new(), holds: None, budget: 0 });
-    }
-    let assumed = timer.time(Phase::Canonicalise, || prepare::flatten(session, clone))?;
+    };
     if options.hold {
         timer.time(Phase::Analyses, || run.summaries.note_captures(clone));
     }
@@ -196,6 +197,30 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         run.borrowers.borrow_mut().insert(f as usize, borrower);
     }
     Ok(Found::Regions { rejections, compiled, holds, budget: run.budgets.host() })
+}
+
+/// What is known of a working copy that detection can look at.
+struct Rewritten {
+    /// Whether something may be found, as far as a quick look tells.
+    prospects: bool,
+    /// Whether loads are taken for what their places held before loops.
+    assumed: bool,
+}
+
+/// Brings the working copy into the form that detection expects. `None`: nothing is to be looked for in there.
+fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option<Rewritten>, PluginError> {
+    let Run { session, stage, options, .. } = *run;
+    prepare::values(session, clone)?;
+    let lends = |callee: LLVMValueRef| run.borrowers.borrow().contains_key(&(callee as usize));
+    let prospects = prospects::any(session, clone, options.min_work, lends)?;
+    let curious =
+        options.verbose || options.show_choices || options.remark_file.is_some() || wants_remarks(f);
+    if !prospects && stage == Stage::Run && !curious {
+        return Ok(None);
+    }
+    let assumed = prepare::flatten(session, clone)?;
+    session.require_work()?;
+    Ok(Some(Rewritten { prospects, assumed }))
 }
 
 /// Drops the assumption that what loops load is what its place held before them, where that leaves fewer loops that can be modelled: values
@@ -232,6 +257,7 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
             PluginError::Codegen(e) if is_quota(e) => {
                 remarks::budget(options, f, &name_of(f), "the code on the host")
             }
+            PluginError::Shim(ShimError::Work) => remarks::budget(options, f, &name_of(f), "rewriting"),
             e => remarks::internal(options, f, e),
         }
         Ok(false)
@@ -264,7 +290,7 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
     let with =
         commit::Rewrite { session, options, timer, budget, holds: holds.as_ref(), extended: &run.extended };
     let result = commit::rewrite(&with, f, clone, &mut compiled);
-    run.budgets.spend_on_host(spent(&compiled) - before);
+    run.budgets.spend_beside(spent(&compiled) - before);
     if let Err(e) = result {
         return abandon(e);
     }

@@ -66,6 +66,8 @@ pub struct Options {
     pub disable: bool,
     pub only_function: Option<String>,
     pub verbose: bool,
+    /// Check the working copy behind each step that rewrites it.
+    pub verify: bool,
     pub strategy: Strategy,
     /// Time iterations of a stencil in one launch; `None`: chosen by the plan.
     pub fuse_steps: Option<u32>,
@@ -112,6 +114,7 @@ const NAMES: [&str; 24] = [
     "disable",
     "only-function",
     "verbose",
+    "verify",
     "strategy",
     "fuse-steps",
     "stencil-shape",
@@ -144,6 +147,7 @@ impl Default for Options {
             disable: false,
             only_function: None,
             verbose: false,
+            verify: false,
             strategy: Strategy::Auto,
             fuse_steps: None,
             stencil_shape: Vec::new(),
@@ -248,6 +252,7 @@ impl Options {
             "disable" => self.disable = flag(value)?,
             "only-function" => self.only_function = (!value.is_empty()).then(|| value.to_owned()),
             "verbose" => self.verbose = flag(value)?,
+            "verify" => self.verify = flag(value)?,
             "strategy" => {
                 self.strategy = match value {
                     "auto" => Strategy::Auto,
