@@ -15,6 +15,8 @@
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Support/Path.h"
 
+#include <tuple>
+
 using namespace llvm;
 using pollyrs::send;
 using pollyrs::sendLocation;
@@ -37,6 +39,40 @@ static DebugLoc authorsPlace(const DebugLoc &Loc) {
     if (L->getLine() && !isLibrary(*L))
       return DebugLoc(L);
   return Loc;
+}
+
+// Functions that are followed from a library's function to one of the author's, and calls that are looked at on the way.
+static const unsigned MaxCallers = 4;
+static const unsigned MaxCalls = 256;
+
+// Where a function of a library is called in the author's code, directly or by other functions of the library; the first such place of the module.
+static DebugLoc authorsCall(const Function &F, unsigned Depth, unsigned &Left) {
+  DebugLoc Found;
+  auto Earlier = [](const DILocation &A, const DILocation &B) {
+    return std::make_tuple(A.getFilename(), A.getLine(), A.getColumn()) < std::make_tuple(B.getFilename(), B.getLine(), B.getColumn());
+  };
+  for (const User *U : F.users()) {
+    auto *Call = dyn_cast<CallBase>(U);
+    if (!Call || Call->getCalledFunction() != &F || !Left)
+      continue;
+    --Left;
+    DebugLoc Place = authorsPlace(Call->getDebugLoc());
+    if (Place && isLibrary(*Place))
+      Place = Depth ? authorsCall(*Call->getFunction(), Depth - 1, Left) : DebugLoc();
+    if (Place && Place.getLine() && (!Found || Earlier(*Place, *Found)))
+      Found = Place;
+  }
+  return Found;
+}
+
+// The place of a remark about `F` at an instruction, or about all of it.
+static DebugLoc remarkPlace(const Function &F, const Instruction *At) {
+  DebugLoc Place = At ? authorsPlace(At->getDebugLoc()) : DebugLoc();
+  unsigned Left = MaxCalls;
+  if (Place && isLibrary(*Place))
+    if (DebugLoc Call = authorsCall(F, MaxCallers, Left))
+      return Call;
+  return Place;
 }
 
 bool pollyrs::sendLocation(const DebugLoc &Innermost, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
@@ -219,6 +255,11 @@ bool prs_source_name(LLVMValueRef V, void *Ctx, prs_byte_sink Sink) {
   return !Name.empty();
 }
 
+bool prs_remark_place(LLVMValueRef FRef, LLVMValueRef AtRef, uint32_t *Line, uint32_t *Column, void *Ctx, prs_byte_sink Sink) {
+  DebugLoc Place = remarkPlace(*unwrap<Function>(FRef), dyn_cast_or_null<Instruction>(unwrap(AtRef)));
+  return sendLocation(Place, Line, Column, Ctx, Sink) || prs_function_location(FRef, Line, Column, Ctx, Sink);
+}
+
 void prs_error(LLVMContextRef Context, const uint8_t *Bytes, size_t Len) {
   unwrap(Context)->emitError(StringRef(reinterpret_cast<const char *>(Bytes), Len));
 }
@@ -231,9 +272,8 @@ void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size
   std::string Name(reinterpret_cast<const char *>(NameBytes), NameLen);
   StringRef Message(reinterpret_cast<const char *>(MessageBytes), MessageLen);
   DiagnosticLocation Loc;
-  auto *At = dyn_cast_or_null<Instruction>(unwrap(AtRef));
-  if (At && At->getDebugLoc())
-    Loc = DiagnosticLocation(authorsPlace(At->getDebugLoc()));
+  if (DebugLoc Place = remarkPlace(F, dyn_cast_or_null<Instruction>(unwrap(AtRef))))
+    Loc = DiagnosticLocation(Place);
   else if (DISubprogram *SP = F.getSubprogram())
     Loc = DiagnosticLocation(SP);
   OptimizationRemarkEmitter ORE(&F);

@@ -64,6 +64,14 @@ pub fn remark(f: LLVMValueRef, kind: RemarkKind, name: &str, at: Option<LLVMValu
     unsafe { sys::prs_remark(f, kind, name.as_ptr(), name.len(), at, message.as_ptr(), message.len()) }
 }
 
+/// Where [`remark`] puts a remark: of code that was inlined from a language's library, the place in the author's code; of a library's function, where
+/// the author's code calls it.
+pub fn remark_place(f: LLVMValueRef, at: Option<LLVMValueRef>) -> Option<SourceLoc> {
+    let at = at.unwrap_or(std::ptr::null_mut());
+    // SAFETY: live function and instruction; as above.
+    read_location(|line, column, ctx, sink| unsafe { sys::prs_remark_place(f, at, line, column, ctx, sink) })
+}
+
 /// Reports an error of the user's to the host, which fails the compilation.
 pub fn emit_error(context: LLVMContextRef, message: &str) {
     // SAFETY: live context; C++ copies the message.

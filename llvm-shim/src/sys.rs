@@ -330,6 +330,14 @@ unsafe extern "C" {
         message_len: usize,
     );
 
+    pub fn prs_remark_place(
+        f: LLVMValueRef,
+        at: LLVMValueRef,
+        line: *mut u32,
+        column: *mut u32,
+        ctx: *mut c_void,
+        sink: ByteSink,
+    ) -> bool;
     pub fn prs_error(context: LLVMContextRef, message: *const u8, len: usize);
 
     /// False and a reason where the region does not qualify; then nothing was changed.

@@ -8,7 +8,7 @@ use crate::options::{Options, Strategy};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::ImageKind;
-use pollyrs_llvm_shim::{RemarkKind, function_location, location, remark};
+use pollyrs_llvm_shim::{RemarkKind, location, remark, remark_place};
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{ArrayKind, Code, Location, RejectReason, Rejection};
 use pollyrs_tuning::{Entry, remark as record};
@@ -160,7 +160,7 @@ fn emit(
 ) {
     remark(f, kind, code.name(), at, &format!("{message} [{code}]"));
     let Some(path) = &with.remark_file else { return };
-    let place = at.and_then(location).or_else(|| function_location(f));
+    let place = remark_place(f, at);
     let (file, line, column) = place.map_or_else(Default::default, |l| (l.file, l.line, l.column));
     // Compilers run in the folder that names of files are relative to.
     let file = if file.is_empty() { Ok(file.into()) } else { std::path::absolute(file) };
