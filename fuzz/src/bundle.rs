@@ -8,9 +8,9 @@
 //! DIR/libpollyrs_rt.so.N
 //! ```
 
-use crate::ast::Program;
-use crate::check::{self, COMMON, Tools};
+use crate::check::{self, Tools, common};
 use crate::error::{Error, Result, at};
+use crate::grammar::Sources;
 use crate::process;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -81,16 +81,16 @@ pub fn begin(tools: &Tools, dir: &Path) -> Result<()> {
 /// Adds a file of programs; `false` if even the plain compiler has trouble with it.
 pub fn add(
     tools: &Tools,
-    programs: &[&Program],
+    sources: &Sources,
     file: u64,
     strategy: &str,
     dir: &Path,
     scratch: &Path,
 ) -> Result<bool> {
-    let Ok(_) = check::plain(tools, programs, scratch)? else { return Ok(false) };
+    let Ok(_) = check::plain(tools, sources, "-O1", scratch)? else { return Ok(false) };
     let ran = process::run(&mut Command::new(scratch.join("plain")), &scratch.join("plain"), COMPILE_LIMIT)?;
     let expected = dir.join(format!("{file}.expected"));
-    let mut command = Command::new(&tools.clang);
+    let mut command = Command::new(tools.compiler(sources.language));
     command
         .args(["-O2", "-mllvm", "-pollyrs-targets=cuda", "-mllvm"])
         // Assembled by the driver: half of the files in the PTX that every GPU takes.
@@ -102,11 +102,11 @@ pub fn add(
         .arg("-mllvm")
         .arg(format!("-pollyrs-strategy={strategy}"))
         .arg(format!("-fpass-plugin={}", tools.plugin.display()))
-        .args(COMMON)
-        .arg(scratch.join("batch.c"))
+        .args(common(sources.language))
+        .args(check::write(sources, scratch)?)
         .arg(&tools.harness)
         .arg(format!("-L{}", tools.runtime_dir.display()))
-        .args(["-l:libpollyrs_rt.so", "-lm", "-o"])
+        .args(["-l:libpollyrs_rt.so", "-lm", "-lpthread", "-o"])
         .arg(dir.join(file.to_string()));
     let compiled = process::run(&mut command, &scratch.join("bundled"), COMPILE_LIMIT)?;
     if !compiled.ok() {

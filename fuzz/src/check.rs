@@ -1,8 +1,7 @@
 //! Compiles a file of programs plain and with the plugin, runs both and says where they differ.
 
-use crate::ast::Program;
 use crate::error::{Error, Result, at};
-use crate::print;
+use crate::grammar::{Language, Sources};
 use crate::process::{self, Done};
 use crate::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +16,17 @@ pub struct Tools {
     pub runtime_dir: PathBuf,
     pub harness: PathBuf,
     pub clang: String,
+}
+
+impl Tools {
+    /// clang-22 → clang++-22, flang-22
+    pub fn compiler(&self, language: Language) -> String {
+        match language {
+            Language::C => self.clang.clone(),
+            Language::Cpp => self.clang.replacen("clang", "clang++", 1),
+            Language::Fortran => self.clang.replacen("clang", "flang", 1),
+        }
+    }
 }
 
 /// One way to compile and run with the plugin.
@@ -36,6 +46,10 @@ pub struct Config {
     pub fault: Option<String>,
     /// Launches go in so many slices, copies beside them.
     pub slices: Option<u32>,
+    /// Arrays stay on the device between executions that know nothing of each other.
+    pub resident: bool,
+    /// Loops of few iterations, too.
+    pub small: bool,
 }
 
 impl Config {
@@ -65,7 +79,19 @@ impl Config {
                 format!("{operation}:{}", 1 + rng.below(60))
             }),
             slices: rng.chance(25).then(|| 2 + rng.below(3) as u32),
+            resident: false,
+            small: false,
         }
+    }
+
+    /// Of programs whose loops are simple.
+    pub fn of_sequence(rng: &mut Rng, turn: usize) -> Config {
+        let strategy = ["auto", "auto", "original", "isl"][rng.weighted(&[40, 30, 20, 10])];
+        let mut config = Config::random(rng, strategy);
+        // Both devices take turns.
+        config.checked = turn % 2 == 0;
+        config.resident = rng.chance(10);
+        config
     }
 
     pub fn compiler_flags(&self, tools: &Tools) -> Vec<String> {
@@ -77,22 +103,36 @@ impl Config {
         if let Some(tile) = &self.tile {
             option("tile", tile);
         }
+        if self.small {
+            option("min-work", "0");
+        }
         if let Some(budget) = self.budget {
             option("budget", &budget.to_string());
         }
         flags
     }
 
-    pub fn environment(&self) -> Vec<(&'static str, String)> {
+    /// Of whole programs, whose loops are small.
+    pub fn of_whole(rng: &mut Rng, turn: usize) -> Config {
+        Config {
+            small: true,
+            level: if turn % 3 == 0 { "-O1" } else { "-O3" },
+            ..Config::of_sequence(rng, turn)
+        }
+    }
+
+    /// `threads`: others touch what lies beside the results of an execution, which looks like a mistake of its own.
+    pub fn environment(&self, threads: bool) -> Vec<(&'static str, String)> {
         let mut variables = vec![
             ("POLLYRS_RT_DEVICE", "emulated".to_owned()),
             ("POLLYRS_RT_OFFLOAD", "always".to_owned()),
-            ("POLLYRS_RT_CHECK", "1".to_owned()),
+            ("POLLYRS_RT_CHECK", if threads { "race,bounds,init" } else { "1" }.to_owned()),
             ("POLLYRS_RT_EMU_ORDER", self.order.to_string()),
             ("POLLYRS_RT_EMU_THREADS", self.threads.to_string()),
         ];
         variables.extend(self.fault.clone().map(|fault| ("POLLYRS_RT_FAULT", fault)));
         variables.extend(self.slices.map(|n| ("POLLYRS_RT_OVERLAP", n.to_string())));
+        variables.extend(self.resident.then(|| ("POLLYRS_RT_RESIDENT", "on".to_owned())));
         variables
     }
 }
@@ -136,7 +176,7 @@ pub struct Outcome {
 }
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
-const RUN_LIMIT: Duration = Duration::from_secs(60);
+pub const RUN_LIMIT: Duration = Duration::from_secs(60);
 /// How many times the plain compiler's processor time a file may take: 10 seconds for one program, on a machine that does nothing else. On a
 /// machine that does, both take longer.
 const SLOW: u32 = 120;
@@ -144,11 +184,11 @@ const SLOW: u32 = 120;
 const TICK: Duration = Duration::from_millis(10);
 
 /// Compiles the harness once.
-pub fn harness(tools: &Tools, dir: &Path) -> Result<()> {
+pub fn harness(tools: &Tools, text: &str, flags: &[&str], dir: &Path) -> Result<()> {
     let source = dir.join("harness.c");
-    std::fs::write(&source, print::HARNESS).map_err(at(&source))?;
+    std::fs::write(&source, text).map_err(at(&source))?;
     let mut command = Command::new(&tools.clang);
-    command.args(["-O1", "-w", "-c"]).arg(&source).arg("-o").arg(&tools.harness);
+    command.args(["-O1", "-w", "-c"]).args(flags).arg(&source).arg("-o").arg(&tools.harness);
     let done = process::run(&mut command, &dir.join("harness"), COMPILE_LIMIT)?;
     if done.ok() { Ok(()) } else { Err(Error::Harness(done.stderr)) }
 }
@@ -159,28 +199,58 @@ pub struct Expected {
     cpu: Duration,
 }
 
-pub const COMMON: [&str; 3] = ["-ffp-contract=off", "-fno-math-errno", "-w"];
+impl Expected {
+    pub fn same(&self, other: &Expected) -> bool {
+        self.lines == other.lines
+    }
+}
+
+/// What programs are compiled with in any case.
+pub fn common(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::C => &["-ffp-contract=off", "-fno-math-errno", "-w"],
+        Language::Cpp => &["-std=c++20", "-ffp-contract=off", "-fno-math-errno", "-w"],
+        Language::Fortran => &["-ffp-contract=off", "-w"],
+    }
+}
+
+/// The files of a program, written to a folder.
+pub fn write(sources: &Sources, dir: &Path) -> Result<Vec<PathBuf>> {
+    let write = |(number, text): (usize, &String)| {
+        let path = dir.join(format!("file{number}.{}", sources.language.extension()));
+        std::fs::write(&path, text).map_err(at(&path))?;
+        Ok(path)
+    };
+    sources.files.iter().enumerate().map(write).collect()
+}
 
 /// Compiles and runs without the plugin. An inner error is the generator's.
 pub fn plain(
     tools: &Tools,
-    programs: &[&Program],
+    sources: &Sources,
+    level: &str,
     dir: &Path,
 ) -> Result<std::result::Result<Expected, String>> {
-    let source = dir.join("batch.c");
-    std::fs::write(&source, print::batch(programs)).map_err(at(&source))?;
     let executable = dir.join("plain");
-    let mut command = Command::new(&tools.clang);
-    command.arg("-O1").args(COMMON).arg(&source).arg(&tools.harness).arg("-lm").arg("-o").arg(&executable);
+    let mut command = Command::new(tools.compiler(sources.language));
+    command
+        .arg(level)
+        .args(common(sources.language))
+        .args(&sources.flags)
+        .args(write(sources, dir)?)
+        .arg(&tools.harness)
+        .args(["-lm", "-lpthread", "-o"])
+        .arg(&executable)
+        .current_dir(dir);
     let compiled = process::run(&mut command, &dir.join("plain"), COMPILE_LIMIT)?;
     if !compiled.ok() {
         return Ok(Err(compiled.stderr));
     }
-    let ran = process::run(&mut Command::new(&executable), &dir.join("plain"), RUN_LIMIT)?;
+    let ran = process::run(&mut Command::new(&executable), &dir.join("plain"), sources.limit)?;
     Ok(if ran.ok() { Ok(Expected { lines: lines(&ran), cpu: compiled.cpu }) } else { Err(ran.why()) })
 }
 
-/// Compiles `batch.c` of [`plain`] with the plugin, runs it and compares.
+/// Compiles what [`plain`] did with the plugin, runs it and compares.
 ///
 /// All of LLVM's passes run at the configuration's level; instructions are then selected without optimization, which takes a third of
 /// the time off: a checked kernel is a call at each access, long and slow to allocate registers for.
@@ -190,52 +260,70 @@ pub fn plain(
 pub fn compare(
     tools: &Tools,
     n_programs: usize,
+    sources: &Sources,
     expected: &Expected,
     config: &Config,
     dir: &Path,
 ) -> Result<Outcome> {
     let mut outcome = Outcome { plain_cpu: expected.cpu, ..Outcome::default() };
-    let (source, executable) = (dir.join("batch.c"), dir.join("offloaded"));
-    let bitcode = dir.join("offloaded.bc");
-    let record = dir.join("record.yaml");
+    let executable = dir.join("offloaded");
     let profile = dir.join("profile.jsonl");
     let _ = std::fs::remove_file(&profile);
-    let _ = std::fs::remove_file(&record);
-    let mut command = Command::new(&tools.clang);
-    command
-        .args(config.compiler_flags(tools))
-        .args(COMMON)
-        .arg(format!("-foptimization-record-file={}", record.display()))
-        .args(["-foptimization-record-passes=pollyrs", "-fno-slp-vectorize"])
-        .args(["-emit-llvm", "-c"])
-        .arg(&source)
-        .arg("-o")
-        .arg(&bitcode);
-    let compiled = process::run(&mut command, &dir.join("offloaded"), COMPILE_LIMIT)?;
-    outcome.plugin_cpu = compiled.cpu;
     let whole = |kind: Kind, text: String| {
         (0..n_programs).map(move |program| Failure { program, kind: kind.clone(), text: text.clone() })
     };
-    if compiled.timed_out || compiled.cpu > SLOW * expected.cpu.max(TICK) {
-        outcome.failures.extend(whole(Kind::Slow, format!("{:.1} s", compiled.cpu.as_secs_f64())));
+    let mut codes = Vec::new();
+    for source in write(sources, dir)? {
+        let (bitcode, record) = (source.with_extension("bc"), source.with_extension("yaml"));
+        let _ = std::fs::remove_file(&record);
+        let mut command = Command::new(tools.compiler(sources.language));
+        command
+            .args(config.compiler_flags(tools))
+            .args(common(sources.language))
+            .args(&sources.flags)
+            .arg(format!("-foptimization-record-file={}", record.display()))
+            .arg("-foptimization-record-passes=pollyrs")
+            .args((sources.language != Language::Fortran).then_some("-fno-slp-vectorize"))
+            .args(["-emit-llvm", "-c"])
+            .arg(&source)
+            .arg("-o")
+            .arg(&bitcode)
+            .current_dir(dir);
+        let compiled = process::run(&mut command, &dir.join("offloaded"), COMPILE_LIMIT)?;
+        outcome.plugin_cpu += compiled.cpu;
+        if compiled.timed_out || outcome.plugin_cpu > SLOW * expected.cpu.max(TICK) {
+            outcome.failures.extend(whole(Kind::Slow, format!("{:.1} s", outcome.plugin_cpu.as_secs_f64())));
+        }
+        if compiled.timed_out {
+            return Ok(outcome);
+        }
+        if !compiled.ok() {
+            outcome.failures.extend(whole(Kind::Compile, compiled.why()));
+            return Ok(outcome);
+        }
+        read_record(&record, n_programs, &mut outcome)?;
+        codes.push(bitcode);
     }
-    if compiled.timed_out {
-        return Ok(outcome);
+    let mut objects = Vec::new();
+    for bitcode in codes {
+        let object = bitcode.with_extension("o");
+        let mut command = Command::new(&tools.clang);
+        command.args(["-O0", "-w", "-c", "-x", "ir"]).arg(&bitcode).arg("-o").arg(&object);
+        let selected = process::run(&mut command, &dir.join("offloaded"), COMPILE_LIMIT)?;
+        outcome.plugin_cpu += selected.cpu;
+        if !selected.ok() {
+            outcome.failures.extend(whole(Kind::Compile, selected.why()));
+            return Ok(outcome);
+        }
+        objects.push(object);
     }
-    if !compiled.ok() {
-        outcome.failures.extend(whole(Kind::Compile, compiled.why()));
-        return Ok(outcome);
-    }
-    read_record(&record, &mut outcome)?;
-    let mut command = Command::new(&tools.clang);
+    let mut command = Command::new(tools.compiler(sources.language));
     command
-        .args(["-O0", "-w", "-x", "ir"])
-        .arg(&bitcode)
-        .args(["-x", "none"])
+        .args(objects)
         .arg(&tools.harness)
         .arg(format!("-L{}", tools.runtime_dir.display()))
         .arg(format!("-Wl,-rpath,{}", tools.runtime_dir.display()))
-        .args(["-lpollyrs_rt", "-lm", "-o"])
+        .args(["-lpollyrs_rt", "-lm", "-lpthread", "-o"])
         .arg(&executable);
     let linked = process::run(&mut command, &dir.join("offloaded"), COMPILE_LIMIT)?;
     outcome.plugin_cpu += linked.cpu;
@@ -244,9 +332,9 @@ pub fn compare(
         return Ok(outcome);
     }
     let mut command = Command::new(&executable);
-    command.envs(config.environment()).env("POLLYRS_RT_PROFILE", &profile);
+    command.envs(config.environment(sources.threads)).env("POLLYRS_RT_PROFILE", &profile);
     let ran = process::run(&mut command, &dir.join("offloaded"), RUN_LIMIT)?;
-    read_profile(&profile, &mut outcome);
+    read_profile(&profile, n_programs, &mut outcome);
     compare_lines(expected, &ran, config, &mut outcome);
     Ok(outcome)
 }
@@ -256,6 +344,9 @@ const LOST: [&str; 2] = ["results were lost while they", "a failure left arrays 
 
 fn lines(done: &Done) -> BTreeMap<(usize, usize), String> {
     let parse = |line: &str| {
+        if let Some(sum) = line.strip_prefix("checksum = ") {
+            return Some(((0, 0), sum.to_owned()));
+        }
         let mut words = line.strip_prefix('p')?.splitn(3, ' ');
         let key = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
         Some((key, words.next()?.to_owned()))
@@ -285,20 +376,25 @@ fn compare_lines(expected: &Expected, ran: &Done, config: &Config, outcome: &mut
     }
 }
 
-/// `p12`, `p12.cold` → 12
-fn program_of(function: &str) -> Option<usize> {
-    let digits: String = function
-        .trim()
-        .trim_matches('\'')
-        .strip_prefix('p')?
-        .chars()
-        .take_while(char::is_ascii_digit)
-        .collect();
+/// `p12`, `p12.cold`, `p12_k0`, `_Z6p12_k0Pf`, `_QFPp12_k0` → 12
+fn program_of(function: &str, n_programs: usize) -> Option<usize> {
+    if n_programs == 1 {
+        return Some(0);
+    }
+    let bytes = function.as_bytes();
+    let begins = |at: &usize| {
+        let before = at.checked_sub(1).map(|b| bytes[b]);
+        bytes[*at] == b'p'
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)
+            && before.is_none_or(|b| !b.is_ascii_lowercase())
+    };
+    let at = (0..bytes.len()).find(begins)?;
+    let digits: String = function[at + 1..].chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }
 
 /// LLVM's YAML: one document a remark, with the fields Name, Function and the parts of the text.
-fn read_record(path: &Path, outcome: &mut Outcome) -> Result<()> {
+fn read_record(path: &Path, n_programs: usize, outcome: &mut Outcome) -> Result<()> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -307,7 +403,7 @@ fn read_record(path: &Path, outcome: &mut Outcome) -> Result<()> {
     for document in text.split("\n...") {
         let field = |name: &str| document.lines().find_map(|l| Some(l.strip_prefix(name)?.trim().to_owned()));
         let (Some(name), Some(program)) =
-            (field("Name:"), field("Function:").as_deref().and_then(program_of))
+            (field("Name:"), field("Function:").and_then(|f| program_of(&f, n_programs)))
         else {
             continue;
         };
@@ -326,12 +422,12 @@ fn read_record(path: &Path, outcome: &mut Outcome) -> Result<()> {
     Ok(())
 }
 
-fn read_profile(path: &Path, outcome: &mut Outcome) {
+fn read_profile(path: &Path, n_programs: usize, outcome: &mut Outcome) {
     // No file: nothing was versioned, or the program died early, which is noticed elsewhere.
     let text = std::fs::read_to_string(path).unwrap_or_default();
     for line in text.lines() {
         let Ok(value) = serde_json::from_str::<serde_json::Value>(line) else { continue };
-        let Some(program) = value["scop"].as_str().and_then(program_of) else { continue };
+        let Some(program) = value["scop"].as_str().and_then(|f| program_of(f, n_programs)) else { continue };
         if value["device"] == "emulated" {
             outcome.on_device.insert(program);
         } else {

@@ -12,6 +12,8 @@ pub enum Error {
     Missing(String),
     #[error("file {file} of the bundle does not compile: {why}")]
     Bundle { file: u64, why: String },
+    #[error("csmith or csmith.h is missing: install Debian's csmith and libcsmith-dev")]
+    Csmith,
     #[error("the plain compiler refuses the harness: {0}")]
     Harness(String),
 }

@@ -1,39 +1,56 @@
 //! A differential fuzzer for pollyrs.
 //!
-//! Random affine C programs ([`generate`]) without undefined behaviour ([`evaluate`]) are compiled plain and with the plugin, for
-//! the emulated device, under several strategies; after each call all memory, guard zones included, must be the same ([`check`]). A
-//! program that fails is made small ([`shrink`]) and written as a C file with the commands that show the failure.
+//! Random programs without undefined behaviour are compiled plain and with the plugin, for the emulated device, under several
+//! strategies; all memory must be the same in the end ([`check`]). A program that fails is made small and written with the commands
+//! that show the failure. Kinds of programs ([`grammar`]):
+//!
+//! * single functions with affine nests ([`nests`]: [`generate`], [`evaluate`], [`shrink`]);
+//! * sequences of events over the same memory ([`sequence`]), in C, C++ and Fortran;
+//! * whole programs of another generator ([`csmith`]).
 //!
 //! Program k of a seed is the same in every run; only how many programs there are depends on the time.
 
 mod ast;
 mod bundle;
 mod check;
+mod csmith;
 mod error;
 mod evaluate;
 mod generate;
+mod grammar;
 mod layout;
+mod nests;
 mod print;
 mod process;
 mod report;
 mod rng;
+mod sequence;
 mod shrink;
 
-use ast::Program;
 use check::{Config, Kind, Outcome, Tools};
 use clap::Parser;
+use csmith::Csmith;
 use error::{Error, Result, at};
+use grammar::{Grammar, Language};
+use nests::Nests;
 use report::Report;
 use rng::Rng;
+use sequence::Sequences;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Random affine programs, plain and with the plugin, compared bit for bit.
+/// Random programs, plain and with the plugin, compared bit for bit.
 #[derive(Parser, Debug)]
 #[command(name = "fuzz")]
 struct Arguments {
+    /// The kind of programs.
+    #[arg(long, value_enum, default_value_t = Which::Nests)]
+    kind: Which,
+    /// Of sequences.
+    #[arg(long, value_enum, default_value_t = Language::C)]
+    language: Language,
     /// How long to start new programs.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
@@ -76,16 +93,47 @@ struct Arguments {
     print: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Which {
+    /// Functions with affine nests.
+    Nests,
+    /// Sequences of events over the same memory.
+    Sequences,
+    /// The same with arrays of indices.
+    Indices,
+    /// Whole programs from csmith.
+    Csmith,
+}
+
 const STRATEGIES: [&str; 7] = ["auto", "original", "isl", "streaming", "hybrid", "diamond", "split"];
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
+    let sequences = |indices| Sequences { language: arguments.language, indices };
+    match arguments.kind {
+        Which::Nests => with(&arguments, &Nests),
+        Which::Sequences => with(&arguments, &sequences(false)),
+        Which::Indices => with(&arguments, &sequences(true)),
+        // Each is a file of its own.
+        Which::Csmith => match Csmith::new() {
+            Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),
+            Err(e) => {
+                eprintln!("fuzz: {e}");
+                std::process::ExitCode::from(2)
+            }
+        },
+    }
+}
+
+fn with<G: Grammar>(arguments: &Arguments, grammar: &G) -> std::process::ExitCode {
     if arguments.print {
-        let programs = programs(&arguments, arguments.first);
-        print!("{}", print::batch(&programs.iter().collect::<Vec<_>>()));
+        let programs = programs(arguments, grammar, arguments.first);
+        for file in grammar.sources(&programs.iter().collect::<Vec<_>>()).files {
+            println!("{file}");
+        }
         return std::process::ExitCode::SUCCESS;
     }
-    match fuzz(&arguments) {
+    match fuzz(arguments, grammar) {
         Ok(_) if arguments.bundle.is_some() => std::process::ExitCode::SUCCESS,
         Ok(report) => {
             print!("{report}");
@@ -98,14 +146,14 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-fn programs(arguments: &Arguments, batch: u64) -> Vec<Program> {
+fn programs<G: Grammar>(arguments: &Arguments, grammar: &G, batch: u64) -> Vec<G::Program> {
     let numbers = 0..arguments.batch as u64;
     numbers
-        .map(|n| generate::generate(&mut Rng::stream(arguments.seed, batch * arguments.batch as u64 + n)))
+        .map(|n| grammar.generate(&mut Rng::stream(arguments.seed, batch * arguments.batch as u64 + n)))
         .collect()
 }
 
-fn fuzz(arguments: &Arguments) -> Result<Report> {
+fn fuzz<G: Grammar>(arguments: &Arguments, grammar: &G) -> Result<Report> {
     let scratch = tempfile::tempdir().map_err(at(Path::new("a temporary folder")))?;
     let runtime_dir = std::path::absolute(&arguments.build).map_err(at(&arguments.build))?;
     let tools = Tools {
@@ -119,14 +167,15 @@ fn fuzz(arguments: &Arguments) -> Result<Report> {
             return Err(Error::Missing(file.display().to_string()));
         }
     }
-    check::harness(&tools, scratch.path())?;
+    check::harness(&tools, grammar.harness(), &[], scratch.path())?;
     if let Some(dir) = &arguments.bundle {
         bundle::begin(&tools, dir)?;
         let files = arguments.first..arguments.first + arguments.files.unwrap_or(1);
         for file in files {
-            let programs = programs(arguments, file);
+            let programs = programs(arguments, grammar, file);
+            let sources = grammar.sources(&programs.iter().collect::<Vec<_>>());
             let strategy = STRATEGIES[file as usize % STRATEGIES.len()];
-            bundle::add(&tools, &programs.iter().collect::<Vec<_>>(), file, strategy, dir, scratch.path())?;
+            bundle::add(&tools, &sources, file, strategy, dir, scratch.path())?;
         }
         return Ok(Report::new(arguments.seed));
     }
@@ -135,6 +184,7 @@ fn fuzz(arguments: &Arguments) -> Result<Report> {
         arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into)).max(1);
     let shared = Shared {
         arguments,
+        grammar,
         tools,
         deadline: Instant::now() + Duration::from_secs(arguments.seconds),
         next: AtomicU64::new(arguments.first),
@@ -162,8 +212,9 @@ fn fuzz(arguments: &Arguments) -> Result<Report> {
     Ok(report)
 }
 
-struct Shared<'a> {
+struct Shared<'a, G> {
     arguments: &'a Arguments,
+    grammar: &'a G,
     tools: Tools,
     deadline: Instant,
     next: AtomicU64,
@@ -171,13 +222,13 @@ struct Shared<'a> {
     report: Mutex<Report>,
 }
 
-impl Shared<'_> {
+impl<G> Shared<'_, G> {
     fn report(&self) -> std::sync::MutexGuard<'_, Report> {
         self.report.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-fn worker(shared: &Shared, dir: &Path) -> Result<()> {
+fn worker<G: Grammar>(shared: &Shared<'_, G>, dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).map_err(at(dir))?;
     while Instant::now() < shared.deadline {
         let batch = shared.next.fetch_add(1, Ordering::Relaxed);
@@ -189,18 +240,26 @@ fn worker(shared: &Shared, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-fn one_batch(shared: &Shared, batch: u64, dir: &Path) -> Result<()> {
-    let programs = programs(shared.arguments, batch);
-    let list: Vec<&Program> = programs.iter().collect();
+fn one_batch<G: Grammar>(shared: &Shared<'_, G>, batch: u64, dir: &Path) -> Result<()> {
+    let programs = programs(shared.arguments, shared.grammar, batch);
+    let list: Vec<&G::Program> = programs.iter().collect();
+    let sources = shared.grammar.sources(&list);
     let mut rng = Rng::stream(shared.arguments.seed ^ 0x5eed, batch);
     let configs: Vec<Config> = (0..shared.arguments.strategies)
-        .map(|n| Config::random(&mut rng, STRATEGIES[(batch as usize + n) % STRATEGIES.len()]))
+        .map(|n| match shared.arguments.kind {
+            Which::Nests => Config::random(&mut rng, STRATEGIES[(batch as usize + n) % STRATEGIES.len()]),
+            Which::Csmith => Config::of_whole(&mut rng, batch as usize + n),
+            _ => Config::of_sequence(&mut rng, batch as usize + n),
+        })
         .collect();
-    let expected = match check::plain(&shared.tools, &list, dir)? {
+    let expected = match check::plain(&shared.tools, &sources, "-O1", dir)? {
         Ok(expected) => expected,
+        Err(_) if shared.grammar.may_fail() => return Ok(()),
         Err(text) => {
-            let path = shared.arguments.out.join(format!("generator-{}-{batch}.c", shared.arguments.seed));
-            std::fs::write(&path, print::batch(&list)).map_err(at(&path))?;
+            let name = format!("generator-{}-{batch}", shared.arguments.seed);
+            let path = shared.arguments.out.join(&name);
+            std::fs::create_dir_all(&path).map_err(at(&path))?;
+            check::write(&sources, &path)?;
             shared.report().failure(&Kind::Generator, "", &text, &path);
             return Ok(());
         }
@@ -208,7 +267,7 @@ fn one_batch(shared: &Shared, batch: u64, dir: &Path) -> Result<()> {
     let mut whole = Outcome::default();
     let mut failed = Vec::new();
     for config in &configs {
-        let outcome = check::compare(&shared.tools, list.len(), &expected, config, dir)?;
+        let outcome = check::compare(&shared.tools, list.len(), &sources, &expected, config, dir)?;
         // A failure of the file as a whole, or a crash, hides others: each program by itself.
         let alone = outcome.failures.iter().any(|f| matches!(f.kind, Kind::Compile | Kind::Slow | Kind::Run));
         if alone {
@@ -219,16 +278,14 @@ fn one_batch(shared: &Shared, batch: u64, dir: &Path) -> Result<()> {
                     );
                 }
             }
-            // The next configuration needs the whole file again.
-            let source = dir.join("batch.c");
-            std::fs::write(&source, print::batch(&list)).map_err(at(&source))?;
         } else {
             failed
                 .extend(outcome.failures.iter().map(|f| (f.program, config, f.kind.clone(), f.text.clone())));
         }
         report::merge(&mut whole, outcome);
     }
-    shared.report().batch(&programs, &whole);
+    let features: Vec<_> = programs.iter().map(|p| shared.grammar.features(p)).collect();
+    shared.report().batch(&features, &whole);
     let mut seen = std::collections::BTreeSet::new();
     for (number, config, kind, text) in failed {
         if seen.insert((number, kind.clone())) {
@@ -238,25 +295,36 @@ fn one_batch(shared: &Shared, batch: u64, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// One program by itself; `None` if even the plain compiler has trouble.
-fn check_one(shared: &Shared, program: &Program, config: &Config, dir: &Path) -> Result<Option<Outcome>> {
-    match check::plain(&shared.tools, &[program], dir)? {
-        Ok(expected) => Ok(Some(check::compare(&shared.tools, 1, &expected, config, dir)?)),
-        Err(_) => Ok(None),
+/// One program by itself; `None` if even the plain compiler has trouble, or at other levels comes to other results.
+fn check_one<G: Grammar>(
+    shared: &Shared<'_, G>,
+    program: &G::Program,
+    config: &Config,
+    dir: &Path,
+) -> Result<Option<Outcome>> {
+    let sources = shared.grammar.sources(&[program]);
+    let Ok(expected) = check::plain(&shared.tools, &sources, "-O1", dir)? else { return Ok(None) };
+    let outcome = check::compare(&shared.tools, 1, &sources, &expected, config, dir)?;
+    if outcome.failures.iter().any(|f| matches!(f.kind, Kind::Mismatch | Kind::Run)) {
+        let Ok(other) = check::plain(&shared.tools, &sources, config.level, dir)? else { return Ok(None) };
+        if !other.same(&expected) {
+            return Ok(None);
+        }
     }
+    Ok(Some(outcome))
 }
 
 /// Makes a failing program small and writes it.
-fn write_failure(
-    shared: &Shared,
-    program: &Program,
+fn write_failure<G: Grammar>(
+    shared: &Shared<'_, G>,
+    program: &G::Program,
     (batch, number): (u64, usize),
     config: &Config,
     kind: &Kind,
     text: &str,
     dir: &Path,
 ) -> Result<()> {
-    let mut fails = |candidate: &Program| {
+    let mut fails = |candidate: &G::Program| {
         let outcome = check_one(shared, candidate, config, dir).ok().flatten();
         outcome.is_some_and(|o| o.failures.iter().any(|f| f.kind == *kind && similar(&f.text, text, kind)))
     };
@@ -266,25 +334,46 @@ fn write_failure(
         && fails(program)
     {
         let deadline = Instant::now() + Duration::from_secs(shared.arguments.shrink_seconds);
-        shrink::shrink(program, deadline, &mut fails)
+        shared.grammar.shrink(program, deadline, &mut fails)
     } else {
         program.clone()
     };
     let arguments = shared.arguments;
     let name = format!("{kind:?}-{}-{batch}-{number}", arguments.seed).to_lowercase();
-    let path = arguments.out.join(format!("{name}.c"));
-    let environment: Vec<String> = config.environment().iter().map(|(n, v)| format!("{n}={v}")).collect();
-    let head = format!(
-        "{kind:?}: {text}\nclang-22 -O1 -ffp-contract=off -fno-math-errno -w {name}.c -lm -o plain && ./plain\n\
-         B={}; clang-22 {} -ffp-contract=off -fno-math-errno -w -mllvm -pollyrs-only-function=p0 {name}.c -L$B \
-         -Wl,-rpath,$B -lpollyrs_rt -lm -o offloaded && {} ./offloaded\n\
-         FUZZ_DUMP=1 shows all elements. Program {number} of file {batch}: --seed {} --first {batch} --files 1",
-        arguments.build.display(),
-        config.compiler_flags(&shared.tools).join(" "),
-        environment.join(" "),
+    let sources = shared.grammar.sources(&[&small]);
+    let environment: Vec<String> =
+        config.environment(sources.threads).iter().map(|(n, v)| format!("{n}={v}")).collect();
+    let files = shared.grammar.reproducer(&small);
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    let (with_plugin, others): (Vec<&str>, Vec<&str>) = names.iter().partition(|n| **n != "harness.c");
+    let compiler = shared.tools.compiler(sources.language);
+    let flags = check::common(sources.language).iter().map(|f| (*f).to_owned()).chain(sources.flags);
+    let (flags, names) = (flags.collect::<Vec<_>>().join(" "), names.join(" "));
+    let commands = format!(
+        "#!/bin/sh\n# {}\n# Program {number} of file {batch}: scripts/fuzz with --kind {:?} --seed {} --first {batch} --files 1\n\
+         # FUZZ_DUMP=1 shows all elements.\n\
+         cd \"$(dirname \"$0\")\" || exit 2\nB=${{POLLYRS_BUILD:-{}}}\n\
+         {compiler} -O1 {flags} {names} -lm -lpthread -o plain && ./plain >plain.out\n\
+         {compiler} {} {flags} -c {} && {compiler} {} *.o -L$B -Wl,-rpath,$B -lpollyrs_rt -lm -lpthread -o offloaded &&\n\
+         {} ./offloaded >offloaded.out\ndiff plain.out offloaded.out\n",
+        text.lines().next().unwrap_or(""),
+        arguments.kind,
         arguments.seed,
+        shared.tools.runtime_dir.display(),
+        config
+            .compiler_flags(&shared.tools)
+            .join(" ")
+            .replace(&shared.tools.runtime_dir.display().to_string(), "$B"),
+        with_plugin.join(" "),
+        others.join(" "),
+        environment.join(" "),
     );
-    std::fs::write(&path, print::single(&small, &head)).map_err(at(&path))?;
+    let path = arguments.out.join(&name);
+    std::fs::create_dir_all(&path).map_err(at(&path))?;
+    for (name, text) in files.into_iter().chain([("run.sh".to_owned(), commands)]) {
+        let file = path.join(name);
+        std::fs::write(&file, text).map_err(at(&file))?;
+    }
     shared.report().failure(kind, config.strategy, text, &path);
     Ok(())
 }

@@ -40,17 +40,11 @@ pub fn batch(programs: &[&Program]) -> String {
     out
 }
 
-/// One program in a file that needs nothing else, with `head` as a comment.
-pub fn single(program: &Program, head: &str) -> String {
-    let mut out = String::new();
-    for line in head.lines() {
-        let _ = writeln!(out, "// {line}");
-    }
+/// One program in a file that needs nothing else.
+pub fn single(program: &Program) -> String {
     let whole = batch(&[program]);
-    out.push_str(whole.strip_prefix(DECLARATIONS).unwrap_or(&whole));
     // The definitions go first, in place of the declarations.
-    let (comment, rest) = out.split_at(head.lines().map(|l| l.len() + 4).sum());
-    format!("{comment}{HARNESS}\n{rest}")
+    format!("{HARNESS}\n{}", whole.strip_prefix(DECLARATIONS).unwrap_or(&whole))
 }
 
 fn function(out: &mut String, program: &Program, number: usize) {

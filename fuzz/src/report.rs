@@ -1,6 +1,5 @@
 //! Counts of a run: programs offloaded, versioned, refused by reason; failures; compile times.
 
-use crate::ast::Program;
 use crate::check::{Kind, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -75,10 +74,10 @@ impl Report {
     }
 
     /// A file's programs, over all configurations.
-    pub fn batch(&mut self, programs: &[Program], outcome: &Outcome) {
-        self.programs += programs.len();
-        for (number, program) in programs.iter().enumerate() {
-            for feature in program.features() {
+    pub fn batch(&mut self, features: &[BTreeSet<&'static str>], outcome: &Outcome) {
+        self.programs += features.len();
+        for (number, features) in features.iter().enumerate() {
+            for feature in features {
                 let (all, on_device) = self.features.entry(feature).or_default();
                 *all += 1;
                 *on_device += usize::from(outcome.on_device.contains(&number));
@@ -117,7 +116,7 @@ impl fmt::Display for Report {
             percent(self.on_device)
         )?;
         writeln!(f, "  versioned at least in part: {} ({:.0}%)", self.versioned, percent(self.versioned))?;
-        writeln!(f, "  control flow on data, and on the device:")?;
+        writeln!(f, "  what they have, and on the device:")?;
         for (feature, (all, on_device)) in &self.features {
             writeln!(f, "    {all:5} {feature}, {on_device} of them on the device")?;
         }
