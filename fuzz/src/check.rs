@@ -89,7 +89,7 @@ impl Config {
         let strategy = ["auto", "auto", "original", "isl"][rng.weighted(&[40, 30, 20, 10])];
         let mut config = Config::random(rng, strategy);
         // Both devices take turns.
-        config.checked = turn % 2 == 0;
+        config.checked = turn.is_multiple_of(2);
         config.resident = rng.chance(10);
         config
     }
@@ -116,7 +116,7 @@ impl Config {
     pub fn of_whole(rng: &mut Rng, turn: usize) -> Config {
         Config {
             small: true,
-            level: if turn % 3 == 0 { "-O1" } else { "-O3" },
+            level: if turn.is_multiple_of(3) { "-O1" } else { "-O3" },
             ..Config::of_sequence(rng, turn)
         }
     }

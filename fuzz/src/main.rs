@@ -43,7 +43,7 @@ use std::time::{Duration, Instant};
 
 /// Random programs, plain and with the plugin, compared bit for bit.
 #[derive(Parser, Debug)]
-#[command(name = "fuzz")]
+#[command(name = "fuzz", args_override_self = true)]
 struct Arguments {
     /// The kind of programs.
     #[arg(long, value_enum, default_value_t = Which::Nests)]

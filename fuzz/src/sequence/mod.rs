@@ -10,6 +10,9 @@ mod print_fortran;
 mod shrink;
 mod simulate;
 
+#[cfg(test)]
+mod tests;
+
 use crate::grammar::{Grammar, Language, Sources};
 use crate::rng::Rng;
 use ast::{Elem, Event, Program, Spot, each_event};

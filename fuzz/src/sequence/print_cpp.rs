@@ -97,7 +97,7 @@ impl Driver<'_> {
         for (o, object) in self.program.objects.iter().enumerate() {
             let (ty, count) = (self.container(o), self.elements(o, object.bytes));
             let base = self.base(o);
-            let fixed = object.home == Home::Static && o % 2 == 0;
+            let fixed = object.home == Home::Static && o.is_multiple_of(2);
             let _ = if self.is_passed(o) {
                 writeln!(body, "  {ty} {base}({count});")
             } else if fixed {
@@ -137,7 +137,7 @@ impl Driver<'_> {
     fn container(&self, object: usize) -> String {
         let this = &self.program.objects[object];
         let name = elem_name(self.number, this.elem);
-        if this.home == Home::Static && object % 2 == 0 {
+        if this.home == Home::Static && object.is_multiple_of(2) {
             format!("std::array<{name}, {}>", self.elements(object, this.bytes))
         } else {
             format!("std::vector<{name}>")
@@ -176,7 +176,7 @@ impl Driver<'_> {
         let base = self.base(spot.object);
         match self.element(spot, elem) {
             Some(0) if !second => base,
-            Some(q) if !second && q % 2 == 0 => format!("std::span({base}).subspan({q})"),
+            Some(q) if !second && q & 1 == 0 => format!("std::span({base}).subspan({q})"),
             _ => self.pointer(spot, elem),
         }
     }

@@ -152,16 +152,12 @@ impl Edit {
                     }
                     self.events(inner);
                 }
-                Event::Beside { call, .. } => {
-                    if self.turn() {
-                        events[at] = Event::Call(call.clone());
-                        return;
-                    }
+                Event::Beside { call, .. } if self.turn() => {
+                    events[at] = Event::Call(call.clone());
+                    return;
                 }
-                Event::Read(part) | Event::Write(part, _) => {
-                    if part.count > 1 && self.turn() {
-                        part.count = 1;
-                    }
+                Event::Read(part) | Event::Write(part, _) if part.count > 1 && self.turn() => {
+                    part.count = 1;
                 }
                 _ => {}
             }
