@@ -20,7 +20,8 @@ statement_return_prob=34,statement_continue_prob=36,statement_break_prob=37,stat
 /// The kind of programs.
 pub struct Csmith {
     probabilities: PathBuf,
-    _folder: tempfile::TempDir,
+    /// csmith leaves a file about the platform where it runs.
+    folder: tempfile::TempDir,
 }
 
 #[derive(Clone)]
@@ -32,18 +33,19 @@ pub struct Program {
 impl Csmith {
     pub fn new() -> Result<Csmith> {
         let missing = |_| Error::Csmith;
-        Command::new("csmith").arg("--version").output().map_err(missing)?;
         if include_folder().is_none() {
             return Err(Error::Csmith);
         }
         let folder = tempfile::tempdir().map_err(missing)?;
+        Command::new("csmith").arg("--version").current_dir(folder.path()).output().map_err(missing)?;
         let probabilities = folder.path().join("probabilities");
         std::fs::write(&probabilities, PROBABILITIES).map_err(missing)?;
-        Ok(Csmith { probabilities, _folder: folder })
+        Ok(Csmith { probabilities, folder })
     }
 
     fn text(&self, rng: &mut Rng, seed: u64) -> Option<String> {
         let mut command = Command::new("csmith");
+        command.current_dir(self.folder.path());
         command.args(["--seed", &seed.to_string(), "--probability-configuration"]).arg(&self.probabilities);
         command.args(["--no-volatiles", "--no-volatile-pointers", "--no-jumps", "--no-argc", "--concise"]);
         command.args(["--max-funcs", "4", "--max-array-dim", "2", "--max-array-len-per-dim", "40"]);
