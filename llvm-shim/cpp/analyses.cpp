@@ -147,13 +147,26 @@ static uint32_t kindOf(const SCEV *Expr) {
   }
 }
 
-// Type-based tags hold whenever the accesses run. Scope tags hold between two executions only if their scope is entered
-// once, that is, declared outside all loops.
+// Whether a tag names the objects of a Fortran procedure (`dummy arg data/_QFsEa`), not types: these stay what they are.
+static bool namesObjects(const MDNode *Tag) {
+  const MDNode *Type = Tag && Tag->getNumOperands() > 1 ? dyn_cast_or_null<MDNode>(Tag->getOperand(1)) : nullptr;
+  // From the accessed type to the root, which is a name alone.
+  while (Type && Type->getNumOperands() > 1)
+    Type = dyn_cast_or_null<MDNode>(Type->getOperand(1));
+  const auto *Name = Type && Type->getNumOperands() == 1 ? dyn_cast_or_null<MDString>(Type->getOperand(0)) : nullptr;
+  return Name && Name->getString().starts_with("Flang function root");
+}
+
+// What the tags of an access say of all its executions. Types say nothing of two accesses, since a store makes memory one of its own type: between
+// a store of `int` and a load of `float` there may be one of `float`, and what is written back as a whole would overwrite it.
+// Scope tags hold between two executions only if their scope is entered once, that is, declared outside all loops.
 static AAMDNodes tagsOf(Analyses &A, const Value *Access) {
   const auto *I = dyn_cast_or_null<Instruction>(Access);
   if (!I)
     return AAMDNodes();
   AAMDNodes Tags = I->getAAMetadata();
+  if (!namesObjects(Tags.TBAA))
+    Tags.TBAA = Tags.TBAAStruct = nullptr;
   if (!A.ScopesInLoops) {
     A.ScopesInLoops = false;
     for (Instruction &J : instructions(A.F))

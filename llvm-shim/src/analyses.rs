@@ -205,9 +205,10 @@ impl Analyses<'_> {
         self.may_alias_accesses((p, None), (q, None))
     }
 
-    /// As [`Analyses::may_alias`], narrowed by the type-based alias tags of one access (load, store, memory intrinsic)
-    /// each; sound only if asked for every pair of accesses of the two objects. Scope tags are used where no scope is
-    /// declared inside a loop, as only then they hold between iterations.
+    /// As [`Analyses::may_alias`], narrowed by the alias tags of one access (load, store, memory intrinsic) each; sound only if
+    /// asked for every pair of accesses of the two objects. Scope tags are used where no scope is declared inside a loop, as
+    /// only then they hold between iterations. Types are not believed: a store changes the type of what it stores to. (flang's tags, which
+    /// are of objects, are.)
     pub fn may_alias_accesses(
         &self,
         p: (LLVMValueRef, Option<LLVMValueRef>),

@@ -3,8 +3,8 @@
 //! **Problem.** `struct { double x, v; int kind; } *p` is accessed in elements of two widths, which no one array has. Accesses of each width are
 //! an array by themselves, with one base; a launch needs them to be disjoint where one is written, and their ranges are not: they interleave.
 //!
-//! **Approach.** Bytes of two accesses never meet where types tell (the program's own promise, as for any two pointers), or where their offsets,
-//! modulo what divides all steps of both, do: bytes 0 to 8 and 16 to 20 of every 24.
+//! **Approach.** Bytes of two accesses never meet where their offsets, modulo what divides all steps of both, do not: bytes 0 to 8 and 16 to 20 of
+//! every 24. (Types tell nothing: a store may make memory one of another type.)
 //!
 //! **Invariants.** A residue holds for every execution of an instruction in the region, since polynomials are exact under the SCoP's assumptions,
 //! and whole numbers whatever their symbols are. Of arrays that interleave each brings back what it wrote and nothing else, as any array does.
