@@ -207,6 +207,11 @@ const ADVICE: [(&str, &[&str], &str); 44] = [
         "the loops around it are the ones to offload: their refusal says why they are not; --pollyrs-option=min-work=0 offloads loops of \
          any size",
     ),
+    (
+        "TrivialSizes",
+        &[],
+        "the condition can't hold for ordinary sizes: say what ties the sizes to each other, such as a row's length in the loop's bound",
+    ),
     ("Budget", &["module"], "split the file, or raise the limit: --pollyrs-option=module-budget=N"),
     (
         "Budget",
@@ -243,6 +248,7 @@ mod tests {
             "OrderedSum",
             "RunningTotal",
             "LittleWork",
+            "TrivialSizes",
             "Budget",
             "Internal",
         ];

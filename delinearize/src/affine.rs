@@ -111,5 +111,13 @@ pub(crate) fn linear(problem: &Problem, offsets: &[Polynomial]) -> Result<Shape>
     }
     let assumption = isl::Set::universe(params)?;
     let check = assumption.clone();
-    Ok(Shape { sizes: vec![None], subscripts, assumption, check, origin: Origin::Linear, likely: true })
+    Ok(Shape {
+        sizes: vec![None],
+        subscripts,
+        assumption,
+        check,
+        origin: Origin::Linear,
+        likely: true,
+        wraps: false,
+    })
 }

@@ -89,6 +89,8 @@ pub struct Shape {
     /// Whether the view is right for some parameters that are alike, give or take a few: what the sizes of a matrix and the bounds of loops
     /// over it mostly are.
     pub likely: bool,
+    /// Whether some accesses reach over the ends of rows, so that what is near in the linear view is not in this one.
+    pub wraps: bool,
 }
 
 impl Shape {

@@ -37,17 +37,30 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     let shifted: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
     // The later lists are for what the earlier ones do not explain, or not well: only where sizes that are alike break the condition,
     // as for the rows of a band, `A[i * (k + 1) + j - i]` of which a counter strides over `k`.
-    let explained = |v: &View| -> Result<bool> { Ok(v.max_pieces() == 1 && run.typical(v)? > Typical::No) };
+    // Of what holds for nearly equal sizes it is not known: a shape that is right for all is better.
+    let explained =
+        |v: &View| -> Result<Typical> { if v.max_pieces() == 1 { run.typical(v) } else { Ok(Typical::No) } };
+    let mut near = None;
     for list in [guesses, shapes::guesses(&offsets, true), shifted] {
         if let Some(view) = search.simple(&list, true)? {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
             return finish(&run, &view, Origin::Strides);
         }
-        if search.weakest()?.map_or(Ok(false), explained)?
+        if near.is_some() {
+            continue;
+        }
+        let typical = search.weakest()?.map_or(Ok(Typical::No), explained)?;
+        if typical > Typical::No
             && let Some(view) = search.chosen()?
         {
-            return finish(&run, &view, Origin::Strides);
+            if typical == Typical::Equal {
+                return finish(&run, &view, Origin::Strides);
+            }
+            near = Some(view);
         }
+    }
+    if let Some(view) = near {
+        return finish(&run, &view, Origin::Strides);
     }
     if search.weakest()?.is_none_or(|v| v.max_pieces() > 1)
         && let Some(view) = search.simple(&shapes::by_parameters(&offsets), true)?
@@ -184,7 +197,8 @@ impl<'a> Search<'a> {
 
     /// What [`Search::weakest`] finds, or the same shape without the numbers added to its sizes, where that is right for sizes that are alike:
     /// `L[k + 1 + i + k * ld]`, a triangle of which a counter steps by `ld + 1`, has columns of `ld`. That they are not shorter than the
-    /// triangle is a little more than what the shape with columns of `ld + 1` needs, but true of the program's matrix.
+    /// triangle is a little more than what the shape with columns of `ld + 1` needs, but true of the program's matrix. Rows of `e + 1`, as of a Fortran
+    /// array `lo:hi` with `e = hi - lo`, are not rows of `e`: then the last row would have to be shorter by the number of rows.
     fn chosen(&mut self) -> Result<Option<View>> {
         self.weakest()?;
         let Some(view) = self.weakest.0.take() else { return Ok(None) };
@@ -194,6 +208,7 @@ impl<'a> Search<'a> {
             && let Some(other) = self.run.view(&sizes, &subscripts, None)?
             && other.max_pieces() <= view.max_pieces()
             && self.run.typical(&other)? == Typical::Equal
+            && !self.run.tight(&view)?.is_subset(&other.violations)?
         {
             return Ok(Some(other));
         }
@@ -275,5 +290,5 @@ fn finish(run: &Executed, view: &View, origin: Origin) -> Result<Shape> {
     let assumption = run.assumption(view)?;
     let check = run.check(view, &assumption)?;
     let likely = run.is_likely(view)?;
-    Ok(Shape { sizes, subscripts, assumption, check, origin, likely })
+    Ok(Shape { sizes, subscripts, assumption, check, origin, likely, wraps: view.wraps() })
 }

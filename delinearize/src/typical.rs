@@ -4,13 +4,16 @@
 //! it is right for `lb = 0` only, in rows of `n - 1` and three pieces for many `lb` and `lc`. Sizes are alike, but `lb` is none: the former
 //! is what the program means.
 
-use crate::poly::Symbol;
+use crate::poly::{Polynomial, Symbol};
 use crate::view::{Executed, View};
 use crate::{DelinearizeError, Problem};
 use pollyrs_isl as isl;
 use std::collections::BTreeSet;
 
 type Result<T> = std::result::Result<T, DelinearizeError>;
+
+/// A loop of fewer iterations than this is one for trivial sizes, unless it never has more.
+pub(crate) const FEW: i64 = 3;
 
 /// What all sizes are taken to be, give or take a few, to tell what mostly holds.
 const TYPICAL: i64 = 1024;
@@ -26,6 +29,77 @@ pub(crate) enum Typical {
 }
 
 impl Executed<'_> {
+    /// Parameters as programs have them: positive, and such that all loops have a few iterations, as far as the context allows that.
+    ///
+    /// `b[j * x + x - h + k]` for `k < d` is in column `k - h` of row `j + 1` for `h <= 0`, and in column `x - h + k` of row `j` for `h >= d`. The
+    /// former is right for some parameters too, but not for any of these.
+    pub fn usual(&self) -> Result<isl::Set> {
+        if let Some(known) = self.usual.get() {
+            return Ok(known.clone());
+        }
+        let mut usual = self.long(FEW)?;
+        for p in 0..usual.dim(isl::DimType::Param)? {
+            let positive = usual.clone().lower_bound_val(
+                isl::DimType::Param,
+                p,
+                isl::Val::int(self.context.context(), 1)?,
+            )?;
+            if !positive.is_empty()? {
+                usual = positive;
+            }
+        }
+        Ok(self.usual.get_or_init(|| usual).clone())
+    }
+
+    /// The parameters for which all counters of executed accesses take `least` values, but for those that never do.
+    fn long(&self, least: i64) -> Result<isl::Set> {
+        let mut all = self.any.clone();
+        for (n, domain) in self.domains.iter().enumerate().filter(|(n, _)| self.same_domain[*n] == *n) {
+            for d in 0..domain.dim(isl::DimType::Set)? {
+                let far = self.spread(n, d, least - 1)?.intersect(all.clone())?;
+                if !far.is_empty()? {
+                    all = far;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The parameters for which two values of counter `d` of an access are at least `by` apart.
+    fn spread(&self, access: usize, d: u32, by: i64) -> Result<isl::Set> {
+        let dims = self.domains[access].dim(isl::DimType::Set)?;
+        let mut one = self.domains[access].clone();
+        one =
+            one.project_out(isl::DimType::Set, d + 1, dims - d - 1)?.project_out(isl::DimType::Set, 0, d)?;
+        let one = one.reset_tuple_id()?;
+        let pair = one.clone().flat_product(one)?;
+        let space = isl::LocalSpace::from_space(pair.space()?)?;
+        let at = |d| isl::Aff::var_on_domain(space.clone(), isl::DimType::Set, d);
+        let distance = at(1)?.sub(at(0)?)?.add_constant(isl::Val::int(self.context.context(), -by)?)?;
+        Ok(pair.intersect(isl::PwAff::from_aff(distance)?.nonneg_set()?)?.params()?)
+    }
+
+    /// The parameters for which loops have many iterations and yet no row of the view has many elements more than what is accessed in it:
+    /// what holds for none of these holds only where rows are far longer than need be.
+    pub fn tight(&self, view: &View) -> Result<isl::Set> {
+        let mut all = self.long(2 * UNLIKE)?.subtract(view.violations.clone())?;
+        for (k, size) in view.sizes.iter().enumerate().filter(|(_, size)| size.degree() > 0) {
+            let mut reached = isl::Set::empty(self.params.clone())?;
+            for (n, pieces) in view.pieces.iter().enumerate().filter(|(n, _)| self.first[*n] == *n) {
+                for piece in pieces {
+                    let least = size - &Polynomial::constant(i128::from(UNLIKE) + 1);
+                    let far = self.nonneg(&(&piece.subscripts[k + 1] - &least), &self.domains[n].space()?)?;
+                    reached = reached.union(piece.domain.clone().intersect(far)?.params()?)?;
+                }
+            }
+            let narrow = all.clone().intersect(reached)?;
+            if !narrow.is_empty()? {
+                all = narrow;
+            }
+        }
+        Ok(all)
+    }
+
     /// Whether the view is right where all parameters are alike: the sizes of a matrix and the number of iterations over it mostly are.
     /// Where the context ties some to others (a pitch in bytes to one in elements), the later ones count.
     pub fn is_likely(&self, view: &View) -> Result<bool> {

@@ -10,7 +10,9 @@
 //! 1. one `k` that is inside for all iterations and parameters,
 //! 2. several `k`, each on its part of the iterations, if together they are inside for all,
 //! 3. `k = 0`, if some parameters make all iterations inside (a condition is needed),
-//! 4. the `k`, or the several, that need the weakest condition.
+//! 4. the `k`, or the several, that need the weakest condition;
+//!
+//! of those that are inside for some of the parameters that programs have ([`Executed::usual`]), and else of all.
 //!
 //! **Condition**: with `D` the executed iterations, the violations are `{ x in D : f_k < 0 or f_k >= d_k }`
 //! for some inner dimension `k`; the view is right for the parameters in the complement of their projection.
@@ -49,6 +51,8 @@ pub(crate) struct Piece {
     whole: Option<usize>,
     /// Outermost first, affine.
     pub subscripts: Vec<Polynomial>,
+    /// By dimension: the multiple of its size that was moved into it from the one before.
+    moved: Vec<i128>,
 }
 
 impl Piece {
@@ -58,7 +62,9 @@ impl Piece {
         let mut f = self.subscripts.clone();
         f[at] = &f[at] + &size.scale(k);
         f[at - 1] = &f[at - 1] - &Polynomial::constant(k);
-        Piece { domain: self.domain.clone(), whole: self.whole, subscripts: f }
+        let mut moved = self.moved.clone();
+        moved[at] += k;
+        Piece { domain: self.domain.clone(), whole: self.whole, subscripts: f, moved }
     }
 }
 
@@ -100,6 +106,13 @@ impl View {
 
     pub fn max_pieces(&self) -> usize {
         self.pieces.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Whether accesses that differ by less than a row are in different rows: some reach over the end of a row, others do not.
+    pub fn wraps(&self) -> bool {
+        let mut all = self.pieces.iter().flatten();
+        let first = all.next();
+        all.any(|p| first.is_some_and(|f| f.moved != p.moved))
     }
 }
 
@@ -180,12 +193,14 @@ pub(crate) struct Executed<'a> {
     pub domains: Vec<isl::Set>,
     /// For each access, the parameters for which it is executed.
     executed: Vec<isl::Set>,
+    /// [`Executed::usual`], once it is asked for.
+    pub(crate) usual: OnceCell<isl::Set>,
     /// Parameters for which anything is executed.
     pub any: isl::Set,
     /// For each access, the first one with the same domain and offset, whose pieces it shares: a read and a write of an element, say.
-    first: Vec<usize>,
+    pub(crate) first: Vec<usize>,
     /// For each access, the first one with the same domain.
-    same_domain: Vec<usize>,
+    pub(crate) same_domain: Vec<usize>,
     /// For each parameter of `params`, whether it is an origin.
     pub(crate) origins: Vec<bool>,
     /// What was found for whole domains (by `same_domain`), a subscript and a size: guesses have inner dimensions in common.
@@ -245,6 +260,7 @@ impl<'a> Executed<'a> {
             first,
             same_domain,
             origins,
+            usual: OnceCell::new(),
             known: RefCell::default(),
         })
     }
@@ -252,10 +268,11 @@ impl<'a> Executed<'a> {
     /// The piece that is a whole access.
     fn whole(&self, access: usize, subscripts: &[Polynomial]) -> Piece {
         let whole = Some(self.same_domain[access]);
-        Piece { domain: self.domains[access].clone(), whole, subscripts: subscripts.to_vec() }
+        let moved = vec![0; subscripts.len()];
+        Piece { domain: self.domains[access].clone(), whole, subscripts: subscripts.to_vec(), moved }
     }
 
-    fn nonneg(&self, p: &Polynomial, space: &isl::Space) -> Result<isl::Set> {
+    pub(crate) fn nonneg(&self, p: &Polynomial, space: &isl::Space) -> Result<isl::Set> {
         Ok(to_pw_aff(p, space, self.problem.params)?.nonneg_set()?)
     }
 
@@ -418,25 +435,39 @@ impl<'a> Executed<'a> {
             Some(n) => self.executed[n].clone(),
             None => piece.domain.clone().params()?,
         };
-        let mut best: Option<(Vec<Piece>, isl::Set)> = None;
-        for (k, outside) in options {
-            let violated = outside.params()?;
-            let possible = !executed.is_subset(&violated)?;
-            if k == 0 && possible {
-                return Ok((whole(0), violated));
+        let usual = self.usual()?.intersect(executed.clone())?;
+        let mut slabs: Option<Vec<Piece>> = None;
+        for (usually, there) in [(true, usual), (false, executed.clone())] {
+            let mut best: Option<(Vec<Piece>, isl::Set)> = None;
+            for (k, outside) in &options {
+                let violated = outside.params()?;
+                let possible = !there.is_subset(&violated)?;
+                if *k == 0 && possible {
+                    return Ok((whole(0), violated));
+                }
+                if possible && weaker(&violated, best.as_ref().map(|b| &b.1))? {
+                    best = Some((whole(*k), violated));
+                }
             }
-            if possible && weaker(&violated, best.as_ref().map(|b| &b.1))? {
-                best = Some((whole(k), violated));
+            // Several parts are worth a weaker condition where nothing else is: what is in one row in the program's mind is in one part.
+            if let Some(best) = best.take_if(|_| usually) {
+                return Ok(best);
+            }
+            let parts = match &slabs {
+                Some(known) => known.clone(),
+                None => slabs.insert(self.slabs(&piece, at, size)?).clone(),
+            };
+            if parts.len() <= room {
+                let violated = rest.clone().params()?;
+                if !there.is_subset(&violated)? && weaker(&violated, best.as_ref().map(|b| &b.1))? {
+                    best = Some((parts, violated));
+                }
+            }
+            if let Some(best) = best {
+                return Ok(best);
             }
         }
-        let parts = self.slabs(&piece, at, size)?;
-        if parts.len() <= room {
-            let violated = rest.params()?;
-            if !executed.is_subset(&violated)? && weaker(&violated, best.as_ref().map(|b| &b.1))? {
-                best = Some((parts, violated));
-            }
-        }
-        Ok(best.unwrap_or((whole(0), executed)))
+        Ok((whole(0), executed))
     }
 
     /// What the slabs leave over: they lie side by side, between `-MAX_MULTIPLE` and `MAX_MULTIPLE + 1` sizes; all, where the size is not
@@ -451,11 +482,11 @@ impl<'a> Executed<'a> {
         let space = piece.domain.space()?;
         let mut parts = Vec::new();
         for k in -MAX_MULTIPLE..=MAX_MULTIPLE {
-            let subscripts = piece.moved(k, at, size).subscripts;
-            let (low, high) = self.bounds(&subscripts[at], size, &space)?;
+            let part = piece.moved(k, at, size);
+            let (low, high) = self.bounds(&part.subscripts[at], size, &space)?;
             let domain = piece.domain.clone().intersect(low)?.intersect(high)?;
             if !domain.is_empty()? {
-                parts.push(Piece { domain, whole: None, subscripts });
+                parts.push(Piece { domain, whole: None, ..part });
             }
         }
         Ok(parts)

@@ -412,3 +412,30 @@ fn malformed_problems_are_errors() {
     case.accesses[0].offset = Polynomial::iter(0).scale(1 << 70);
     assert_eq!(case.solve().unwrap_err(), DelinearizeError::Blocked(Blocked::Overflow { access: 0 }));
 }
+
+/// A Fortran array `lo:hi+2`: its rows are `e + 1` long, and `e` is no size, though all of `e` would be right for sizes that are alike.
+#[test]
+fn rows_of_an_extent_and_one() {
+    let case = Case::new("m lo hi e", "m >= 1 and e >= -1").array(
+        "k j : 0 <= k < m and 0 <= j <= hi - lo",
+        "e + 1",
+        "k, j",
+    );
+    case.expect("e + 1", "hi < lo or e >= hi - lo", &["i0, i1"]);
+}
+
+/// The right border of a grid with a halo of `h`: column `x - h + k` is in the row for `h` of at least `d`; in the next one, as `k - h`, for none.
+#[test]
+fn columns_from_the_right_border() {
+    let d = "j k : 0 <= j < y - 2h and 0 <= k < d";
+    let case =
+        Case::new("x y h d", "").array(d, "x", "j + h, x - h + k").array(d, "x", "j + h, x - h - 1 - k");
+    let shape = case.solve().unwrap();
+    assert!(
+        holds(&shape.assumption, &[40, 60, 2, 2]) && holds(&shape.assumption, &[40, 60, 2, 1]),
+        "{}",
+        shape.assumption
+    );
+    assert!(!shape.wraps && shape.subscripts.iter().flatten().all(|f| f.n_piece().unwrap() == 1));
+    check_points(&case, &shape, -1..=4, -1..=4);
+}

@@ -32,6 +32,8 @@ pub(crate) struct Shaped {
     pub subscripts: Vec<Vec<PwAff>>,
     /// Whether what is assumed for the shape mostly holds.
     pub likely: bool,
+    /// Whether some accesses reach over the ends of rows.
+    pub wraps: bool,
 }
 
 fn pointer_base(e: &ScevExpr) -> Option<Value> {
@@ -215,7 +217,7 @@ impl Builder<'_> {
             }
             subscripts.push(all);
         }
-        Ok(Shaped { elem, sizes, subscripts, likely: shape.likely })
+        Ok(Shaped { elem, sizes, subscripts, likely: shape.likely, wraps: shape.wraps })
     }
 
     /// The shape of accesses at these offsets, and its sizes.

@@ -519,7 +519,9 @@ const FEW_CONSTRAINTS: usize = 2;
 /// Least bound that counts as the one at which something wraps.
 const LARGE: f64 = 64.0;
 /// What every size is taken to be, to tell what mostly holds.
-const TYPICAL: f64 = 65536.0;
+const TYPICAL: [f64; 1] = [65536.0];
+/// Sizes that differ, as those of an array, a part of it and a step do.
+const UNEQUAL: [f64; 7] = [65536.0, 1.0, 900.0, 17.0, 4096.0, 3.0, 128.0];
 
 /// Cases of a complement that are worth looking at.
 const FEW_CASES: usize = 8;
@@ -554,12 +556,18 @@ fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
     }
     let mut good = Set::universe(bad.space()?)?;
     for (constraints, piece) in pieces {
-        let mut chosen: Option<(f64, &isl::Constraint)> = None;
+        let mut chosen: Option<((usize, f64), &isl::Constraint)> = None;
         for c in &constraints {
-            let size = if kind == AssumptionKind::NoWrap { least(c)? } else { typical_violation(c)? };
-            let from = if kind == AssumptionKind::NoWrap { LARGE } else { 1.0 };
-            if size >= from && chosen.is_none_or(|(s, _)| size > s) {
-                chosen = Some((size, c));
+            let (wraps, size) = match kind {
+                AssumptionKind::NoWrap => (true, least(c)?),
+                _ => (false, typical_violation(c, &TYPICAL)?),
+            };
+            // Of those that do not hold where all sizes are equal, the one that fails for most others, too: of `step <= n - first` and
+            // `count < -1` the latter.
+            let often = if wraps { 0 } else { often_violated(c)? };
+            let from = if wraps { LARGE } else { 1.0 };
+            if size >= from && chosen.is_none_or(|(s, _)| (often, size) > s) {
+                chosen = Some(((often, size), c));
             }
         }
         let part = match chosen {
@@ -572,18 +580,28 @@ fn outside(bad: &Set, kind: AssumptionKind) -> isl::Result<Option<Set>> {
     Ok(Some(good))
 }
 
-/// By how much an inequality without divisions is violated where all parameters are [`TYPICAL`]; 0 if it holds there.
-fn typical_violation(c: &isl::Constraint) -> isl::Result<f64> {
+/// By how much an inequality without divisions is violated where the parameters are `sizes`, over and over; 0 if it holds there.
+fn typical_violation(c: &isl::Constraint, sizes: &[f64]) -> isl::Result<f64> {
     let divs = c.dim(DimType::Div)?;
     if c.is_equality()? || divs > 0 && c.involves_dims(DimType::Div, 0, divs)? {
         return Ok(0.0);
     }
     let number = |v: isl::Val| v.to_i64().map_or(0.0, |v| v as f64);
     let mut value = number(c.constant()?);
-    for at in 0..c.dim(DimType::Param)? {
-        value += TYPICAL * number(c.coefficient(DimType::Param, at as i32)?);
+    for (at, size) in (0..c.dim(DimType::Param)?).zip(sizes.iter().cycle()) {
+        value += size * number(c.coefficient(DimType::Param, at as i32)?);
     }
     Ok((-value).max(0.0))
+}
+
+/// For how many of some unequal sizes an inequality is violated.
+fn often_violated(c: &isl::Constraint) -> isl::Result<usize> {
+    let mut count = 0;
+    for first in 0..UNEQUAL.len() {
+        let sizes: Vec<f64> = UNEQUAL.iter().cycle().skip(first).take(UNEQUAL.len()).copied().collect();
+        count += usize::from(typical_violation(c, &sizes)? > 0.0);
+    }
+    Ok(count)
 }
 
 /// The half-space outside of `c` in which the origin lies.

@@ -27,6 +27,26 @@ impl Builder<'_> {
         }
     }
 
+    /// The backedge-taken count that scalar evolution found. Of a loop that steps by a parameter that is a quotient with minima and maxima around it,
+    /// which have a case for a single step: then the number of steps is named, as for a count that is left open.
+    pub fn count_by_steps(
+        &mut self,
+        exiting: Block,
+        l: LoopId,
+        count: &ScevExpr,
+        place: &Place,
+    ) -> Result<PwAff, Stop> {
+        if steps_by_unknown(count) {
+            let before = (self.assumed.clone(), self.assumptions.clone());
+            match self.by_steps(exiting, l, place) {
+                Ok(Some(count)) => return Ok(count),
+                Err(Stop::Isl(e)) => return Err(Stop::Isl(e)),
+                Ok(None) | Err(Stop::Blocker(_)) => (self.assumed, self.assumptions) = before,
+            }
+        }
+        self.unsigned(count, place)
+    }
+
     /// The comparison at the end of `exiting`, and the predicate with which it keeps the loop going. It may be one that an inner loop
     /// makes as well, handed on by PHI nodes, which scalar evolution does not look through.
     fn goes_on(&self, exiting: Block, l: LoopId) -> Option<(Value, Pred)> {
@@ -169,4 +189,10 @@ impl Builder<'_> {
         self.assume(AssumptionKind::NoWrap, never, place, "a loop counter does not overflow")?;
         Ok(Some(end.sub(start)?))
     }
+}
+
+/// Whether something is divided by what is no number.
+fn steps_by_unknown(e: &ScevExpr) -> bool {
+    let own = matches!(&e.kind, ScevKind::UDiv(_, by) if !matches!(by.kind, ScevKind::Constant(_)));
+    own || e.operands().into_iter().any(steps_by_unknown)
 }

@@ -199,7 +199,7 @@ impl Builder<'_> {
         let bound = |blocker| RejectReason::LoopBound { blocker };
         let count = match count.kind {
             ScevKind::CouldNotCompute => self.count_left_open(exiting, l, &place).transpose(),
-            _ => Some(self.unsigned(&count, &place)),
+            _ => Some(self.count_by_steps(exiting, l, &count, &place)),
         };
         let Some(count) = count else {
             return Err(Fail::at(bound(self.bound_blocker(exiting, l)), inst));

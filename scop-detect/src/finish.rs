@@ -24,6 +24,7 @@ impl Builder<'_> {
         let alias_checks = self.alias_checks(&drafts, &arrays);
         let unwritten = self.unwritten(&stores(&drafts, &arrays));
         self.assumptions = self.needed_assumptions()?;
+        self.refuse_trivial(&drafts)?;
         let known = self.known_at_run_time()?;
         for d in &mut drafts {
             d.statement.domain = assumed_domain(d.statement.domain.clone(), &known)?;
@@ -143,8 +144,8 @@ impl Builder<'_> {
         Ok(scop)
     }
 
-    /// Pairs of arrays of which one is written and whose accesses may touch the same memory, types considered. (Parts of one allocation are
-    /// such a pair, too.)
+    /// Pairs of arrays of which one is written and whose accesses may touch the same memory, whatever their types. (Parts of one allocation
+    /// are such a pair, too.)
     fn alias_checks(&self, drafts: &[Draft], arrays: &[Array]) -> Vec<(ArrayId, ArrayId)> {
         let base = |a: usize| match arrays[a].kind {
             ArrayKind::Memory { base } => Some(base.0 as Value),

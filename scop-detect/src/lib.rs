@@ -63,6 +63,7 @@ mod selects;
 mod statements;
 mod strides;
 mod subregions;
+mod trivial;
 mod unwritten;
 mod versions;
 mod webs;

@@ -4,6 +4,10 @@
 //! a work array holds a vector and behind it a matrix. All are accesses to one base pointer, but no shape fits them. Each is an array by itself,
 //! at a *shift* from the base that does not change: the products and parameters in its offsets that multiply no counter.
 //!
+//! One array may begin anywhere, too: layer `l` of all activations, `a[l * B * T * C + i]`, is a vector `l * B * T * C` elements from the base, not an
+//! array of four dimensions in which the layer has to be the last subscript but one. What all accesses have in common belongs to the place of the
+//! array, if it does without a condition on sizes or with a weaker one.
+//!
 //! **Invariants.** The parts have one base and different shifts; no two of them of which one is written are touched in the same bytes, which is
 //! checked at run time as for arrays of different bases. A stride of the part, `ld` in `A[i * ld + ld + j]`, is in no shift, so that rows of
 //! one matrix are not taken apart; `k * ld` is.
@@ -68,6 +72,11 @@ impl Builder<'_> {
             Ok(shaped) => !shaped.likely,
             Err(f) => matches!(f.reason, RejectReason::Subscript { .. } | RejectReason::ElementType { .. }),
         };
+        if (whole.is_ok() && !before.0.is_subset(&self.assumed)? || shapeless)
+            && let Some(part) = self.at_a_distance(base, raws, before.clone(), whole.as_ref().ok())?
+        {
+            return Ok(vec![part]);
+        }
         // Regions that are only tried together can do without each other.
         if shapeless && !self.region.joined {
             let after = self.assumed_so_far();
@@ -84,6 +93,53 @@ impl Builder<'_> {
             return Ok(vec![part]);
         }
         Ok(vec![Part { shaped: whole, shift: None, accesses: (0..raws.len()).collect() }])
+    }
+
+    /// The accesses without what is the same in all of their offsets, where that has a shape that is right for more sizes. `before` is what was
+    /// assumed before the shape `whole`, which all of the offset has, if it has one.
+    fn at_a_distance(
+        &mut self,
+        base: Value,
+        raws: &[Raw],
+        before: Assumed,
+        whole: Option<&Shaped>,
+    ) -> Result<Option<Part>, Fail> {
+        let Some(shift) = common(raws).filter(|p| !p.is_zero()) else { return Ok(None) };
+        let after = self.assumed_so_far();
+        self.restore(before.clone());
+        let own: Vec<Raw> = raws.iter().map(|r| Raw { offset: &r.offset - &shift, ..r.clone() }).collect();
+        let part = match (self.shape(base, &own), self.bytes(&shift)) {
+            (Ok(shaped), Ok(shift)) => Part { shaped, shift, accesses: (0..raws.len()).collect() },
+            (Err(f), _)
+                if matches!(f.reason, RejectReason::Budget { .. } | RejectReason::Internal { .. }) =>
+            {
+                return Err(f);
+            }
+            (_, Err(Stop::Isl(e))) => return Err(e.into()),
+            _ => {
+                self.restore(after);
+                return Ok(None);
+            }
+        };
+        let free = before.0.is_subset(&self.assumed)? && self.ranges.len() == before.2.len();
+        let better = match whole {
+            None => true,
+            Some(_) if free => true,
+            // The same condition, or a weaker one, keeps the program's rows.
+            Some(whole) => {
+                !part.shaped.wraps
+                    && part.shaped.sizes.len() == whole.sizes.len()
+                    && after.0.is_subset(&self.assumed)?
+                    && !self.assumed.is_subset(&after.0)?
+            }
+        };
+        // Distances between accesses that are products are told apart by rows.
+        let apart = free && own.iter().any(|r| invariant(&r.offset, &BTreeSet::new()).degree() > 0);
+        if better && !(apart && whole.is_some_and(|w| w.likely && w.sizes.len() > part.shaped.sizes.len())) {
+            return Ok(Some(part));
+        }
+        self.restore(after);
+        Ok(None)
     }
 
     /// The accesses to rows of a table without the elements that all of them leave out at the beginning, where that makes the shape right for more
@@ -234,6 +290,24 @@ fn by_shift(raws: &[Raw]) -> Vec<(Polynomial, Vec<usize>)> {
         }
     }
     groups.into_iter().map(|(shift, _, members)| (shift, members)).collect()
+}
+
+/// The terms in parameters only that all offsets have; `None` of no accesses.
+fn common(raws: &[Raw]) -> Option<Polynomial> {
+    let none = BTreeSet::new();
+    let mut shared: Option<Polynomial> = None;
+    for r in raws {
+        let own = invariant(&r.offset, &none);
+        shared = Some(match shared {
+            None => own,
+            Some(shared) => {
+                let has = |m: &Monomial, c: i128| own.terms().any(|(n, d)| n == m && c == d);
+                let kept = shared.terms().filter(|(m, c)| has(m, *c));
+                kept.fold(Polynomial::zero(), |sum, (m, c)| &sum + &Polynomial::term(m.clone(), c))
+            }
+        });
+    }
+    shared
 }
 
 /// Whether loop nests connect the groups. Nests that follow each other may have two views of one array; each by itself has one.

@@ -103,6 +103,8 @@ codes! {
     121 Budget,
     /// A defect of pollyrs.
     122 Internal,
+    /// It could run for trivial sizes only.
+    123 TrivialSizes,
 }
 
 impl fmt::Display for Code {
@@ -145,6 +147,7 @@ impl From<&RejectReason> for Code {
             RejectReason::OrderedSum { .. } => Code::OrderedSum,
             RejectReason::RunningTotal { .. } => Code::RunningTotal,
             RejectReason::LittleWork { .. } => Code::LittleWork,
+            RejectReason::TrivialSizes { .. } => Code::TrivialSizes,
             RejectReason::Budget { .. } => Code::Budget,
             RejectReason::Internal { .. } => Code::Internal,
         }

@@ -46,6 +46,8 @@ pub enum RejectReason {
     RunningTotal { value: String },
     /// A constant bounds the number of statement instances, and a launch takes longer than executing them.
     LittleWork { instances: u64 },
+    /// What has to hold for the model leaves loops of a few iterations only.
+    TrivialSizes { condition: String },
     /// An analysis went over its operation budget.
     Budget { stage: String },
     /// The model is right but later stages failed: an internal error.
@@ -135,6 +137,9 @@ impl fmt::Display for RejectReason {
             ),
             RejectReason::LittleWork { instances } => {
                 write!(f, "too little work for the device: at most {instances} executions of statements")
+            }
+            RejectReason::TrivialSizes { condition } => {
+                write!(f, "it could run on the device for trivial sizes only: it assumes that {condition}")
             }
             RejectReason::Budget { stage } => {
                 let option = if stage == "the module" { "module-budget" } else { "budget" };

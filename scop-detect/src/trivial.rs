@@ -1,0 +1,85 @@
+//! Conditions that hold for trivial sizes only.
+//!
+//! **Problem.** A loop that is on the device where `step >= n` is there for one iteration, and nowhere else; a remark would call it offloaded all
+//! the same. Such a model is refused, for what it assumes.
+//!
+//! **Approach.** There are parameters for which all loops of all statements have a few iterations, but for those that never have. If the assumptions leave
+//! none of these parameters, nothing of interest would run.
+
+use crate::builder::{Builder, Fail};
+use crate::statements::Draft;
+use isl::{DimType, Set, Val};
+use pollyrs_isl as isl;
+use pollyrs_scop::RejectReason;
+
+/// A loop of fewer iterations is trivial.
+const FEW: i64 = 3;
+/// isl operations; without an answer the model is taken. A twentieth of a second.
+const OPERATIONS: u64 = 250_000;
+
+impl Builder<'_> {
+    /// Refuses a model that is right for trivial sizes only.
+    pub fn refuse_trivial(&self, drafts: &[Draft]) -> Result<(), Fail> {
+        if self.assumptions.is_empty() {
+            return Ok(());
+        }
+        match self.ctx.with_budget(OPERATIONS, || self.trivial(drafts)) {
+            Ok(Some(condition)) => {
+                Err(Fail::new(RejectReason::TrivialSizes { condition }, self.region.entry))
+            }
+            Ok(None) | Err(isl::Error::Quota) => Ok(()),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// What an assumption says that leaves trivial sizes only.
+    fn trivial(&self, drafts: &[Draft]) -> isl::Result<Option<String>> {
+        let mut free = self.context.clone();
+        let mut assumed = free.clone();
+        for a in &self.assumptions {
+            assumed = assumed.intersect(a.set.clone())?;
+        }
+        let mut seen: Vec<Set> = Vec::new();
+        for domain in drafts.iter().map(|d| d.statement.domain.clone()) {
+            let domain = domain.reset_tuple_id()?;
+            if seen
+                .iter()
+                .map(|s| s.plain_is_equal(&domain))
+                .collect::<isl::Result<Vec<_>>>()?
+                .contains(&true)
+            {
+                continue;
+            }
+            for d in 0..domain.dim(DimType::Set)? {
+                let long = spread(&domain, d)?;
+                let next = free.clone().intersect(long.clone())?;
+                if next.is_empty()? {
+                    continue;
+                }
+                free = next;
+                assumed = assumed.intersect(long)?;
+            }
+            seen.push(domain);
+        }
+        if !assumed.is_empty()? {
+            return Ok(None);
+        }
+        for a in &self.assumptions {
+            if free.is_disjoint(&a.set)? {
+                return Ok(Some(a.note.clone()));
+            }
+        }
+        Ok(self.assumptions.last().map(|a| a.note.clone()))
+    }
+}
+
+/// The parameters for which dimension `d` has values that are [`FEW`] less one apart.
+fn spread(domain: &Set, d: u32) -> isl::Result<Set> {
+    let behind = domain.dim(DimType::Set)? - d - 1;
+    let one = domain.clone().project_out(DimType::Set, d + 1, behind)?.project_out(DimType::Set, 0, d)?;
+    let pair = one.clone().flat_product(one)?;
+    let space = isl::LocalSpace::from_space(pair.space()?)?;
+    let at = |d| isl::Aff::var_on_domain(space.clone(), DimType::Set, d);
+    let far = at(1)?.sub(at(0)?)?.add_constant(Val::int(domain.context(), 1 - FEW)?)?;
+    pair.intersect(isl::PwAff::from_aff(far)?.nonneg_set()?)?.params()
+}

@@ -1,0 +1,26 @@
+// TrivialSizes: what is assumed leaves loops of one or two iterations, which is no use of a device.
+//
+// RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
+// RUN: %opt -passes="print<pollyrs-detect>" -disable-output %t.ll 2>&1 | FileCheck %s
+
+void abort(void);
+
+// CHECK: rejected TrivialSizes at {{.*}}trivial-sizes.c:{{[0-9]+}}: it could run on the device for trivial sizes only: it assumes that
+void few(int n, double *a, int *count) {
+  for (int i = 0; i < n; i++) {
+    count[i] = i;
+    if (i >= 2)
+      abort();
+    a[i] *= 2;
+  }
+}
+
+// CHECK: scop many
+void many(int n, int most, double *a, int *count) {
+  for (int i = 0; i < n; i++) {
+    count[i] = i;
+    if (i >= most)
+      abort();
+    a[i] *= 2;
+  }
+}
