@@ -239,6 +239,13 @@ typedef struct PollyrsRows {
 } PollyrsRows;
 PollyrsRows pollyrs_rt_rows(const void *first, const void *last, int64_t step, int64_t unit);
 
+/* A check failed: the values on the two sides of the condition, for the text of the reason that the thread's next pollyrs_rt_host_begin gets.
+ * \1 stands for the left one there, \2 for the right one. */
+void pollyrs_rt_sides(int64_t left, int64_t right);
+
+/* As pollyrs_rt_host_begin for a loop that has no SCoP, a copy that never runs on the device: its function, place ("gemm.c:85") and why. */
+void *pollyrs_rt_kept_begin(const char *function, const char *at, const char *reason);
+
 /* Brackets the original loop, for the profile and for the estimate of the next execution. Returns NULL (cheaply) when neither
  * wants it; pollyrs_rt_host_end(NULL) does nothing. */
 void *pollyrs_rt_host_begin(const PollyrsScop *scop, uint32_t reason);

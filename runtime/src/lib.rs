@@ -37,6 +37,7 @@ pub mod hold;
 mod lanes;
 pub mod machine;
 mod nvtx;
+mod original;
 mod pinned;
 pub mod planted;
 pub mod pool;
@@ -53,10 +54,11 @@ mod snapshot;
 mod spans;
 mod stack;
 mod streaming;
+mod why;
 pub mod written;
 
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -66,7 +68,7 @@ use error::Error;
 use execution::Run;
 use frame::Frame;
 use hold::Hold;
-use profile::Line;
+use original::{Original, Whose};
 
 /// Ends the program with a message.
 pub fn fatal(text: &str) -> ! {
@@ -463,16 +465,10 @@ pub extern "C" fn pollyrs_rt_rows(
     row_table::look(first, last, step, unit)
 }
 
-/// An execution of an original loop.
-struct Host {
-    scop: &'static Scop,
-    /// For the profile.
-    reason: Option<String>,
-    /// The size of a loop whose time is to be learnt from.
-    estimated: Option<cost::Size>,
-    start: Instant,
-    /// In the tools.
-    _range: Option<nvtx::Range>,
+/// `pollyrs_rt_sides`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_sides(left: i64, right: i64) {
+    why::keep(left, right);
 }
 
 /// `pollyrs_rt_host_begin`.
@@ -485,9 +481,12 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         return std::ptr::null_mut();
     }
     let _inside = Inside::enter();
+    let sides = why::take();
+    let place = &raw const sides as usize;
     let begun = guarded(|| {
         // SAFETY: a descriptor lives as long as the program.
         let Some(scop) = (unsafe { scop.as_ref() }) else { return Ok(None) };
+        let refused = reason != REASON_RUNTIME;
         let estimated = if reason == REASON_RUNTIME { error::last_host_seconds() } else { None };
         let times = |seconds| registry::state(scop).is_some_and(|state| state.learned.times(seconds));
         let estimated = estimated.filter(|&(seconds, _)| times(seconds)).map(|(_, size)| size);
@@ -498,14 +497,15 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         let reason = reports.then(|| match reason {
             REASON_RUNTIME => error::last_text(),
             index if scop.understood() => {
-                scop.reason(index).map_or_else(|| format!("reason {index}"), |text| text.into_owned())
+                scop.reason(index).map_or_else(|| format!("reason {index}"), |text| why::filled(&text, sides))
             }
             index => format!("reason {index}"),
         });
         let range = nvtx::Range::open(|| format!("{}: on the host", profile::title(scop)));
-        Ok(Some(Box::new(Host { scop, reason, estimated, start: Instant::now(), _range: range })))
+        let whose = Whose::Scop(scop);
+        Ok(Some(Original { whose, reason, refused, estimated, start: Instant::now(), _range: range }))
     });
-    begun.ok().flatten().map_or(std::ptr::null_mut(), |host| Box::into_raw(host).cast())
+    begun.ok().flatten().map_or(std::ptr::null_mut(), |original| original::begin(original, place))
 }
 
 /// `pollyrs_rt_host_begin_held`.
@@ -536,23 +536,40 @@ pub unsafe extern "C" fn pollyrs_rt_host_end(host: *mut c_void) {
     }
     // A report that can't be made is lost; the results are not touched.
     let _ = guarded(|| {
-        // SAFETY: made by `pollyrs_rt_host_begin`, given back once.
-        let host = unsafe { Box::from_raw(host.cast::<Host>()) };
-        let seconds = host.start.elapsed().as_secs_f64();
-        // An estimate comes from a refusal of this version's.
-        if let Some(size) = host.estimated
-            && let Some(state) = registry::state(host.scop)
-        {
-            state.learned.host_took(seconds, size, registry::rates());
-            if is_unwatched() {
-                state.host_took(seconds, size.work);
-            }
-        }
-        if let Some(reason) = host.reason {
-            profile::report(registry::config(), &Line::host(host.scop, host.start, reason));
-        }
+        original::end(host);
         Ok(())
     });
+}
+
+/// `pollyrs_rt_kept_begin`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_kept_begin(
+    function: *const c_char,
+    at: *const c_char,
+    reason: *const c_char,
+) -> *mut c_void {
+    if is_unwatched() || Inside::interrupted() {
+        return std::ptr::null_mut();
+    }
+    let _inside = Inside::enter();
+    let place = &raw const at as usize;
+    let begun = guarded(|| {
+        // SAFETY: texts of the program, which end with a zero.
+        let [function, at, reason] =
+            [function, at, reason].map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned());
+        Ok(Original {
+            whose: Whose::Kept(function, at),
+            reason: registry::config().reports().then_some(reason),
+            refused: true,
+            estimated: None,
+            start: Instant::now(),
+            _range: None,
+        })
+    });
+    begun.map_or(std::ptr::null_mut(), |original| original::begin(original, place))
 }
 
 /// `pollyrs_rt_emu_fma`.

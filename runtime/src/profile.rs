@@ -58,6 +58,9 @@ pub struct Line {
     /// Why the original loop ran; only with device `host`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether a check failed.
+    #[serde(skip)]
+    pub refused: bool,
 }
 
 /// Numbers threads in the order of their first reports.
@@ -72,11 +75,15 @@ impl Line {
     pub fn of(scop: &Scop, start: Instant) -> Line {
         // A descriptor of another version can't be read beyond its version.
         let (name, at) = if scop.understood() { (scop.name(), scop.at()) } else { ("?".into(), "".into()) };
+        Line::named(name.into_owned(), at.into_owned(), start)
+    }
+
+    fn named(scop: String, at: String, start: Instant) -> Line {
         let ago = start.elapsed();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Line {
-            scop: name.into_owned(),
-            at: at.into_owned(),
+            scop,
+            at,
             device: "host",
             kernels: 0,
             kernel_ms: 0.0,
@@ -89,6 +96,7 @@ impl Line {
             thread: thread_number(),
             release: false,
             reason: None,
+            refused: false,
         }
     }
 
@@ -96,6 +104,12 @@ impl Line {
     pub fn host(scop: &Scop, start: Instant, reason: String) -> Line {
         let total_ms = start.elapsed().as_secs_f64() * 1e3;
         Line { total_ms, reason: Some(reason), ..Line::of(scop, start) }
+    }
+
+    /// A line about an execution of a copy of a loop that never runs on the device.
+    pub fn kept(function: &str, at: &str, start: Instant, reason: String) -> Line {
+        let total_ms = start.elapsed().as_secs_f64() * 1e3;
+        Line { total_ms, reason: Some(reason), ..Line::named(function.to_owned(), at.to_owned(), start) }
     }
 
     /// A line about results of a SCoP that came back after its executions.
@@ -208,7 +222,21 @@ struct Totals {
 /// By SCoP and device.
 type Table = BTreeMap<(String, &'static str), Totals>;
 
-static TOTALS: Mutex<Table> = Mutex::new(BTreeMap::new());
+/// Executions of a SCoP that were refused one after the other, and the most that were; why the last one of these was.
+#[derive(Clone, Default)]
+struct Refusals {
+    now: u64,
+    most: u64,
+    reason: String,
+}
+
+/// By SCoP and place.
+type Refused = BTreeMap<(String, String), Refusals>;
+
+/// A SCoP that is refused as often as this in a row is said to be.
+const OFTEN: u64 = 10;
+
+static TOTALS: Mutex<(Table, Refused)> = Mutex::new((BTreeMap::new(), BTreeMap::new()));
 
 fn summarise(line: &Line) {
     static REGISTER: Once = Once::new();
@@ -216,7 +244,9 @@ fn summarise(line: &Line) {
         // SAFETY: a C function of the process; the handler has the right type and lives as long as this library.
         unsafe { atexit(print_summary) };
     });
-    let mut totals = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = TOTALS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (totals, refused) = &mut *known;
+    count_refusals(refused, line);
     let total = totals.entry((line.scop.clone(), line.device)).or_default();
     total.runs += u64::from(!line.release);
     total.launches += line.kernels;
@@ -227,14 +257,47 @@ fn summarise(line: &Line) {
     total.bytes_out += line.bytes_to_host;
 }
 
+fn count_refusals(refused: &mut Refused, line: &Line) {
+    if line.release {
+        return;
+    }
+    let own = (line.scop.clone(), line.at.clone());
+    if !line.refused {
+        if let Some(known) = refused.get_mut(&own) {
+            known.now = 0;
+        }
+        return;
+    }
+    let known = refused.entry(own).or_default();
+    known.now += 1;
+    if known.now >= known.most {
+        known.most = known.now;
+        known.reason = line.reason.clone().unwrap_or_default();
+    }
+}
+
 unsafe extern "C" {
     fn atexit(handler: extern "C" fn()) -> c_int;
 }
 
 extern "C" fn print_summary() {
     // Another thread may hold the lock for ever, in a forked child for one: then no summary.
-    let Ok(totals) = TOTALS.try_lock() else { return };
-    let _ = std::io::stderr().write_all(summary(&totals).as_bytes());
+    let Ok(known) = TOTALS.try_lock() else { return };
+    let text = summary(&known.0) + &often(&known.1);
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// A line for each SCoP that was refused again and again.
+fn often(refused: &Refused) -> String {
+    let mut text = String::new();
+    for ((scop, at), known) in refused.iter().filter(|(_, known)| known.most >= OFTEN) {
+        let place = if at.is_empty() { String::new() } else { format!(" ({at})") };
+        text += &format!(
+            "pollyrs: {scop}{place} was refused {} times in a row, the last time because: {}\n",
+            known.most, known.reason
+        );
+    }
+    text
 }
 
 /// The table at exit. An example:
@@ -285,6 +348,29 @@ fn summary(totals: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refusals_in_a_row_are_told() {
+        let mut refused = Refused::new();
+        let start = Instant::now();
+        let mut runs = |count: usize, name: &str, refusal: bool| {
+            for n in 0..count {
+                let line = Line::kept(name, "a.c:3", start, format!("n = {n} < 4"));
+                count_refusals(&mut refused, &Line { refused: refusal, ..line });
+            }
+        };
+        runs(9, "seldom", true);
+        runs(1, "seldom", false);
+        runs(9, "seldom", true);
+        runs(3, "often", true);
+        runs(1, "often", false);
+        runs(12, "often", true);
+        runs(2, "often", false);
+        runs(20, "never", false);
+        let expected =
+            "pollyrs: often (a.c:3) was refused 12 times in a row, the last time because: n = 11 < 4\n";
+        assert_eq!(often(&refused), expected);
+    }
 
     #[test]
     fn summary_table() {

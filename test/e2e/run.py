@@ -254,7 +254,7 @@ def run_program(program, options):
     plain, offloaded, refusals = executables
     why = "".join(f"\n  {line}" for line in refusals[:8])
     devices = {"emulated": 0, "host": 0}
-    fallbacks = set()
+    fallbacks, places = set(), {}
     lists = lists_of(program, options)
     for number, arguments in enumerate(lists):
         words = [str(a) for a in arguments]
@@ -280,6 +280,7 @@ def run_program(program, options):
                 devices[line["device"]] = devices.get(line["device"], 0) + 1
                 if line["device"] == "host":
                     fallbacks.add(line.get("reason", ""))
+                places.setdefault(line["scop"], {})[line["device"]] = line.get("reason", "")
             if number == 0 and name == "emulated":
                 for kernel in program.kernels:
                     ran = [line for line in lines if re.search(rf"(?<![a-z]){kernel}(?![a-z0-9_])", line["scop"])]
@@ -295,6 +296,8 @@ def run_program(program, options):
                              lambda: report(f"nothing ran on the device: {reasons(lines)}{why}", got, again))
     holds, text = expectation(program, devices)
     result.check(holds, text + why)
+    if program.expectation != "fallback" and lists == program.arguments:
+        check_stays(result, program, places)
     for reason in program.reasons:
         result.check(any(reason in f for f in fallbacks),
                      lambda: f"no execution fell back because of '{reason}', but: {'; '.join(sorted(fallbacks)) or 'none did'}{why}")
@@ -302,6 +305,12 @@ def run_program(program, options):
     result.note = f"{len(lists)} of {len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back, " \
         f"compiled in {result.seconds[1]:.1f} s ({result.seconds[0]:.1f} s plain)"
     return result
+
+
+def check_stays(result, program, places):
+    """What is called offloaded runs on the device with some arguments, but for what the program's STAYS lines name: `// STAYS: NEST ...: REASON`."""
+    for nest, reason in sorted((nest, devices["host"]) for nest, devices in places.items() if set(devices) == {"host"}):
+        result.check(program.stays.get(nest), lambda: f"{nest} is called offloaded and never runs on the device: {reason}")
 
 
 def expectation(program, devices):

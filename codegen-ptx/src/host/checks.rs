@@ -4,7 +4,7 @@
 //! ```text
 //! check:    holds = and of the comparisons                 br holds, ranges, refused
 //! ranges:   ranges; holds = and of the comparisons         br holds, ..., refused
-//! refused:  the number of the first check that failed      br host_begin
+//! refused:  the number of the first condition that failed, and the values on its sides      br host_begin
 //! ```
 //!
 //! # Invariants
@@ -19,8 +19,10 @@ use crate::host::product_range;
 use crate::host::ranges::{
     Extent, RANGE, Range, base_address, disjoint, extent, extent_of_place, memory_range, scratch_range,
 };
+use crate::host::why::{self, Fails, LEFT, RIGHT, Why};
 use crate::ir::builder::Ir;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntULE};
+use inkwell::llvm_sys::core::LLVMGetGlobalParent;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
@@ -30,10 +32,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// of 60 arrays, 30 of them written.
 const MAX_STEP: usize = 64;
 
-/// One conjunct of the run-time check and the text for when it fails.
+/// One conjunct of the run-time check, and what is said where it fails: the first of the list that does, the last one in any case.
 struct Check {
     holds: LLVMValueRef,
-    reason: String,
+    why: Vec<Why>,
+}
+
+impl Check {
+    fn plain(holds: LLVMValueRef, text: String) -> Check {
+        Check { holds, why: vec![Why { text, fails: Fails::Always }] }
+    }
 }
 
 /// Emits the steps, each behind the last.
@@ -54,30 +62,36 @@ impl Gate<'_> {
         let ir = self.ir;
         let mut checks = Vec::new();
         let mut in_range = None;
+        let mut why = Vec::new();
         for p in scop.params.iter().filter(|p| p.bits == 64) {
             let v = expr.names[&p.name];
             let shifted = ir.add(v, ir.int(RANGE));
             let c = ir.icmp(LLVMIntULE, shifted, ir.int(2 * RANGE));
             in_range = Some(in_range.map_or(c, |r| ir.and(r, c)));
+            let text = format!("a size or bound is out of range: {} = {LEFT}", p.display);
+            why.push(Why { text, fails: Fails::Known(c, v, ir.int(RANGE)) });
         }
         if let Some(holds) = in_range {
-            checks.push(Check { holds, reason: "a size or bound is out of range".into() });
+            why.push(Why { text: "a size or bound is out of range".into(), fails: Fails::Always });
+            checks.push(Check { holds, why });
         }
         let assumed = scop.assumed()?;
         if !assumed.is_equal(&isl::Set::universe(assumed.space()?)?)? {
-            let notes: BTreeSet<String> = scop.assumptions.iter().map(|a| a.note.clone()).collect();
-            let notes: Vec<String> = notes.into_iter().collect();
-            let holds = expr.emit_set(&assumed)?;
-            checks
-                .push(Check { holds, reason: format!("an assumption does not hold: {}", notes.join("; ")) });
+            checks.push(Check { holds: expr.emit_set(&assumed)?, why: why::of_assumptions(scop)? });
         }
         let mut ranges: Vec<_> = scop.ranges.iter().collect();
         ranges.sort_by_key(|r| r.terms.iter().map(|t| t.coefficient.len()).sum::<usize>());
         for r in ranges {
-            let holds = product_range::emit(ir, expr, scop, r)?;
-            checks.push(Check { holds, reason: format!("an assumption does not hold: {}", r.note) });
+            let product_range::Emitted { holds, bad, least, most } = product_range::emit(ir, expr, scop, r)?;
+            let text =
+                format!("an assumption does not hold: {}, but it is between {LEFT} and {RIGHT}", r.note);
+            let why = vec![
+                Why { text, fails: Fails::Known(bad, least, most) },
+                Why { text: format!("an assumption does not hold: {}", r.note), fails: Fails::Always },
+            ];
+            checks.push(Check { holds, why });
         }
-        self.pass(checks)
+        self.pass(expr, checks)
     }
 
     /// The touched ranges, one for each of `device_arrays`: each small enough, those that must not overlap apart.
@@ -103,7 +117,7 @@ impl Gate<'_> {
             ranges.push(range);
         }
         if let Some(holds) = sized {
-            checks.push(Check { holds, reason: "an array is too large".into() });
+            checks.push(Check::plain(holds, "an array is too large".into()));
         }
         let mut extents = BTreeMap::new();
         let mut of = |id: ArrayId| -> Option<Extent> {
@@ -115,7 +129,7 @@ impl Gate<'_> {
             for a in &u.arrays {
                 let Some(written) = of(*a) else { continue };
                 let reason = format!("stores to {} may change {}", scop.array(*a).display, u.display);
-                checks.push(Check { holds: disjoint(ir, &place, &written), reason });
+                checks.push(Check::plain(disjoint(ir, &place, &written), reason));
             }
         }
         for (a, b) in compared(scop) {
@@ -126,32 +140,44 @@ impl Gate<'_> {
             if let (Some(ra), Some(rb), true) = (place(a), place(b), scop.may_be_one(a, b)?) {
                 holds = ir.or(holds, one_array(ir, expr, scop, (a, ra), (b, rb))?);
             }
-            checks.push(Check { holds, reason });
+            checks.push(Check::plain(holds, reason));
             if checks.len() == MAX_STEP {
-                self.pass(std::mem::take(&mut checks))?;
+                self.pass(expr, std::mem::take(&mut checks))?;
             }
         }
-        self.pass(checks)?;
+        self.pass(expr, checks)?;
         Ok(ranges)
     }
 
     /// Goes on in a new block where all hold.
-    fn pass(&mut self, checks: Vec<Check>) -> Result<(), CodegenError> {
+    fn pass(&mut self, expr: &ExprEmitter<'_>, checks: Vec<Check>) -> Result<(), CodegenError> {
         let ir = self.ir;
         let Some(all) = checks.iter().map(|c| c.holds).reduce(|a, b| ir.and(a, b)) else { return Ok(()) };
         let next = ir.append_block(self.function, "pollyrs.pass");
         let refused = ir.append_block(self.function, "pollyrs.refused");
         ir.cond_br(all, next, refused);
         ir.at_end(refused);
-        let first = self.reasons.len();
-        let number = |k: usize| ir.int32((first + k) as u32);
-        let mut reason = number(checks.len() - 1);
-        for (k, c) in checks.iter().enumerate().rev().skip(1) {
-            reason = ir.select(c.holds, reason, number(k));
+        let mut found = Vec::new();
+        for c in checks {
+            for w in c.why {
+                let (holds, left, right) = why::emit(ir, expr, &w.fails)?;
+                let number = ir.int32(self.reasons.len() as u32);
+                self.reasons.push(w.text);
+                found.push((ir.or(c.holds, holds), number, left, right));
+            }
         }
-        self.refused.push((reason, refused));
+        let first = found.into_iter().rev().reduce(|(_, number, left, right), (holds, n, l, r)| {
+            (holds, ir.select(holds, number, n), ir.select(holds, left, l), ir.select(holds, right, r))
+        });
+        let Some((_, reason, left, right)) = first else {
+            return Err(CodegenError::Internal("a check without a reason".into()));
+        };
+        // SAFETY: a live function.
+        let module = unsafe { LLVMGetGlobalParent(self.function) };
+        let keep = ir.declare(module, "pollyrs_rt_sides", ir.void_type(), &[ir.i64_type(), ir.i64_type()]);
+        ir.call(ir.void_type(), keep, &[left, right]);
+        self.refused.push((reason, ir.block()));
         ir.br(self.refuse);
-        self.reasons.extend(checks.into_iter().map(|c| c.reason));
         ir.at_end(next);
         Ok(())
     }

@@ -12,3 +12,4 @@ pub(crate) mod slice;
 pub(crate) mod small;
 pub(crate) mod stencil;
 pub(crate) mod stencil_rows;
+pub(crate) mod why;

@@ -10,13 +10,22 @@ use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use inkwell::llvm_sys::prelude::LLVMValueRef;
 use pollyrs_scop::{ProductRange, Scop};
 
-/// Whether a polynomial stays in its range; false if computing it overflows 64 bits.
+/// Whether a polynomial stays in its range, false if computing it overflows 64 bits; and its bounds, or nonsense then.
+pub(crate) struct Emitted {
+    pub holds: LLVMValueRef,
+    /// Whether computing the bounds overflows.
+    pub bad: LLVMValueRef,
+    pub least: LLVMValueRef,
+    pub most: LLVMValueRef,
+}
+
+/// Emits the check.
 pub(crate) fn emit(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
     scop: &Scop,
     r: &ProductRange,
-) -> Result<LLVMValueRef, CodegenError> {
+) -> Result<Emitted, CodegenError> {
     let mut bad = ir.bool(false);
     let mut op = |name: &str, a, b| {
         let (v, overflow) = ir.with_overflow(name, a, b);
@@ -53,5 +62,5 @@ pub(crate) fn emit(
     let inside = ir.and(ir.icmp(LLVMIntSLE, ir.int(r.low), least), ir.icmp(LLVMIntSLE, most, ir.int(r.high)));
     let holds = ir.and(inside, ir.not(bad));
     let idle = ir.not(expr.emit_set(&r.executed.clone().gist(scop.context.clone())?)?);
-    Ok(ir.or(holds, idle))
+    Ok(Emitted { holds: ir.or(holds, idle), bad, least, most })
 }

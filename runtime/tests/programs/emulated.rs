@@ -222,12 +222,14 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_host_begin",
         "pollyrs_rt_host_begin_held",
         "pollyrs_rt_host_end",
+        "pollyrs_rt_kept_begin",
         "pollyrs_rt_launch",
         "pollyrs_rt_launch_slice",
         "pollyrs_rt_leave",
         "pollyrs_rt_release",
         "pollyrs_rt_return",
         "pollyrs_rt_rows",
+        "pollyrs_rt_sides",
         "pollyrs_rt_slices",
     ];
     assert_eq!(names, expected);

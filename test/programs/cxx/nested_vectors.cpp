@@ -3,6 +3,7 @@
 // ARGS: 2 3
 // ARGS: 40 65
 // OFFLOAD: any
+// STAYS: main.1: a bound is an address, which is no number of the model
 #include <cstdio>
 #include <cstdlib>
 #include <utility>

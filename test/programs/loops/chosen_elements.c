@@ -4,6 +4,7 @@
 // ARGS: 1 2
 // ARGS: 64 70
 // OFFLOAD: partial
+// STAYS: few: its table points beyond the array's pages
 // FALLBACK: memory that the loop may not access is not readable
 // KERNELS: table warp bilinear turned lookup upwind across greatest nearest shifted
 #include "example.h"

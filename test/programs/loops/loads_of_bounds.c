@@ -5,6 +5,7 @@
 // ARGS: 2 3
 // ARGS: 31 65
 // OFFLOAD: any
+// STAYS: count_down: it changes its own bound
 #include "example.h"
 
 __attribute__((noinline)) static void scale(double *a, const int *n) {

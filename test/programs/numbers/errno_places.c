@@ -5,6 +5,7 @@
 // ARGS: 33 17 2
 // ARGS: 40 65 3
 // OFFLOAD: partial
+// STAYS: looks main.4: the array holds errno
 #include "example.h"
 #include <errno.h>
 #include <math.h>
