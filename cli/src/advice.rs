@@ -12,7 +12,7 @@ pub fn advice(name: &str, text: &str) -> Option<&'static str> {
 }
 
 /// Names of remarks, parts of texts of which one has to be there (none: any text), and the advice.
-const ADVICE: [(&str, &[&str], &str); 44] = [
+const ADVICE: [(&str, &[&str], &str); 45] = [
     (
         "LoopBound",
         &["floating-point data"],
