@@ -107,7 +107,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "targets",
     "arch",
     "cubin",
