@@ -15,17 +15,26 @@ const KERNEL_HAS_BARRIER: u32 = 1;
 const KERNEL_CHECKED: u32 = 2;
 const KERNEL_PLAIN_SHIFT: u32 = 8;
 
-/// Adds the descriptor of the plan's SCoP to `module` and returns its address. `cache` is a [`cache_slot`], `array_index` is the position of an array among
-/// those on the device, `array_names` their names in the same order.
+/// What a descriptor says beside the plan.
+pub struct Said<'s> {
+    /// A [`cache_slot`].
+    pub cache: LLVMValueRef,
+    /// Texts of the checks.
+    pub reasons: &'s [String],
+    /// Of the arrays on the device.
+    pub array_names: &'s [String],
+    /// The position of an array among those.
+    pub array_index: &'s dyn Fn(ArrayId) -> Option<u32>,
+}
+
+/// Adds the descriptor of the plan's SCoP to `module` and returns its address.
 pub fn build(
     module: LLVMModuleRef,
     ir: &Ir,
     plan: &HostPlan<'_>,
-    cache: LLVMValueRef,
-    reasons: &[String],
-    array_names: &[String],
-    array_index: &dyn Fn(ArrayId) -> Option<u32>,
+    said: &Said<'_>,
 ) -> Result<LLVMValueRef, CodegenError> {
+    let Said { cache, reasons, array_names, array_index } = *said;
     let g = Globals { module, ir };
     let mut kernels = Vec::new();
     for (i, k) in plan.kernels.iter().enumerate() {

@@ -25,9 +25,12 @@ use crate::affine::walk;
 use crate::host::checks::Gate;
 use crate::host::launch::{Launcher, emit_choice, emit_launch, emit_shapes, emit_work};
 use crate::host::plan::{Entry, HostPlan, Slots};
-use crate::host::ranges::{FAULT, store_array};
+use crate::host::ranges::{FAULT, Range, store_array};
 use crate::host::{descriptor, small, stencil};
 use crate::ir::builder::{Ir, erase, module_context, terminator};
+use crate::ir::error::internal;
+use crate::ir::llvm::text_of;
+use crate::kernel::module::FusedKernels;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -35,7 +38,7 @@ use pollyrs_isl as isl;
 use pollyrs_llvm_shim as shim;
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Reason index that means "ask the run-time library".
 const REASON_RUNTIME: u32 = u32::MAX;
@@ -133,8 +136,8 @@ pub unsafe fn emit(
     let scop = plan.scop;
     // SAFETY: a live function.
     let module = unsafe { LLVMGetGlobalParent(function) };
-    let ir = Ir::new(module_context(module));
-    let device_arrays: Vec<ArrayId> = (0..scop.arrays.len())
+    let ir = &Ir::new(module_context(module));
+    let arrays: Vec<ArrayId> = (0..scop.arrays.len())
         .filter(|i| plan.mapped.placement[*i] == Placement::Global)
         .map(ArrayId)
         .collect();
@@ -146,137 +149,232 @@ pub unsafe fn emit(
         .map_err(|e| CodegenError::Internal(e.to_string()))?;
 
     // Stack slots live in the function's entry block, so that a SCoP in a loop reuses them.
-    let slots = Slots::new(&ir, function, scop, plan, &device_arrays);
+    let slots = &Slots::new(ir, function, scop, plan, &arrays);
+    let names = scop.params.iter().zip(&entry.params).map(|(p, v)| (p.name.clone(), *v)).collect();
+    let expr = &mut ExprEmitter::new(ir, names);
+    let code = Code { ir, module, function, plan, entry, versioned: &versioned, slots, arrays: &arrays };
 
-    // check
-    let check_end = terminator(entry.check).ok_or(CodegenError::Internal("check block".into()))?;
-    erase(check_end);
-    ir.at_end(entry.check);
-    let mut names = BTreeMap::new();
-    for (p, v) in scop.params.iter().zip(&entry.params) {
-        names.insert(p.name.clone(), *v);
-    }
-    let mut expr = ExprEmitter::new(&ir, names);
-    let work = emit_work(&ir, &mut expr, plan.work)?;
-    let cache = descriptor::cache_slot(module, &ir);
-    let hold = plan.held.map(|held| held.slot);
-    // SAFETY: live values of the function.
-    let alone = unsafe { small::emit(&ir, function, (cache, work), hold, versioned.host_begin) };
-    let refuse = ir.append_block(function, "pollyrs.host.begin");
-    let mut gate = Gate { ir: &ir, function, refuse, reasons: vec![], refused: vec![] };
-    gate.pass_numbers(&expr, scop)?;
-    let mut ranges = gate.pass_memory(&mut expr, plan, &device_arrays, &slots)?;
-    if let Some(held) = plan.held {
-        for (range, id) in ranges.iter_mut().zip(&device_arrays) {
-            range.flags |= held.flags(*id);
-        }
-    }
-    let Gate { reasons, refused, .. } = gate;
-    ir.br(versioned.offload);
-
-    // The descriptor.
-    let mut names: Vec<String> = device_arrays.iter().map(|a| scop.array(*a).display.clone()).collect();
-    let copies = plan.fused.map_or(0, |f| f.copied.len());
-    names.extend(
-        plan.fused.iter().flat_map(|f| &f.copied).map(|a| format!("copy of {}", scop.array(*a).display)),
-    );
-    // Numbers behind the model's arrays are those of copies.
-    let index_of = |a: ArrayId| match a.0.checked_sub(scop.arrays.len()) {
-        None => device_arrays.iter().position(|d| *d == a).map(|i| i as u32),
-        Some(copy) => (copy < copies).then_some((device_arrays.len() + copy) as u32),
-    };
-    let descriptor = descriptor::build(module, &ir, plan, cache, &reasons, &names, &index_of)?;
-
-    // offload
+    let checks = code.checks(expr)?;
+    let descriptor = code.descriptor(&checks)?;
     ir.at_end(versioned.offload);
-    let range_of = |a: ArrayId| device_arrays.iter().position(|d| *d == a).map(|i| ranges[i]);
-    let fused =
-        plan.fused.map(|f| Ok::<_, CodegenError>((f, stencil::count(&ir, &expr, plan, f)?))).transpose()?;
-    let mut described = ranges.clone();
-    if let Some((f, counts)) = &fused {
-        described.extend(stencil::scratch_ranges(&ir, f, counts, &range_of)?);
-    }
-    for r in described.iter().filter(|r| r.flags & FAULT != 0) {
-        ir.store(ir.int(0), r.start);
-    }
-    for (i, r) in described.iter().enumerate() {
-        store_array(&ir, slots.arrays, i as u64, r);
-    }
-    let ptr = ir.ptr_type();
-    let n = ir.int32(described.len() as u32);
-    let (mut types, mut args) =
-        (vec![ptr, ir.double_type(), ptr, ir.i32_type()], vec![descriptor, work, slots.arrays, n]);
-    let begin = on_hold(plan, "pollyrs_rt_begin", ptr, &mut types, &mut args);
-    let begin = ir.declare(module, &begin, ptr, &types);
-    let run = ir.call(ptr, begin, &args);
-    let launches = ir.append_block(function, "pollyrs.launches");
-    let begun = ir.icmp(LLVMIntNE, run, ir.null());
-    let begin_block = ir.block();
-    ir.cond_br(begun, launches, refuse);
-
-    ir.at_end(launches);
-    if plan.checked {
-        let copied = plan.fused.iter().flat_map(|f| &f.copied);
-        emit_shapes(&ir, &expr, module, scop, run, device_arrays.iter().chain(copied))?;
-    }
-    let mut host = plan.mapped.host.clone();
-    let launch = ir.declare(
-        module,
-        "pollyrs_rt_launch",
-        ir.void_type(),
-        &[ir.ptr_type(), ir.i32_type(), ir.i64_type(), ir.ptr_type()],
-    );
-    if let Some((f, counts)) = &fused {
-        let l = stencil::Launcher {
-            function,
-            plan,
-            fused: f,
-            params: &entry.params,
-            scalars: slots.scalars,
-            launch,
-            run,
-        };
-        let first = stencil::emit_fused(&ir, &expr, &l, counts, &range_of)?;
-        expr.names.insert(FIRST_TIME.into(), first);
-        host = from_first_time(scop, &host)?;
-    }
-    for c in &plan.mapped.choices {
-        let fastest = emit_choice(&ir, &mut expr, plan, c)?;
-        expr.names.insert(c.param.clone(), fastest);
-    }
-    let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
-    let ranges: Vec<_> = device_arrays.iter().copied().zip(ranges).collect();
-    let launcher = Launcher { plan, entry, slots: &slots, function, launch, run, ranges: &ranges };
-    walk::emit_ast(&ir, function, &mut expr, &ast, &mut |expr, name, args| {
-        emit_launch(&ir, expr, &launcher, name, args).map(|()| None)
-    })?;
-
-    let end = ir.declare(module, "pollyrs_rt_end", ir.i32_type(), &[ir.ptr_type()]);
-    let status = ir.call(ir.i32_type(), end, &[run]);
-    let done = ir.append_block(function, "pollyrs.done");
-    let end_block = ir.block();
-    let good = ir.icmp(LLVMIntEQ, status, ir.int32(0));
-    ir.cond_br(good, done, refuse);
-
-    ir.at_end(done);
-    for l in &versioned.live_outs {
-        let array = live_out_array(scop, ValueHandle(l.value as usize)).ok_or_else(|| {
-            CodegenError::Internal(format!(
-                "the live value {} is not modelled",
-                crate::ir::llvm::text_of(l.value)
-            ))
-        })?;
-        let slot = slots.live_out[&array];
-        // SAFETY: a live value.
-        let value = ir.load(unsafe { LLVMTypeOf(l.value) }, slot);
-        ir.add_incoming(l.phi, value, done);
-    }
-    ir.br(versioned.merge);
+    let count = |f| Ok::<_, CodegenError>((f, stencil::count(ir, expr, plan, f)?));
+    let fused = plan.fused.map(count).transpose()?;
+    let begun = code.begin(&checks, descriptor, fused.as_ref())?;
+    code.launches(expr, &checks, begun.run, fused.as_ref())?;
+    let end_block = code.end(begun.run, checks.refuse)?;
 
     let runtime = ir.int32(REASON_RUNTIME);
-    let why = refused.into_iter().chain([begin_block, end_block].map(|b| (runtime, b))).collect();
-    bracket_host(&ir, module, plan, descriptor, &versioned, refuse, why, alone)?;
+    let failed = [begun.block, end_block].map(|b| (runtime, b));
+    let why: Vec<_> = checks.refused.iter().copied().chain(failed).collect();
+    code.bracket(descriptor, &checks, &why)?;
     Ok(versioned.live_outs)
+}
+
+/// The code of one SCoP while it is emitted.
+struct Code<'c> {
+    ir: &'c Ir,
+    module: LLVMModuleRef,
+    function: LLVMValueRef,
+    plan: &'c HostPlan<'c>,
+    entry: &'c Entry,
+    versioned: &'c shim::Versioned,
+    slots: &'c Slots,
+    /// Those on the device.
+    arrays: &'c [ArrayId],
+}
+
+/// What comes out of the checks.
+struct Checks {
+    /// The estimated number of statement instances, a double.
+    work: LLVMValueRef,
+    /// The run-time library's slot.
+    cache: LLVMValueRef,
+    /// The block in which small executions go to the original region.
+    alone: LLVMBasicBlockRef,
+    /// Where everything goes that is refused.
+    refuse: LLVMBasicBlockRef,
+    /// The texts of the checks, and which failed from which block.
+    reasons: Vec<String>,
+    refused: Vec<(LLVMValueRef, LLVMBasicBlockRef)>,
+    /// The touched ranges, one an array on the device.
+    ranges: Vec<Range>,
+}
+
+/// A run that began, if it is not NULL, in a block that it is refused from otherwise.
+struct Begun {
+    run: LLVMValueRef,
+    block: LLVMBasicBlockRef,
+}
+
+/// Fused kernels, and what of their launches the host computes.
+type Fused<'f> = (&'f FusedKernels, stencil::Counts);
+
+impl<'c> Code<'c> {
+    /// `small`, `check` and `ranges`, in the check block; ends in a branch to `offload`.
+    fn checks(&self, expr: &mut ExprEmitter<'_>) -> Result<Checks, CodegenError> {
+        let Code { ir, function, plan, .. } = *self;
+        let check_end = terminator(self.entry.check).ok_or(CodegenError::Internal("check block".into()))?;
+        erase(check_end);
+        ir.at_end(self.entry.check);
+        let work = emit_work(ir, expr, plan.work)?;
+        let cache = descriptor::cache_slot(self.module, ir);
+        let hold = plan.held.map(|held| held.slot);
+        // SAFETY: live values of the function.
+        let alone = unsafe { small::emit(ir, function, (cache, work), hold, self.versioned.host_begin) };
+        let refuse = ir.append_block(function, "pollyrs.host.begin");
+        let mut gate = Gate { ir, function, refuse, reasons: vec![], refused: vec![] };
+        gate.pass_numbers(expr, plan.scop)?;
+        let mut ranges = gate.pass_memory(expr, plan, self.arrays, self.slots)?;
+        if let Some(held) = plan.held {
+            for (range, id) in ranges.iter_mut().zip(self.arrays) {
+                range.flags |= held.flags(*id);
+            }
+        }
+        let Gate { reasons, refused, .. } = gate;
+        ir.br(self.versioned.offload);
+        Ok(Checks { work, cache, alone, refuse, reasons, refused, ranges })
+    }
+
+    fn descriptor(&self, checks: &Checks) -> Result<LLVMValueRef, CodegenError> {
+        let Code { plan, arrays, .. } = *self;
+        let scop = plan.scop;
+        let copied: &[ArrayId] = plan.fused.map_or(&[], |f| &f.copied);
+        let mut names: Vec<String> = arrays.iter().map(|a| scop.array(*a).display.clone()).collect();
+        names.extend(copied.iter().map(|a| format!("copy of {}", scop.array(*a).display)));
+        // Numbers behind the model's arrays are those of copies.
+        let index_of = |a: ArrayId| match a.0.checked_sub(scop.arrays.len()) {
+            None => arrays.iter().position(|d| *d == a).map(|i| i as u32),
+            Some(copy) => (copy < copied.len()).then_some((arrays.len() + copy) as u32),
+        };
+        let (cache, reasons) = (checks.cache, &checks.reasons);
+        let said = descriptor::Said { cache, reasons, array_names: &names, array_index: &index_of };
+        descriptor::build(self.module, self.ir, plan, &said)
+    }
+
+    /// The range of an array on the device.
+    fn range_of(&self, checks: &Checks, a: ArrayId) -> Option<Range> {
+        self.arrays.iter().position(|d| *d == a).map(|i| checks.ranges[i])
+    }
+
+    /// Describes the arrays and begins a run; ends in a branch to where the launches are.
+    fn begin(
+        &self,
+        checks: &Checks,
+        descriptor: LLVMValueRef,
+        fused: Option<&Fused<'_>>,
+    ) -> Result<Begun, CodegenError> {
+        let Code { ir, plan, slots, .. } = *self;
+        let mut described = checks.ranges.clone();
+        if let Some((f, counts)) = fused {
+            described.extend(stencil::scratch_ranges(ir, f, counts, &|a| self.range_of(checks, a))?);
+        }
+        for r in described.iter().filter(|r| r.flags & FAULT != 0) {
+            ir.store(ir.int(0), r.start);
+        }
+        for (i, r) in described.iter().enumerate() {
+            store_array(ir, slots.arrays, i as u64, r);
+        }
+        let ptr = ir.ptr_type();
+        let n = ir.int32(described.len() as u32);
+        let (mut types, mut args) =
+            (vec![ptr, ir.double_type(), ptr, ir.i32_type()], vec![descriptor, checks.work, slots.arrays, n]);
+        let begin = on_hold(plan, "pollyrs_rt_begin", ptr, &mut types, &mut args);
+        let begin = ir.declare(self.module, &begin, ptr, &types);
+        let run = ir.call(ptr, begin, &args);
+        let launches = ir.append_block(self.function, "pollyrs.launches");
+        let begun = ir.icmp(LLVMIntNE, run, ir.null());
+        let block = ir.block();
+        ir.cond_br(begun, launches, checks.refuse);
+        ir.at_end(launches);
+        Ok(Begun { run, block })
+    }
+
+    /// The host's loops with the launches in them.
+    fn launches(
+        &self,
+        expr: &mut ExprEmitter<'_>,
+        checks: &Checks,
+        run: LLVMValueRef,
+        fused: Option<&Fused<'_>>,
+    ) -> Result<(), CodegenError> {
+        let Code { ir, module, function, plan, entry, slots, arrays, .. } = *self;
+        let scop = plan.scop;
+        if plan.checked {
+            let copied = plan.fused.iter().flat_map(|f| &f.copied);
+            emit_shapes(ir, expr, module, scop, run, arrays.iter().chain(copied))?;
+        }
+        let mut host = plan.mapped.host.clone();
+        let arguments = [ir.ptr_type(), ir.i32_type(), ir.i64_type(), ir.ptr_type()];
+        let launch = ir.declare(module, "pollyrs_rt_launch", ir.void_type(), &arguments);
+        if let Some((f, counts)) = fused {
+            let (params, scalars) = (&entry.params, slots.scalars);
+            let l = stencil::Launcher { function, plan, fused: f, params, scalars, launch, run };
+            let first = stencil::emit_fused(ir, expr, &l, counts, &|a| self.range_of(checks, a))?;
+            expr.names.insert(FIRST_TIME.into(), first);
+            host = from_first_time(scop, &host)?;
+        }
+        for c in &plan.mapped.choices {
+            let fastest = emit_choice(ir, expr, plan, c)?;
+            expr.names.insert(c.param.clone(), fastest);
+        }
+        let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
+        let ranges: Vec<_> = arrays.iter().copied().zip(checks.ranges.iter().copied()).collect();
+        let launcher = Launcher { plan, entry, slots, function, launch, run, ranges: &ranges };
+        walk::emit_ast(ir, function, expr, &ast, &mut |expr, name, args| {
+            emit_launch(ir, expr, &launcher, name, args).map(|()| None)
+        })
+    }
+
+    /// Ends the run and reads the values that live on. The result is the block from which a failed run is refused.
+    fn end(&self, run: LLVMValueRef, refuse: LLVMBasicBlockRef) -> Result<LLVMBasicBlockRef, CodegenError> {
+        let ir = self.ir;
+        let end = ir.declare(self.module, "pollyrs_rt_end", ir.i32_type(), &[ir.ptr_type()]);
+        let status = ir.call(ir.i32_type(), end, &[run]);
+        let done = ir.append_block(self.function, "pollyrs.done");
+        let block = ir.block();
+        let good = ir.icmp(LLVMIntEQ, status, ir.int32(0));
+        ir.cond_br(good, done, refuse);
+
+        ir.at_end(done);
+        for l in &self.versioned.live_outs {
+            let value = ValueHandle(l.value as usize);
+            let Some(array) = live_out_array(self.plan.scop, value) else {
+                return internal(format!("the live value {} is not modelled", text_of(l.value)));
+            };
+            // SAFETY: a live value.
+            let value = ir.load(unsafe { LLVMTypeOf(l.value) }, self.slots.live_out[&array]);
+            ir.add_incoming(l.phi, value, done);
+        }
+        ir.br(self.versioned.merge);
+        Ok(block)
+    }
+
+    /// `pollyrs_rt_host_begin`, where everything goes that is refused, and `pollyrs_rt_host_end` around the original region. `why` are the blocks that
+    /// come to the former, with the number of the check that failed or what says that the run-time library could not go on.
+    fn bracket(
+        &self,
+        descriptor: LLVMValueRef,
+        checks: &Checks,
+        why: &[(LLVMValueRef, LLVMBasicBlockRef)],
+    ) -> Result<(), CodegenError> {
+        let Code { ir, module, versioned, .. } = *self;
+        ir.at_end(checks.refuse);
+        let why = ir.phi(ir.i32_type(), why);
+        let ptr = ir.ptr_type();
+        let (mut types, mut args) = (vec![ptr, ir.i32_type()], vec![descriptor, why]);
+        let begin = on_hold(self.plan, "pollyrs_rt_host_begin", ptr, &mut types, &mut args);
+        let begin = ir.declare(module, &begin, ptr, &types);
+        let reported = ir.call(ptr, begin, &args);
+        ir.br(versioned.host_begin);
+        let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
+        ir.before(end);
+        let token = ir.phi(ptr, &[(reported, checks.refuse), (ir.null(), checks.alone)]);
+        let end = terminator(versioned.host_end).ok_or(CodegenError::Internal("host_end".into()))?;
+        ir.before(end);
+        let host_end = ir.declare(module, "pollyrs_rt_host_end", ir.void_type(), &[ir.ptr_type()]);
+        ir.call(ir.void_type(), host_end, &[token]);
+        Ok(())
+    }
 }
 
 /// The values that a SCoP takes from outside, after other regions of its function were rewritten.
@@ -324,35 +422,4 @@ fn from_first_time(scop: &Scop, host: &isl::Schedule) -> Result<isl::Schedule, C
         rest = rest.union(isl::UnionSet::read(&scop.ctx, &text)?)?;
     }
     Ok(host.clone().intersect_domain(rest)?)
-}
-
-/// `pollyrs_rt_host_begin`, in the block `refuse`, and `pollyrs_rt_host_end` around the original region. `why` are the blocks that come to the former, with
-/// the number of the check that failed or what says that the run-time library could not go on; `alone` comes to the region itself.
-#[expect(clippy::too_many_arguments)]
-fn bracket_host(
-    ir: &Ir,
-    module: LLVMModuleRef,
-    plan: &HostPlan<'_>,
-    descriptor: LLVMValueRef,
-    versioned: &shim::Versioned,
-    refuse: LLVMBasicBlockRef,
-    why: Vec<(LLVMValueRef, LLVMBasicBlockRef)>,
-    alone: LLVMBasicBlockRef,
-) -> Result<(), CodegenError> {
-    ir.at_end(refuse);
-    let why = ir.phi(ir.i32_type(), &why);
-    let ptr = ir.ptr_type();
-    let (mut types, mut args) = (vec![ptr, ir.i32_type()], vec![descriptor, why]);
-    let begin = on_hold(plan, "pollyrs_rt_host_begin", ptr, &mut types, &mut args);
-    let begin = ir.declare(module, &begin, ptr, &types);
-    let reported = ir.call(ptr, begin, &args);
-    ir.br(versioned.host_begin);
-    let end = terminator(versioned.host_begin).ok_or(CodegenError::Internal("host_begin".into()))?;
-    ir.before(end);
-    let token = ir.phi(ptr, &[(reported, refuse), (ir.null(), alone)]);
-    let end = terminator(versioned.host_end).ok_or(CodegenError::Internal("host_end".into()))?;
-    ir.before(end);
-    let host_end = ir.declare(module, "pollyrs_rt_host_end", ir.void_type(), &[ir.ptr_type()]);
-    ir.call(ir.void_type(), host_end, &[token]);
-    Ok(())
 }

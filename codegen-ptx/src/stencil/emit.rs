@@ -9,7 +9,7 @@ use crate::kernel::builder::KernelBuilder;
 use crate::kernel::module::{ScalarArg, StencilScalar};
 use crate::kernel::storage::Plain;
 use crate::stencil::iteration::{Carried, iteration};
-use crate::stencil::tile::{Tile, Values, Version};
+use crate::stencil::tile::{Arguments, Tile, Values, Version};
 use crate::stencil::{exchange, ramp};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
@@ -96,7 +96,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
     let layout = exchange::layout(plan, &bytes);
     let widest = (0..plan.nodes.len()).map(bytes).max().unwrap_or(0);
     let shared_bytes = (layout.0 * plan.slots).max(plan.turned_elements() * widest);
-    let mut t = Tile::new(k, input.function, plan, input.elements, given, src, dst, layout)?;
+    let mut t = Tile::new(k, input.function, plan, input.elements, Arguments { given, src, dst }, layout)?;
     if plan.stencil.dims == 1 {
         let zero = t.number(0);
         let full = t.columns_inside();

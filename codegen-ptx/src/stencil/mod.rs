@@ -29,7 +29,7 @@ mod turn;
 pub(crate) mod work;
 
 use crate::ir::builder::Ir;
-use crate::ir::calls::verify;
+use crate::ir::calls::{find_function, verify};
 use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::llvm::*;
 use crate::ir::types::{host_type, identifier, slot_type};
@@ -53,12 +53,13 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[St
     let copied: Vec<ArrayId> = live.collect::<BTreeSet<_>>().into_iter().collect();
     let scalars = scalars(deepest, scop);
     let _budget = scop.ctx.budget(pollyrs_schedule::DEFAULT_BUDGET);
+    let family = Family { module: km.module(), scop, mapped, copied: &copied, scalars: &scalars };
     let mut made = Vec::new();
     let mut result = Ok(());
     for p in plans.iter().chain([&copy]) {
         let kind = if p.config.complete { "C" } else { "F" };
         let name = identifier(&format!("{}_{kind}{}", scop.name, p.config.fuse));
-        match build(km.module(), scop, mapped, p, &copied, &scalars, &name) {
+        match build(&family, p, &name) {
             Ok(info) => made.push(info),
             Err(e) => {
                 result = Err(e);
@@ -69,7 +70,7 @@ pub fn fuse(km: &mut KernelModule, scop: &Scop, mapped: &MappedScop, plans: &[St
     let result = result.and_then(|()| verify(km.module()));
     if result.is_err() || made.len() != plans.len() + 1 {
         for k in &made {
-            if let Some(f) = crate::ir::calls::find_function(km.module(), &k.name) {
+            if let Some(f) = find_function(km.module(), &k.name) {
                 // SAFETY: a function without uses.
                 unsafe { LLVMDeleteFunction(f) };
             }
@@ -165,55 +166,30 @@ fn element_types(scop: &Scop, plan: &StencilPlan) -> Result<Vec<(LLVMTypeRef, u3
     plan.stencil.buffers.iter().map(|b| found.get(&b.array).copied().ok_or_else(missing)).collect()
 }
 
-/// One kernel. Its `arrays` name the program's arrays for `src` and `dst` too.
-fn build(
+/// What the kernels of one stencil have in common.
+struct Family<'f> {
     module: LLVMModuleRef,
-    scop: &Scop,
-    mapped: &MappedScop,
-    plan: &StencilPlan,
-    copied: &[ArrayId],
-    scalars: &[StencilScalar],
-    name: &str,
-) -> Result<KernelInfo> {
+    scop: &'f Scop,
+    mapped: &'f MappedScop,
+    /// Arrays with live buffers.
+    copied: &'f [ArrayId],
+    scalars: &'f [StencilScalar],
+}
+
+/// One kernel. Its `arrays` name the program's arrays for `src` and `dst` too.
+fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelInfo> {
+    let Family { module, scop, mapped, copied, scalars } = *family;
     // SAFETY: a live module.
-    let context = unsafe { LLVMGetModuleContext(module) };
-    let ir = Ir::new(context);
+    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
     let elements = element_types(scop, plan)?;
-    let accessed = accessed(scop);
     let mut arrays: Vec<ArrayId> = copied.iter().flat_map(|a| [*a, *a]).collect();
-    arrays.extend(accessed.keys());
+    arrays.extend(accessed(scop).keys());
     let args: Vec<ScalarArg> = (0..scop.params.len())
         .map(ScalarArg::Param)
         .chain((0..scop.invariants.len()).map(ScalarArg::Invariant))
         .chain((0..scalars.len()).map(ScalarArg::Stencil))
         .collect();
-    let mut types = vec![ir.ptr_type(); arrays.len()];
-    types.extend(args.iter().map(|a| match a {
-        ScalarArg::Invariant(i) => {
-            slot_type(&ir, host_type(scop.invariants[*i].value.0)).unwrap_or(ir.i64_type())
-        }
-        _ => ir.i64_type(),
-    }));
-    if crate::ir::calls::find_function(module, name).is_some() {
-        return internal(format!("two kernels are named {name}"));
-    }
-    let function = declare(module, name, function_type(ir.void_type(), &types));
-    for (i, a) in arrays.iter().enumerate() {
-        let attribute = |name| add_enum_attribute(context, function, i as u32 + 1, name, 0);
-        attribute("captures");
-        // `dst` may be the program's array, of which other elements are read. `src` could be said to be without alias; but then its
-        // loads may be moved over barriers, and ptxas does, to where they are waited for.
-        let written = plan.config.complete && plan.stencil.buffers.iter().any(|b| b.array == *a);
-        if i >= 2 * copied.len() && !copied.contains(a) && !written {
-            attribute("noalias");
-            attribute("readonly");
-        }
-    }
-    // What the model counts on: the registers that so many blocks leave each other.
-    add_string_attribute(context, function, "nvvm.minctasm", &plan.model.resident.max(1).to_string());
-    for a in ["nounwind", "mustprogress", "convergent"] {
-        add_enum_attribute(context, function, FUNCTION, a, 0);
-    }
+    let function = without_blocks(&ir, family, plan, name, &arrays, &args)?;
     let Some(one) = mapped.kernels.first() else {
         return internal("no kernel is mapped");
     };
@@ -269,4 +245,44 @@ fn build(
             Err(e)
         }
     }
+}
+
+/// The function of a kernel, with what is known of its arguments.
+fn without_blocks(
+    ir: &Ir,
+    family: &Family<'_>,
+    plan: &StencilPlan,
+    name: &str,
+    arrays: &[ArrayId],
+    args: &[ScalarArg],
+) -> Result<LLVMValueRef> {
+    let Family { module, scop, copied, .. } = *family;
+    let mut types = vec![ir.ptr_type(); arrays.len()];
+    types.extend(args.iter().map(|a| match a {
+        ScalarArg::Invariant(i) => {
+            slot_type(ir, host_type(scop.invariants[*i].value.0)).unwrap_or(ir.i64_type())
+        }
+        _ => ir.i64_type(),
+    }));
+    if find_function(module, name).is_some() {
+        return internal(format!("two kernels are named {name}"));
+    }
+    let function = declare(module, name, function_type(ir.void_type(), &types));
+    for (i, a) in arrays.iter().enumerate() {
+        let attribute = |name| add_enum_attribute(ir.ctx, function, i as u32 + 1, name, 0);
+        attribute("captures");
+        // `dst` may be the program's array, of which other elements are read. `src` could be said to be without alias; but then its
+        // loads may be moved over barriers, and ptxas does, to where they are waited for.
+        let written = plan.config.complete && plan.stencil.buffers.iter().any(|b| b.array == *a);
+        if i >= 2 * copied.len() && !copied.contains(a) && !written {
+            attribute("noalias");
+            attribute("readonly");
+        }
+    }
+    // What the model counts on: the registers that so many blocks leave each other.
+    add_string_attribute(ir.ctx, function, "nvvm.minctasm", &plan.model.resident.max(1).to_string());
+    for a in ["nounwind", "mustprogress", "convergent"] {
+        add_enum_attribute(ir.ctx, function, FUNCTION, a, 0);
+    }
+    Ok(function)
 }

@@ -113,18 +113,24 @@ pub(super) struct Layout {
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
 
+/// The kernel's arguments, but for those that all kernels have.
+pub(super) struct Arguments {
+    pub given: BTreeMap<StencilScalar, LLVMValueRef>,
+    /// The arrays with live buffers: where they are read from, and where they are written to.
+    pub src: BTreeMap<ArrayId, LLVMValueRef>,
+    pub dst: BTreeMap<ArrayId, LLVMValueRef>,
+}
+
 impl<'a> Tile<'a> {
-    #[allow(clippy::too_many_arguments)]
     pub fn new(
         k: KernelBuilder<'a>,
         function: LLVMValueRef,
         plan: &'a StencilPlan,
         elements: &'a [(LLVMTypeRef, u32)],
-        given: BTreeMap<StencilScalar, LLVMValueRef>,
-        src: BTreeMap<ArrayId, LLVMValueRef>,
-        dst: BTreeMap<ArrayId, LLVMValueRef>,
+        arguments: Arguments,
         (slot_bytes, begins): (usize, Vec<usize>),
     ) -> Result<Tile<'a>> {
+        let Arguments { given, src, dst } = arguments;
         let ir = k.ir;
         let zero = ir.int32(0);
         let thread = [1, 0].map(|axis| k.abstract_call(THREAD_ID[axis], ir.i32_type()));

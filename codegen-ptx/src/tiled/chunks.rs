@@ -72,6 +72,16 @@ pub(super) struct Chunks {
     form: LLVMValueRef,
 }
 
+/// A strip of a panel that is to be copied.
+pub(super) struct Strip<'s> {
+    /// Those of the thread's chunks, by group and round.
+    pub addresses: &'s [Vec<LLVMValueRef>],
+    /// The arguments of its copy.
+    pub args: &'s [LLVMValueRef],
+    /// Where its buffers start in shared memory, in bytes.
+    pub offset: LLVMValueRef,
+}
+
 /// Whether chunks can fill the buffers of a panel.
 pub(super) fn fit(k: &KernelBuilder<'_>, panel: &Panel) -> bool {
     (panel.strip * BYTES).is_multiple_of(VECTOR_BYTES)
@@ -174,19 +184,16 @@ impl Chunks {
         Places { groups: groups.collect(), fragments: false, starts: RefCell::default() }
     }
 
-    /// Starts to copy the strip `args` from these addresses to the buffers that start `offset` bytes into shared memory; what has to be clamped is
-    /// copied at once.
-    #[allow(clippy::too_many_arguments)]
+    /// Starts to copy a strip; what has to be clamped is copied at once.
     pub fn copy(
         &self,
         k: &mut KernelBuilder<'_>,
         function: LLVMValueRef,
         emit: &ExprEmitter<'_>,
         panel: &Panel,
-        addresses: &[Vec<LLVMValueRef>],
-        args: &[LLVMValueRef],
-        offset: LLVMValueRef,
+        strip: &Strip<'_>,
     ) -> Result<()> {
+        let Strip { addresses, args, offset } = *strip;
         let ir = k.ir;
         let block = |name: &str| ir.append_block(function, name);
         let (chunks, ends, rest, after) = (block("chunks"), block("ends"), block("clamped"), block("copied"));

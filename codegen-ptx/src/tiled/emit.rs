@@ -1,5 +1,6 @@
 //! The body of a kernel with tiles of points: registers are loaded, the schedule is walked, registers are stored.
 
+use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
@@ -80,6 +81,44 @@ pub(crate) fn emit<'a>(
     tree: &AstNode,
     private: &[ArrayId],
 ) -> Result<()> {
+    k.storage = Some(start(k, tiling, private)?);
+    // Tiles without points leave: all threads of the block do.
+    let leave = match &tiling.tiles {
+        Some(tiles) => {
+            let (work, leave) = (k.ir.append_block(function, "tile"), k.ir.append_block(function, "leave"));
+            k.ir.cond_br(k.emit.emit_set(tiles)?, work, leave);
+            k.ir.at_end(work);
+            Some(leave)
+        }
+        None => None,
+    };
+    for r in &tiling.registers {
+        transfer(k, function, r, true)?;
+    }
+    let mut names = k.emit.clone();
+    match tiling.unrolled {
+        true => unrolled(k, function, &mut names, tiling, tree)?,
+        false => walk::walk(k, function, &mut names, tree)?,
+    }
+    // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
+    let again = coordinates(k, tiling, true)?;
+    state(k)?.coordinates = again;
+    if divides(k) {
+        // Points outside the box have read what other threads store now, if no copy with its barriers came between.
+        walk::barrier(k);
+    }
+    for r in &tiling.registers {
+        transfer(k, function, r, false)?;
+    }
+    if let Some(leave) = leave {
+        k.ir.br(leave);
+        k.ir.at_end(leave);
+    }
+    Ok(())
+}
+
+/// The state before the first point: coordinates and cells are in the entry block.
+fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> Result<Tiled<'a>> {
     let coordinates = k.at_entry(|| coordinates(k, tiling, false))?;
     let points: usize = tiling.dims.iter().map(|d| d.points as usize).product();
     let mut cells = BTreeMap::new();
@@ -97,7 +136,7 @@ pub(crate) fn emit<'a>(
         }
         Ok(())
     })?;
-    k.storage = Some(Tiled {
+    Ok(Tiled {
         tiling,
         coordinates,
         cells,
@@ -114,66 +153,44 @@ pub(crate) fn emit<'a>(
         keep: None,
         args: Vec::new(),
         whole: false,
-    });
-    // Tiles without points leave: all threads of the block do.
-    let leave = match &tiling.tiles {
-        Some(tiles) => {
-            let (work, leave) = (k.ir.append_block(function, "tile"), k.ir.append_block(function, "leave"));
-            k.ir.cond_br(k.emit.emit_set(tiles)?, work, leave);
-            k.ir.at_end(work);
-            Some(leave)
-        }
-        None => None,
-    };
-    for r in &tiling.registers {
-        transfer(k, function, r, true)?;
+    })
+}
+
+/// The body with code of its own where all points of the tile are in the box ([`Tiling::unrolled`]); threads without a point in it have none.
+fn unrolled<'a>(
+    k: &mut KernelBuilder<'a>,
+    function: LLVMValueRef,
+    names: &mut ExprEmitter<'a>,
+    tiling: &Tiling,
+    tree: &AstNode,
+) -> Result<()> {
+    if !tiling.panels.is_empty() {
+        return internal("barriers where threads part");
     }
-    let mut names = k.emit.clone();
-    if tiling.unrolled {
-        if !tiling.panels.is_empty() {
-            return internal("barriers where threads part");
-        }
-        let ir = k.ir;
-        let (mut all, mut some) = (ir.bool(true), ir.bool(true));
-        for c in &state(k)?.coordinates {
-            // The same for all threads of the block.
-            all = if c.plain.len() > 1 { ir.and(all, c.full) } else { all };
-            some = ir.and(some, c.inside.iter().fold(ir.bool(false), |some, inside| ir.or(some, *inside)));
-        }
-        let block = |name: &str| k.ir.append_block(function, name);
-        let (whole, rest, part, done) =
-            (block("allpoints"), block("rest"), block("somepoints"), block("computed"));
-        k.ir.cond_br(all, whole, rest);
-        k.ir.at_end(rest);
-        k.ir.cond_br(some, part, done);
-        k.ir.at_end(whole);
-        state(k)?.whole = true;
-        names.all_apart = true;
-        walk::walk(k, function, &mut names, tree)?;
-        names.all_apart = false;
-        state(k)?.whole = false;
-        k.ir.br(done);
-        k.ir.at_end(part);
-        walk::walk(k, function, &mut names, tree)?;
-        k.ir.br(done);
-        k.ir.at_end(done);
-    } else {
-        walk::walk(k, function, &mut names, tree)?;
+    let ir = k.ir;
+    let (mut all, mut some) = (ir.bool(true), ir.bool(true));
+    for c in &state(k)?.coordinates {
+        // The same for all threads of the block.
+        all = if c.plain.len() > 1 { ir.and(all, c.full) } else { all };
+        some = ir.and(some, c.inside.iter().fold(ir.bool(false), |some, inside| ir.or(some, *inside)));
     }
-    // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
-    let again = crate::tiled::emit::coordinates(k, tiling, true)?;
-    state(k)?.coordinates = again;
-    if divides(k) {
-        // Points outside the box have read what other threads store now, if no copy with its barriers came between.
-        walk::barrier(k);
-    }
-    for r in &tiling.registers {
-        transfer(k, function, r, false)?;
-    }
-    if let Some(leave) = leave {
-        k.ir.br(leave);
-        k.ir.at_end(leave);
-    }
+    let block = |name: &str| ir.append_block(function, name);
+    let (whole, rest, part, done) =
+        (block("allpoints"), block("rest"), block("somepoints"), block("computed"));
+    ir.cond_br(all, whole, rest);
+    ir.at_end(rest);
+    ir.cond_br(some, part, done);
+    ir.at_end(whole);
+    state(k)?.whole = true;
+    names.all_apart = true;
+    walk::walk(k, function, names, tree)?;
+    names.all_apart = false;
+    state(k)?.whole = false;
+    ir.br(done);
+    ir.at_end(part);
+    walk::walk(k, function, names, tree)?;
+    ir.br(done);
+    ir.at_end(done);
     Ok(())
 }
 

@@ -155,7 +155,7 @@ pub(super) fn pipeline<'a>(
         Some(stream) => stream,
         None => copy::Stream::new(k, emit, panel, ends)?,
     };
-    arms.push(whole_strips(k, function, emit, strips, &span, &stream, left)?);
+    arms.push(whole_strips(k, function, emit, (strips, &span), &stream, left)?);
 
     ir.at_end(left);
     let value = ir.phi(ir.i64_type(), &arms);
@@ -196,8 +196,7 @@ fn whole_strips<'a>(
     k: &mut KernelBuilder<'a>,
     function: LLVMValueRef,
     emit: &mut ExprEmitter<'a>,
-    strips: &Strips,
-    span: &Span,
+    (strips, span): (&Strips, &Span),
     stream: &copy::Stream,
     left: LLVMBasicBlockRef,
 ) -> Result<(LLVMValueRef, LLVMBasicBlockRef)> {

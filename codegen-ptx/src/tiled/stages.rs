@@ -30,7 +30,7 @@ use crate::ir::error::Result;
 use crate::ir::types::type_of;
 use crate::ops::copies;
 use crate::ops::mma::DEPTH;
-use crate::tiled::chunks::Chunks;
+use crate::tiled::chunks::{Chunks, Strip};
 use crate::tiled::copy;
 use crate::tiled::pipeline::{Span, Strips};
 use crate::tiled::product::{Fragments, Operands};
@@ -229,7 +229,8 @@ impl Products<'_, '_> {
         ir.cond_br(ir.and(exists, whole), fetch, after);
         ir.at_end(fetch);
         let args = self.strips.args_at(emit, &self.span.name, at)?;
-        self.chunks.copy(k, self.function, emit, panel, addresses, &args, offset)?;
+        let strip = Strip { addresses, args: &args, offset };
+        self.chunks.copy(k, self.function, emit, panel, &strip)?;
         let (further, from) = (ir.add(at, ir.int(self.span.step)), ir.block());
         ir.br(after);
         ir.at_end(after);
