@@ -395,11 +395,11 @@ def driver(_options):
     work = WORK / "driver"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    source, plain, words = toolchain.EXAMPLES / "covariance.c", work / "plain", ["40", "30"]
+    source, plain, words = toolchain.EXAMPLES / "gemver.c", work / "plain", ["50"]
     toolchain.run(toolchain.plain_command(source, plain), env=toolchain.environment())
     expected = toolchain.run([plain, *words], env=toolchain.environment())
     result.check(expected.code == 0 and bool(expected.stdout), "the original does not run")
-    both = ["--pollyrs-targets=cuda,emulated", "-O3"]
+    both = ["--pollyrs-targets=cuda,emulated", "--pollyrs-option=cubin=off", "-O3"]
     (work / "words.rsp").write_text(f'-O3 --pollyrs-targets=emulated "{source}"\n-o {work / "response"}', encoding="utf-8")
     steps = {
         "objects": [["cc", *both, "-c", source, "-o", work / "a.o"], ["cc", work / "a.o", "-o", work / "objects"]],
