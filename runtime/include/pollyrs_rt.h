@@ -112,10 +112,14 @@ typedef struct PollyrsImage {
   uint64_t bytes;              /* without the NUL */
 } PollyrsImage;
 
+/* In no execution does an array that is written lie in the range of another one, whatever the sizes. Where two do, the original loop runs. Without
+ * this flag some arrays may be one, or lie among each other's bytes. */
+#define POLLYRS_SCOP_APART 1u
+
 /* A versioned SCoP; a constant in the user's program but for `cache`, which is zero at first and the library's own. */
 typedef struct PollyrsScop {
   uint32_t abi_version;
-  uint32_t flags;              /* 0 */
+  uint32_t flags;              /* POLLYRS_SCOP_* */
   const char *name;
   const char *at;              /* "file:line", or "" */
   uint32_t n_kernels;
@@ -161,9 +165,9 @@ typedef struct PollyrsScop {
 #define POLLYRS_ARRAY_FAULT 128u
 #define POLLYRS_FAULT_ERANGE 1u
 
-/* An array of one execution: the touched range of host memory. Each array gets device memory of its own, so the written range of
- * one must not overlap the range of another, unless what is read through the other is what is there before the execution; ranges that
- * are only read may overlap. */
+/* An array of one execution: the touched range of host memory. Arrays may have device memory of their own, so what is written through
+ * one must not be touched through another, unless the other is only read, and asked for what is there before the execution. Arrays of which
+ * the same bytes come back are refused. */
 typedef struct PollyrsArray {
   void *start;                 /* address of the first touched byte */
   uint64_t bytes;              /* length of the touched range; 0 if nothing is touched */

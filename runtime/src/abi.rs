@@ -34,6 +34,8 @@ pub const KERNEL_CHECKED: u32 = 2;
 pub const IMAGE_PTX: u32 = 1;
 /// `POLLYRS_IMAGE_CUBIN`.
 pub const IMAGE_CUBIN: u32 = 2;
+/// `POLLYRS_SCOP_APART`.
+pub const SCOP_APART: u32 = 1;
 /// `POLLYRS_ARRAY_COPY_IN`.
 pub const ARRAY_COPY_IN: u32 = 1;
 /// `POLLYRS_ARRAY_COPY_OUT`.
@@ -229,6 +231,11 @@ impl Scop {
         (OLDEST_ABI_VERSION..=ABI_VERSION).contains(&self.abi_version)
     }
 
+    /// Whether no array that is written lies in another one's range, whatever the sizes.
+    pub fn is_apart(&self) -> bool {
+        self.flags & SCOP_APART != 0
+    }
+
     pub fn name(&self) -> Cow<'static, str> {
         // SAFETY: a text of the descriptor (module invariant).
         unsafe { text(self.name) }
@@ -278,6 +285,11 @@ impl Scop {
 }
 
 impl Array {
+    /// Whether it stands for memory of the program's.
+    pub fn is_memory(&self) -> bool {
+        self.flags & (ARRAY_SCRATCH | ARRAY_FAULT) == 0 && self.bytes > 0
+    }
+
     pub fn copied_in(&self) -> bool {
         self.flags & (ARRAY_COPY_IN | ARRAY_SCRATCH) == ARRAY_COPY_IN && self.bytes > 0
     }

@@ -86,6 +86,9 @@ pub trait Queue {
     /// What kernels wrote here was copied, and the copy takes its place.
     fn moved(&mut self, _to: u64, _from: u64, _bytes: u64) {}
 
+    /// What lies here is not what the program would read any more.
+    fn outdated(&mut self, _device: u64, _bytes: u64) {}
+
     /// Nobody wants what kernels wrote here.
     fn forsaken(&mut self, _device: u64, _bytes: u64) {}
 

@@ -300,6 +300,17 @@ impl Queue for EmulatedQueue {
         }
     }
 
+    fn outdated(&mut self, device: u64, bytes: u64) {
+        if let Some((index, at)) = self.memory_at(device) {
+            if self.config.check.copies {
+                self.memory[index].expect_clean(at..at + bytes as usize);
+            }
+            if let Some(shadow) = &mut self.memory[index].shadow {
+                shadow.outdated(at..at + bytes as usize);
+            }
+        }
+    }
+
     fn forsaken(&mut self, device: u64, bytes: u64) {
         if let Some((index, at)) = self.memory_at(device)
             && let Some(shadow) = &mut self.memory[index].shadow

@@ -76,6 +76,10 @@ pub enum Error {
     Fault,
     #[error("errno lies in an array")]
     Errno,
+    #[error("{a} and {b} overlap, which the compiler's checks did not find")]
+    Overlap { a: Arc<str>, b: Arc<str> },
+    #[error("{a} and {b} are one memory at two addresses")]
+    OneMemory { a: Arc<str>, b: Arc<str> },
     #[error("an array overlaps another one, of which earlier results are still on the device")]
     Awaited,
     #[error("injected fault: {operation} {count}")]

@@ -21,7 +21,7 @@ mod room;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-use crate::abi::{ARRAY_SCRATCH, Array, Scop};
+use crate::abi::{ARRAY_HELD, ARRAY_SCRATCH, Array, Scop};
 use crate::choice;
 use crate::config::{Config, DeviceChoice, Operation};
 use crate::cost::Estimate;
@@ -30,12 +30,14 @@ use crate::emulated::EmulatedQueue;
 use crate::error::{Error, Result};
 use crate::fatal;
 use crate::guarded;
-use crate::hold::{Hold, Place};
+use crate::hold::Hold;
+use crate::mappings;
 use crate::nvtx::Range;
 use crate::planted::unless;
 use crate::profile::{self, Line, Progress};
 use crate::queue::CudaQueue;
 use crate::registry::{self, State};
+use crate::residency::{Place, check_apart};
 use crate::results::{Back, lost};
 use crate::returned::Shape;
 use crate::rows::Rows;
@@ -59,6 +61,8 @@ struct Placed {
     before: Snapshot,
     /// Its memory is the hold's.
     held: bool,
+    /// Another array lies among its bytes.
+    shared: bool,
     /// Its memory is its own, its contents those of memory of the hold.
     beside: bool,
     /// A copy of the hold's memory before the launches.
@@ -77,6 +81,7 @@ impl Placed {
             window: None,
             before: Snapshot::default(),
             held: false,
+            shared: false,
             beside: false,
             saved: None,
         }
@@ -175,6 +180,8 @@ pub unsafe fn begin(
     let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
     let estimate = choice::choose(config, scop, state, work, arrays, hold.map(HoldPointer::get))?;
     choice::check_tables(scop, arrays)?;
+    check_apart(scop, arrays)?;
+    let shared = mappings::check(scop, arrays, |array| hold.is_some_and(|hold| hold.get().knows(array)))?;
     let start = start.unwrap_or_else(Instant::now);
     let (queue, aimed) = match hold.and_then(|hold| hold.get().queue.take()) {
         Some(queue) => (queue, false),
@@ -204,6 +211,8 @@ pub unsafe fn begin(
         progress: config.verbose.then(|| Progress::since(start)),
         _range: Range::open(|| profile::title(scop)),
     });
+    // What has other addresses does not stay: nobody would know that it is written there.
+    shared.iter().for_each(|&index| run.arrays[index].host.flags &= !ARRAY_HELD);
     if !aimed {
         run.queue.aim(scop, state)?;
     }
@@ -264,9 +273,9 @@ impl Run {
         if let (Some(hold), false) = (self.hold, scratch) {
             // SAFETY: the caller's promise.
             match unsafe { hold.get().place(self.config, &mut *self.queue, &host) }? {
-                Place::Entry { device, stale, window } => {
+                Place::Entry { device, stale, window, shared } => {
                     (placed.device, placed.stale, placed.held) = (device, Some(stale), true);
-                    placed.window = window;
+                    (placed.window, placed.shared) = (window, shared);
                 }
                 Place::Beside => {
                     placed.device = self.queue.allocate(host.bytes, host.start as u64)?;
@@ -318,8 +327,7 @@ impl Run {
             }
             for part in stale.unwrap_or_default() {
                 // SAFETY: the caller's promise.
-                unsafe { hold.get().copy_in(&mut *self.queue, &host, device, part) }?;
-                self.bytes_in += part.1;
+                self.bytes_in += unsafe { hold.get().copy_in(&mut *self.queue, &host, device, part) }?;
             }
             return Ok(());
         }
@@ -512,15 +520,9 @@ impl Run {
     /// As for [`begin`].
     unsafe fn keep(&mut self) {
         let Some(hold) = self.hold else { return };
-        for placed in self.arrays.iter().filter(|placed| !placed.held) {
-            hold.get().overwritten(&placed.host);
-        }
-        for placed in self.arrays.iter().filter(|placed| placed.held) {
-            // SAFETY: the caller's promise.
-            unsafe { hold.get().keep(self.config, self.scop, &placed.host) };
-        }
+        let arrays: Vec<(Array, bool)> = self.arrays.iter().map(|p| (p.host, p.held)).collect();
         // SAFETY: the caller's promise.
-        if let Err(error) = unsafe { hold.get().bound(self.config, &mut *self.queue) } {
+        if let Err(error) = unsafe { hold.get().keep(self.config, &mut *self.queue, self.scop, &arrays) } {
             lost(self.scop, &error);
         }
     }
@@ -569,7 +571,7 @@ impl Drop for Run {
         // What is as it was before is not worthless.
         let lost = |placed: &&Placed| placed.held && !(self.restored && placed.saved.is_some());
         let held: Vec<Array> = self.arrays.iter().filter(lost).map(|p| p.host).collect();
-        hold.get().finish(&mut *queue, &held, failed);
+        hold.get().finish(self.config, &mut *queue, &held, failed);
         hold.get().queue = Some(queue);
     }
 }

@@ -84,7 +84,7 @@ impl Frame {
 }
 
 /// For each activation that shares a hold, the outermost first: which of its objects an entry may belong to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Masks(Vec<u32>);
 
 impl Masks {

@@ -36,6 +36,7 @@ mod guarded;
 pub mod hold;
 mod lanes;
 pub mod machine;
+mod mappings;
 mod nvtx;
 mod original;
 mod pinned;
@@ -44,6 +45,7 @@ pub mod pool;
 pub mod profile;
 pub mod queue;
 pub mod registry;
+pub mod residency;
 pub mod resident;
 pub mod results;
 pub mod returned;
@@ -314,7 +316,7 @@ pub unsafe extern "C" fn pollyrs_rt_holds(slot: *mut *mut c_void) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_discard(slot: *mut *mut c_void, dead: u32) {
     // SAFETY: the caller's promise.
-    unsafe { with_frame(slot, |frame| frame.hold().discard(dead)) };
+    unsafe { with_frame(slot, |frame| frame.hold().discard(registry::config(), dead)) };
 }
 
 /// `pollyrs_rt_leave`.

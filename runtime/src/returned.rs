@@ -13,7 +13,7 @@ use crate::emulated::POISON;
 use crate::rows::Rows;
 
 /// Which bytes of a written range are stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// All.
     Dense,

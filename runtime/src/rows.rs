@@ -9,7 +9,7 @@
 
 /// `count[0] * count[1] * count[2]` rows of `bytes` bytes, `stride` bytes apart along each dimension, outermost first. No count is 0, and they
 /// lie inside of a range that fits the address space ([`crate::abi::Array::check`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rows {
     pub bytes: u64,
     pub count: [u64; 3],

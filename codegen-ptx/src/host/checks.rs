@@ -25,7 +25,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntULE};
 use inkwell::llvm_sys::core::LLVMGetGlobalParent;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
-use pollyrs_scop::{ArrayId, Scop};
+use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks of one step, at most. LLVM takes more than linear time for a chain of conjunctions in a block: half a minute for the 1,335 pairs
@@ -213,4 +213,25 @@ fn compared(scop: &Scop) -> BTreeSet<(ArrayId, ArrayId)> {
     let memory = |a: &ArrayId| scop.array(*a).is_memory();
     let pairs = scop.alias_checks.iter().filter(|(a, b)| memory(a) && memory(b));
     pairs.map(|(a, b)| (*a.min(b), *a.max(b))).collect()
+}
+
+/// Whether no array of an execution lies in the range of another one that is written, for all that is known: neither one that may be the same, nor
+/// members of the same structures. Then the run-time library may refuse what overlaps, whatever was thought of the accesses' types here.
+pub(crate) fn are_apart(scop: &Scop) -> Result<bool, CodegenError> {
+    let compared = compared(scop);
+    let memory: Vec<(ArrayId, ValueHandle)> = (0..scop.arrays.len())
+        .filter_map(|at| match scop.arrays[at].kind {
+            ArrayKind::Memory { base } => Some((ArrayId(at), base)),
+            _ => None,
+        })
+        .collect();
+    for (n, (a, base)) in memory.iter().enumerate() {
+        for (b, other) in &memory[n + 1..] {
+            let compared = compared.contains(&(*a.min(b), *a.max(b)));
+            if !compared && base == other || compared && scop.may_be_one(*a, *b)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }

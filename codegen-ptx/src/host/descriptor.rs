@@ -2,6 +2,7 @@
 //! `runtime/include/pollyrs_rt.h`, as private globals of the host module.
 
 use crate::CodegenError;
+use crate::host::checks::are_apart;
 use crate::host::plan::HostPlan;
 use crate::ir::builder::{Ir, c_string};
 use inkwell::llvm_sys::core::*;
@@ -14,6 +15,7 @@ const ABI_VERSION: u32 = 8;
 const KERNEL_HAS_BARRIER: u32 = 1;
 const KERNEL_CHECKED: u32 = 2;
 const KERNEL_PLAIN_SHIFT: u32 = 8;
+const SCOP_APART: u32 = 1;
 
 /// What a descriptor says beside the plan.
 pub struct Said<'s> {
@@ -85,7 +87,7 @@ pub fn build(
     let at = plan.scop.location.as_ref().map_or(String::new(), |l| l.to_string());
     let scop = g.structure(&[
         ir.int32(ABI_VERSION),
-        ir.int32(0),
+        ir.int32(if are_apart(plan.scop)? { SCOP_APART } else { 0 }),
         g.string(&plan.scop.name),
         g.string(&at),
         ir.int32(kernels.len() as u32),

@@ -50,6 +50,13 @@ impl Shadow {
         lost
     }
 
+    /// The program has another value of a part, and the device's is not asked for.
+    pub fn outdated(&mut self, range: Range<usize>) {
+        if self.exact {
+            self.bytes[range].iter_mut().for_each(|bits| *bits &= !DEFINED);
+        }
+    }
+
     /// The part moves to `at` of another allocation.
     pub fn move_to(&mut self, range: Range<usize>, to: &mut Shadow, at: usize) {
         to.bytes[at..at + range.len()].copy_from_slice(&self.bytes[range.clone()]);

@@ -196,9 +196,11 @@ impl Checker {
 
     /// `bytes` at `to` came from the program.
     pub fn copied_in(&mut self, to: u64, bytes: u64) {
+        // Members of structures are arrays among each other's bytes.
         for region in self.regions.iter_mut().flatten() {
-            if (region.begin..region.end).contains(&to) {
-                let cells = region.cell_range(to, bytes.min(region.end - to));
+            let (begin, end) = (to.max(region.begin), (to + bytes).min(region.end));
+            if begin < end {
+                let cells = region.cell_range(begin, end - begin);
                 region.cells[cells].iter_mut().for_each(Cell::define);
             }
         }
@@ -452,11 +454,43 @@ impl Checker {
         inputs.map(|region| (region.host, region.begin))
     }
 
+    /// Ends the program if a byte is written through one array and accessed through another one that is written, too: the two could lie in one memory,
+    /// or each in its own, with different results.
+    fn check_apart(&self) {
+        let written = |region: &&Region| region.host.is_memory() && region.host.out_range().is_some();
+        let regions: Vec<(usize, &Region)> = self
+            .regions
+            .iter()
+            .enumerate()
+            .filter_map(|(i, r)| Some((i, r.as_ref().filter(written)?)))
+            .collect();
+        for (n, &(i, a)) in regions.iter().enumerate() {
+            for &(j, b) in &regions[n + 1..] {
+                let start = |region: &Region| region.host.start as u64;
+                let common = start(a).max(start(b))..(start(a) + a.host.bytes).min(start(b) + b.host.bytes);
+                for address in common {
+                    let cell =
+                        |region: &Region| region.cells[((address - start(region)) / region.element) as usize];
+                    let (x, y) = (cell(a), cell(b));
+                    if x.written() && (y.written() || y.was_read()) || y.written() && x.was_read() {
+                        fatal(&format!(
+                            "{}: {} and {} are the same byte, and one of them is written",
+                            self.scop.name(),
+                            self.element(i, a.begin + (address - start(a))),
+                            self.element(j, b.begin + (address - start(b)))
+                        ));
+                    }
+                }
+            }
+        }
+    }
+
     /// The end of the execution: what comes back, now or later, was written, and what was written comes back.
     pub fn finish(&mut self) {
         if !self.checks.copies {
             return;
         }
+        self.check_apart();
         for (index, region) in self.regions.iter().enumerate() {
             let Some(region) = region.as_ref().filter(|r| !r.scratch && !r.host.is_fault()) else {
                 continue;

@@ -128,6 +128,11 @@ impl Cell {
         self.write.epoch != 0
     }
 
+    /// Whether a kernel read it.
+    pub fn was_read(&self) -> bool {
+        self.read.epoch != 0
+    }
+
     pub fn last_write(&self) -> Stamp {
         self.write
     }

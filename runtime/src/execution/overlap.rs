@@ -57,7 +57,8 @@ pub(super) struct Beside {
 impl Run {
     /// Whether arrays may be copied in later than at the beginning.
     pub(super) fn may_defer(&self) -> bool {
-        let beside = self.arrays.iter().any(|placed| placed.beside);
+        // What is copied in later could be copied over what another array of the same memory has written by then.
+        let beside = self.arrays.iter().any(|placed| placed.beside || placed.shared);
         let wanted = match self.config.overlap {
             Overlap::Off => false,
             Overlap::Slices(_) => true,

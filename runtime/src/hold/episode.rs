@@ -88,7 +88,7 @@ impl Hold {
             _ => Course::Mixed,
         };
         // Of what is still the device's alone nobody knows when it is there, and what it will take to come back.
-        let complete = self.entries.iter().all(|entry| entry.dirty.is_empty());
+        let complete = self.residency.writer().is_none();
         let took = if complete { episode.start.elapsed().as_secs_f64() } else { 0.0 };
         let (host, device) = (episode.host, episode.device + episode.transfers);
         episode

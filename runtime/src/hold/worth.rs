@@ -1,10 +1,9 @@
 //! What an execution will have to move, and whether that pays, given what stays.
 
-use super::windows::Missing;
-use super::{Hold, needs_snapshot, range, written};
+use super::Hold;
 use crate::abi::Array;
 use crate::cost::{Moves, Rates};
-use crate::spans::holds;
+use crate::residency::{Dirty, Missing, needs_snapshot};
 
 /// Of so many executions one is waited for.
 const AWAITED_EVERY: u64 = 16;
@@ -16,8 +15,8 @@ impl Hold {
         if !array.held() {
             return plain;
         }
-        let found = self.entries.iter().find(|entry| holds(entry.host, range(array)));
-        let Some(entry) = found.filter(|entry| !needs_snapshot(array) || !entry.before.is_empty()) else {
+        let found = self.residency.entry_of(array);
+        let Some(entry) = found.filter(|entry| !needs_snapshot(array) || entry.snapshot) else {
             return plain;
         };
         let stale = match entry.missing(array, |rows, bytes| rows.equivalent() < bytes) {
@@ -25,7 +24,7 @@ impl Hold {
             Missing::Parts(parts) => parts.iter().map(|&(start, end)| end - start).sum(),
             Missing::Window(rows) => rows.equivalent(),
         };
-        let repeated = written(array).is_some_and(|result| entry.is_dirty_with(&result));
+        let repeated = Dirty::of(array).is_some_and(|result| entry.is_dirty_with(&result));
         Moves {
             to_device: Some(stale).filter(|&bytes| bytes > 0),
             // What is dirty already comes back once for all.
@@ -35,7 +34,7 @@ impl Hold {
 
     /// Seconds until the original loop could begin: what is dirty has to come back first.
     pub fn seconds_to_leave(&self, rates: &Rates) -> f64 {
-        let dirty = self.entries.iter().flat_map(|entry| &entry.dirty);
+        let dirty = self.residency.entries().iter().flat_map(|entry| &entry.dirty);
         dirty.map(|result| rates.transfer(result.bytes)).sum()
     }
 

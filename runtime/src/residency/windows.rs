@@ -4,17 +4,16 @@
 //! Approach: beside its valid ranges an entry has a few windows whose rows are valid. Invariants:
 //!
 //! * nothing is copied to the device over results that are there alone: who needs more of the range than some windows makes those come back first
-//!   ([`Hold::bring_windows`]);
+//!   ([`Residency::bring_windows`]);
 //! * a window that is only written is valid after the execution, without a copy.
 //!
 //! Example: columns 8 .. 24 of a matrix are updated, then all of it is added up: the columns are copied in, updated and come back, and all of
 //! the matrix is copied in.
 
-use super::{Entry, Hold, range};
+use super::{Carrier, Entry, Residency, range};
 use crate::abi::Array;
-use crate::config::Config;
-use crate::device::Queue;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::planted::skips;
 use crate::rows::Rows;
 use crate::spans::overlaps;
 use crate::written::Span;
@@ -30,7 +29,7 @@ pub enum Missing {
     Window(Rows),
 }
 
-impl Entry {
+impl<W> Entry<W> {
     /// What has to be copied in; `prefers`: whether rows are copied faster than that many bytes.
     pub fn missing(&self, array: &Array, prefers: impl Fn(&Rows, u64) -> bool) -> Missing {
         let parts = self.stale(array);
@@ -54,11 +53,11 @@ impl Entry {
     /// Whether the array is a window that the entry knows, or has room for.
     fn knows_window(&self, array: &Array) -> bool {
         let room = |rows| self.windows.len() < MAX_WINDOWS || self.windows.contains(&(range(array), rows));
-        array.window().is_some_and(|rows| rows.ascend() && self.before.is_empty() && room(rows))
+        array.window().is_some_and(|rows| rows.ascend() && !self.snapshot && room(rows))
     }
 
     /// The rows are valid from now on.
-    pub fn add_window(&mut self, array: &Array) {
+    pub(super) fn add_window(&mut self, array: &Array) {
         let Some(window) = array.window().map(|rows| (range(array), rows)) else { return };
         // What is copied in as a whole need not be known as a window.
         if !self.windows.contains(&window) && !self.stale(array).is_empty() {
@@ -67,52 +66,35 @@ impl Entry {
     }
 
     fn has_results_in(&self, array: &Array) -> bool {
-        self.dirty.iter().any(|result| overlaps((result.start, result.start + result.bytes), range(array)))
+        self.dirty.iter().any(|result| overlaps(result.span(), range(array)))
     }
 }
 
-impl Hold {
+impl<W: Copy> Residency<W> {
     /// Before an array is copied in that needs more than windows have: `all` of it, or what is missing.
-    ///
-    /// # Safety
-    /// What is dirty is writable.
-    pub(super) unsafe fn bring_windows(
+    pub(super) fn bring_windows(
         &mut self,
-        config: &'static Config,
-        queue: &mut dyn Queue,
+        carrier: &mut dyn Carrier<W>,
         i: usize,
         array: &Array,
         all: bool,
     ) -> Result<()> {
         let entry = &self.entries[i];
-        if entry.windows.is_empty() || !entry.has_results_in(array) {
+        if entry.windows.is_empty() || !entry.has_results_in(array) || skips("copied-over") {
             return Ok(());
         }
         let parts =
-            || matches!(entry.missing(array, |rows, bytes| queue.prefers(rows, bytes)), Missing::Parts(_));
+            || matches!(entry.missing(array, |rows, bytes| carrier.prefers(rows, bytes)), Missing::Parts(_));
         if !all && !parts() {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.bring_back(config, queue, |other| other == i) }
+        self.bring_back(carrier, |other| other == i)
     }
 
-    /// Copies the rows of an array in.
-    ///
-    /// # Safety
-    /// The array's rows are readable; the array has a place here.
-    pub unsafe fn copy_window(
-        &mut self,
-        queue: &mut dyn Queue,
-        array: &Array,
-        device: u64,
-        rows: &Rows,
-    ) -> Result<()> {
-        self.copying = true;
-        let Some(entry) = self.entry_of(array) else { return Err(Error::Internal("no place".into())) };
-        // SAFETY: the caller's promise.
-        unsafe { queue.copy_rows_in(device, array.start.cast::<u8>().cast_const(), rows) }?;
-        entry.add_window(array);
-        Ok(())
+    /// The rows of an array are on the device.
+    pub fn copied_window(&mut self, array: &Array) {
+        if let Some(i) = self.index_of(array) {
+            self.entries[i].add_window(array);
+        }
     }
 }

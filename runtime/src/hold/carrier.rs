@@ -1,0 +1,95 @@
+//! Carries out what the books of a hold say, by its queue.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use crate::abi::Scop;
+use crate::config::Config;
+use crate::device::Queue;
+use crate::error::Result;
+use crate::nvtx::Range;
+use crate::profile::{self, Line};
+use crate::residency::{Back, Carrier};
+use crate::results::{self, Returning};
+use crate::rows::Rows;
+use crate::snapshot::Snapshot;
+use crate::written::Span;
+
+/// A hold's, but for its books. Made where it is promised that what is dirty is writable as long as this lives.
+pub struct Books<'a> {
+    pub config: &'static Config,
+    pub queue: &'a mut dyn Queue,
+    pub snapshots: &'a mut BTreeMap<u64, Snapshot>,
+    pub copying: &'a mut bool,
+}
+
+impl Carrier<&'static Scop> for Books<'_> {
+    fn allocate(&mut self, (start, end): Span) -> Result<u64> {
+        self.queue.allocate(end - start, start)
+    }
+
+    fn give_back(&mut self, memory: u64) {
+        self.queue.give_back(memory);
+        self.snapshots.remove(&memory);
+    }
+
+    fn snapshot(&mut self, memory: u64, bytes: u64) -> Result<()> {
+        self.snapshots.insert(memory, Snapshot::new(bytes)?);
+        Ok(())
+    }
+
+    fn forget_snapshot(&mut self, memory: u64) {
+        self.snapshots.remove(&memory);
+    }
+
+    fn move_to(&mut self, to: u64, from: u64, bytes: u64) -> Result<()> {
+        // SAFETY: parts of two allocations of the queue's.
+        unsafe { self.queue.copy_within(to, from, bytes) }?;
+        self.queue.moved(to, from, bytes);
+        Ok(())
+    }
+
+    fn outdated(&mut self, device: u64, bytes: u64) {
+        self.queue.outdated(device, bytes);
+    }
+
+    fn forsaken(&mut self, device: u64, bytes: u64) {
+        self.queue.forsaken(device, bytes);
+    }
+
+    fn settled(&mut self, device: u64, bytes: u64) {
+        self.queue.settled(device, bytes);
+    }
+
+    fn prefers(&self, rows: &Rows, bytes: u64) -> bool {
+        self.queue.prefers(rows, bytes)
+    }
+
+    fn bring(&mut self, results: &[Back<'_>], writer: Option<&'static Scop>) -> Result<()> {
+        let Some(scop) = writer else { return Ok(()) };
+        let start = Instant::now();
+        let _range = Range::open(|| format!("{}: to the host on demand", profile::title(scop)));
+        let returning: Vec<Returning<'_>> = results
+            .iter()
+            .map(|Back { memory, offset, result }| {
+                let range = *offset as usize..(offset + result.bytes) as usize;
+                let before = self.snapshots.get(memory).and_then(|before| before.get(range));
+                Returning {
+                    from: memory + offset,
+                    to: std::ptr::with_exposed_provenance_mut(result.start as usize),
+                    bytes: result.bytes,
+                    shape: result.shape.clone(),
+                    before: before.unwrap_or_default(),
+                }
+            })
+            .collect();
+        let mut back = results::Back { config: self.config, scop, queue: &mut *self.queue };
+        // SAFETY: the promise of who made this; shapes were checked when the executions began.
+        let bytes = unsafe { back.bring(&returning) }?;
+        *self.copying = false;
+        if self.config.reports() {
+            profile::report(self.config, &Line::returned(scop, self.queue.label(), start, bytes));
+        }
+        Ok(())
+    }
+}

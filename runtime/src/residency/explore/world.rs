@@ -1,0 +1,582 @@
+//! The state of the model: the books, memory on both sides, and what a program without a device would have.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::events::{Access, BASE, BYTES, Course, Event, What, X, Z};
+use crate::abi::Array;
+use crate::error::{Error, Result};
+use crate::residency::{Back, Carrier, Dirty, Place, Residency};
+use crate::returned::Shape;
+use crate::rows::Rows;
+use crate::written::Span;
+
+/// What memory holds in which nobody wrote anything. No two values are the same, but where one is a copy of the other.
+const UNDEFINED: u32 = 0;
+/// Device memory is this far apart.
+const APART: u64 = 1 << 20;
+/// Rows are faster than so many times their bytes.
+const PREFERRED: u64 = 1;
+
+type Problem<T> = std::result::Result<T, String>;
+
+/// Device memory.
+#[derive(Clone, Default)]
+struct Block {
+    bytes: Vec<u32>,
+    /// Written by a kernel, and not come back.
+    lent: Vec<bool>,
+    snapshot: Option<Vec<u32>>,
+}
+
+/// Both sides' memory, and what goes on between them.
+#[derive(Clone, Default)]
+struct Memory {
+    host: [u32; BYTES],
+    blocks: BTreeMap<u64, Block>,
+    /// Operations until one fails, of which kind.
+    fails: Option<(u32, bool)>,
+    /// What was done that must not be.
+    problem: Option<String>,
+}
+
+impl Memory {
+    fn block(&mut self, device: u64) -> (&mut Block, usize) {
+        let memory = device / APART * APART;
+        (self.blocks.get_mut(&memory).expect("device memory"), (device - memory) as usize)
+    }
+
+    /// Whether the operation fails that is to fail.
+    fn operation(&mut self, memory: bool) -> Result<()> {
+        let Some((left, only_memory)) = &mut self.fails else { return Ok(()) };
+        if *only_memory && !memory {
+            return Ok(());
+        }
+        let fails = *left == 0;
+        let error =
+            if *only_memory { Error::OutOfMemory { bytes: 1 } } else { Error::Internal("stopped".into()) };
+        *left = left.saturating_sub(1);
+        if fails {
+            self.fails = None;
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn complain(&mut self, text: impl FnOnce() -> String) {
+        if self.problem.is_none() {
+            self.problem = Some(text());
+        }
+    }
+}
+
+/// The bytes of a shape that begins at `start`.
+fn bytes_of(start: u64, bytes: u64, shape: &Shape) -> Vec<u64> {
+    match shape {
+        Shape::Rows(rows) => {
+            rows.offsets().flat_map(|offset| start + offset..start + offset + rows.bytes).collect()
+        }
+        _ => (start..start + bytes).collect(),
+    }
+}
+
+fn index(address: u64) -> usize {
+    (address - BASE) as usize
+}
+
+impl Carrier<()> for Memory {
+    fn allocate(&mut self, host: Span) -> Result<u64> {
+        self.operation(true)?;
+        let free = (1..).map(|n| n * APART).find(|at| !self.blocks.contains_key(at)).expect("an address");
+        let bytes = (host.1 - host.0) as usize;
+        let block = Block { bytes: vec![UNDEFINED; bytes], lent: vec![false; bytes], snapshot: None };
+        self.blocks.insert(free, block);
+        Ok(free)
+    }
+
+    fn give_back(&mut self, memory: u64) {
+        if self.blocks.remove(&memory).is_none() {
+            self.complain(|| "memory is given back twice".into());
+        }
+    }
+
+    fn snapshot(&mut self, memory: u64, bytes: u64) -> Result<()> {
+        self.operation(true)?;
+        self.block(memory).0.snapshot = Some(vec![UNDEFINED; bytes as usize]);
+        Ok(())
+    }
+
+    fn forget_snapshot(&mut self, memory: u64) {
+        self.block(memory).0.snapshot = None;
+    }
+
+    fn move_to(&mut self, to: u64, from: u64, bytes: u64) -> Result<()> {
+        self.operation(false)?;
+        for i in 0..bytes {
+            let (block, at) = self.block(from + i);
+            let (value, lent) = (block.bytes[at], block.lent[at]);
+            let (block, at) = self.block(to + i);
+            (block.bytes[at], block.lent[at]) = (value, lent);
+        }
+        Ok(())
+    }
+
+    fn outdated(&mut self, device: u64, bytes: u64) {
+        let (block, at) = self.block(device);
+        if block.lent[at..at + bytes as usize].contains(&true) {
+            self.complain(|| "a result is outdated that did not come back".into());
+        }
+    }
+
+    fn forsaken(&mut self, _device: u64, _bytes: u64) {}
+
+    fn settled(&mut self, device: u64, bytes: u64) {
+        let (block, at) = self.block(device);
+        if block.lent[at..at + bytes as usize].contains(&true) {
+            self.complain(|| "a result did not come back before the program may use it".into());
+        }
+    }
+
+    fn prefers(&self, rows: &Rows, bytes: u64) -> bool {
+        rows.total() * PREFERRED < bytes
+    }
+
+    fn bring(&mut self, results: &[Back<'_>], _writer: Option<()>) -> Result<()> {
+        self.operation(false)?;
+        for Back { memory, offset, result } in results {
+            for address in bytes_of(result.start, result.bytes, &result.shape) {
+                let (block, first) = self.block(memory + offset);
+                let at = first + (address - result.start) as usize;
+                let (value, lent) = (block.bytes[at], block.lent[at]);
+                let stores = match (&result.shape, &block.snapshot) {
+                    (Shape::Changed { .. }, None) => {
+                        return Err(Error::Internal("a result has no snapshot".into()));
+                    }
+                    (Shape::Changed { .. }, Some(before)) => before[at] != value,
+                    _ => true,
+                };
+                if stores && !lent {
+                    self.complain(|| format!("byte {} comes back, but no kernel wrote it", index(address)));
+                }
+                if stores {
+                    self.host[index(address)] = value;
+                }
+            }
+        }
+        // Some results may overlap.
+        for Back { memory, offset, result } in results {
+            for address in bytes_of(result.start, result.bytes, &result.shape) {
+                let (block, first) = self.block(memory + offset);
+                block.lent[first + (address - result.start) as usize] = false;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An array of the execution under way.
+struct Placed {
+    access: Access,
+    array: Array,
+    /// The device address of its range.
+    device: u64,
+    stale: Vec<(u64, u64)>,
+    window: Option<Rows>,
+    held: bool,
+    beside: bool,
+    snapshot: Option<Vec<u32>>,
+}
+
+#[derive(Clone)]
+pub struct World {
+    residency: Residency<()>,
+    memory: Memory,
+    /// What the program would have in its memory without a device.
+    truth: [u32; BYTES],
+    /// The last value that was new.
+    last: u32,
+    /// Of the activation that runs, and whether the callee touches X itself.
+    depth: usize,
+    touches: bool,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        let values = std::array::from_fn(|at| at as u32 + 1);
+        let memory = Memory { host: values, ..Memory::default() };
+        let last = BYTES as u32;
+        World { residency: Residency::default(), memory, truth: values, last, depth: 0, touches: false }
+    }
+}
+
+impl World {
+    fn fresh(&mut self) -> u32 {
+        self.last += 1;
+        self.last
+    }
+
+    /// What tells states apart: numbers of values don't.
+    pub fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.residency.hash(&mut hasher);
+        (self.depth, self.touches).hash(&mut hasher);
+        let current = |at: usize| u32::from(self.memory.host[at] == self.truth[at]) << at;
+        (0..BYTES).map(current).sum::<u32>().hash(&mut hasher);
+        for entry in self.residency.entries() {
+            let block = &self.memory.blocks[&entry.device];
+            for (at, &value) in block.bytes.iter().enumerate() {
+                let place = index(entry.host.0) + at;
+                let before = block.snapshot.as_ref().map(|before| before[at]);
+                let copies = [Some(self.truth[place]), Some(self.memory.host[place]), Some(value), before];
+                // For each copy the first one that is the same.
+                let first = |copy| copies.iter().position(|other| *other == copy).unwrap_or_default() as u16;
+                let same = copies.iter().fold(0, |word, copy| word << 2 | first(*copy));
+                (same << 1 | u16::from(block.lent[at])).hash(&mut hasher);
+            }
+        }
+        hasher.finish()
+    }
+
+    /// Whether the event can happen here; if so, it has. An error: what must not be.
+    pub fn follow(&mut self, event: &Event) -> Problem<bool> {
+        let happens = match &event.what {
+            What::Execution { arrays, course } => self.execute(arrays, *course)?,
+            What::Host { depth, read, write, reads, writes } => {
+                // What the callee did not announce it does not touch.
+                let touches_x = *depth == 1 && reads.first() == Some(&X.0);
+                if self.depth != *depth || touches_x && !self.touches {
+                    return Ok(false);
+                }
+                self.residency.release(&mut self.memory, *read, *write).map_err(|e| e.to_string())?;
+                self.read(reads.iter().copied())?;
+                for &at in writes {
+                    self.store(at);
+                }
+                true
+            }
+            What::Free => {
+                if self.depth != 0 {
+                    return Ok(false);
+                }
+                self.residency.discard(&mut self.memory, 1);
+                self.residency.release(&mut self.memory, 1, 1).map_err(|e| e.to_string())?;
+                (X.0..X.1).for_each(|at| self.store(at));
+                true
+            }
+            What::Call { releases } => {
+                if self.depth != 0 {
+                    return Ok(false);
+                }
+                if *releases {
+                    self.residency.release(&mut self.memory, 1, 1).map_err(|e| e.to_string())?;
+                }
+                (self.depth, self.touches) = (1, *releases);
+                self.residency.turn_to(1);
+                true
+            }
+            What::Return { throws } => {
+                if self.depth != 1 {
+                    return Ok(false);
+                }
+                self.leave(*throws).map_err(|e| e.to_string())?;
+                // The callee's own array is dead.
+                (Z.0..Z.1).for_each(|at| self.store(at));
+                (self.depth, self.touches) = (0, false);
+                true
+            }
+        };
+        if happens {
+            self.check()?;
+        }
+        Ok(happens)
+    }
+
+    fn leave(&mut self, throws: bool) -> Result<()> {
+        if throws {
+            self.residency.release(&mut self.memory, u32::MAX, u32::MAX)?;
+        } else if let Some(unknown) = self.residency.hand_over(&[0, 1]) {
+            self.residency.drop_these(&mut self.memory, &unknown)?;
+        }
+        self.residency.turn_to(0);
+        Ok(())
+    }
+
+    /// The program reads its memory.
+    fn read(&self, bytes: impl IntoIterator<Item = u64>) -> Problem<()> {
+        for at in bytes {
+            if self.memory.host[at as usize] != self.truth[at as usize] {
+                return Err(format!("the program reads byte {at}, which is of yesterday"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The program writes its memory.
+    fn store(&mut self, at: u64) {
+        let value = self.fresh();
+        (self.memory.host[at as usize], self.truth[at as usize]) = (value, value);
+    }
+
+    /// An execution, as [`crate::execution`] carries it out.
+    fn execute(&mut self, accesses: &[Access], course: Course) -> Problem<bool> {
+        let depths: Vec<usize> = accesses.iter().filter_map(Access::depth).collect();
+        if depths.iter().any(|&depth| depth != self.depth) || depths.is_empty() && self.depth != 0 {
+            return Ok(false);
+        }
+        self.memory.fails = match course {
+            Course::Stops(n) => Some((n, false)),
+            Course::NoMemory(n) => Some((n, true)),
+            _ => None,
+        };
+        let mut own = Vec::new();
+        let begun = self.begin(accesses, &mut own);
+        let stopped =
+            self.memory.fails.take().is_none() && matches!(course, Course::Stops(_) | Course::NoMemory(_));
+        let happens = match begun {
+            Err(Error::Internal(text)) if text != "stopped" => return Err(text),
+            // The operation that is to fail is not there: as without it.
+            Ok(_) if !stopped && matches!(course, Course::Stops(_) | Course::NoMemory(_)) => false,
+            Err(_) => {
+                self.residency.finish(&mut self.memory, &[], false);
+                self.run_original(accesses)?;
+                true
+            }
+            Ok(placed) => self.launch(placed, course)?,
+        };
+        for memory in own {
+            self.memory.give_back(memory);
+        }
+        Ok(happens)
+    }
+
+    /// Places all arrays and copies them in. `own` becomes the memory of the execution's own.
+    fn begin(&mut self, accesses: &[Access], own: &mut Vec<u64>) -> Result<Vec<Placed>> {
+        let mut order: Vec<&Access> = accesses.iter().collect();
+        order.sort_by_key(|access| access.array.out_range().is_none());
+        let mut all = Vec::new();
+        for access in order {
+            let array = access.array();
+            let (stale, window) = (vec![(0, array.bytes)], None);
+            let mut placed = Placed {
+                access: access.clone(),
+                array,
+                device: 0,
+                stale,
+                window,
+                held: false,
+                beside: false,
+                snapshot: None,
+            };
+            match self.residency.place(&mut self.memory, &array)? {
+                Place::Entry { device, stale, window, .. } => {
+                    (placed.device, placed.stale, placed.window, placed.held) = (device, stale, window, true);
+                }
+                Place::Beside => placed.beside = true,
+                Place::Own => {}
+            }
+            if !placed.held {
+                placed.device =
+                    self.memory.allocate((array.start as u64, array.start as u64 + array.bytes))?;
+                own.push(placed.device);
+            }
+            all.push(placed);
+        }
+        for placed in &mut all {
+            self.copy_in(placed);
+        }
+        Ok(all)
+    }
+
+    fn copy_in(&mut self, placed: &mut Placed) {
+        let Placed { array, device, held, beside, window, .. } = *placed;
+        if !(array.copied_in() || held && array.needs_values()) {
+            return;
+        }
+        let first = array.start as u64;
+        let copy = |memory: &mut Memory, start: u64, end: u64| {
+            for address in start..end {
+                let value = memory.host[index(address)];
+                let (block, at) = memory.block(device + (address - first));
+                if block.lent[at] {
+                    memory.complain(|| format!("byte {} is copied in over a result", index(address)));
+                    return;
+                }
+                block.bytes[at] = value;
+                if let Some(before) = &mut block.snapshot {
+                    before[at] = value;
+                }
+            }
+        };
+        if beside {
+            let filled = self.residency.beside(&array).expect("a place");
+            for (from, (start, end)) in filled.there {
+                for i in 0..end - start {
+                    let (block, at) = self.memory.block(from + i);
+                    let value = block.bytes[at];
+                    let (block, at) = self.memory.block(device + (start - first) + i);
+                    block.bytes[at] = value;
+                }
+            }
+            filled.rest.into_iter().for_each(|(start, end)| copy(&mut self.memory, start, end));
+        } else if held {
+            if let Some(rows) = window {
+                for offset in rows.offsets() {
+                    copy(&mut self.memory, first + offset, first + offset + rows.bytes);
+                }
+                self.residency.copied_window(&array);
+            }
+            for &(offset, bytes) in &placed.stale {
+                for part in self.residency.lacks(&array, (first + offset, first + offset + bytes)) {
+                    copy(&mut self.memory, part.0, part.1);
+                    self.residency.copied_in(&array, part);
+                }
+            }
+        } else {
+            copy(&mut self.memory, first, first + array.bytes);
+            placed.snapshot = Some(self.memory.block(device).0.bytes.clone());
+        }
+    }
+
+    /// The kernels, and what comes behind them.
+    fn launch(&mut self, all: Vec<Placed>, course: Course) -> Problem<bool> {
+        let before = self.truth;
+        for placed in &all {
+            self.kernel_reads(placed, &before, |_| true)?;
+        }
+        let fails = course == Course::Fails;
+        let endangered = |placed: &Placed| placed.held && self.residency.endangers(&placed.array);
+        if fails && all.iter().any(endangered) {
+            // It ends the program.
+            return Ok(false);
+        }
+        for placed in &all {
+            for &byte in &placed.access.writes {
+                let same = course == Course::ChangesNothing && placed.array.needs_values();
+                let value = if same { self.truth[byte as usize] } else { self.fresh() };
+                let (block, at) =
+                    self.memory.block(placed.device + (BASE + byte - placed.array.start as u64));
+                (block.bytes[at], block.lent[at]) = (value, true);
+                if !fails {
+                    self.truth[byte as usize] = value;
+                }
+            }
+        }
+        // What another thread of the kernel has written by then is not seen through an array that is only read.
+        for placed in &all {
+            self.kernel_reads(placed, &before, |byte| !placed.access.writes.contains(&byte))?;
+        }
+        if fails {
+            let held: Vec<Array> = all.iter().filter(|p| p.held).map(|p| p.array).collect();
+            self.residency.finish(&mut self.memory, &held, true);
+            let accesses: Vec<Access> = all.into_iter().map(|placed| placed.access).collect();
+            self.run_original(&accesses)?;
+            return Ok(true);
+        }
+        for placed in all.iter().filter(|placed| !placed.held) {
+            self.bring_own(placed);
+        }
+        let arrays: Vec<(Array, bool)> = all.iter().map(|placed| (placed.array, placed.held)).collect();
+        self.residency.ended(&mut self.memory, (), &arrays).map_err(|e| e.to_string())?;
+        self.residency.finish(&mut self.memory, &[], false);
+        Ok(true)
+    }
+
+    /// A kernel reads some of an array, where `expected` are the values of all memory.
+    fn kernel_reads(
+        &mut self,
+        placed: &Placed,
+        expected: &[u32; BYTES],
+        reads: impl Fn(u64) -> bool,
+    ) -> Problem<()> {
+        for &byte in placed.access.reads.iter().filter(|byte| reads(**byte)) {
+            let (block, at) = self.memory.block(placed.device + (BASE + byte - placed.array.start as u64));
+            if block.bytes[at] != expected[byte as usize] {
+                return Err(format!("a kernel reads byte {byte} of another time"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Results in memory of the execution's own.
+    fn bring_own(&mut self, placed: &Placed) {
+        let Some(result) = Dirty::of(&placed.array) else { return };
+        for address in bytes_of(result.start, result.bytes, &result.shape) {
+            let at = (address - placed.array.start as u64) as usize;
+            let value = self.memory.block(placed.device).0.bytes[at];
+            let changed = placed.snapshot.as_ref().is_none_or(|before| before[at] != value);
+            if changed || !matches!(result.shape, Shape::Changed { .. }) {
+                self.memory.host[index(address)] = value;
+            }
+        }
+    }
+
+    /// The original loop, with everything in the program's memory.
+    fn run_original(&mut self, accesses: &[Access]) -> Problem<()> {
+        self.residency.release(&mut self.memory, u32::MAX, u32::MAX).map_err(|e| e.to_string())?;
+        for access in accesses {
+            self.read(access.reads.iter().copied())?;
+        }
+        for access in accesses {
+            access.writes.iter().for_each(|&at| self.store(at));
+        }
+        Ok(())
+    }
+
+    /// All invariants of the books.
+    fn check(&mut self) -> Problem<()> {
+        if let Some(problem) = self.memory.problem.take() {
+            return Err(problem);
+        }
+        self.residency.check()?;
+        if self.memory.blocks.len() != self.residency.entries().len() {
+            return Err("device memory is lost".into());
+        }
+        let mut lent = [false; BYTES];
+        for entry in self.residency.entries() {
+            let block = &self.memory.blocks[&entry.device];
+            if entry.snapshot != block.snapshot.is_some() {
+                return Err("a snapshot is not where it is said to be".into());
+            }
+            let mut valid = [false; BYTES];
+            let windows = entry.windows.iter().flat_map(|(span, rows)| {
+                bytes_of(span.0, span.1 - span.0, &Shape::Rows(*rows)).into_iter().map(index)
+            });
+            let parts = entry.valid.iter().flat_map(|&(start, end)| (start..end).map(index));
+            parts.chain(windows).for_each(|at| valid[at] = true);
+            let covered = |address: u64, whole: bool| {
+                entry.dirty.iter().any(|result| {
+                    !(whole && matches!(result.shape, Shape::Changed { .. }))
+                        && bytes_of(result.start, result.bytes, &result.shape).contains(&address)
+                })
+            };
+            for (i, &value) in block.bytes.iter().enumerate() {
+                let (address, at) = (entry.host.0 + i as u64, index(entry.host.0) + i);
+                if valid[at] && value != self.truth[at] {
+                    return Err(format!("byte {at} is said to be valid on the device"));
+                }
+                if block.lent[i] && !covered(address, false) {
+                    return Err(format!("byte {at} was written by a kernel and will not come back"));
+                }
+                lent[at] |= block.lent[i];
+                let Some(before) = block.snapshot.as_ref().filter(|_| valid[at] && !covered(address, true))
+                else {
+                    continue;
+                };
+                if before[i] == value && self.memory.host[at] != value {
+                    return Err(format!("byte {at} differs from its snapshot and is taken for unchanged"));
+                }
+                if before[i] != value && !block.lent[i] {
+                    return Err(format!("the snapshot of byte {at} is not what was copied in"));
+                }
+            }
+        }
+        for at in 0..BYTES {
+            if !lent[at] && self.memory.host[at] != self.truth[at] {
+                return Err(format!(
+                    "byte {at} of the program's memory is of yesterday, and nothing is lent"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
