@@ -1,5 +1,7 @@
 /* What the examples share: arguments, deterministic random data, and a checksum in which every bit of a result counts.
  *
+ * EXAMPLE_VALUES in the environment prints all values instead of the checksum, for comparisons with a tolerance.
+ *
  * TYPE is the element type: -DTYPE=float for single precision. Nothing here is a loop the compiler could offload: the steps of
  * the generator and of the checksum are calls that stay calls. */
 #ifndef EXAMPLE_H
@@ -34,7 +36,7 @@ EXAMPLE_UNUSED static void example_seed(long seed) { example_state = (uint64_t)s
 
 /* Room for `count` elements; never NULL, also for 0. */
 EXAMPLE_UNUSED static TYPE *example_array(size_t count) {
-  TYPE *a = malloc((count ? count : 1) * sizeof(TYPE));
+  TYPE *a = (TYPE *)malloc((count ? count : 1) * sizeof(TYPE));
   if (!a) {
     fprintf(stderr, "out of memory\n");
     exit(2);
@@ -54,7 +56,7 @@ EXAMPLE_UNUSED __attribute__((noinline)) static uint64_t example_mix(uint64_t ha
 
 EXAMPLE_UNUSED static uint64_t example_hash(const void *data, size_t bytes) {
   uint64_t hash = 0xcbf29ce484222325u;
-  const unsigned char *at = data;
+  const unsigned char *at = (const unsigned char *)data;
   for (; bytes >= 4; bytes -= 4, at += 4) {
     uint32_t word;
     memcpy(&word, at, 4);
@@ -67,6 +69,13 @@ EXAMPLE_UNUSED static uint64_t example_hash(const void *data, size_t bytes) {
 
 /* One line: a checksum of all bits, and the first, middle and last value. */
 EXAMPLE_UNUSED static void example_print(const char *name, const TYPE *a, size_t count) {
+  if (getenv("EXAMPLE_VALUES")) {
+    printf("%s", name);
+    for (size_t i = 0; i < count; ++i)
+      printf(" %.17g", (double)a[i]);
+    printf("\n");
+    return;
+  }
   printf("%s %016llx", name, (unsigned long long)example_hash(a, count * sizeof(TYPE)));
   if (count)
     printf("  %.9g %.9g %.9g", (double)a[0], (double)a[count / 2], (double)a[count - 1]);

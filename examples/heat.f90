@@ -1,5 +1,5 @@
 ! A five-point heat step in Fortran: column-major explicit-shape arrays, the time loop inside.
-! heat [STEPS ROWS COLUMNS [SEED]]
+! heat [STEPS ROWS COLUMNS [SEED]]; EXAMPLE_VALUES in the environment prints all values instead of a checksum
 module kernels
   implicit none
 contains
@@ -25,7 +25,7 @@ end module kernels
 program heat
   use kernels
   implicit none
-  integer :: steps, n, m, seed, i, j, r, repeats
+  integer :: steps, n, m, seed, i, j, r, repeats, status
   integer(8) :: state, hash
   real(8), allocatable :: a(:, :), b(:, :)
   steps = argument(1, 20)
@@ -44,6 +44,11 @@ program heat
     end do
     call step(steps, n, m, a, b)
   end do
+  call get_environment_variable('EXAMPLE_VALUES', status=status)
+  if (status /= 1) then
+    print '(a,*(es24.16))', 'a', a
+    stop
+  end if
   hash = 1469598103934665603_8
   do j = 1, m
     do i = 1, n

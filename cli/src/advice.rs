@@ -12,7 +12,7 @@ pub fn advice(name: &str, text: &str) -> Option<&'static str> {
 }
 
 /// Names of remarks, parts of texts of which one has to be there (none: any text), and the advice.
-const ADVICE: [(&str, &[&str], &str); 45] = [
+const ADVICE: [(&str, &[&str], &str); 47] = [
     (
         "LoopBound",
         &["floating-point data"],
@@ -218,6 +218,12 @@ const ADVICE: [(&str, &[&str], &str); 45] = [
         &[],
         "split the loop nest into smaller functions, or raise the limit: --pollyrs-option=budget=N",
     ),
+    (
+        "SwitchedOff",
+        &[],
+        "the source has a pragma or an attribute that leaves it to the CPU, or --pollyrs-option=ignore-function names the function",
+    ),
+    ("Unoptimized", &[], "compile with -O1 or above; with CMake, -DCMAKE_BUILD_TYPE=Release"),
     ("Internal", &[], "this is a defect of pollyrs: please report it with the file"),
 ];
 
@@ -250,6 +256,8 @@ mod tests {
             "LittleWork",
             "TrivialSizes",
             "Budget",
+            "SwitchedOff",
+            "Unoptimized",
             "Internal",
         ];
         for name in names {

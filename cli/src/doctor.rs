@@ -66,11 +66,12 @@ pub fn run() -> u8 {
         vec![installation(), ptxas(), math_library()],
         device(),
         vec![machine(), page_lock(), residency()],
+        settings(),
     ]
     .concat();
-    for finding in &findings {
-        println!("{finding}");
-    }
+    let text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
+    // The status says the same.
+    let _ = crate::output::print(&text);
     u8::from(findings.iter().any(|f| f.verdict == Verdict::Fail))
 }
 
@@ -284,6 +285,12 @@ fn one_generation(
     finding(Verdict::Note, "device", found, remedy)
 }
 
+/// What programs would complain about.
+fn settings() -> Vec<Finding> {
+    let complaints = Config::from_environment().complaints;
+    complaints.into_iter().map(|text| finding(Verdict::Note, "settings", text, "")).collect()
+}
+
 /// The figures that programs decide by.
 fn machine() -> Finding {
     let config = Config::from_environment();
@@ -310,7 +317,7 @@ fn speeds(found: &Machine, file: &Path) -> String {
 
 /// The limit of `ulimit -l`, from the process's own table.
 fn page_lock() -> Finding {
-    let table = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let table = fs_err::read_to_string("/proc/self/limits").unwrap_or_default();
     let limit = table.lines().find_map(|line| line.strip_prefix("Max locked memory")).unwrap_or_default();
     let soft = limit.split_whitespace().next().unwrap_or_default();
     page_lock_of(soft)
@@ -332,7 +339,7 @@ fn page_lock_of(soft: &str) -> Finding {
 }
 
 fn residency() -> Finding {
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = fs_err::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     residency_of(release.trim())
 }
 

@@ -7,6 +7,7 @@ mod driver;
 mod explain;
 mod generate;
 mod names;
+mod output;
 mod profile;
 mod report;
 mod show;
@@ -20,6 +21,8 @@ use profile::ProfileArgs;
 use report::ReportArgs;
 use show::ShowArgs;
 use std::error::Error;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::ExitCode;
 use tune::TuneArgs;
 
@@ -59,8 +62,21 @@ enum Command {
     Generate(GenerateArgs),
 }
 
+/// What links to the executable stand for: `pollyrs-cc` for `pollyrs cc`, for tools that take no compiler of two words.
+const LINKS: [(&str, &str); 3] = [("pollyrs-cc", "cc"), ("pollyrs-c++", "c++"), ("pollyrs-fc", "fc")];
+
+/// The command line, with the subcommand that the executable's name stands for.
+fn words(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = given.into_iter().collect();
+    let name = words.first().map(Path::new).and_then(Path::file_name).map(OsStr::to_owned);
+    if let Some((_, command)) = LINKS.iter().find(|(link, _)| name.as_deref() == Some(OsStr::new(link))) {
+        words.insert(1, OsString::from(*command));
+    }
+    words
+}
+
 fn main() -> ExitCode {
-    let result: Result<u8, Box<dyn Error>> = match Cli::parse().command {
+    let result: Result<u8, Box<dyn Error>> = match Cli::parse_from(words(std::env::args_os())).command {
         Command::Cc(args) => driver::run(Mode::ByInput, &args).map_err(Into::into),
         Command::Cxx(args) => driver::run(Mode::Cxx, &args).map_err(Into::into),
         Command::Fc(args) => driver::run(Mode::Fortran, &args).map_err(Into::into),
@@ -75,7 +91,7 @@ fn main() -> ExitCode {
     match result {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
-            eprintln!("pollyrs: error: {error}");
+            output::tell(&format!("pollyrs: error: {error}\n"));
             ExitCode::FAILURE
         }
     }
@@ -100,6 +116,15 @@ mod tests {
                 assert!(text.contains("runs: 5"), "{text}");
             }
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn links_stand_for_commands() {
+        let table =
+            [("pollyrs", "x"), ("/a/pollyrs-cc", "cc"), ("pollyrs-c++", "c++"), ("./pollyrs-fc", "fc")];
+        for (name, first) in table {
+            assert_eq!(words([name.into(), "x".into()])[1], *first, "{name}");
         }
     }
 

@@ -91,11 +91,11 @@ pub fn run(args: &ProfileArgs) -> Result<u8, ProfileError> {
         }
         (None, None) => return Ok(2),
     };
-    let lines = read(&std::fs::read_to_string(path)?);
-    eprint!("{}", table(&lines));
+    let lines = read(&fs_err::read_to_string(path)?);
+    crate::output::tell(&table(&lines));
     if let Some(output) = &args.output {
-        std::fs::write(output, page(&lines))?;
-        eprintln!("timeline: {}", output.display());
+        fs_err::write(output, page(&lines))?;
+        crate::output::tell(&format!("timeline: {}\n", output.display()));
     }
     Ok(status)
 }

@@ -85,8 +85,8 @@ pub fn run(args: &ShowArgs) -> Result<u8, ShowError> {
             0 => args.output.clone(),
             n => args.output.with_extension(format!("{n}.svg")),
         };
-        std::fs::write(&path, render(name, points))?;
-        println!("{}: {name}", path.display());
+        fs_err::write(&path, render(name, points))?;
+        crate::output::print(&format!("{}: {name}\n", path.display()))?;
     }
     Ok(0)
 }

@@ -25,8 +25,10 @@ const OptionText Options[] = {
     {"targets", "list", "Targets of the generated code, separated by '+' or ',': cuda, emulated, emulated-checked (default: cuda)"},
     {"arch", "sm_XX", "GPU architecture of the generated PTX (default: sm_70)"},
     {"cubin", "auto|off|sm_XX", "Assemble the PTX with ptxas: where it is found, never, or for this GPU (default: auto)"},
+    {"contract", "late|early|only", "Products and sums whose flags allow it are fused by the back ends, or at once, in the same way for host and device; only: nothing is offloaded (default: late)"},
     {"disable", nullptr, "Leave every module as it is"},
-    {"only-function", "name", "Consider this function only"},
+    {"only-function", "names", "Consider these functions only: names, or patterns with '*', separated by ','"},
+    {"ignore-function", "names", "Leave these functions as they are: names, or patterns with '*', separated by ','"},
     {"verbose", nullptr, "Tell on standard error what happens to each function"},
     {"verify", nullptr, "For tests of the plugin: check each working copy behind each step that rewrites it"},
     {"strategy", "auto|original|isl|streaming|hybrid|diamond|split", "Where the schedule comes from (default: auto); streaming: several time steps of a stencil a launch; hybrid, diamond, split: time tiles"},
@@ -126,11 +128,10 @@ void prs_register_passes(void *Builder, const prs_pass_record *Passes, size_t Co
       });
   // Called for the pipelines before linking, plain or for (thin) link-time optimisation, never for those after it.
   PB.registerPipelineStartEPCallback([Records, Callback](ModulePassManager &MPM, OptimizationLevel Level) {
-    if (Level == OptimizationLevel::O0)
-      return;
+    bool Optimized = Level != OptimizationLevel::O0;
     for (const prs_pass_record &R : *Records)
-      if (R.pipeline_start)
-        MPM.addPass(PollyrsPass(Callback, R.stage, "", /*Once=*/true));
+      if (Optimized ? R.pipeline_start : R.unoptimized)
+        MPM.addPass(PollyrsPass(Callback, R.stage, "", /*Once=*/Optimized));
   });
 }
 

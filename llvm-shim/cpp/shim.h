@@ -95,6 +95,7 @@ struct prs_pass_record {
   const char *name;
   uint32_t stage;
   uint32_t pipeline_start;
+  uint32_t unoptimized;
 };
 }
 

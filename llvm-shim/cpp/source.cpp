@@ -264,6 +264,18 @@ void prs_error(LLVMContextRef Context, const uint8_t *Bytes, size_t Len) {
   unwrap(Context)->emitError(StringRef(reinterpret_cast<const char *>(Bytes), Len));
 }
 
+// The C API sets flags only.
+void prs_forbid_contraction(LLVMValueRef IRef) {
+  auto *I = dyn_cast<Instruction>(unwrap(IRef));
+  if (I && isa<FPMathOperator>(I))
+    I->setHasAllowContract(false);
+}
+
+void prs_warning(LLVMContextRef Context, const uint8_t *Bytes, size_t Len) {
+  std::string Message(reinterpret_cast<const char *>(Bytes), Len);
+  unwrap(Context)->diagnose(DiagnosticInfoGeneric(Message, DS_Warning));
+}
+
 void prs_remark(LLVMValueRef FRef, uint32_t Kind, const uint8_t *NameBytes, size_t NameLen, LLVMValueRef AtRef,
                 const uint8_t *MessageBytes, size_t MessageLen) {
   Function &F = *unwrap<Function>(FRef);

@@ -16,6 +16,8 @@ pub struct RegisteredPass {
     pub stage: u32,
     /// Also runs at the start of the pipelines O1, O2, O3, Os, Oz; there a module that it changed once is left alone.
     pub pipeline_start: bool,
+    /// Runs at the start of the pipeline O0.
+    pub unoptimized: bool,
 }
 
 /// Makes the passes known to the pass builder that the host handed to the plugin's registration callback.
@@ -29,6 +31,7 @@ pub unsafe fn register_passes(pass_builder: *mut c_void, passes: &[RegisteredPas
             name: p.name.as_ptr(),
             stage: p.stage,
             pipeline_start: u32::from(p.pipeline_start),
+            unoptimized: u32::from(p.unoptimized),
         })
         .collect();
     // SAFETY: the caller vouches for the builder; C++ copies the records; names are static.

@@ -78,6 +78,18 @@ pub fn emit_error(context: LLVMContextRef, message: &str) {
     unsafe { sys::prs_error(context, message.as_ptr(), message.len()) }
 }
 
+/// Reports to the host what its user should know; the compilation goes on.
+pub fn emit_warning(context: LLVMContextRef, message: &str) {
+    // SAFETY: live context; C++ copies the message.
+    unsafe { sys::prs_warning(context, message.as_ptr(), message.len()) }
+}
+
+/// Takes the flag `contract` from an instruction.
+pub fn forbid_contraction(instruction: LLVMValueRef) {
+    // SAFETY: a live instruction.
+    unsafe { sys::prs_forbid_contraction(instruction) }
+}
+
 /// Calls a location function of `sys`.
 pub(crate) fn read_location(
     f: impl FnOnce(*mut u32, *mut u32, *mut c_void, sys::ByteSink) -> bool,

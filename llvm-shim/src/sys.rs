@@ -106,6 +106,7 @@ pub struct PassRecord {
     pub stage: u32,
     /// Also run at the start of the host's optimisation pipelines.
     pub pipeline_start: u32,
+    pub unoptimized: u32,
 }
 
 unsafe extern "C" {
@@ -339,6 +340,8 @@ unsafe extern "C" {
         sink: ByteSink,
     ) -> bool;
     pub fn prs_error(context: LLVMContextRef, message: *const u8, len: usize);
+    pub fn prs_forbid_contraction(instruction: LLVMValueRef);
+    pub fn prs_warning(context: LLVMContextRef, message: *const u8, len: usize);
 
     /// False and a reason where the region does not qualify; then nothing was changed.
     pub fn prs_version_region(

@@ -22,6 +22,7 @@ use crate::search::search;
 use crate::sequential::Sequential;
 use crate::slices;
 use crate::stencil::{self, Steps};
+use crate::switches::{Switch, Switches, has_loop_that_is_on};
 use crate::time_tiles::tile_time;
 use crate::timing::{Phase, Timer};
 use crate::tuned::Tuned;
@@ -48,6 +49,7 @@ pub struct Run<'a> {
     pub stage: Stage,
     pub options: &'a Options,
     pub timer: &'a Timer,
+    switches: Switches,
     pub budgets: Budgets,
     pub tuned: Tuned,
     assembler: Assembler,
@@ -68,11 +70,19 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         session.verify_steps();
     }
     let mut changed = false;
+    let switches = Switches::of(module, options);
+    let kept_apart = switches.keep_apart(module);
     // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is the original.
     let mut copies = Vec::new();
     let carriers = carriers(session, module, options);
     for f in functions(module) {
         if !wanted(f, options) {
+            continue;
+        }
+        if switches.function(f) == Some(Switch::Off) {
+            if session.has_loops(f) {
+                remarks::switched_off(options, f);
+            }
             continue;
         }
         if stage == Stage::Canonicalise {
@@ -100,12 +110,14 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         })?;
     }
     session.limit_work(u64::MAX);
+    drop(kept_apart);
     let instructions = copies.iter().map(|(_, clone)| budget::instructions(*clone)).sum();
     let run = Run {
         session,
         stage,
         options,
         timer,
+        switches,
         budgets: Budgets::new(options, instructions),
         tuned: Tuned::load(options)?,
         assembler: Assembler::new(),
@@ -130,6 +142,17 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         eprintln!("{:10} isl operations", run.budgets.spent());
     }
     Ok(changed)
+}
+
+/// Says of each function with loops that `-O0` leaves it alone.
+pub fn say_unoptimized(module: LLVMModuleRef, options: &Options) -> Result<(), PluginError> {
+    let session = &Session::new(module);
+    for f in functions(module) {
+        if (options.remark_file.is_some() || wants_remarks(f)) && session.has_loops(f) {
+            remarks::unoptimized(options, f);
+        }
+    }
+    Ok(())
 }
 
 /// A function after the search in it, its body still the original one.
@@ -176,7 +199,8 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     let (mut compiled, mut rejections);
     {
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
-        (compiled, rejections) = search(run, &analyses);
+        let on = run.switches.function(f) == Some(Switch::On);
+        (compiled, rejections) = search(run, &analyses, on);
         if !prospects && stage == Stage::Run {
             rejections.extend(compiled.drain(..).map(|c| prospects::unexpected(&c.scop)));
         }
@@ -212,7 +236,10 @@ fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option
     let Run { session, stage, options, .. } = *run;
     prepare::values(session, clone)?;
     let lends = |callee: LLVMValueRef| run.borrowers.borrow().contains_key(&(callee as usize));
-    let prospects = prospects::any(session, clone, options.min_work, lends)?;
+    let on = run.switches.function(f) == Some(Switch::On);
+    // A trip count of one is a loop no more.
+    let least = if on || has_loop_that_is_on(clone) { 1 } else { options.min_work };
+    let prospects = prospects::any(session, clone, least, lends)?;
     let curious =
         options.verbose || options.show_choices || options.remark_file.is_some() || wants_remarks(f);
     if !prospects && stage == Stage::Run && !curious {
@@ -622,5 +649,5 @@ fn wanted(f: LLVMValueRef, options: &Options) -> bool {
     if has("optnone") || has("naked") || has("presplitcoroutine") || has_string("pollyrs-kernel") {
         return false;
     }
-    options.only_function.as_ref().is_none_or(|only| *only == name_of(f))
+    options.only_function.as_ref().is_none_or(|only| only.matches(&name_of(f)))
 }

@@ -6,18 +6,19 @@
 //! **Invariants.**
 //! - LLVM's symbols come from the host: nothing of LLVM is linked in.
 //! - No panic crosses [`run_stage`]; after one the module is valid, working copies are gone, the rest is as it was.
-//! - The plugin does nothing at `-O0`, to modules for other machines than 64-bit x86 and ARM, or twice to one module.
+//! - The plugin does nothing at `-O0` but say so in remarks, to modules for other machines than 64-bit x86 and ARM, or twice to one module.
 //! - Options are parsed once a run, into one [`Options`] value, which is passed down.
 //!
 //! **Passes.** `pollyrs` (also at the start of the pipelines O1 to Oz), `print<pollyrs-detect>`, `-scop`, `-deps`,
 //! `-schedule`, `-mapping`, `-kernel`, `-ptx`, `-host` (each runs all stages before it and prints to standard error),
-//! `pollyrs-canonicalise` (only the preparation), and for tests `pollyrs-test-version`, `-largest` and `-innermost`. Parameters:
+//! `pollyrs-canonicalise` (only the preparation), `pollyrs-unoptimized` (a remark alone, at the start of the pipeline O0), and for tests `pollyrs-test-version`, `-largest` and `-innermost`. Parameters:
 //! `pollyrs<tile=32x8;arch=sm_90>`, `print<pollyrs-deps;budget=100000>`.
 
 mod assembler;
 mod budget;
 mod callgraph;
 mod commit;
+mod contract;
 mod driver;
 mod effects;
 mod error;
@@ -33,6 +34,7 @@ mod sequential;
 mod slices;
 mod stencil;
 mod sums;
+mod switches;
 mod time_tiles;
 mod timing;
 mod tools;
@@ -45,10 +47,12 @@ pub use options::Options;
 
 use inkwell::llvm_sys::core::{LLVMGetModuleContext, LLVMGetTarget};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
-use pollyrs_llvm_shim::{RegisteredPass, emit_error, register_passes};
+use options::Contract;
+use pollyrs_llvm_shim::{RegisteredPass, emit_error, emit_warning, register_passes};
 use selftest::Size;
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 /// What a pass of ours is asked to do. Ordered: a stage from `Detect` on includes all before it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,10 +75,12 @@ pub enum Stage {
     Host,
     /// The pass itself: offload, print nothing.
     Run,
+    /// At `-O0`: nothing is done, and a remark says so.
+    Unoptimized,
 }
 
 /// The index is the stage number that C++ passes back.
-const PASSES: [(&CStr, Stage); 13] = [
+const PASSES: [(&CStr, Stage); 14] = [
     (c"pollyrs", Stage::Run),
     (c"print<pollyrs-detect>", Stage::Detect),
     (c"print<pollyrs-scop>", Stage::Scop),
@@ -88,6 +94,7 @@ const PASSES: [(&CStr, Stage); 13] = [
     (c"pollyrs-test-version", Stage::TestVersion),
     (c"pollyrs-test-version-largest", Stage::TestVersionLargest),
     (c"pollyrs-test-version-innermost", Stage::TestVersionInnermost),
+    (c"pollyrs-unoptimized", Stage::Unoptimized),
 ];
 
 /// `llvm::PassPluginLibraryInfo` of plugin API 2 (LLVM 22, `llvm/Plugins/PassPlugin.h`): 40 bytes, returned by value.
@@ -128,6 +135,7 @@ extern "C" fn register(pass_builder: *mut c_void) {
             name,
             stage: number,
             pipeline_start: stage == Stage::Run,
+            unoptimized: stage == Stage::Unoptimized,
         })
         .collect();
     // SAFETY: the host hands its pass builder to this callback.
@@ -164,11 +172,34 @@ fn run_in_module(module: LLVMModuleRef, stage: Stage, parameters: &str) -> Resul
     if options.disable || !is_host_triple(&triple_of(module)) {
         return Ok(false);
     }
+    warn(module, &options);
+    if stage == Stage::Unoptimized {
+        driver::say_unoptimized(module, &options)?;
+        return Ok(false);
+    }
+    if options.contract != Contract::Late {
+        contract::expressions(module);
+    }
     match stage {
+        _ if options.contract == Contract::Only => Ok(true),
         Stage::TestVersion => selftest::version_loop_regions(module, Size::Smallest),
         Stage::TestVersionLargest => selftest::version_loop_regions(module, Size::Largest),
         Stage::TestVersionInnermost => selftest::version_loop_regions(module, Size::Innermost),
-        _ => driver::run(module, stage, &options),
+        _ => Ok(driver::run(module, stage, &options)? | (options.contract != Contract::Late)),
+    }
+}
+
+/// Tells of settings that mean nothing: those of the process once.
+fn warn(module: LLVMModuleRef, options: &Options) {
+    static SAID: Once = Once::new();
+    let mut texts = switches::unmatched(module, options);
+    SAID.call_once(|| {
+        let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        texts.extend(options::unknown_variables(names));
+    });
+    for text in texts {
+        // SAFETY: a live module.
+        emit_warning(unsafe { LLVMGetModuleContext(module) }, &format!("pollyrs: {text}"));
     }
 }
 

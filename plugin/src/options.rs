@@ -6,6 +6,7 @@
 //! `pollyrs<only-function=f>`. A flag alone means `true`. In pass parameters a list is separated by `x` or `+`, since LLVM
 //! splits pipelines at commas.
 
+use crate::switches::Patterns;
 use crate::{PluginError, worth};
 use pollyrs_schedule::TilingOptions;
 use pollyrs_schedule::time_tiling::{Techniques, TimeTiling};
@@ -44,6 +45,17 @@ pub enum Strategy {
     Tiled(TimeTiling),
 }
 
+/// When products and sums that flags allow to be contracted are fused (see [`crate::contract`]).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Contract {
+    /// By the back ends.
+    Late,
+    /// Before all else.
+    Early,
+    /// As `Early`, and nothing is offloaded.
+    Only,
+}
+
 /// Which tiles of points in registers kernels may have.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum RegisterTile {
@@ -63,8 +75,11 @@ pub struct Options {
     /// 70 for `sm_70`.
     pub arch: u32,
     pub cubin: CubinMode,
+    pub contract: Contract,
     pub disable: bool,
-    pub only_function: Option<String>,
+    /// `None`: every function is considered.
+    pub only_function: Option<Patterns>,
+    pub ignore_function: Patterns,
     pub verbose: bool,
     /// Check the working copy behind each step that rewrites it.
     pub verify: bool,
@@ -107,12 +122,14 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 27] = [
     "targets",
     "arch",
     "cubin",
+    "contract",
     "disable",
     "only-function",
+    "ignore-function",
     "verbose",
     "verify",
     "strategy",
@@ -144,8 +161,10 @@ impl Default for Options {
             // Volta: the oldest architecture that CUDA 13's driver still runs, so PTX for it runs on all.
             arch: 70,
             cubin: CubinMode::Auto,
+            contract: Contract::Late,
             disable: false,
             only_function: None,
+            ignore_function: Patterns::default(),
             verbose: false,
             verify: false,
             strategy: Strategy::Auto,
@@ -249,8 +268,17 @@ impl Options {
                     })?),
                 }
             }
+            "contract" => {
+                self.contract = match value {
+                    "late" => Contract::Late,
+                    "early" => Contract::Early,
+                    "only" => Contract::Only,
+                    _ => return Err(format!("'{value}' is none of late, early, only")),
+                }
+            }
             "disable" => self.disable = flag(value)?,
-            "only-function" => self.only_function = (!value.is_empty()).then(|| value.to_owned()),
+            "only-function" => self.only_function = (!value.is_empty()).then(|| Patterns::parse(value)),
+            "ignore-function" => self.ignore_function = Patterns::parse(value),
             "verbose" => self.verbose = flag(value)?,
             "verify" => self.verify = flag(value)?,
             "strategy" => {
@@ -291,10 +319,50 @@ impl Options {
             "hold" => self.hold = flag(value)?,
             "min-work" => self.min_work = number(value)?,
             "max-inline" => self.max_inline = number(value)?,
-            _ => return Err(format!("unknown; there are {}", NAMES.join(", "))),
+            _ => {
+                let near = nearest(name, NAMES).map_or(String::new(), |near| format!(" (meant: {near}?)"));
+                return Err(format!("unknown{near}; there are {}", NAMES.join(", ")));
+            }
         }
         Ok(())
     }
+}
+
+/// Names of environment variables that are no options: of tools and tests, and of the run-time library.
+const OTHERS: [&str; 7] = [
+    "POLLYRS_PTXAS",
+    "POLLYRS_LIBDEVICE",
+    "POLLYRS_BUILD",
+    "POLLYRS_PLANT",
+    "POLLYRS_UNPROVED",
+    "POLLYRS_TEST_ROTATION",
+    "POLLYRS_TEST_TURN",
+];
+
+/// A complaint about each environment variable that looks like an option and is none; `names`: of all variables.
+pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
+    let known = NAMES.map(variable);
+    let wrong = names.filter(|name| {
+        name.starts_with("POLLYRS_")
+            && !name.starts_with("POLLYRS_RT_")
+            && !known.contains(name)
+            && !OTHERS.contains(&name.as_str())
+    });
+    let mut wrong: Vec<String> = wrong.collect();
+    wrong.sort();
+    let meant = |name: &str| nearest(name, known.iter().map(String::as_str)).map(str::to_owned);
+    let text = |name: &String| {
+        let near = meant(name).map_or(String::new(), |near| format!(" (meant: {near}?)"));
+        format!("there is no option {name} in the environment: ignored{near}")
+    };
+    wrong.iter().map(text).collect()
+}
+
+/// The known name that differs least, if that is little.
+fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let far = |name: &str| strsim::damerau_levenshtein(wrong, name);
+    let near = known.into_iter().min_by_key(|name| far(name))?;
+    (far(near) <= 1 + wrong.len() / 5).then_some(near)
 }
 
 /// `only-function` → `POLLYRS_ONLY_FUNCTION`.

@@ -144,6 +144,17 @@ pub fn computed_goto(with: &Options, f: LLVMValueRef, function: &str) {
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
+/// A function that the source or an option switches off.
+pub fn switched_off(with: &Options, f: LLVMValueRef) {
+    emit(with, f, RemarkKind::Missed, Code::SwitchedOff, None, "not offloaded: switched off");
+}
+
+/// A function that is compiled at `-O0`.
+pub fn unoptimized(with: &Options, f: LLVMValueRef) {
+    let text = "not offloaded: compiled at -O0, where pollyrs does nothing; -O1 and above offload";
+    emit(with, f, RemarkKind::Missed, Code::Unoptimized, None, text);
+}
+
 /// A failure of our own; the function is as it was.
 pub fn internal(with: &Options, f: LLVMValueRef, e: &PluginError) {
     emit(with, f, RemarkKind::Missed, Code::Internal, None, &format!("not offloaded: internal error: {e}"));

@@ -9,22 +9,24 @@
 use crate::Stage;
 use crate::commit::Compiled;
 use crate::driver::{Run, detect_options};
+use crate::switches::{self, Switch};
 use crate::timing::Phase;
 use crate::tuned;
 use crate::worth;
 use pollyrs_llvm_shim::Analyses;
-use pollyrs_scop::{RejectReason, Rejection};
+use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
 use std::collections::BTreeSet;
 
-/// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for smaller regions.
-pub fn search(run: &Run<'_>, analyses: &Analyses<'_>) -> (Vec<Compiled>, Vec<Rejection>) {
+/// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for smaller regions. `on`: nothing is too
+/// small.
+pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, on: bool) -> (Vec<Compiled>, Vec<Rejection>) {
     let mut detect_options = detect_options(run);
     let mut found: Vec<(Place, Compiled)> = Vec::new();
     let mut refused: Vec<Rejection> = Vec::new();
     let mut divided: Vec<(Place, BTreeSet<usize>)> = Vec::new();
     loop {
-        let round = search_once(run, analyses, &detect_options, &found);
+        let round = search_once(run, analyses, &detect_options, &found, on);
         if round.hidden && detect_options.before.is_empty() {
             // What was parallel may have become part of a statement.
             detect_options.counted_stores = false;
@@ -82,6 +84,7 @@ fn search_once(
     analyses: &Analyses<'_>,
     detect_options: &detect::DetectOptions,
     found: &[(Place, Compiled)],
+    on: bool,
 ) -> Round {
     let Run { stage, options, timer, .. } = *run;
     let detection = timer.time(Phase::Detection, || detect::detect(analyses, detect_options));
@@ -92,21 +95,29 @@ fn search_once(
     let mut compiled: Vec<(usize, Compiled)> = Vec::new();
     let (mut rejections, mut seen, mut again) = (detection.rejections, Vec::new(), false);
     // The first stages show what was found, of any size.
-    let least = if stage < Stage::Deps { 0 } else { options.min_work };
+    let least = if stage < Stage::Deps || on { 0 } else { options.min_work };
     for (at, little, scop) in worth::in_turn(detection.scops, least) {
-        let (function, location) = (scop.function.clone(), scop.location.clone());
+        let (function, mut location) = (scop.function.clone(), scop.location.clone());
         let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
         let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
         let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.0).collect(), scop.loops.len());
         let large = || found.iter().map(|(_, c)| c).chain(compiled.iter().map(|(_, c)| c));
+        let (switch, switched) = switch_of(analyses, &scop).unzip();
         let result = match little {
-            Some(instances) if !worth::accompanies(analyses, &scop, large()) => {
+            _ if switch == Some(Switch::Off) => {
+                location = switched.flatten().or(location);
+                Err(RejectReason::SwitchedOff)
+            }
+            Some(instances)
+                if switch != Some(Switch::On) && !worth::accompanies(analyses, &scop, large()) =>
+            {
                 Err(RejectReason::LittleWork { instances })
             }
             _ => tuned::compile(run, scop),
         };
         run.budgets.spend(ctx.operations() - before);
-        let divide = matches!(result, Err(RejectReason::Budget { .. })) && loops > 1;
+        let divide =
+            matches!(result, Err(RejectReason::Budget { .. } | RejectReason::SwitchedOff)) && loops > 1;
         seen.push(Seen { at, region: detect::Before { blocks, divide } });
         match result {
             Ok(Some(c)) => compiled.push((at, c)),
@@ -120,4 +131,18 @@ fn search_once(
         }
     }
     Round { compiled, rejections, seen, hidden: again }
+}
+
+/// What is said of a SCoP's loops, or of those around it, and of which loop. One that is off is enough.
+fn switch_of(analyses: &Analyses<'_>, scop: &Scop) -> Option<(Switch, Option<Location>)> {
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let entry = scop.region.entry.0;
+    // Loops with a part in the region are in it, or around it.
+    let loops = analyses
+        .loops()
+        .iter()
+        .filter(|l| inside.contains(&(l.header as usize)) || l.blocks.iter().any(|b| *b as usize == entry));
+    let said = loops.filter_map(|l| Some((switches::of_latch(l.latch?)?, l.location.clone())));
+    let (switch, at) = said.min_by_key(|(switch, _)| *switch)?;
+    Some((switch, at.map(|l| Location { file: l.file, line: l.line, column: l.column })))
 }

@@ -23,9 +23,6 @@ pub fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
         refuse(scop.abi_version);
         return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
     }
-    if let Some(invalid) = &config.invalid {
-        return Err(invalid.clone());
-    }
     if config.device == DeviceChoice::Off {
         return Err(Error::DeviceOff);
     }
@@ -89,7 +86,8 @@ pub fn choose(
     arrays: &[Array],
     hold: Option<&mut Hold>,
 ) -> Result<Option<Estimate>> {
-    if config.device == DeviceChoice::Emulated || config.offload == Offload::Always {
+    if config.device == DeviceChoice::Emulated || matches!(config.offload, Offload::Always | Offload::Require)
+    {
         return Ok(None);
     }
     let (kernels, rates) = (scop.kernels().len(), registry::rates());

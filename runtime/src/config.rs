@@ -3,7 +3,7 @@
 //! | variable | values | meaning |
 //! |---|---|---|
 //! | `POLLYRS_RT_DEVICE` | `auto` (default), `cuda`, `emulated`, `off` | Where SCoPs run. `auto`: on a CUDA device if there is one that the program has code for. `cuda`, `emulated`: there. `off`: nowhere. Wherever that is impossible, the original loop runs. |
-//! | `POLLYRS_RT_OFFLOAD` | `auto` (default), `always`, `never` | When. `auto`: if the estimate of [`crate::cost`] favours the device; on the emulated device, which is for tests, the same as `always`. `always`: whenever it is possible. |
+//! | `POLLYRS_RT_OFFLOAD` | `auto` (default), `always`, `never`, `require` | When. `auto`: if the estimate of [`crate::cost`] favours the device; on the emulated device, which is for tests, the same as `always`. `always`: whenever it is possible. `require`: as `always`, and the first execution that can't run on a device ends the program, with the reason and its place. |
 //! | `POLLYRS_RT_PROFILE` | a file | Appends one JSON line for each execution of a versioned SCoP (see [`crate::profile`]). A relative path is taken from the directory of the first use. |
 //! | `POLLYRS_RT_VERBOSE` | `0` (default), `1` | One line of text on stderr for each execution, and a summary at exit. |
 //! | `POLLYRS_RT_CUDA_LIBRARY` | a path | The CUDA driver library to load instead of the system's `libcuda.so.1`. |
@@ -22,8 +22,8 @@
 //! | `POLLYRS_RT_CHECK` | `0` (default), `1` for all, or a list of `race`, `bounds`, `init`, `copies` | For tests: ends the program with a message at the first mistake of a kernel. Most of it needs kernels compiled for the checked emulated device (see [`crate::check`]); `copies` also finds, on every device, that a kernel changed a byte of a copied-in array outside of the range that the program said it writes, and fills the program's memory with ones where results stay on the device. Other threads must leave the arrays alone meanwhile. |
 //! | `POLLYRS_RT_CHECK_SEED` | a number, 1 by default | The seed of the orders in which blocks and threads run while `race` is checked, unless `POLLYRS_RT_EMU_ORDER` is set. |
 //!
-//! A value that makes no sense never changes what the program computes: the original loop runs, with the complaint as its
-//! reason.
+//! A value that makes no sense counts as not set, and a name that doesn't exist as nothing; both are told on stderr, in a line each, once a
+//! process (see [`crate::settings`]).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,6 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::Checks;
 use crate::error::{Error, Result};
+use crate::settings::Reader;
 
 /// `POLLYRS_RT_DEVICE`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +51,8 @@ pub enum Offload {
     Auto,
     Always,
     Never,
+    /// As `Always`, and what can't run on a device ends the program.
+    Require,
 }
 
 /// `POLLYRS_RT_OVERLAP`.
@@ -154,61 +157,25 @@ pub struct Config {
     pub emu_threads: usize,
     pub emu_stack: usize,
     pub check: Checks,
-    /// The first complaint about a value.
-    pub invalid: Option<Error>,
+    /// About values that aren't understood, and names that don't exist: a line each.
+    pub complaints: Vec<String>,
 }
 
 const MIB: u64 = 1 << 20;
 /// Threads that copy, where there are as many cores.
 const COPY_THREADS: usize = 8;
 
-/// Reads one variable after the other and keeps the first complaint.
-struct Reader<F> {
-    get: F,
-    invalid: Option<Error>,
-}
-
-impl<F: Fn(&str) -> Option<String>> Reader<F> {
-    fn read<T>(&mut self, name: &str, default: T, parse: impl Fn(&str) -> Option<T>, values: &str) -> T {
-        let Some(value) = (self.get)(name).filter(|value| !value.is_empty()) else { return default };
-        if let Some(parsed) = parse(&value) {
-            return parsed;
-        }
-        let text = format!("{name}={value} is not one of {values}");
-        self.invalid.get_or_insert(Error::Config(text.into()));
-        default
-    }
-
-    fn flag(&mut self, name: &str, default: bool) -> bool {
-        self.read(
-            name,
-            default,
-            |value| match value {
-                "0" => Some(false),
-                "1" => Some(true),
-                _ => None,
-            },
-            "0, 1",
-        )
-    }
-
-    fn path(&mut self, name: &str) -> Option<PathBuf> {
-        let path = PathBuf::from((self.get)(name).filter(|value| !value.is_empty())?);
-        // The program may change its directory later.
-        Some(std::path::absolute(&path).unwrap_or(path))
-    }
-}
-
 impl Config {
     /// The settings of this process.
     pub fn from_environment() -> Config {
         // A value that is not Unicode can only be a path; the lossy text then names a file that does not exist.
-        Config::new(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+        let get = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        Config::new(get, std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()))
     }
 
-    /// The settings that `get` gives.
-    pub fn new(get: impl Fn(&str) -> Option<String>) -> Config {
-        let mut reader = Reader { get, invalid: None };
+    /// The settings that `get` gives, in an environment of variables with these names.
+    pub fn new(get: impl Fn(&str) -> Option<String>, names: impl IntoIterator<Item = String>) -> Config {
+        let mut reader = Reader::new(get);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let check = reader.read(
             "POLLYRS_RT_CHECK",
@@ -218,7 +185,7 @@ impl Config {
         );
         let seed = reader.read("POLLYRS_RT_CHECK_SEED", 1, |value| value.parse().ok(), "a number");
         let order = if check.race { Order::Seeded(seed) } else { Order::Forward };
-        Config {
+        let mut config = Config {
             device: reader.read(
                 "POLLYRS_RT_DEVICE",
                 DeviceChoice::Auto,
@@ -238,16 +205,15 @@ impl Config {
                     "auto" => Some(Offload::Auto),
                     "always" => Some(Offload::Always),
                     "never" => Some(Offload::Never),
+                    "require" => Some(Offload::Require),
                     _ => None,
                 },
-                "auto, always, never",
+                "auto, always, never, require",
             ),
             profile: reader.path("POLLYRS_RT_PROFILE"),
             verbose: reader.flag("POLLYRS_RT_VERBOSE", false),
             // Not made absolute: a bare name is searched as the loader does.
-            cuda_library: (reader.get)("POLLYRS_RT_CUDA_LIBRARY")
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from),
+            cuda_library: reader.text("POLLYRS_RT_CUDA_LIBRARY").map(PathBuf::from),
             cuda_device: reader.read(
                 "POLLYRS_RT_CUDA_DEVICE",
                 None,
@@ -293,7 +259,7 @@ impl Config {
                 },
                 "off, on",
             ),
-            cache: cache_folder(&reader.get),
+            cache: cache_folder(&mut reader),
             faults: reader.read(
                 "POLLYRS_RT_FAULT",
                 Faults::default(),
@@ -324,8 +290,10 @@ impl Config {
                     "16, 17, ... (KiB)",
                 ),
             check,
-            invalid: reader.invalid,
-        }
+            complaints: Vec::new(),
+        };
+        config.complaints = reader.complaints(names);
+        config
     }
 
     /// Whether executions are to be timed and reported at all.
@@ -335,9 +303,10 @@ impl Config {
 }
 
 /// `POLLYRS_RT_CACHE`.
-fn cache_folder(get: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let folder = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    match get("POLLYRS_RT_CACHE").filter(|value| !value.is_empty()) {
+fn cache_folder<F: Fn(&str) -> Option<String>>(reader: &mut Reader<F>) -> Option<PathBuf> {
+    let value = reader.text("POLLYRS_RT_CACHE");
+    let folder = |name: &str| reader.foreign(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    match value {
         Some(value) if value == "off" => None,
         Some(value) => std::path::absolute(value).ok(),
         None => {
@@ -352,9 +321,10 @@ mod tests {
     use super::*;
 
     fn config(variables: &[(&str, &str)]) -> Config {
-        Config::new(|name| {
+        let get = |name: &str| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string())
-        })
+        };
+        Config::new(get, variables.iter().map(|(name, _)| name.to_string()))
     }
 
     #[test]
@@ -363,7 +333,7 @@ mod tests {
         assert_eq!((config.device, config.offload), (DeviceChoice::Auto, Offload::Auto));
         assert_eq!((config.emu_order, config.emu_stack), (Order::Forward, 1 << 20));
         assert!(
-            config.graphs && !config.reports() && config.invalid.is_none() && config.pool_bytes.is_none()
+            config.graphs && !config.reports() && config.complaints.is_empty() && config.pool_bytes.is_none()
         );
     }
 
@@ -380,7 +350,7 @@ mod tests {
         assert_eq!((config.device, config.offload), (DeviceChoice::Emulated, Offload::Always));
         assert!(config.profile.as_ref().is_some_and(|path| path.is_absolute()));
         assert_eq!((config.emu_order, config.pool_bytes), (Order::Seeded(7), Some(2 * MIB)));
-        assert!(!config.graphs && config.invalid.is_none());
+        assert!(!config.graphs && config.complaints.is_empty());
     }
 
     #[test]
@@ -414,9 +384,15 @@ mod tests {
             ("POLLYRS_RT_CUDA_DEVICE", "-1"),
             ("POLLYRS_RT_EMU_THREADS", "0"),
         ] {
-            let text = config(&[(name, value)]).invalid.map(|error| error.to_string()).unwrap_or_default();
-            assert!(text.starts_with(&format!("{name}={value}")), "{name}={value}: {text:?}");
+            let complaints = config(&[(name, value)]).complaints;
+            assert_eq!(complaints.len(), 1, "{complaints:?}");
+            assert!(complaints[0].starts_with(&format!("{name}={value} is not one of")), "{complaints:?}");
         }
+        let complaints = config(&[("POLLYRS_RT_DEVCIE", "cuda"), ("POLLYRS_TILE", "8")]).complaints;
+        assert_eq!(
+            complaints,
+            ["there is no setting POLLYRS_RT_DEVCIE: ignored (meant: POLLYRS_RT_DEVICE?)"]
+        );
     }
 
     #[test]

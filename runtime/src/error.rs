@@ -38,8 +38,6 @@ pub enum Error {
     NotYetLoaded { gain_ms: f64, host_ms: f64, size: Size },
     #[error("given up on the device after {after_ms:.3} ms: estimated {host_ms:.3} ms on the host")]
     GivenUp { after_ms: f64, host_ms: f64, size: Size },
-    #[error("{0}")]
-    Config(Arc<str>),
     #[error(
         "the program was compiled for version {found} of the run-time library's interface, this is version {own}"
     )]

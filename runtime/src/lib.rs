@@ -52,6 +52,7 @@ pub mod returned;
 pub mod ring;
 mod row_table;
 pub mod rows;
+mod settings;
 mod snapshot;
 mod spans;
 mod stack;
@@ -66,6 +67,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use abi::{Array, EmuThread, REASON_RUNTIME, Scop};
+use config::Offload;
 use error::Error;
 use execution::Run;
 use frame::Frame;
@@ -493,16 +495,24 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
         let times = |seconds| registry::state(scop).is_some_and(|state| state.learned.times(seconds));
         let estimated = estimated.filter(|&(seconds, _)| times(seconds)).map(|(_, size)| size);
         let reports = registry::config().reports();
-        if !reports && estimated.is_none() && !nvtx::is_watched() {
-            return Ok(None);
-        }
-        let reason = reports.then(|| match reason {
+        let text = || match reason {
             REASON_RUNTIME => error::last_text(),
             index if scop.understood() => {
                 scop.reason(index).map_or_else(|| format!("reason {index}"), |text| why::filled(&text, sides))
             }
             index => format!("reason {index}"),
-        });
+        };
+        if registry::config().offload == Offload::Require {
+            fatal(&format!(
+                "{} does not run on a device, as POLLYRS_RT_OFFLOAD=require demands: {}",
+                profile::title(scop),
+                text()
+            ));
+        }
+        if !reports && estimated.is_none() && !nvtx::is_watched() {
+            return Ok(None);
+        }
+        let reason = reports.then(text);
         let range = nvtx::Range::open(|| format!("{}: on the host", profile::title(scop)));
         let whose = Whose::Scop(scop);
         Ok(Some(Original { whose, reason, refused, estimated, start: Instant::now(), _range: range }))

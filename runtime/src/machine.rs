@@ -314,7 +314,7 @@ mod tests {
                 "POLLYRS_RT_CACHE" => Some("/tmp/x".to_string()),
                 _ => None,
             };
-            Config::new(get)
+            Config::new(get, [])
         };
         let (first, second) = (file(&config("0")).unwrap(), file(&config("1")).unwrap());
         assert!(first != second && first.starts_with("/tmp/x") && file(&config("0")) == Some(first));

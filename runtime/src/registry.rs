@@ -6,6 +6,7 @@
 //! * the CUDA device belongs to the process that started it. A forked child inherits the memory but not the driver's threads
 //!   and mappings: it must not touch the device, nor wait for a start that was under way in the parent.
 
+use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -21,9 +22,16 @@ static CUDA: OnceLock<Result<Device>> = OnceLock::new();
 /// The process that started CUDA, or began to; 0: none. (A process never has the number 0.)
 static CUDA_PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// The settings of this process.
+/// The settings of this process. What is wrong with them is told with the first use.
 pub fn config() -> &'static Config {
-    CONFIG.get_or_init(Config::from_environment)
+    CONFIG.get_or_init(|| {
+        let config = Config::from_environment();
+        for complaint in &config.complaints {
+            // A program without a standard error goes on.
+            let _ = writeln!(std::io::stderr(), "pollyrs: {complaint}");
+        }
+        config
+    })
 }
 
 /// The figures that this process decides by.

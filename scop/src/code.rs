@@ -105,6 +105,10 @@ codes! {
     122 Internal,
     /// It could run for trivial sizes only.
     123 TrivialSizes,
+    /// The source or an option leaves it to the CPU.
+    124 SwitchedOff,
+    /// Compiled without optimisation.
+    125 Unoptimized,
 }
 
 impl fmt::Display for Code {
@@ -148,6 +152,7 @@ impl From<&RejectReason> for Code {
             RejectReason::RunningTotal { .. } => Code::RunningTotal,
             RejectReason::LittleWork { .. } => Code::LittleWork,
             RejectReason::TrivialSizes { .. } => Code::TrivialSizes,
+            RejectReason::SwitchedOff => Code::SwitchedOff,
             RejectReason::Budget { .. } => Code::Budget,
             RejectReason::Internal { .. } => Code::Internal,
         }

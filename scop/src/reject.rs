@@ -48,6 +48,8 @@ pub enum RejectReason {
     LittleWork { instances: u64 },
     /// What has to hold for the model leaves loops of a few iterations only.
     TrivialSizes { condition: String },
+    /// The source switches a loop off.
+    SwitchedOff,
     /// An analysis went over its operation budget.
     Budget { stage: String },
     /// The model is right but later stages failed: an internal error.
@@ -141,6 +143,7 @@ impl fmt::Display for RejectReason {
             RejectReason::TrivialSizes { condition } => {
                 write!(f, "it could run on the device for trivial sizes only: it assumes that {condition}")
             }
+            RejectReason::SwitchedOff => f.write_str("switched off by a pragma of the loop"),
             RejectReason::Budget { stage } => {
                 let option = if stage == "the module" { "module-budget" } else { "budget" };
                 write!(f, "the operation budget of {stage} is spent (the option {option}=N raises it)")

@@ -9,9 +9,12 @@ import shlex
 import sys
 import tempfile
 
+import floating_point
 import toolchain
 
 REMARK = re.compile(r"^(?P<at>.*?): remark: (?P<text>.*?)(?: \[PRS\d+\])? \[-Rpass(?P<kind>|-missed|-analysis)=pollyrs\]$")
+# As rustc prints them.
+NOTE = re.compile(r"^note: (?P<at>.*?) pollyrs \((?P<kind>success|missed|analysis)\): (?P<text>.*)$")
 # A file whose loops all move to the device may print hundreds of remarks.
 MAX_REMARKS = 40
 
@@ -26,13 +29,37 @@ def gpu_is_usable():
         return False
 
 
-def compile_or_exit(command):
+def compile_or_exit(command, **settings):
     """Compiles; on failure the compiler's message and the end of the script."""
-    done = toolchain.run(command, env=toolchain.environment(), timeout=3600)
+    done = toolchain.run(command, env=toolchain.environment(**settings), timeout=3600)
     if done.why():
         sys.stderr.write(done.stderr.decode(errors="replace"))
-        sys.exit(f"scripts/run: {done.why()}: {toolchain.shell(command)}")
+        sys.exit(f"scripts/run: {done.why()}: {toolchain.shell(command, **settings)}")
     return done
+
+
+def user_flags(language):
+    """Options for the compiler from the caller's environment."""
+    names = {"c": ["CFLAGS"], "c++": ["CFLAGS", "CXXFLAGS"], "fortran": ["CFLAGS", "FFLAGS"], "rust": ["RUSTFLAGS"]}[language]
+    return [word for name in names for word in shlex.split(os.environ.get(name, ""))]
+
+
+def compile_all(source, flags, rule, targets, names):
+    """The original at -O1 and at -O3, and with pollyrs; returns the last one's messages."""
+    plain, fast, offloaded = names
+    if toolchain.language(source) == "rust":
+        if not toolchain.rustc_with_plugins():
+            sys.exit("scripts/run: there is no rustc whose LLVM is 22, as the plugin's")
+        compile_or_exit(toolchain.rust_command(source, plain, plugin=False, level="1", flags=flags))
+        compile_or_exit(toolchain.rust_command(source, fast, plugin=False, flags=flags))
+        remarks = ["-Cremark=pollyrs", "-Cdebuginfo=1"]
+        # The option that loads plugins is unstable.
+        return compile_or_exit(toolchain.rust_command(source, offloaded, flags=[*flags, *remarks]), RUSTC_BOOTSTRAP=1, POLLYRS_TARGETS=targets)
+    flags = [*flags, *rule.flags]
+    compile_or_exit(toolchain.plain_command(source, plain, "-O1", flags=[*flags, *rule.original]))
+    compile_or_exit(toolchain.plain_command(source, fast, "-O3", flags=[*flags, *rule.original]))
+    extra = ["--pollyrs-remarks", *rule.offloaded]
+    return compile_or_exit(toolchain.plugin_command(source, offloaded, targets=targets, flags=flags, extra=extra))
 
 
 def print_remarks(stderr):
@@ -40,9 +67,10 @@ def print_remarks(stderr):
     groups = {"": ("offloaded", []), "-missed": ("not offloaded", []), "-analysis": ("notes", [])}
     other = []
     for line in stderr.decode(errors="replace").splitlines():
-        found = REMARK.match(line)
+        found = REMARK.match(line) or NOTE.match(line)
         if found:
-            groups[found["kind"]][1].append(f"{found['at']}: {found['text']}")
+            kind = {"success": "", "missed": "-missed", "analysis": "-analysis"}.get(found["kind"], found["kind"])
+            groups[kind][1].append(f"{found['at']}: {found['text']}")
         elif "warning:" in line or "error:" in line:
             other.append(line)
     for title, lines in groups.values():
@@ -77,12 +105,32 @@ def print_profile(lines):
             print(f"    because: {reason}")
 
 
+def shortened(line):
+    """A line as it fits on a screen."""
+    return line if len(line) <= 160 else line[:157] + "..."
+
+
+def verdict(rule, reference, got):
+    """Whether the outputs agree under the rule, and the words for it."""
+    if (got.code, got.stdout) == (reference.code, reference.stdout):
+        return True, "the same output as the original's, bit for bit"
+    of_original = f"(the original: {reference.why() or 'exit status 0'})"
+    if got.code != reference.code or rule.exact:
+        return False, f"DIFFERENT from the original's: {got.why() or 'stdout differs'} {of_original}"
+    difference = floating_point.largest_difference(reference.stdout, got.stdout)
+    if difference is None:
+        return False, f"DIFFERENT from the original's: stdout differs in more than numbers {of_original}"
+    same = difference <= floating_point.TOLERANCE
+    word = "the same output as the original's but for rounding" if same else "DIFFERENT from the original's"
+    return same, f"{word}: the largest difference is {difference:.2g}, relative (tolerance: {floating_point.TOLERANCE:g})"
+
+
 def main():
     """Compiles, runs, prints, compares."""
     source, arguments = pathlib.Path(sys.argv[1]), sys.argv[2:]
     if not source.is_file():
         sys.exit(f"scripts/run: no such file: {source}")
-    flags = shlex.split(os.environ.get("CFLAGS", ""))
+    flags = user_flags(toolchain.language(source))
     device = os.environ.get("POLLYRS_RT_DEVICE") or ("auto" if gpu_is_usable() else "emulated")
     user = {k: v for k, v in os.environ.items() if k.startswith("POLLYRS_RT_") and k != "POLLYRS_RT_PROFILE"}
     user["POLLYRS_RT_DEVICE"] = device
@@ -90,29 +138,33 @@ def main():
     with tempfile.TemporaryDirectory(prefix="pollyrs-run-") as name:
         work = pathlib.Path(name)
         plain, fast, offloaded, profile = (work / n for n in ("plain", "fast", "offloaded", "profile.jsonl"))
-        compile_or_exit(toolchain.plain_command(source, plain, "-O1", flags=["-ffp-contract=off", *flags]))
-        compile_or_exit(toolchain.plain_command(source, fast, "-O3", flags=flags))
-        done = compile_or_exit(toolchain.plugin_command(source, offloaded, flags=flags, extra=["--pollyrs-remarks"]))
+        try:
+            rule = floating_point.rule(source, flags, work)
+        except ValueError as error:
+            sys.exit(str(error))
+        done = compile_all(source, flags, rule, "emulated" if device == "emulated" else "cuda,emulated", (plain, fast, offloaded))
         print_remarks(done.stderr)
+        print(f"floating point: {rule.text}")
 
-        reference = toolchain.run([plain, *arguments], env=toolchain.environment(), timeout=3600)
-        original = toolchain.run([fast, *arguments], env=toolchain.environment(), timeout=3600)
-        got = toolchain.run([offloaded, *arguments], env=toolchain.environment(**user, POLLYRS_RT_PROFILE=profile), timeout=3600)
+        # With a tolerance a checksum is of no use.
+        values = {} if rule.exact else {"EXAMPLE_VALUES": 1}
+        reference = toolchain.run([plain, *arguments], env=toolchain.environment(**values), timeout=3600)
+        original = toolchain.run([fast, *arguments], env=toolchain.environment(**values), timeout=3600)
+        environment = toolchain.environment(**user, **values, POLLYRS_RT_PROFILE=profile)
+        got = toolchain.run([offloaded, *arguments], env=environment, timeout=3600)
         print_profile(toolchain.read_profile(profile))
 
     print("output:")
     for line in got.stdout.decode(errors="replace").splitlines()[:20]:
-        print(f"  {line}")
+        print(f"  {shortened(line)}")
     if got.stderr:
         print("stderr:\n  " + got.stderr.decode(errors="replace").strip().replace("\n", "\n  "))
     shown = "the GPU if it pays off" if device == "auto" else device
     print(f"time of the whole program: plain -O1 {reference.seconds:.3f} s, plain -O3 {original.seconds:.3f} s, "
           f"pollyrs {got.seconds:.3f} s (device: {shown})")
-    same = (got.code, got.stdout) == (reference.code, reference.stdout)
-    print("result: " + ("the same output as the original's, bit for bit" if same else
-                        f"DIFFERENT from the original's: {got.why() or 'stdout differs'} (the original: "
-                        f"{reference.why() or 'exit status 0'})"))
-    if (original.code, original.stdout) != (reference.code, reference.stdout):
+    same, words = verdict(rule, reference, got)
+    print(f"result: {words}")
+    if rule.exact and (original.code, original.stdout) != (reference.code, reference.stdout):
         print("note: the original itself prints different output at -O1 and -O3")
     return 0 if same else 1
 

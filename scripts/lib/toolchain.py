@@ -78,10 +78,11 @@ def _finish(command, out):
     return [str(directory) if word == "{dir}" else str(word) for word in command]
 
 
-def plain_command(source, out, level="-O1", element=None, flags=("-ffp-contract=off",)):
+def plain_command(source, out, level="-O1", element=None, flags=("-ffp-contract=off",), link=True):
     """The compiler without the plugin."""
     compiler = {"c": "clang", "c++": "clang++", "fortran": "flang"}[language(source)]
-    command = [llvm_tool(compiler), level, *flags, *_common(source, element), source, "-o", out, *_libraries(source)]
+    libraries = _libraries(source) if link else []
+    command = [llvm_tool(compiler), level, *flags, *_common(source, element), source, "-o", out, *libraries]
     return _finish(command, out)
 
 
@@ -100,9 +101,9 @@ def _mode(source):
     return {"c": "cc", "c++": "c++", "fortran": "fc"}[language(source)]
 
 
-def rust_command(source, out, plugin=True, level="3"):
+def rust_command(source, out, plugin=True, level="3", flags=()):
     """rustc, with the plugin or without. Its own debug checks of overflow are off at any level but 0."""
-    command = ["rustc", "--edition=2024", f"-Copt-level={level}", "-Ccodegen-units=1", source, "-o", out]
+    command = ["rustc", "--edition=2024", f"-Copt-level={level}", "-Ccodegen-units=1", *flags, source, "-o", out]
     if not plugin:
         return [str(word) for word in command]
     link = [f"-Clink-arg={SHARED_RUNTIME}", f"-Clink-arg=-Wl,-rpath,{BUILD}"]
@@ -126,7 +127,7 @@ def by_hand_command(source, out, targets="cuda,emulated", level="-O3", flags=("-
 
 def environment(**settings):
     """The caller's environment without settings of pollyrs, and with the given ones (None: left out)."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith("POLLYRS_") and k != "EXAMPLE_REPEAT"}
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("POLLYRS_", "EXAMPLE_"))}
     env.update({k: str(v) for k, v in settings.items() if v is not None})
     return env
 

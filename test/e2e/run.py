@@ -37,6 +37,10 @@ import installation
 import libraries
 import openmp
 import projects
+import phases
+import readme
+import run_script
+import settings
 import toolchain
 import validity
 
@@ -616,6 +620,42 @@ def valid_ir(_options):
     return result
 
 
+def driver_phases(_options):
+    """The driver in all phases of a build, and its mistakes."""
+    result, work = Result("driver phases"), WORK / "phases"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    phases.check(result, work, report)
+    return result
+
+
+def run_settings(_options):
+    """Settings of a run, and switches in the source."""
+    result, work = Result("settings"), WORK / "settings"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    settings.check(result, work, report)
+    return result
+
+
+def documented(_options):
+    """The commands of README.md and docs/."""
+    result, work = Result("documented commands"), WORK / "documented"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    readme.check(result, work, report)
+    return result
+
+
+def scripts_run(options):
+    """scripts/run for each example, at the flags that people use."""
+    result, work = Result("scripts/run"), WORK / "scripts_run"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    run_script.check(result, work, report, None if options.every else options.turn)
+    return result
+
+
 def shared_libraries(_options):
     """Libraries with offloaded loops that a program loads and unloads."""
     result = Result("shared libraries")
@@ -674,7 +714,9 @@ def main():
     programs = [p for p in programs if has_turn(p, options)]
     units = [(p.name, functools.partial(run_program, p)) for p in programs]
     units += [("plain clang and flang", by_hand), ("driver", driver), ("the same object twice", deterministic),
-              ("installed", installed), ("projects", sample_projects), ("tools", tools), ("tune", tune), ("valid IR", valid_ir), ("shared libraries", shared_libraries),
+              ("installed", installed), ("projects", sample_projects), ("tools", tools), ("tune", tune), ("valid IR", valid_ir),
+              ("scripts/run", scripts_run), ("driver phases", driver_phases), ("settings", run_settings), ("documented commands", documented),
+              ("shared libraries", shared_libraries),
               ("OpenMP", openmp_threads), ("LLVM's delinearizer", oracle)]
     if not options.quick:
         # First, since it takes longest.

@@ -60,16 +60,22 @@ pub fn build(
     let inputs = scan(words);
     let compiler = choose(mode, &inputs)?;
     let mut args = Vec::new();
-    if inputs.phase != Phase::Front && inputs.kinds.iter().any(|k| *k != Kind::Object) {
+    if inputs.compiles() {
         args.push(with_path("-fpass-plugin=", &install.plugin));
+        // For the compiler alone: a bare -mllvm goes to the assembler, too, which loads no plugins and knows none of these options.
+        let only = if compiler == Compiler::Flang { "-Xflang" } else { "-Xclang" };
         for option in &options.plugin {
-            args.extend(["-mllvm".into(), option.clone()]);
+            args.extend([only.into(), "-mllvm".into(), only.into(), option.clone()]);
         }
         if options.remarks {
             args.extend(
                 ["-Rpass=pollyrs", "-Rpass-missed=pollyrs", "-Rpass-analysis=pollyrs"].map(OsString::from),
             );
         }
+    }
+    // flang has no assembler of its own.
+    if compiler == Compiler::Flang && (inputs.saves_temps || inputs.kinds.contains(&Kind::Assembler)) {
+        args.push("-fno-integrated-as".into());
     }
     args.extend(words.iter().cloned());
     if inputs.phase == Phase::Link && !inputs.kinds.is_empty() {
@@ -177,6 +183,13 @@ mod tests {
             ("--version", "clang-22 --version".to_owned()),
             ("", "clang-22".to_owned()),
             ("-c a.s", "clang-22 -c a.s".to_owned()),
+            ("-c -x assembler a.t", "clang-22 -c -x assembler a.t".to_owned()),
+            ("-c a.s b.c", "clang-22 -fpass-plugin=/p/libpollyrs.so -c a.s b.c".to_owned()),
+            (
+                "-c a.s b.f90",
+                "flang-22 -fpass-plugin=/p/libpollyrs.so -fno-integrated-as -c a.s b.f90".to_owned(),
+            ),
+            ("-static-pie a.o", format!("clang-22 -static-pie a.o {}", LIBS.replace("-lgcc_s", "-lgcc_eh"))),
             ("-x c a.txt", format!("clang-22 -fpass-plugin=/p/libpollyrs.so -x c a.txt -x none {LIBS}")),
             ("-static a.o", format!("clang-22 -static a.o {}", LIBS.replace("-lgcc_s", "-lgcc_eh"))),
             ("a.c b.cpp", format!("clang-22 -fpass-plugin=/p/libpollyrs.so a.c b.cpp {LIBS} -lstdc++ -lm")),
@@ -203,8 +216,8 @@ mod tests {
                 "--pollyrs-targets=cuda,emulated --pollyrs-remarks --pollyrs-option=tile=8 -c a.c"
             )
             .unwrap(),
-            "clang-22 -fpass-plugin=/p/libpollyrs.so -mllvm -pollyrs-targets=cuda,emulated -mllvm -pollyrs-tile=8 \
-             -Rpass=pollyrs -Rpass-missed=pollyrs -Rpass-analysis=pollyrs -c a.c"
+            "clang-22 -fpass-plugin=/p/libpollyrs.so -Xclang -mllvm -Xclang -pollyrs-targets=cuda,emulated \
+             -Xclang -mllvm -Xclang -pollyrs-tile=8 -Rpass=pollyrs -Rpass-missed=pollyrs -Rpass-analysis=pollyrs -c a.c"
         );
         // Nothing is compiled: options of the plugin would be unknown to a compiler that has not loaded it.
         assert_eq!(

@@ -15,7 +15,9 @@ pub enum Kind {
     Fortran,
     /// LLVM assembly or bitcode: optimised by clang like a source file.
     Ir,
-    /// Assembler source, objects, libraries, linker scripts: nothing for the plugin to see.
+    /// Assembler source, preprocessed or not.
+    Assembler,
+    /// Objects, libraries, linker scripts: nothing for the plugin to see.
     Object,
 }
 
@@ -39,8 +41,24 @@ pub struct Inputs {
     pub kinds: Vec<Kind>,
     /// Where it stops.
     pub phase: Phase,
-    /// `-static`.
+    /// `-static`, `-static-pie`.
     pub static_link: bool,
+    /// Code is optimised: any `-O` but `-O0`, which is the default.
+    pub optimised: bool,
+    /// Intermediate files are kept.
+    pub saves_temps: bool,
+}
+
+impl Inputs {
+    /// Whether something is compiled that the plugin sees.
+    pub fn compiles(&self) -> bool {
+        self.phase != Phase::Front && self.kinds.iter().any(|k| !matches!(k, Kind::Object | Kind::Assembler))
+    }
+
+    /// Whether source text is compiled; IR may have been through all before.
+    pub fn compiles_source(&self) -> bool {
+        self.compiles() && self.kinds.iter().any(|k| matches!(k, Kind::C | Kind::Cxx | Kind::Fortran))
+    }
 }
 
 /// Options whose value is the next word (clang's and flang's; gcc's spellings that clang accepts).
@@ -105,7 +123,8 @@ const SEPARATE_VALUE: &[&str] = &[
 
 /// Reads a command line without driver options.
 pub fn scan(words: &[OsString]) -> Inputs {
-    let mut inputs = Inputs { kinds: Vec::new(), phase: Phase::Link, static_link: false };
+    let (kinds, phase) = (Vec::new(), Phase::Link);
+    let mut inputs = Inputs { kinds, phase, static_link: false, optimised: false, saves_temps: false };
     // Set by -x, for the inputs that follow.
     let mut language: Option<Kind> = None;
     let mut only_files = false;
@@ -121,7 +140,10 @@ pub fn scan(words: &[OsString]) -> Inputs {
             "-c" | "-S" if inputs.phase != Phase::Front => inputs.phase = Phase::Compile,
             "-E" | "-M" | "-MM" | "-fsyntax-only" | "--precompile" => inputs.phase = Phase::Front,
             "-r" if inputs.phase == Phase::Link => inputs.phase = Phase::PartialLink,
-            "-static" => inputs.static_link = true,
+            "-static" | "-static-pie" | "--static" => inputs.static_link = true,
+            option if is_level(option) => inputs.optimised = option != "-O0",
+            "-save-temps" | "--save-temps" => inputs.saves_temps = true,
+            option if option.starts_with("-save-temps=") => inputs.saves_temps = true,
             "-x" => language = iter.next().and_then(|l| kind_of_language(l)),
             option if SEPARATE_VALUE.contains(&option) => {
                 iter.next();
@@ -137,6 +159,13 @@ pub fn scan(words: &[OsString]) -> Inputs {
     inputs
 }
 
+/// `-O`, `-O2`, `-Os`, `-Ofast`, and not `-ObjC`.
+fn is_level(option: &str) -> bool {
+    option.strip_prefix("-O").is_some_and(|level| {
+        matches!(level, "" | "s" | "z" | "g" | "fast") || level.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
 fn kind_of_file(path: &OsStr) -> Kind {
     let extension = Path::new(path).extension().and_then(OsStr::to_str).unwrap_or("");
     match extension {
@@ -144,6 +173,7 @@ fn kind_of_file(path: &OsStr) -> Kind {
         "C" | "cc" | "cp" | "cpp" | "cxx" | "c++" | "CC" | "CPP" | "CXX" | "ii" | "iim" | "cppm" | "ixx"
         | "mm" | "M" | "mii" => Kind::Cxx,
         "ll" | "bc" => Kind::Ir,
+        "s" | "S" | "sx" | "asm" => Kind::Assembler,
         other => match other.to_ascii_lowercase().as_str() {
             "f" | "for" | "ftn" | "fpp" | "f77" | "f90" | "f95" | "f03" | "f08" | "f18" => Kind::Fortran,
             _ => Kind::Object,
@@ -157,6 +187,7 @@ fn kind_of_language(language: &OsStr) -> Option<Kind> {
         "none" => None,
         "c" | "cpp-output" | "c-header" | "objective-c" => Some(Kind::C),
         "ir" => Some(Kind::Ir),
+        l if l.starts_with("assembler") => Some(Kind::Assembler),
         l if l.contains("c++") => Some(Kind::Cxx),
         l if l.starts_with('f') => Some(Kind::Fortran),
         _ => Some(Kind::Object),
@@ -182,7 +213,8 @@ mod tests {
             ("-c -MM a.c", &[C], Phase::Front),
             ("-x c++ a.c -x none b.c -xf95 c", &[Cxx, C, Fortran], Phase::Link),
             ("-xc - -o x", &[C], Phase::Link),
-            ("a.o -lm libx.a b.so.1 c.s", &[Object; 5], Phase::Link),
+            ("a.o -lm libx.a b.so.1", &[Object; 4], Phase::Link),
+            ("a.s b.S -x assembler c -x assembler-with-cpp d", &[Assembler; 4], Phase::Link),
             ("-r a.o b.o -o c.o", &[Object; 2], Phase::PartialLink),
             ("-I inc.c -D x.c -include y.c -mllvm z.c -Xclang w.c --sysroot v.c u.c", &[C], Phase::Link),
             ("--version", &[], Phase::Link),
@@ -194,6 +226,14 @@ mod tests {
             assert_eq!(got.kinds, *kinds, "{text}");
             assert_eq!(got.phase, *phase, "{text}");
         }
-        assert!(scanned("-static a.c").static_link);
+        assert!(scanned("-static a.c").static_link && scanned("-static-pie a.c").static_link);
+        assert!(scanned("-save-temps=obj a.c").saves_temps);
+        assert!(!scanned("a.s").compiles() && scanned("a.s b.ll").compiles());
+        assert!(!scanned("b.ll").compiles_source() && scanned("b.ll c.c").compiles_source());
+        let levels = ["-O a.c", "-O0 -O2 a.c", "-Os a.c", "-Ofast a.c", "-O2 -ObjC a.c"];
+        assert!(levels.iter().all(|line| scanned(line).optimised));
+        assert!(
+            ["a.c", "-O2 -O0 a.c", "-ObjC a.c", "-o -O2 a.c"].iter().all(|line| !scanned(line).optimised)
+        );
     }
 }

@@ -18,6 +18,7 @@ pub mod install;
 mod options;
 mod response;
 
+use crate::output;
 pub use command::Compiler;
 use install::Install;
 use std::ffi::OsString;
@@ -100,12 +101,21 @@ pub fn run(mode: Mode, args: &DriverArgs) -> Result<u8, DriverError> {
     let words = response::expand(&args.args)?;
     let (options, rest) = options::take(&words)?;
     if options.help {
-        print!("{}", options::HELP);
+        output::print(options::HELP)?;
         return Ok(0);
     }
     let install = Install::locate()?;
     let line = command::build(mode, &options, &rest, &install)?;
+    if is_idle(&options, &inputs::scan(&rest)) {
+        output::tell("pollyrs: warning: nothing is offloaded at -O0, the default: -O1 and above offload\n");
+    }
     execute(&line)
+}
+
+/// Whether source is compiled in a way in which the plugin does nothing, without anybody's having asked for that.
+fn is_idle(options: &options::Options, inputs: &inputs::Inputs) -> bool {
+    let disabled = options.plugin.iter().any(|o| o.to_string_lossy().starts_with("-pollyrs-disable"));
+    inputs.compiles_source() && !inputs.optimised && !disabled
 }
 
 /// Whether words for `pollyrs cc` name a file of tuned choices.

@@ -15,16 +15,20 @@ here goes to the compiler. Loops are offloaded at -O1 and above.
   --pollyrs-arch=sm_NN            oldest GPU architecture the kernels have to run on
   --pollyrs-remarks               say what was offloaded, what was not and why
                                   (-Rpass=pollyrs -Rpass-missed=pollyrs -Rpass-analysis=pollyrs)
-  --pollyrs-option=NAME=VALUE     any option of the plugin: -mllvm -pollyrs-NAME=VALUE (or NAME alone, for a flag)
+  --pollyrs-option=NAME=VALUE     any option of the plugin: NAME=VALUE, or NAME alone for a flag
   --pollyrs-tuned=FILE            take the choices that 'pollyrs tune' has written to FILE (also: --tuned FILE)
   --pollyrs-shared-rt             link libpollyrs_rt.so instead of the static library
   --pollyrs-help                  this text
 ";
 
+/// Those that LLVM 22 has, as `sm_NN`.
+const ARCHITECTURES: [u32; 18] =
+    [60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121];
+
 /// What the `--pollyrs-…` options ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Words for `-mllvm`, each `-pollyrs-name=value`, in the order given.
+    /// Options of the plugin, each `-pollyrs-name=value`, in the order given.
     pub plugin: Vec<OsString>,
     /// `--pollyrs-remarks`.
     pub remarks: bool,
@@ -69,7 +73,12 @@ pub fn take(words: &[OsString]) -> Result<(Options, Vec<OsString>), DriverError>
                 options.plugin.push(format!("-pollyrs-targets={value}").into());
             }
             ("--pollyrs-arch", value) => {
-                let value = list(value, "--pollyrs-arch", "an architecture such as sm_70")?;
+                const NEEDS: &str = "an architecture from sm_60 on, such as sm_70 or sm_90";
+                let value = list(value, "--pollyrs-arch", NEEDS)?;
+                let known = value.strip_prefix("sm_").and_then(|n| n.parse().ok());
+                if !known.is_some_and(|n: u32| ARCHITECTURES.contains(&n)) {
+                    return Err(DriverError::BadValue { option: "--pollyrs-arch", needs: NEEDS });
+                }
                 options.plugin.push(format!("-pollyrs-arch={value}").into());
             }
             ("--pollyrs-option", value) => {
@@ -130,6 +139,10 @@ mod tests {
             "--pollyrs-targets=cuda,opencl",
             "--pollyrs-targets",
             "--pollyrs-option",
+            "--pollyrs-arch=hopper",
+            "--pollyrs-arch=sm_71",
+            "--pollyrs-arch=90",
+            "--pollyrs-arch=sm_35",
             "--pollyrs-remarks=yes",
             "--pollyrs-tuned=",
             "a.c --tuned",

@@ -29,7 +29,7 @@ fn expand_into(words: &[OsString], depth: usize, out: &mut Vec<OsString>) -> Res
         match word.as_bytes().strip_prefix(b"@") {
             Some(name) if !name.is_empty() && Path::new(OsStr::from_bytes(name)).is_file() => {
                 let path = PathBuf::from(OsStr::from_bytes(name));
-                let text = std::fs::read(&path).map_err(|source| DriverError::Response { path, source })?;
+                let text = fs_err::read(&path).map_err(|source| DriverError::Response { path, source })?;
                 expand_into(&tokenize(&text), depth + 1, out)?;
             }
             _ => out.push(word.clone()),

@@ -74,13 +74,13 @@ pub fn variant(
         tuned.entries.push(Entry { function, content, scop, options, ms: None, model_ms: None, launches: 0 });
     }
     let file = folder.join(format!("{name}.tune"));
-    std::fs::write(&file, tuned.text()?)?;
+    fs_err::write(&file, tuned.text()?)?;
     let mut command = compiler(words, &program)?;
     if !tuned.entries.is_empty() {
         command.env("POLLYRS_TUNED", &file);
     }
     let done = command.env("POLLYRS_SHOW_CHOICES", "true").output()?;
-    std::fs::remove_file(&file)?;
+    fs_err::remove_file(&file)?;
     let text = String::from_utf8_lossy(&done.stderr);
     if !done.status.success() {
         let chosen: Vec<String> = choices.iter().map(|(_, c)| candidates::text(c)).collect();

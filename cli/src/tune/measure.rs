@@ -4,11 +4,11 @@
 //! - Every run of a variant counts only if the program ended, printed and wrote the same as the reference, byte for byte.
 //! - On the emulated device, whose times say nothing about a GPU, the number of launches is what counts.
 
+use fs_err::File;
 use pollyrs_tuning::content_hash;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -81,7 +81,7 @@ pub fn run_once(
 ) -> Result<(Output, Duration), RunError> {
     for file in &settings.files {
         // Not there yet, or left by the run before.
-        let _ = std::fs::remove_file(file);
+        let _ = fs_err::remove_file(file);
     }
     let printed = tempfile::NamedTempFile::new()?;
     let began = Instant::now();
@@ -90,7 +90,7 @@ pub fn run_once(
         .env("POLLYRS_RT_OFFLOAD", "always")
         .env("POLLYRS_RT_PROFILE", profile)
         .stdin(Stdio::null())
-        .stdout(File::create(printed.path())?)
+        .stdout(File::create(printed.path())?.into_parts().0)
         .stderr(Stdio::null())
         .spawn()
         .map_err(|e| RunError::Start(program.to_owned(), e))?;
@@ -107,9 +107,9 @@ pub fn run_once(
     };
     let took = began.elapsed();
     let content =
-        |file: &PathBuf| std::fs::read(file).ok().map(|b| format!("{} {}", b.len(), content_hash(&b)));
+        |file: &PathBuf| fs_err::read(file).ok().map(|b| format!("{} {}", b.len(), content_hash(&b)));
     let files = settings.files.iter().map(content).collect();
-    let printed = if settings.ignore_output { Vec::new() } else { std::fs::read(printed.path())? };
+    let printed = if settings.ignore_output { Vec::new() } else { fs_err::read(printed.path())? };
     Ok((Output { status: status.code(), printed, files }, took))
 }
 
@@ -130,7 +130,7 @@ pub fn measure(
             return Err(RunError::Output(difference(expected, &output)));
         }
         first.get_or_insert(output);
-        runs.push(sums(&std::fs::read_to_string(profile.path())?));
+        runs.push(sums(&fs_err::read_to_string(profile.path())?));
     }
     let output = first.unwrap_or(Output { status: None, printed: Vec::new(), files: Vec::new() });
     Ok((medians(&runs), output))

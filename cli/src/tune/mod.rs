@@ -13,6 +13,7 @@ mod measure;
 mod search;
 
 use crate::driver;
+use crate::output::tell;
 use build::{Key, Variant};
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::{Measured, Output, RunError, Settings};
@@ -120,7 +121,7 @@ pub fn run(args: &TuneArgs) -> Result<u8, TuneError> {
     let temporary;
     let folder = match &args.build {
         Some(folder) => {
-            std::fs::create_dir_all(folder)?;
+            fs_err::create_dir_all(folder)?;
             folder.as_path()
         }
         None => {
@@ -192,7 +193,7 @@ impl Session<'_> {
             let variants = self.compile(&label, round);
             bench.all(&label, &variants, search);
             for v in variants {
-                std::fs::remove_file(self.folder.join(&v.program))?;
+                fs_err::remove_file(self.folder.join(&v.program))?;
             }
         }
         Ok(())
@@ -235,15 +236,15 @@ impl Session<'_> {
         for v in variants {
             let same = |o: &Variant| v.told.iter().all(|t| o.told.iter().any(|u| u.code == t.code));
             if same(&model) || kept.iter().any(same) || v.told.iter().all(|t| t.refused.is_some()) {
-                std::fs::remove_file(self.folder.join(&v.program))?;
+                fs_err::remove_file(self.folder.join(&v.program))?;
             } else {
                 kept.push(v);
             }
         }
         let name = plain.file_name().map(PathBuf::from).unwrap_or_default();
-        eprintln!("pollyrs: {} variants in {}", kept.len() + 1, self.folder.display());
+        tell(&format!("pollyrs: {} variants in {}\n", kept.len() + 1, self.folder.display()));
         let plan = Plan { output, plain: name, model, variants: kept };
-        std::fs::write(self.folder.join(PLAN), serde_json::to_string_pretty(&plan)?)?;
+        fs_err::write(self.folder.join(PLAN), serde_json::to_string_pretty(&plan)?)?;
         Ok(0)
     }
 }
@@ -294,9 +295,9 @@ impl<'a> Bench<'a> {
             if again != self.reference {
                 return Err(TuneError::NotRepeatable);
             }
-            eprintln!(
+            tell(
                 "pollyrs: warning: the offloaded program prints something else than the plain one (functions such as exp may differ in the last \
-                 bits); the variants are compared with the offloaded one"
+                 bits); the variants are compared with the offloaded one\n",
             );
             self.reference = first;
         }
@@ -327,7 +328,7 @@ impl<'a> Bench<'a> {
                         let chosen: Vec<String> =
                             v.choices.iter().map(|(_, c)| candidates::text(c)).collect();
                         bar.suspend(|| {
-                            eprintln!("pollyrs: warning: a variant {why} ({})", chosen.join("; "))
+                            tell(&format!("pollyrs: warning: a variant {why} ({})\n", chosen.join("; ")))
                         });
                     }
                     Err(_) => {}
@@ -359,8 +360,7 @@ impl Confirmed {
 }
 
 fn measure_folder(args: &TuneArgs, folder: &Path) -> Result<u8, TuneError> {
-    let text =
-        std::fs::read_to_string(folder.join(PLAN)).map_err(|_| TuneError::Folder(folder.to_owned()))?;
+    let text = fs_err::read_to_string(folder.join(PLAN)).map_err(|_| TuneError::Folder(folder.to_owned()))?;
     let plan: Plan = serde_json::from_str(&text)?;
     let program_args = args.args.strip_prefix(&["--".into()]).unwrap_or(&args.args);
     let bench = Bench::new(args, program_args, &folder.join(&plan.plain), folder)?;
@@ -391,9 +391,9 @@ fn finish(output: &Path, device: &str, search: &Search, last: Option<&Confirmed>
         let (ms, model_ms, launches) = (ms(best), ms(model), best.launches);
         tuned.entries.push(Entry { function, content, scop, options, ms, model_ms, launches });
     }
-    std::fs::write(output, tuned.text()?)?;
-    eprint!("{}", table(&rows));
-    eprintln!("written to {}: compile with --pollyrs-tuned={0}", output.display());
+    fs_err::write(output, tuned.text()?)?;
+    tell(&table(&rows));
+    tell(&format!("written to {}: compile with --pollyrs-tuned={0}\n", output.display()));
     Ok(0)
 }
 
