@@ -2,7 +2,8 @@
 // ARGS: 333
 // ARGS: 0
 // ARGS: 5
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: plainiPd
 #include <stdexcept>
 
 #include "values.hpp"

@@ -4,7 +4,8 @@
 ! ARGS: 1 1
 ! ARGS: 2 3
 ! ARGS: 31 65
-! OFFLOAD: any
+! OFFLOAD: yes
+! KERNELS: kernel
 module parts
   implicit none
 contains

@@ -1,6 +1,7 @@
 // A function called many times with changing sizes: caches and pools must follow.
 // ARGS: 40
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: kernel
 #include "example.h"
 
 

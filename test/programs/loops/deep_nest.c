@@ -3,7 +3,8 @@
 // ARGS: 0
 // ARGS: 1
 // ARGS: 2
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: kernel
 #include "example.h"
 
 

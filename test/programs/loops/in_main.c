@@ -1,6 +1,7 @@
 // Everything in main: initialisation, kernel and sums, as in a first program.
 // ARGS:
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: main
 #include "example.h"
 
 

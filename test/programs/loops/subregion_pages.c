@@ -5,7 +5,8 @@
 // ARGS: 2 3
 // ARGS: 31 65
 // ARGS: 257 64
-// OFFLOAD: any
+// OFFLOAD: partial
+// KERNELS: main
 #include "example.h"
 #include <sys/mman.h>
 #include <unistd.h>

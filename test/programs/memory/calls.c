@@ -4,7 +4,8 @@
 // ARGS: 1 1
 // ARGS: 2 3
 // ARGS: 31 65
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: kernel
 #include "example.h"
 
 static double mixed(double a, double b) { return a * 0.75 + b * 0.5; }

@@ -2,7 +2,7 @@
 // ARGS: 333
 // ARGS: 0
 // ARGS: 1
-// OFFLOAD: any
+// OFFLOAD: no
 #include "example.h"
 
 

@@ -1,7 +1,8 @@
 // Three products of which two have the same code: one function under several descriptors, each launched with its own arrays and sizes.
 // ARGS: 521 530 9
 // ARGS: 640 514 520
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: product
 #include "example.h"
 
 __attribute__((noinline)) static void product(int n, int m, int k, TYPE A[n][k], TYPE B[k][m], TYPE C[n][k], TYPE D[k][m], TYPE E[n][m],

@@ -4,7 +4,7 @@
 // ARGS: 0 9
 // ARGS: 5 3
 // ARGS: 9 67
-// OFFLOAD: any
+// OFFLOAD: yes
 // KERNELS: quotients of_floats planes
 // FLAGS: -fno-math-errno
 #include "example.h"

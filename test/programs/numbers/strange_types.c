@@ -2,7 +2,8 @@
 // ARGS: 100
 // ARGS: 0
 // ARGS: 1
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: kernel
 #include "example.h"
 
 

@@ -3,7 +3,8 @@
 // ARGS: 1 3
 // ARGS: 700 41
 // ARGS: 3 0
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: smooth
 #include "example.h"
 
 __attribute__((noinline)) static double *smooth(int n, double *a, double *b, int steps, double *seen) {

@@ -4,7 +4,8 @@
 // ARGS: 8 3
 // ARGS: 1 0
 // ARGS: 0 0
-// OFFLOAD: any
+// OFFLOAD: partial
+// KERNELS: mirror
 #include "example.h"
 
 __attribute__((noinline)) static void mirror(int n, long last, double C[restrict n][n]) {

@@ -1,7 +1,8 @@
 // Subscripts leave their row: the assumed shape does not hold at run time.
 // ARGS: 33 17
 // ARGS: 9 40
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: kernel
 #include "example.h"
 
 __attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {

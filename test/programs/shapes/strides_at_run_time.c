@@ -4,7 +4,7 @@
 // ARGS: 1 1
 // ARGS: 2 3
 // ARGS: 31 65
-// OFFLOAD: any
+// OFFLOAD: partial
 #include "example.h"
 
 

@@ -4,7 +4,8 @@
 // ARGS: 1 1
 // ARGS: 2 3
 // ARGS: 31 65
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: kernel
 #include "example.h"
 
 __attribute__((noinline)) static void kernel(int n, int m, double A[n][m], double B[n][m]) {

@@ -8,7 +8,7 @@
 // ARGS: 9 5 70 3
 // ARGS: 25 40 300 4
 // ARGS: 8 33 41 37
-// OFFLOAD: any
+// OFFLOAD: yes
 // TURNS: 3
 // KERNELS: line
 // KERNELS: cross

@@ -8,7 +8,8 @@
 // ARGS: 5 40 3
 // ARGS: 7 17 33
 // ARGS: 13 41 270
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: strided nests guarded by_time four line space
 // TURNS: 3
 #include "example.h"
 

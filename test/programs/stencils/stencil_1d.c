@@ -8,7 +8,8 @@
 // ARGS: 33 67
 // ARGS: 65 2500
 // ARGS: 34 1031
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: three one_sided five
 // STRATEGY: streaming 1x32x1x3x1
 #include "example.h"
 

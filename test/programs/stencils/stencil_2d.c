@@ -9,7 +9,8 @@
 // ARGS: 21 97 64
 // ARGS: 10 300 1
 // ARGS: 5 260 300
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: star box wide corner coefficients
 // TURNS: 3
 // STRATEGY: streaming 1x32x1x2x1
 // STRATEGY: streaming 1x96x1x3x1

@@ -6,7 +6,8 @@
 // ARGS: 5 17 40 33
 // ARGS: 9 40 11 70
 // ARGS: 5 30 14 190
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: star box
 // STRATEGY: streaming 4x32x2x2x1
 #include "example.h"
 

@@ -6,7 +6,8 @@
 // ARGS: 9 4 50
 // ARGS: 25 70 150
 // ARGS: 13 130 40
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: source_row insulated two_writes wave
 #include "example.h"
 
 #define FIELD(A) double A[restrict n][m]

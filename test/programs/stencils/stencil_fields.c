@@ -7,7 +7,8 @@
 // ARGS: 4 17 40
 // ARGS: 7 40 33
 // ARGS: 10 33 130
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: lattice shallow levels
 #include "example.h"
 
 // Five directions: what streams in is relaxed towards its mean. Even and odd steps have planes of their own.

@@ -6,7 +6,8 @@
 // ARGS: 9 3 50
 // ARGS: 24 70 150
 // ARGS: 13 130 40
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: two_levels three_levels in_place two_fields sweep integers
 #include "example.h"
 
 __attribute__((noinline)) static void two_levels(int steps, int n, int m, double A[2][n][m]) {

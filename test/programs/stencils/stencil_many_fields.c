@@ -4,7 +4,7 @@
 // ARGS: 9 3 70
 // ARGS: 20 45 45
 // ARGS: 7 130 33
-// OFFLOAD: any
+// OFFLOAD: yes
 // KERNELS: six levels
 #include "example.h"
 

@@ -5,7 +5,8 @@
 // ARGS: 9 20 33 70
 // ARGS: 0 6 6 6
 // ARGS: 7 4 3 5
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: planes
 // STRATEGY: streaming 16x32x2x2x1
 #include "example.h"
 

@@ -6,7 +6,7 @@
 // ARGS: 5 3
 // ARGS: 9 67
 // ARGS: 17 40
-// OFFLOAD: any
+// OFFLOAD: yes
 // KERNELS: quotients normalise one_line
 // STRATEGY: hybrid 1x4x24
 // STRATEGY: hybrid 1x2x16 windows+unroll+passing

@@ -3,7 +3,8 @@
 // ARGS: 0 9 9
 // ARGS: 4 3 50
 // ARGS: 3 2 2
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: kernel
 #include "example.h"
 
 

@@ -10,7 +10,8 @@
 // ARGS: 700 1 1 1 1
 // ARGS: 1023 2047 34 1 1
 // ARGS: 2047 1023 33 0 1
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: plain left right both part lower
 // TURNS: 3
 #include "example.h"
 

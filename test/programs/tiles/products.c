@@ -6,7 +6,8 @@
 // ARGS: 530 1100 8
 // ARGS: 600 600 0
 // ARGS: 1700 1650 53
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: product transposed distances lower
 #include "example.h"
 
 __attribute__((noinline)) static void product(int n, int m, int k, double alpha, const double *restrict A, const double *restrict B,

@@ -5,7 +5,8 @@
 // ARGS: 3 530 17
 // ARGS: 600 600 0
 // ARGS: 1850 1910 11
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: product transposed batch
 #include "example.h"
 
 // Accumulation in memory, both operands along rows.

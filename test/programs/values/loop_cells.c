@@ -5,7 +5,8 @@
 // ARGS: 1 1
 // ARGS: 2 40
 // ARGS: 19 70
-// OFFLOAD: any
+// OFFLOAD: yes
+// KERNELS: backward cholesky own_cell
 #include "example.h"
 
 __attribute__((noinline)) static void backward(int n, int m, double U[n][n], double B[n][m]) {
