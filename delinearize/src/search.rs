@@ -37,29 +37,26 @@ pub(crate) fn best(problem: &Problem) -> Result<Shape> {
     let shifted: Vec<Sizes> = guesses.iter().flat_map(shapes::shifted).collect();
     // The later lists are for what the earlier ones do not explain, or not well: only where sizes that are alike break the condition,
     // as for the rows of a band, `A[i * (k + 1) + j - i]` of which a counter strides over `k`.
-    // Of what holds for nearly equal sizes it is not known: a shape that is right for all is better.
+    // A shape that is right for all sizes is better than one for equal ones, and this than one for nearly equal ones.
     let explained =
         |v: &View| -> Result<Typical> { if v.max_pieces() == 1 { run.typical(v) } else { Ok(Typical::No) } };
-    let mut near = None;
+    let mut near: Option<(Typical, View)> = None;
     for list in [guesses, shapes::guesses(&offsets, true), shifted] {
         if let Some(view) = search.simple(&list, true)? {
             let view = search.plain(&view.sizes)?.unwrap_or(view);
             return finish(&run, &view, Origin::Strides);
         }
-        if near.is_some() {
+        if near.as_ref().is_some_and(|(typical, _)| *typical == Typical::Equal) {
             continue;
         }
         let typical = search.weakest()?.map_or(Ok(Typical::No), explained)?;
-        if typical > Typical::No
+        if near.as_ref().map_or(Typical::No, |(typical, _)| *typical) < typical
             && let Some(view) = search.chosen()?
         {
-            if typical == Typical::Equal {
-                return finish(&run, &view, Origin::Strides);
-            }
-            near = Some(view);
+            near = Some((typical, view));
         }
     }
-    if let Some(view) = near {
+    if let Some((_, view)) = near {
         return finish(&run, &view, Origin::Strides);
     }
     if search.weakest()?.is_none_or(|v| v.max_pieces() > 1)
@@ -208,16 +205,27 @@ impl<'a> Search<'a> {
             && let Some(other) = self.run.view(&sizes, &subscripts, None)?
             && other.max_pieces() <= view.max_pieces()
             && self.run.typical(&other)? == Typical::Equal
-            && !self.run.tight(&view)?.is_subset(&other.violations)?
+            && (!is_longer(&view.sizes) || !self.run.tight(&view)?.is_subset(&other.violations)?)
         {
             return Ok(Some(other));
         }
         Ok(Some(view))
     }
 
+    /// Whether `pieced` has a condition and more pieces than `other`, which is right for some of the usual sizes.
+    fn is_pieced_for_nothing(&self, pieced: &View, other: &View) -> Result<bool> {
+        Ok(pieced.max_pieces() > other.max_pieces()
+            && !pieced.is_unconditional()?
+            && !self.run.usual()?.is_subset(&other.violations)?)
+    }
+
     fn better(&self, view: &View, best: Option<&View>) -> Result<bool> {
         let Some(best) = best else { return Ok(true) };
         if view.is_unconditional()? && best.is_unconditional()? {
+            return Ok(view.max_pieces() < best.max_pieces());
+        }
+        // Several pieces and a condition are for what no row holds as a whole, whatever the sizes are that programs have.
+        if self.is_pieced_for_nothing(view, best)? || self.is_pieced_for_nothing(best, view)? {
             return Ok(view.max_pieces() < best.max_pieces());
         }
         if view::weaker(&view.violations, Some(&best.violations))? {
@@ -291,4 +299,9 @@ fn finish(run: &Executed, view: &View, origin: Origin) -> Result<Shape> {
     let check = run.check(view, &assumption)?;
     let likely = run.is_likely(view)?;
     Ok(Shape { sizes, subscripts, assumption, check, origin, likely, wraps: view.wraps() })
+}
+
+/// Whether a size is longer than the same without its number.
+fn is_longer(sizes: &Sizes) -> bool {
+    sizes.iter().any(|size| size.terms().any(|(m, c)| m.degree() == 0 && c > 0))
 }

@@ -54,8 +54,14 @@ impl Executed<'_> {
     /// The parameters for which all counters of executed accesses take `least` values, but for those that never do.
     fn long(&self, least: i64) -> Result<isl::Set> {
         let mut all = self.any.clone();
+        // The deepest nests first: what runs only where an inner loop has no iterations has no say in those.
+        let mut nests = Vec::new();
         for (n, domain) in self.domains.iter().enumerate().filter(|(n, _)| self.same_domain[*n] == *n) {
-            for d in 0..domain.dim(isl::DimType::Set)? {
+            nests.push((domain.dim(isl::DimType::Set)?, n));
+        }
+        nests.sort_by_key(|(dims, _)| std::cmp::Reverse(*dims));
+        for (dims, n) in nests {
+            for d in 0..dims {
                 let far = self.spread(n, d, least - 1)?.intersect(all.clone())?;
                 if !far.is_empty()? {
                     all = far;

@@ -172,7 +172,7 @@ fn constant_shapes_never_fail_and_need_conditions_only_with_hints() {
     assert!(t.recovered == 80 && t.conditional == 0 && t.inner_dims > 5, "{t:?}");
     let t = run(8, 80, &menu, true, KINDS - 2);
     assert!(t.recovered == 80 && t.conditional > 5 && t.inner_dims > 20, "{t:?}");
-    assert!(t.seen.points > 4_000 && t.seen.fails > 20, "{t:?}");
+    assert!(t.seen.points > 4_000 && t.seen.fails > 2, "{t:?}");
 }
 
 /// Sizes of one class at a time, with parts of arrays and sizes in subscripts among the accesses: in each, conditions are exact on both sides.

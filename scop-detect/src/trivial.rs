@@ -39,9 +39,15 @@ impl Builder<'_> {
         for a in &self.assumptions {
             assumed = assumed.intersect(a.set.clone())?;
         }
+        // What is deepest tells: `sum = 0` for rows without elements is a statement that runs where the loop over elements does not.
+        let mut domains = Vec::new();
+        for draft in drafts {
+            let domain = draft.statement.domain.clone().reset_tuple_id()?;
+            domains.push((domain.dim(DimType::Set)?, domain));
+        }
+        domains.sort_by_key(|(dims, _)| std::cmp::Reverse(*dims));
         let mut seen: Vec<Set> = Vec::new();
-        for domain in drafts.iter().map(|d| d.statement.domain.clone()) {
-            let domain = domain.reset_tuple_id()?;
+        for (_, domain) in domains {
             if seen
                 .iter()
                 .map(|s| s.plain_is_equal(&domain))

@@ -32,33 +32,33 @@ macro_rules! codes {
 
 codes! {
     /// A loop nest runs on the device.
-    001 Offloaded,
+    1 Offloaded,
     /// Several steps of a time loop run in a launch.
-    002 FusedSteps,
+    2 FusedSteps,
     /// The steps of a time loop run one a launch.
-    003 StepsNotFused,
+    3 StepsNotFused,
     /// A measured choice is taken.
-    004 Tuned,
+    4 Tuned,
     /// A measured choice is not legal here.
-    005 TunedRefused,
+    5 TunedRefused,
     /// A measured choice is of a loop nest that is not there any more.
-    006 TunedStale,
+    6 TunedStale,
     /// Devices of different architectures get different code.
-    007 Generations,
+    7 Generations,
     /// The driver compiles the kernels.
-    008 NoMachineCode,
+    8 NoMachineCode,
     /// Integer arithmetic does not wrap.
-    020 NoWrap,
+    20 NoWrap,
     /// A size is not negative.
-    021 NonNegative,
+    21 NonNegative,
     /// Subscripts stay inside of their rows.
-    022 Delinearization,
+    22 Delinearization,
     /// A check of the program does not fail.
-    024 ErrorBlock,
+    24 ErrorBlock,
     /// Arrays do not overlap.
-    040 AliasCheck,
+    40 AliasCheck,
     /// Stores do not change a bound or pointer in memory.
-    041 UnwrittenCheck,
+    41 UnwrittenCheck,
     /// The number of iterations is not affine.
     101 LoopBound,
     /// A loop is left at several places.

@@ -19,7 +19,7 @@ int main(void) {
 #else
 // A former library.
 #define OLD(name) void *pollyrs_rt_##name(void) { return 0; }
-OLD(begin) OLD(begin_held) OLD(launch) OLD(launch_slice) OLD(slices) OLD(end) OLD(host_begin) OLD(host_begin_held) OLD(host_end)
+OLD(begin) OLD(begin_held) OLD(sides) OLD(launch) OLD(launch_slice) OLD(slices) OLD(end) OLD(host_begin) OLD(host_begin_held) OLD(host_end)
 OLD(enter) OLD(return) OLD(leave) OLD(release) OLD(discard) OLD(holds) OLD(rows) OLD(emu_fma) OLD(emu_barrier)
 #endif
 

@@ -21,7 +21,7 @@ void scale(int n, int m, int lda, float *A, const float *B) {
 
 // Both lead to the original, with the number of a check each.
 // CHECK:      pollyrs.host.begin:
-// CHECK-NEXT: phi i32 [ 0, %[[FIRST]] ], [ %{{[0-9]+}}, %[[SECOND:pollyrs.refused[0-9]*]] ], [ -1, %{{.*}} ], [ -1, %{{.*}} ]
+// CHECK-NEXT: phi i32 [ %{{[0-9]+}}, %[[FIRST]] ], [ %{{[0-9]+}}, %[[SECOND:pollyrs.refused[0-9]*]] ], [ -1, %{{.*}} ], [ -1, %{{.*}} ]
 
 // CHECK:      [[RANGES]]:
 // CHECK:      @llvm.smul.with.overflow.i64
@@ -31,8 +31,11 @@ void scale(int n, int m, int lda, float *A, const float *B) {
 // CHECK-NEXT: and i1 %{{[0-9]+}}, %[[APART]]
 // CHECK-NEXT: br i1 %{{[0-9]+}}, label %pollyrs.pass{{[0-9]*}}, label %[[SECOND]]
 
+// What is found out there: which condition failed, and the values of its two sides.
 // CHECK:      [[FIRST]]:
+// CHECK:      call void @pollyrs_rt_sides(
 // CHECK-NEXT: br label %pollyrs.host.begin
 // CHECK:      [[SECOND]]:
-// CHECK-NEXT: select i1 %{{[0-9]+}}, i32 2, i32 1
+// CHECK:      select i1 %{{[0-9]+}}, i32 4, i32 3
+// CHECK:      call void @pollyrs_rt_sides(
 // CHECK-NEXT: br label %pollyrs.host.begin
