@@ -182,6 +182,13 @@ def used():
 PATIENCE = 20
 
 
+def _limit(process, seconds):
+    """Limits a process's processor time. A limit that this process has itself, by `ulimit -t` or a script around this one, can't be raised."""
+    _, most = resource.prlimit(process, resource.RLIMIT_CPU)
+    hard = seconds + 5 if most == resource.RLIM_INFINITY else min(seconds + 5, most)
+    resource.prlimit(process, resource.RLIMIT_CPU, (min(seconds, hard), hard))
+
+
 def run(command, env=None, timeout=120, cwd=None):
     """Runs a command with closed stdin, for at most `timeout` seconds of processor time, so that other work on the machine changes nothing.
     After a time-out its children are ended too: the driver's compiler, say."""
@@ -189,7 +196,7 @@ def run(command, env=None, timeout=120, cwd=None):
         start = time.monotonic()
         process = subprocess.Popen([str(c) for c in command], env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
                                    start_new_session=True)
-        resource.prlimit(process.pid, resource.RLIMIT_CPU, (timeout, timeout + 5))
+        _limit(process.pid, timeout)
         late = threading.Event()
 
         def end():
