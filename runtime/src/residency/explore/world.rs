@@ -570,8 +570,8 @@ impl World {
                 }
             }
         }
-        for at in 0..BYTES {
-            if !lent[at] && self.memory.host[at] != self.truth[at] {
+        for (at, lent) in lent.iter().enumerate().take(BYTES) {
+            if !lent && self.memory.host[at] != self.truth[at] {
                 return Err(format!(
                     "byte {at} of the program's memory is of yesterday, and nothing is lent"
                 ));
