@@ -398,7 +398,7 @@ fn the_estimate_comes_before_the_driver() {
 
 #[test]
 fn the_start_of_the_driver_is_at_most_a_twentieth() {
-    // 60 ms each: 3 times 60 ms are less than 220 ms. What comes then would pay, but in a process that has run for some seconds only.
+    // 60 ms each: 3 times 60 ms are less than 220 ms. What comes then would pay, but in a process that has run for 4 s only.
     let outcome = cuda(&["timed", "6", "6e7", "6e7"], &[]);
     outcome.expect(&["host", "host", "host", "host", "host", "host", "right"]);
     let reason = |n: usize| outcome.profile[n]["reason"].as_str().unwrap();
