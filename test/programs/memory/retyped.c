@@ -3,6 +3,7 @@
 // ARGS: 1500
 // ARGS: 7
 // OFFLOAD: partial
+// STAYS: pooled_in_one: its arrays are one
 #define TYPE float
 #include "example.h"
 
