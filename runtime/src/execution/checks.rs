@@ -45,6 +45,10 @@ impl Run {
     pub(super) fn note_claims(&mut self, needed: impl Fn(usize) -> u64) -> Result<()> {
         let slice = self.beside.done.len() - 1;
         for index in 0..self.arrays.len() {
+            // Between the members of structures lie those of other arrays, which are not done: such results never come back early.
+            if self.arrays[index].shared {
+                continue;
+            }
             let Some((offset, _)) = self.arrays[index].host.out_range() else { continue };
             let earlier = self.beside.claims.iter().filter(|claim| claim.0 == index);
             let from = earlier.map(|(_, at, bytes)| at + bytes.len() as u64).max().unwrap_or(0).max(offset);

@@ -6,6 +6,7 @@
 // OFFLOAD: partial
 // FALLBACK: stores to a value
 // KERNELS: box
+// STAYS: changes: its stores reach the structure with its sizes
 #include "example.h"
 
 typedef struct {

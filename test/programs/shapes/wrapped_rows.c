@@ -7,6 +7,8 @@
 // FALLBACK: stay inside its dimensions
 // FALLBACK: an index of 32 bits does not wrap
 // FALLBACK: overlap
+// STAYS: narrow: its rows have a negative length
+// STAYS: narrow_three: its index wraps
 #include "example.h"
 
 /* Row i is used up to column `used`; what is beyond `m` is the next row's, and carries values on. */
