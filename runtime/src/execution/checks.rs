@@ -46,7 +46,13 @@ impl Run {
         let slice = self.beside.done.len() - 1;
         for index in 0..self.arrays.len() {
             // Between the members of structures lie those of other arrays, which are not done: such results never come back early.
-            if self.arrays[index].shared {
+            let span = |placed: &super::Placed| {
+                let start = placed.host.start as u64;
+                (start, start + placed.host.bytes)
+            };
+            let own = span(&self.arrays[index]);
+            let others = self.arrays.iter().enumerate().filter(|(other, _)| *other != index);
+            if others.map(|(_, placed)| span(placed)).any(|(from, to)| from < own.1 && own.0 < to) {
                 continue;
             }
             let Some((offset, _)) = self.arrays[index].host.out_range() else { continue };
