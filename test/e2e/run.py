@@ -455,7 +455,7 @@ def sample_projects(_options):
 def of_builds(result, work):
     """pollyrs report for what make compiles and for a compile_commands.json: text, JSON and a page; remarks of inlined library code are in the file."""
     (work / "b.cpp").write_text("#include <vector>\nstruct grid { std::vector<double> a, b; void scale(); };\nvoid grid::scale() {\n"
-                                "  for (unsigned i = 0; i < a.size(); i++)\n    a[i] = 2 * b[i];\n}\n", encoding="utf-8")
+                                "  for (unsigned long i = 0; i < a.size(); i++)\n    a[i] = 2 * b[i];\n}\n", encoding="utf-8")
     (work / "Makefile").write_text("CFLAGS = -O2\nCXXFLAGS = -O2\nall: a.o b.o\n", encoding="utf-8")
     entries = [{"directory": str(work), "file": "a.c", "command": "cc -O2 -c a.c -o a.o"},
                {"directory": str(work), "file": "b.cpp", "arguments": ["c++", "-O2", "-c", "b.cpp", "-o", "b.o"]}]

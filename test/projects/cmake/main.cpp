@@ -2,7 +2,7 @@
 #include <vector>
 
 static void scale(std::vector<double> &y, const std::vector<double> &x) {
-  for (unsigned i = 0; i < x.size(); i++)
+  for (std::size_t i = 0; i < x.size(); i++)
     y[i] = 2 * x[i] + 1;
 }
 
