@@ -111,8 +111,17 @@ impl Executed<'_> {
     pub fn is_likely(&self, view: &View) -> Result<bool> {
         let violations = &view.violations;
         Ok(violations.is_empty()?
-            || self.alike(self.any.clone(), 0, false)?.is_disjoint(violations)?
-            || !self.alike(self.any.clone(), UNLIKE, false)?.is_subset(violations)?)
+            || !self.is_tied(view)?
+                && (self.alike(self.any.clone(), 0, false)?.is_disjoint(violations)?
+                    || !self.alike(self.any.clone(), UNLIKE, false)?.is_subset(violations)?))
+    }
+
+    /// Whether the view is right only where usual parameters are tied by an equation that nothing else asks for: that an array begins exactly `n`
+    /// elements in front of another one is a coincidence, even where both are alike.
+    fn is_tied(&self, view: &View) -> Result<bool> {
+        let usual = self.usual()?;
+        let right = usual.clone().subtract(view.violations.clone())?;
+        Ok(!usual.is_subset(&isl::Set::from_basic_set(right.affine_hull()?)?)?)
     }
 
     /// The same, more closely, of views to choose among. Origins are no sizes: they may be what fits.

@@ -5,8 +5,7 @@
 // ARGS: 24 36 700
 // ARGS: 33 17 30
 // OFFLOAD: partial
-// KERNELS: level mixed
-// STAYS: workspace: its parts are taken for one array, of a shape that no two of these sizes have
+// KERNELS: level mixed workspace
 // FALLBACK: argument 4 overlap
 #include "example.h"
 
