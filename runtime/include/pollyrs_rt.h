@@ -32,7 +32,7 @@
  *
  * Every run that pollyrs_rt_begin returned is given to pollyrs_rt_end once; a run belongs to one thread, any number of runs may
  * be under way. From begin to end nobody else writes the arrays' ranges.
- * The environment variables POLLYRS_RT_... that steer the library are listed in runtime/src/config.rs.
+ * The environment variables POLLYRS_RT_... that steer the library are listed in runtime/src/base/config.rs.
  */
 #ifndef POLLYRS_RT_H
 #define POLLYRS_RT_H

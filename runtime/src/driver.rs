@@ -8,7 +8,7 @@ use std::path::Path;
 
 use libloading::Library;
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphNode`, `CUgraphExec`: opaque handles, usable from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

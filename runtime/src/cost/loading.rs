@@ -14,7 +14,7 @@
 
 use super::budget::WRONG;
 use super::{Estimate, Figure, KNOWN, LONG};
-use crate::abi::{IMAGE_CUBIN, IMAGE_PTX, Scop};
+use crate::base::abi::{IMAGE_CUBIN, IMAGE_PTX, Scop};
 
 /// Seconds a byte of PTX to compile, where the driver's own cache doesn't have it.
 const PTX_BYTE: f64 = 0.5e-6;
@@ -85,7 +85,7 @@ pub fn price(scop: &Scop) -> f64 {
 mod tests {
     use super::super::{Advice, Learned, MEASURED, Moves, Rates, Size};
     use super::*;
-    use crate::machine::REFERENCE;
+    use crate::cost::machine::REFERENCE;
 
     const EXECUTIONS: usize = 40;
     /// Seconds that a first execution on the device takes longer, besides loading.
@@ -125,7 +125,7 @@ mod tests {
             let mut estimate = learned.estimate(nest.work, nest.moves(), 1, &rates);
             let size: Size = estimate.size();
             let loaded = sides.contains('L');
-            // As `crate::choice` does.
+            // As `crate::execution::choice` does.
             let on_device = match learned.advise(&mut estimate) {
                 Advice::TryHost => false,
                 Advice::TryDevice if loaded => true,

@@ -1,8 +1,8 @@
 //! `POLLYRS_RT_CHECK=copies`, on every device: what launches say that they leave alone is as it was.
 
+use crate::base::caller::fatal;
+use crate::base::error::{Error, Result};
 use crate::device::buffer;
-use crate::error::{Error, Result};
-use crate::fatal;
 
 use super::{Placed, Run};
 

@@ -8,11 +8,11 @@
 
 use std::ffi::c_int;
 
-use crate::ERANGE;
-use crate::abi::FAULT_ERANGE;
-use crate::config::Operation;
-use crate::error::{Error, Result};
-use crate::planted::unless;
+use crate::base::abi::FAULT_ERANGE;
+use crate::base::caller::ERANGE;
+use crate::base::config::Operation;
+use crate::base::error::{Error, Result};
+use crate::base::planted::unless;
 
 use super::{Placed, Run};
 

@@ -3,9 +3,9 @@
 //! Problem: a lack of memory empties the pool, brings back what is held and tries again, each time; where the device is smaller than what an execution
 //! touches, all of that is in vain. Approach: such an execution is refused before anything is given up for it.
 
-use crate::abi::{ARRAY_SCRATCH, Array};
-use crate::error::{Error, Result};
-use crate::spans::unite;
+use crate::base::abi::{ARRAY_SCRATCH, Array};
+use crate::base::error::{Error, Result};
+use crate::base::spans::unite;
 
 use super::Run;
 

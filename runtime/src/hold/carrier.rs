@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use crate::abi::Scop;
-use crate::config::Config;
+use crate::base::abi::Scop;
+use crate::base::config::Config;
+use crate::base::error::Result;
+use crate::base::rows::Rows;
 use crate::device::Queue;
-use crate::error::Result;
-use crate::nvtx::Range;
-use crate::profile::{self, Line};
+use crate::device::results::{self, Returning};
+use crate::device::snapshot::Snapshot;
+use crate::memory::written::Span;
+use crate::process::nvtx::Range;
+use crate::process::profile::{self, Line};
 use crate::residency::{Back, Carrier};
-use crate::results::{self, Returning};
-use crate::rows::Rows;
-use crate::snapshot::Snapshot;
-use crate::written::Span;
 
 /// A hold's, but for its books. Made where it is promised that what is dirty is writable as long as this lives.
 pub struct Books<'a> {

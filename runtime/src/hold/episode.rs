@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use super::Hold;
-use crate::abi::Array;
+use crate::base::abi::Array;
 use crate::cost::{Course, Estimate, FREE, Finished, Moves, Plan, Rates, Size};
-use crate::registry::State;
+use crate::process::registry::State;
 
 /// Executions that may share their transfers.
 pub struct Episode {
@@ -109,8 +109,8 @@ impl Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{ARRAY_COPY_IN, ARRAY_HELD, ARRAY_MASK_SHIFT};
-    use crate::machine::REFERENCE;
+    use crate::base::abi::{ARRAY_COPY_IN, ARRAY_HELD, ARRAY_MASK_SHIFT};
+    use crate::cost::machine::REFERENCE;
 
     #[test]
     fn episodes_end_where_the_program_writes() {

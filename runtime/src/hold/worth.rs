@@ -1,7 +1,7 @@
 //! What an execution will have to move, and whether that pays, given what stays.
 
 use super::Hold;
-use crate::abi::Array;
+use crate::base::abi::Array;
 use crate::cost::{Moves, Rates};
 use crate::residency::{Dirty, Missing, needs_snapshot};
 
@@ -62,12 +62,12 @@ impl Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_HELD, ARRAY_MASK_SHIFT};
+    use crate::base::abi::{ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_HELD, ARRAY_MASK_SHIFT};
+    use crate::cost::machine::REFERENCE;
     use crate::cost::{Course, Size};
-    use crate::machine::REFERENCE;
-    use crate::registry::State;
+    use crate::process::registry::State;
 
-    /// Which of 40 activations of a function would load the code of its loop, 16 updates of ever smaller parts of a matrix of n x n: as `crate::choice`
+    /// Which of 40 activations of a function would load the code of its loop, 16 updates of ever smaller parts of a matrix of n x n: as `crate::execution::choice`
     /// decides while it is not loaded. The host takes `host` times its estimate, but a small one took `before` times that.
     fn loads(n: u64, host: f64, before: f64) -> Option<usize> {
         let rates = Rates::of(&REFERENCE, 8);

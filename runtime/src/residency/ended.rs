@@ -2,12 +2,12 @@
 
 use super::parts::Part;
 use super::{Carrier, Dirty, MAX_DIRTY, Residency, range};
-use crate::abi::Array;
-use crate::error::Result;
-use crate::planted::skips;
-use crate::returned::Shape;
-use crate::spans::{holds, overlaps, unite, without};
-use crate::written::Span;
+use crate::base::abi::Array;
+use crate::base::error::Result;
+use crate::base::planted::skips;
+use crate::base::spans::{holds, overlaps, unite, without};
+use crate::device::returned::Shape;
+use crate::memory::written::Span;
 
 impl<W: Copy> Residency<W> {
     /// An execution of `writer` succeeded: each of its arrays, with whether its memory stays. The results of the others are in the program's memory.

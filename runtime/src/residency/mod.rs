@@ -11,13 +11,13 @@
 //! What the compiler promises, for an array marked `HELD`: between a SCoP and the next release that names the array's mask, this
 //! thread does not touch the array's memory, and does nothing that orders its accesses with another thread's. What an execution promises: the
 //! bytes that it writes through one array are not accessed through another one, but that one which is only read may be asked for what was there
-//! before the execution ([`crate::abi`]).
+//! before the execution ([`crate::base::abi`]).
 //!
 //! **Invariants** between executions (those that need no memory are checked by [`Residency::check`]; all of them, byte for byte, by [`explore`]):
 //!
 //! * *valid*: a byte in `valid`, or in a row of `windows`, has on the device the value that this thread would read;
 //! * *lent*: a byte that the device wrote and that did not come back yet is in `dirty`; nothing else is ever stored to the program's
-//!   memory, so what other threads write between those bytes stays ([`crate::returned`]);
+//!   memory, so what other threads write between those bytes stays ([`crate::device::returned`]);
 //! * *held*: what is in `dirty` is valid: whoever copies what is valid copies all that is dirty, and whoever copies in what is not valid
 //!   copies over no result;
 //! * *before*: with a `snapshot`, that holds what was copied in of every valid byte whose result does not come back as a whole anyway. It can't be
@@ -27,7 +27,7 @@
 //!   what another of its arrays writes, gets a copy ([`Place::Beside`]);
 //! * *current*: the program's memory has what this thread would read, but for what is lent.
 //!
-//! Addresses stand for memory: no byte has two of them. Memory that does is not kept ([`crate::mappings`]).
+//! Addresses stand for memory: no byte has two of them. Memory that does is not kept ([`crate::memory::mappings`]).
 
 mod ended;
 #[cfg(test)]
@@ -37,16 +37,16 @@ mod place;
 mod release;
 mod windows;
 
-pub use parts::{Part, Use, check_apart};
+pub use parts::{Use, check_apart};
 pub use windows::Missing;
 
-use crate::abi::Array;
-use crate::error::Result;
-use crate::frame::Masks;
-use crate::returned::Shape;
-use crate::rows::Rows;
-use crate::spans::{holds, overlaps, without};
-use crate::written::Span;
+use crate::base::abi::Array;
+use crate::base::error::Result;
+use crate::base::rows::Rows;
+use crate::base::spans::{holds, overlaps, without};
+use crate::device::returned::Shape;
+use crate::hold::frame::Masks;
+use crate::memory::written::Span;
 
 /// Results of different shapes that an entry keeps; more come back.
 const MAX_DIRTY: usize = 8;

@@ -4,12 +4,12 @@
 //! arrays whose bytes are the same although their types differ. Approach: rows are compared by where they lie in their common
 //! distance: members at bytes 0 .. 8 and 12 .. 13 of 16 never meet.
 
-use crate::abi::{Array, Scop};
-use crate::error::{Error, Result};
-use crate::returned::Shape;
-use crate::rows::Rows;
-use crate::spans::overlaps;
-use crate::written::Span;
+use crate::base::abi::{Array, Scop};
+use crate::base::error::{Error, Result};
+use crate::base::rows::Rows;
+use crate::base::spans::overlaps;
+use crate::device::returned::Shape;
+use crate::memory::written::Span;
 
 use super::{Dirty, range};
 
@@ -165,7 +165,9 @@ pub fn check_apart(scop: &Scop, arrays: &[Array]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::{ARRAY_CHANGED, ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_SCRATCH, ARRAY_WINDOW, SCOP_APART};
+    use crate::base::abi::{
+        ARRAY_CHANGED, ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_SCRATCH, ARRAY_WINDOW, SCOP_APART,
+    };
 
     fn part(start: u64, bytes: u64, count: u64, stride: u64) -> Part {
         let rows = Rows { bytes, count: [1, 1, count], stride: [0, 0, stride] };

@@ -2,12 +2,12 @@
 
 use super::windows::Missing;
 use super::{Carrier, Entry, Filled, Place, Residency, Use, needs_snapshot, range};
-use crate::abi::Array;
-use crate::error::{Error, Result};
-use crate::frame::Masks;
-use crate::planted::skips;
-use crate::spans::{holds, overlaps, unite, without};
-use crate::written::Span;
+use crate::base::abi::Array;
+use crate::base::error::{Error, Result};
+use crate::base::planted::skips;
+use crate::base::spans::{holds, overlaps, unite, without};
+use crate::hold::frame::Masks;
+use crate::memory::written::Span;
 
 impl<W> Entry<W> {
     /// Whether nothing that the execution under way writes is touched by another of its arrays, this one included.

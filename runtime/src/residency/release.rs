@@ -1,8 +1,8 @@
 //! What the program is about to do, and what activations of functions hand over.
 
 use super::{Carrier, Residency};
-use crate::error::Result;
-use crate::planted::skips;
+use crate::base::error::Result;
+use crate::base::planted::skips;
 
 impl<W: Copy> Residency<W> {
     /// The program is about to read objects of `read`, and to write objects of `write`.
@@ -64,7 +64,7 @@ impl<W: Copy> Residency<W> {
         self.depth
     }
 
-    /// The activation that uses it returns; see [`crate::frame::Masks::hand_over`]. What the caller doesn't know, if there is such, has to go
+    /// The activation that uses it returns; see [`crate::hold::frame::Masks::hand_over`]. What the caller doesn't know, if there is such, has to go
     /// ([`Residency::drop_these`]) before the caller goes on ([`Residency::turn_to`]).
     pub fn hand_over(&mut self, known: &[u32]) -> Option<Vec<bool>> {
         let depth = self.depth;

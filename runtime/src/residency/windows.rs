@@ -11,12 +11,12 @@
 //! the matrix is copied in.
 
 use super::{Carrier, Entry, Residency, range};
-use crate::abi::Array;
-use crate::error::Result;
-use crate::planted::skips;
-use crate::rows::Rows;
-use crate::spans::overlaps;
-use crate::written::Span;
+use crate::base::abi::Array;
+use crate::base::error::Result;
+use crate::base::planted::skips;
+use crate::base::rows::Rows;
+use crate::base::spans::overlaps;
+use crate::memory::written::Span;
 
 /// Windows that an entry knows; others are parts of it like any.
 const MAX_WINDOWS: usize = 8;

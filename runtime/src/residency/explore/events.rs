@@ -1,6 +1,6 @@
 //! What may happen: executions, what the program does itself, calls.
 
-use crate::abi::{
+use crate::base::abi::{
     ARRAY_CHANGED, ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_HELD, ARRAY_MASK_SHIFT, ARRAY_ROWS, ARRAY_WINDOW,
     Array,
 };

@@ -81,7 +81,7 @@ fn explore(events: &[Event], depth: usize, most: usize) -> Explored {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planted::{MISTAKE, MISTAKES};
+    use crate::base::planted::{MISTAKE, MISTAKES};
 
     /// Explores and says how far that went.
     fn expect_no_failure(depth: usize, most: usize) {

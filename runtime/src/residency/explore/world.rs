@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::events::{Access, BASE, BYTES, Course, Event, What, X, Z};
-use crate::abi::Array;
-use crate::error::{Error, Result};
+use crate::base::abi::Array;
+use crate::base::error::{Error, Result};
+use crate::base::rows::Rows;
+use crate::device::returned::Shape;
+use crate::memory::written::Span;
 use crate::residency::{Back, Carrier, Dirty, Place, Residency};
-use crate::returned::Shape;
-use crate::rows::Rows;
-use crate::written::Span;
 
 /// What memory holds in which nobody wrote anything. No two values are the same, but where one is a copy of the other.
 const UNDEFINED: u32 = 0;

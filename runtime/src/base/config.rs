@@ -1,0 +1,409 @@
+//! What the environment asks of the run-time library. Read once, at the first use of the library in a process.
+//!
+//! | variable | values | meaning |
+//! |---|---|---|
+//! | `POLLYRS_RT_DEVICE` | `auto` (default), `cuda`, `emulated`, `off` | Where SCoPs run. `auto`: on a CUDA device if there is one that the program has code for. `cuda`, `emulated`: there. `off`: nowhere. Wherever that is impossible, the original loop runs. |
+//! | `POLLYRS_RT_OFFLOAD` | `auto` (default), `always`, `never`, `require` | When. `auto`: if the estimate of [`crate::cost`] favours the device; on the emulated device, which is for tests, the same as `always`. `always`: whenever it is possible. `require`: as `always`, and the first execution that can't run on a device ends the program, with the reason and its place. |
+//! | `POLLYRS_RT_PROFILE` | a file | Appends one JSON line for each execution of a versioned SCoP (see [`crate::process::profile`]). A relative path is taken from the directory of the first use. |
+//! | `POLLYRS_RT_VERBOSE` | `0` (default), `1` | One line of text on stderr for each execution, and a summary at exit. |
+//! | `POLLYRS_RT_CUDA_LIBRARY` | a path | The CUDA driver library to load instead of the system's `libcuda.so.1`. |
+//! | `POLLYRS_RT_CUDA_DEVICE` | a number; by default that of the context that is current where the driver is first needed, or 0 | Which of the CUDA devices that the driver shows. |
+//! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none, and arrays get exactly their size, for compute-sanitizer. |
+//! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
+//! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::gpu::ring`]); 0 leaves them to the driver. |
+//! | `POLLYRS_RT_OVERLAP` | `auto` (default), `off`, or a number | Whether large copies run beside kernels, and launches that can be cut go in slices (see [`crate::execution`]); a number, for tests: in so many, however small, on every device. |
+//! | `POLLYRS_RT_GRAPHS` | `1` (default), `0` | Whether launches of an execution that has many of them go to the driver as graphs (see [`crate::gpu::chain`]). |
+//! | `POLLYRS_RT_CACHE` | a folder, `off`; by default `pollyrs` in `XDG_CACHE_HOME` or `~/.cache` | Where the figures of the machine are kept (see [`crate::cost::machine`]); `off`: nothing is read, written or measured. |
+//! | `POLLYRS_RT_RESIDENT` | `off` (default), `on` | Keeps large arrays on the device between executions, and copies only what the program wrote meanwhile (see [`crate::gpu::resident`]); needs Linux 6.11. Wrong for programs that let other devices write to pinned memory of their own behind the kernel's back (see [`crate::memory::written`]). |
+//! | `POLLYRS_RT_FAULT` | `alloc:3,launch:1,copy:2,module:1,sync:1` | For tests: the k-th operation of each named kind in the process fails, on every device. Copies of both directions count. `end-copy` counts copies to the host only, `graph` the calls that make, change and launch graphs; launches go one by one after one that failed. |
+//! | `POLLYRS_RT_EMU_ORDER` | a number, or `reverse` | Emulated device: runs blocks, and the threads of a block, in an order drawn from this seed; without it in ascending order. |
+//! | `POLLYRS_RT_EMU_THREADS` | a number | Emulated device: how many blocks run at once; by default one on each core. |
+//! | `POLLYRS_RT_EMU_STACK` | KiB, 64 by default, 1024 with checks | Emulated device: the stack of a thread of a kernel that has barriers. |
+//! | `POLLYRS_RT_CHECK` | `0` (default), `1` for all, or a list of `race`, `bounds`, `init`, `copies` | For tests: ends the program with a message at the first mistake of a kernel. Most of it needs kernels compiled for the checked emulated device (see [`crate::emulated::check`]); `copies` also finds, on every device, that a kernel changed a byte of a copied-in array outside of the range that the program said it writes, and fills the program's memory with ones where results stay on the device. Other threads must leave the arrays alone meanwhile. |
+//! | `POLLYRS_RT_CHECK_SEED` | a number, 1 by default | The seed of the orders in which blocks and threads run while `race` is checked, unless `POLLYRS_RT_EMU_ORDER` is set. |
+//!
+//! A value that makes no sense counts as not set, and a name that doesn't exist as nothing; both are told on stderr, in a line each, once a
+//! process (see [`crate::base::settings`]).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::base::error::{Error, Result};
+use crate::base::settings::Reader;
+use crate::emulated::check::Checks;
+
+/// `POLLYRS_RT_DEVICE`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceChoice {
+    #[default]
+    Auto,
+    Cuda,
+    Emulated,
+    Off,
+}
+
+/// `POLLYRS_RT_OFFLOAD`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Offload {
+    #[default]
+    Auto,
+    Always,
+    Never,
+    /// As `Always`, and what can't run on a device ends the program.
+    Require,
+}
+
+/// `POLLYRS_RT_OVERLAP`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlap {
+    #[default]
+    Auto,
+    Off,
+    /// Of launches that can be cut.
+    Slices(u64),
+}
+
+/// `POLLYRS_RT_EMU_ORDER`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    #[default]
+    Forward,
+    Reverse,
+    Seeded(u64),
+}
+
+/// A kind of operation that can be made to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    Module,
+    Alloc,
+    Copy,
+    CopyOut,
+    Launch,
+    Graph,
+    Sync,
+}
+
+impl Operation {
+    const ALL: [(Operation, &str); 7] = [
+        (Operation::Module, "module"),
+        (Operation::Alloc, "alloc"),
+        (Operation::Copy, "copy"),
+        (Operation::CopyOut, "end-copy"),
+        (Operation::Launch, "launch"),
+        (Operation::Graph, "graph"),
+        (Operation::Sync, "sync"),
+    ];
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name =
+            Operation::ALL.iter().find(|(operation, _)| operation == self).map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+/// `POLLYRS_RT_FAULT`: which operations are to fail, and how many there have been.
+#[derive(Debug, Default)]
+pub struct Faults {
+    planned: BTreeMap<Operation, (u64, AtomicU64)>,
+}
+
+impl Faults {
+    /// Counts one operation; the planned one fails.
+    pub fn check(&self, operation: Operation) -> Result<()> {
+        let Some((planned, seen)) = self.planned.get(&operation) else { return Ok(()) };
+        let count = seen.fetch_add(1, Ordering::Relaxed) + 1;
+        if count == *planned { Err(Error::Injected { operation, count }) } else { Ok(()) }
+    }
+
+    fn parse(text: &str) -> Option<Faults> {
+        let mut planned = BTreeMap::new();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let (name, count) = part.split_once(':')?;
+            let (operation, _) = Operation::ALL.into_iter().find(|(_, known)| *known == name)?;
+            planned.insert(operation, (count.parse().ok()?, AtomicU64::new(0)));
+        }
+        Some(Faults { planned })
+    }
+}
+
+/// All settings of a process.
+#[derive(Debug)]
+pub struct Config {
+    pub device: DeviceChoice,
+    pub offload: Offload,
+    pub profile: Option<PathBuf>,
+    pub verbose: bool,
+    pub cuda_library: Option<PathBuf>,
+    /// None: the program's, or the first.
+    pub cuda_device: Option<i32>,
+    /// Bytes; None: a quarter of the device's memory.
+    pub pool_bytes: Option<u64>,
+    pub staging_bytes: u64,
+    /// 0: no copies of our own.
+    pub copy_threads: usize,
+    pub overlap: Overlap,
+    /// Launches may go as graphs.
+    pub graphs: bool,
+    pub resident: bool,
+    /// The folder for what is kept between processes.
+    pub cache: Option<PathBuf>,
+    pub faults: Faults,
+    pub emu_order: Order,
+    pub emu_threads: usize,
+    pub emu_stack: usize,
+    pub check: Checks,
+    /// About values that aren't understood, and names that don't exist: a line each.
+    pub complaints: Vec<String>,
+}
+
+const MIB: u64 = 1 << 20;
+/// Threads that copy, where there are as many cores.
+const COPY_THREADS: usize = 8;
+
+impl Config {
+    /// The settings of this process.
+    pub fn from_environment() -> Config {
+        // A value that is not Unicode can only be a path; the lossy text then names a file that does not exist.
+        let get = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        Config::new(get, std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned()))
+    }
+
+    /// The settings that `get` gives, in an environment of variables with these names.
+    pub fn new(get: impl Fn(&str) -> Option<String>, names: impl IntoIterator<Item = String>) -> Config {
+        let mut reader = Reader::new(get);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let check = reader.read(
+            "POLLYRS_RT_CHECK",
+            Checks::default(),
+            Checks::parse,
+            "0, 1, or a list of race, bounds, init, copies",
+        );
+        let seed = reader.read("POLLYRS_RT_CHECK_SEED", 1, |value| value.parse().ok(), "a number");
+        let order = if check.race { Order::Seeded(seed) } else { Order::Forward };
+        let mut config = Config {
+            device: reader.read(
+                "POLLYRS_RT_DEVICE",
+                DeviceChoice::Auto,
+                |value| match value {
+                    "auto" => Some(DeviceChoice::Auto),
+                    "cuda" => Some(DeviceChoice::Cuda),
+                    "emulated" => Some(DeviceChoice::Emulated),
+                    "off" => Some(DeviceChoice::Off),
+                    _ => None,
+                },
+                "auto, cuda, emulated, off",
+            ),
+            offload: reader.read(
+                "POLLYRS_RT_OFFLOAD",
+                Offload::Auto,
+                |value| match value {
+                    "auto" => Some(Offload::Auto),
+                    "always" => Some(Offload::Always),
+                    "never" => Some(Offload::Never),
+                    "require" => Some(Offload::Require),
+                    _ => None,
+                },
+                "auto, always, never, require",
+            ),
+            profile: reader.path("POLLYRS_RT_PROFILE"),
+            verbose: reader.flag("POLLYRS_RT_VERBOSE", false),
+            // Not made absolute: a bare name is searched as the loader does.
+            cuda_library: reader.text("POLLYRS_RT_CUDA_LIBRARY").map(PathBuf::from),
+            cuda_device: reader.read(
+                "POLLYRS_RT_CUDA_DEVICE",
+                None,
+                |value| value.parse().ok().filter(|&number| number >= 0).map(Some),
+                "0, 1, ...",
+            ),
+            pool_bytes: reader.read(
+                "POLLYRS_RT_POOL",
+                None,
+                |value| value.parse().ok().and_then(|mib: u64| mib.checked_mul(MIB)).map(Some),
+                "0, 1, ... (MiB)",
+            ),
+            staging_bytes: reader.read(
+                "POLLYRS_RT_STAGING",
+                4 * MIB,
+                |value| value.parse().ok().and_then(|mib: u64| mib.checked_mul(MIB)),
+                "0, 1, ... (MiB)",
+            ),
+            copy_threads: reader.read(
+                "POLLYRS_RT_COPY_THREADS",
+                cores.min(COPY_THREADS),
+                |value| value.parse().ok().filter(|&n| n <= 64),
+                "0, 1, ... 64",
+            ),
+            overlap: reader.read(
+                "POLLYRS_RT_OVERLAP",
+                Overlap::Auto,
+                |value| match value {
+                    "auto" => Some(Overlap::Auto),
+                    "off" => Some(Overlap::Off),
+                    number => number.parse().ok().filter(|&n| n > 0).map(Overlap::Slices),
+                },
+                "auto, off, 1, 2, ...",
+            ),
+            graphs: reader.flag("POLLYRS_RT_GRAPHS", true),
+            resident: reader.read(
+                "POLLYRS_RT_RESIDENT",
+                false,
+                |value| match value {
+                    "off" => Some(false),
+                    "on" => Some(true),
+                    _ => None,
+                },
+                "off, on",
+            ),
+            cache: cache_folder(&mut reader),
+            faults: reader.read(
+                "POLLYRS_RT_FAULT",
+                Faults::default(),
+                Faults::parse,
+                "module:k, alloc:k, copy:k, end-copy:k, launch:k, graph:k, sync:k, with commas",
+            ),
+            emu_order: reader.read(
+                "POLLYRS_RT_EMU_ORDER",
+                order,
+                |value| match value {
+                    "reverse" => Some(Order::Reverse),
+                    seed => seed.parse().ok().map(Order::Seeded),
+                },
+                "a number, reverse",
+            ),
+            emu_threads: reader.read(
+                "POLLYRS_RT_EMU_THREADS",
+                cores,
+                |value| value.parse().ok().filter(|&n| n >= 1),
+                "1, 2, ...",
+            ),
+            emu_stack: 1024
+                * reader.read(
+                    "POLLYRS_RT_EMU_STACK",
+                    // Large kernels are not optimized and have large frames. Only pages that are touched cost memory.
+                    1024,
+                    |value| value.parse().ok().filter(|kib| (16..=1 << 20).contains(kib)),
+                    "16, 17, ... (KiB)",
+                ),
+            check,
+            complaints: Vec::new(),
+        };
+        config.complaints = reader.complaints(names);
+        config
+    }
+
+    /// Whether executions are to be timed and reported at all.
+    pub fn reports(&self) -> bool {
+        self.verbose || self.profile.is_some()
+    }
+}
+
+/// `POLLYRS_RT_CACHE`.
+fn cache_folder<F: Fn(&str) -> Option<String>>(reader: &mut Reader<F>) -> Option<PathBuf> {
+    let value = reader.text("POLLYRS_RT_CACHE");
+    let folder = |name: &str| reader.foreign(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    match value {
+        Some(value) if value == "off" => None,
+        Some(value) => std::path::absolute(value).ok(),
+        None => {
+            let home = || folder("HOME").map(|home| home.join(".cache"));
+            folder("XDG_CACHE_HOME").or_else(home).map(|cache| cache.join("pollyrs"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(variables: &[(&str, &str)]) -> Config {
+        let get = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_string())
+        };
+        Config::new(get, variables.iter().map(|(name, _)| name.to_string()))
+    }
+
+    #[test]
+    fn defaults() {
+        let config = config(&[]);
+        assert_eq!((config.device, config.offload), (DeviceChoice::Auto, Offload::Auto));
+        assert_eq!((config.emu_order, config.emu_stack), (Order::Forward, 1 << 20));
+        assert!(
+            config.graphs && !config.reports() && config.complaints.is_empty() && config.pool_bytes.is_none()
+        );
+    }
+
+    #[test]
+    fn values() {
+        let config = config(&[
+            ("POLLYRS_RT_DEVICE", "emulated"),
+            ("POLLYRS_RT_OFFLOAD", "always"),
+            ("POLLYRS_RT_PROFILE", "x.json"),
+            ("POLLYRS_RT_EMU_ORDER", "7"),
+            ("POLLYRS_RT_POOL", "2"),
+            ("POLLYRS_RT_GRAPHS", "0"),
+        ]);
+        assert_eq!((config.device, config.offload), (DeviceChoice::Emulated, Offload::Always));
+        assert!(config.profile.as_ref().is_some_and(|path| path.is_absolute()));
+        assert_eq!((config.emu_order, config.pool_bytes), (Order::Seeded(7), Some(2 * MIB)));
+        assert!(!config.graphs && config.complaints.is_empty());
+    }
+
+    #[test]
+    fn the_cache_has_a_place() {
+        let home = ("HOME", "/home/somebody");
+        // (variables, folder)
+        type Variables<'a> = &'a [(&'a str, &'a str)];
+        let table: [(Variables, Option<&str>); 6] = [
+            (&[], None),
+            (&[home], Some("/home/somebody/.cache/pollyrs")),
+            (&[home, ("XDG_CACHE_HOME", "/cache")], Some("/cache/pollyrs")),
+            (&[home, ("XDG_CACHE_HOME", "relative")], Some("/home/somebody/.cache/pollyrs")),
+            (&[home, ("POLLYRS_RT_CACHE", "/elsewhere")], Some("/elsewhere")),
+            (&[home, ("POLLYRS_RT_CACHE", "off")], None),
+        ];
+        for (variables, folder) in table {
+            assert_eq!(config(variables).cache, folder.map(PathBuf::from), "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn complaints() {
+        for (name, value) in [
+            ("POLLYRS_RT_DEVICE", "gpu"),
+            ("POLLYRS_RT_OFFLOAD", "yes"),
+            ("POLLYRS_RT_VERBOSE", "2"),
+            ("POLLYRS_RT_GRAPHS", "off"),
+            ("POLLYRS_RT_FAULT", "alloc"),
+            ("POLLYRS_RT_FAULT", "disk:1"),
+            ("POLLYRS_RT_EMU_STACK", "1"),
+            ("POLLYRS_RT_CUDA_DEVICE", "-1"),
+            ("POLLYRS_RT_EMU_THREADS", "0"),
+        ] {
+            let complaints = config(&[(name, value)]).complaints;
+            assert_eq!(complaints.len(), 1, "{complaints:?}");
+            assert!(complaints[0].starts_with(&format!("{name}={value} is not one of")), "{complaints:?}");
+        }
+        let complaints = config(&[("POLLYRS_RT_DEVCIE", "cuda"), ("POLLYRS_TILE", "8")]).complaints;
+        assert_eq!(
+            complaints,
+            ["there is no setting POLLYRS_RT_DEVCIE: ignored (meant: POLLYRS_RT_DEVICE?)"]
+        );
+    }
+
+    #[test]
+    fn the_planned_operation_fails() {
+        let config = config(&[("POLLYRS_RT_FAULT", "alloc:2,copy:1")]);
+        let alloc: Vec<bool> = (0..4).map(|_| config.faults.check(Operation::Alloc).is_err()).collect();
+        assert_eq!(alloc, [false, true, false, false]);
+        assert_eq!(
+            config.faults.check(Operation::Copy),
+            Err(Error::Injected { operation: Operation::Copy, count: 1 })
+        );
+        assert_eq!(config.faults.check(Operation::Launch), Ok(()));
+    }
+}

@@ -1,0 +1,13 @@
+//! What everything else stands on: the C ABI, settings, errors, shapes and spans of memory.
+
+pub mod abi;
+pub mod age;
+pub mod caller;
+pub mod config;
+pub mod error;
+pub mod planted;
+pub mod rows;
+pub mod settings;
+pub mod spans;
+pub mod stack;
+pub mod why;

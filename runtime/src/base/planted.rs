@@ -1,0 +1,90 @@
+//! Bugs on purpose, to show that the tests would find them: waits that are left out (`tests/programs/orders.rs`), each by a condition at its
+//! place, and mistakes in the books of what stays on the device (`residency/explore`). (Not those waits that only come before another one, as what
+//! a failed execution has under way is waited for by the end of its queue as well.)
+//!
+//! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`unless`] waits. Unit tests plant mistakes for
+//! their own thread ([`MISTAKE`]).
+
+use crate::base::error::Result;
+
+/// Every bug, and what it leaves out.
+pub const BUGS: [(&str, &str); 22] = [
+    ("join", "the queue's stream does not wait for copies beside it"),
+    ("launch-join", "a launch of all blocks does not wait for its arrays' copies beside earlier ones"),
+    ("slice-origin", "a slice does not wait for the launches before its own"),
+    ("slice-copies", "a slice does not wait for the copies before it"),
+    ("slice-end", "the queue's stream does not wait for slices"),
+    ("follow", "results that come back beside slices do not wait for theirs"),
+    ("hurry-gather", "an execution's end forgets the copies beside its kernels"),
+    ("drain", "a queue that ends does not wait for what is beside its stream"),
+    ("drop", "a queue that ends does not wait for its stream"),
+    ("collected", "launches that wait for others go to the stream behind what follows them"),
+    ("wait-stream", "waiting does not wait for the queue's stream"),
+    ("wait-copies", "waiting does not wait for copies beside it"),
+    ("ring-turn", "a buffer is filled again while the device reads it"),
+    ("ring-former", "a buffer is filled while the device reads an earlier copy from it"),
+    ("ring-arrival", "a buffer is read before its contents arrived"),
+    ("copies-read", "the program goes on before copies to the device have read its memory"),
+    ("landed", "results are stored that have not landed"),
+    ("landed-rows", "rows are stored that have not landed"),
+    (
+        "direct-kernels",
+        "results overwrite the program's memory before it is known that the kernels succeeded",
+    ),
+    ("direct", "the program goes on before its results are there"),
+    ("fault-gather", "faults are looked for beside the last kernels"),
+    ("fault-cell", "faults are looked for before the kernels are over"),
+];
+
+/// Mistakes in the books of what stays on the device ([`crate::residency`]), which the exploration of all its states has to find.
+pub const MISTAKES: [(&str, &str); 14] = [
+    ("shared", "arrays of one execution share memory although one reads what the other writes"),
+    ("copied-over", "results of windows do not come back before all of their range is copied in"),
+    ("late-snapshot", "what is valid stays valid when a snapshot begins"),
+    ("old-snapshot", "a snapshot stays when the results came back that it was for"),
+    ("ended-snapshot", "results come back while the execution under way needs their snapshot"),
+    ("whole-results", "what was written as a whole is not valid"),
+    ("forgotten", "a result is forgotten"),
+    ("overwritten", "what was overwritten past an entry stays valid there"),
+    ("cut-results", "results stay where what is valid is cut"),
+    ("failed", "what a failed execution left stays"),
+    ("kept-written", "what the program writes stays on the device"),
+    ("discarded", "what lies in a freed object and perhaps in another is forgotten"),
+    ("handed-over", "what the caller does not know stays"),
+    ("moved-valid", "what is valid moves to a larger entry but in part"),
+];
+
+#[cfg(test)]
+thread_local! {
+    /// The mistake that this thread makes.
+    pub static MISTAKE: std::cell::Cell<&'static str> = const { std::cell::Cell::new("") };
+}
+
+/// Whether this mistake is planted.
+#[cfg(any(test, feature = "planted"))]
+pub fn skips(mistake: &str) -> bool {
+    debug_assert!(MISTAKES.iter().any(|(name, _)| *name == mistake), "{mistake}");
+    #[cfg(test)]
+    return MISTAKE.with(|planted| planted.get() == mistake);
+    #[cfg(not(test))]
+    return std::env::var("POLLYRS_PLANT").is_ok_and(|name| name == mistake);
+}
+
+/// Whether this mistake is planted.
+#[cfg(not(any(test, feature = "planted")))]
+pub fn skips(_mistake: &str) -> bool {
+    false
+}
+
+/// Does `wait`, unless this bug is planted.
+#[cfg(feature = "planted")]
+pub fn unless(bug: &str, wait: impl FnOnce() -> Result<()>) -> Result<()> {
+    assert!(BUGS.iter().any(|(name, _)| *name == bug), "{bug}");
+    if std::env::var("POLLYRS_PLANT").is_ok_and(|name| name == bug) { Ok(()) } else { wait() }
+}
+
+/// Does `wait`, unless this bug is planted.
+#[cfg(not(feature = "planted"))]
+pub fn unless(_bug: &str, wait: impl FnOnce() -> Result<()>) -> Result<()> {
+    wait()
+}

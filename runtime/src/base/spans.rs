@@ -1,0 +1,71 @@
+//! Ranges of addresses, each from its first byte to the one behind its last.
+
+use crate::memory::written::Span;
+
+pub fn overlaps(a: Span, b: Span) -> bool {
+    a.0 < b.1 && b.0 < a.1
+}
+
+pub fn holds(outer: Span, inner: Span) -> bool {
+    outer.0 <= inner.0 && inner.1 <= outer.1
+}
+
+/// The parts of `whole` outside of `parts`, which are ascending and disjoint.
+pub fn without(whole: Span, parts: &[Span]) -> Vec<Span> {
+    let mut rest = Vec::new();
+    let mut at = whole.0;
+    for &(start, end) in parts {
+        if start.min(whole.1) > at {
+            rest.push((at, start.min(whole.1)));
+        }
+        at = at.max(end);
+    }
+    if at < whole.1 {
+        rest.push((at, whole.1));
+    }
+    rest
+}
+
+/// Adds a part to ascending, disjoint ones.
+pub fn unite(parts: &mut Vec<Span>, mut part: Span) {
+    parts.retain(|&(start, end)| {
+        let apart = end < part.0 || part.1 < start;
+        if !apart {
+            part = (part.0.min(start), part.1.max(end));
+        }
+        apart
+    });
+    let at = parts.partition_point(|&(start, _)| start < part.0);
+    parts.insert(at, part);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_unite() {
+        let mut parts = Vec::new();
+        for part in [(10, 20), (40, 50), (0, 5), (20, 30), (29, 41), (60, 60)] {
+            unite(&mut parts, part);
+        }
+        assert_eq!(parts, [(0, 5), (10, 50), (60, 60)]);
+        unite(&mut parts, (5, 10));
+        assert_eq!(parts, [(0, 50), (60, 60)]);
+        assert_eq!(without((45, 70), &parts), [(50, 60), (60, 70)]);
+    }
+
+    #[test]
+    fn parts_and_their_rest() {
+        let table: [(&[Span], &[Span]); 5] = [
+            (&[], &[(10, 20)]),
+            (&[(10, 20)], &[]),
+            (&[(0, 12), (18, 40)], &[(12, 18)]),
+            (&[(12, 13), (13, 15)], &[(10, 12), (15, 20)]),
+            (&[(25, 30)], &[(10, 20)]),
+        ];
+        for (parts, rest) in table {
+            assert_eq!(without((10, 20), parts), rest, "{parts:?}");
+        }
+    }
+}

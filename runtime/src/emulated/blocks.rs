@@ -1,0 +1,522 @@
+//! Blocks and threads of the emulated device.
+//!
+//! Problem: a kernel is a function for one thread; blocks may run in any order and at once, and the threads of a block meet
+//! at barriers. Approach: blocks are dealt out to workers in chunks. The threads of a block run one after the other on the
+//! worker's own stack if the kernel has no barrier; otherwise each is a coroutine, and a barrier switches back to the worker.
+//! A block then advances in rounds: in each, every thread runs from one barrier to the next. Threads of a warp that pass values to each other
+//! ([`shuffle`]) wait for the others of the warp alone, within a round.
+//!
+//! Invariants:
+//!
+//! * after a round either all threads of the block wait at the barrier or all are done; anything else is undefined on a GPU
+//!   and ends the program here;
+//! * a coroutine is never dropped before it is done: its frames are compiled kernels, which can't be unwound;
+//! * nothing is allocated for a thread of the grid: stacks, coroutine slots and shared memory belong to a worker and serve
+//!   one block after the other, stacks even one launch after the other.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use crate::base::abi::{EmuKernel, EmuThread, Kernel, Scop};
+use crate::base::caller::fatal;
+use crate::base::config::{Config, Order};
+use crate::base::error::{Error, Result};
+use crate::emulated::POISON;
+use crate::emulated::check::{Checker, Thread};
+
+/// Below this many threads in the grid a launch runs on the calling thread: starting a worker takes some 20 µs, in which a
+/// core runs a few thousand threads.
+const INLINE_THREADS: u64 = 4096;
+/// Coroutine stacks at once: each is two mappings, of which Linux gives a process 65,530.
+const MAX_STACKS: usize = 16384;
+/// Shared memory is aligned to this (the header says so).
+const SHARED_ALIGNMENT: usize = 128;
+
+/// One launch.
+pub struct Grid<'a> {
+    pub scop: &'static Scop,
+    pub kernel: &'static Kernel,
+    pub blocks: u64,
+    /// Number of the launch in its execution.
+    pub launch: u64,
+    pub config: &'a Config,
+}
+
+/// Runs all blocks of a launch. A checked one runs on the calling thread alone.
+///
+/// # Safety
+/// `arguments` are what the kernel expects, and stay so until the return.
+pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64], checker: Option<&mut Checker>) -> Result<()> {
+    let kernel = grid.kernel;
+    let Some(function) = kernel.emulated else {
+        return Err(Error::NotEmulated(kernel.name().into_owned()));
+    };
+    let threads = kernel.block_threads();
+    let cooperative = kernel.has_barrier() && threads > 1;
+    let mut workers = if checker.is_some() || grid.blocks.saturating_mul(threads) <= INLINE_THREADS {
+        1
+    } else {
+        grid.config.emu_threads
+    };
+    workers = workers.min(usize::try_from(grid.blocks).unwrap_or(usize::MAX));
+    let mut stacks = Vec::new();
+    if cooperative {
+        let each = threads as usize;
+        workers = workers.min(MAX_STACKS / each).max(1);
+        stacks = take_stacks(workers * each, grid.config.emu_stack);
+        workers = workers.min(stacks.len() / each);
+        if workers == 0 {
+            return_stacks(stacks);
+            return Err(Error::OutOfMemory { bytes: threads * grid.config.emu_stack as u64 });
+        }
+    }
+    let launch = Launch {
+        grid,
+        function,
+        cooperative,
+        arguments: Arguments(
+            arguments.iter().map(|slot| std::ptr::from_ref(slot).cast_mut().cast()).collect(),
+        ),
+        order: Permutation::new(grid.blocks, grid.config.emu_order, grid.launch),
+        next: AtomicU64::new(0),
+        // Eight chunks a worker even out blocks of different length.
+        chunk: (grid.blocks / (8 * workers as u64)).max(1),
+    };
+    let own = Share::new(kernel, &mut stacks, cooperative)?;
+    let others: Vec<Share> =
+        (1..workers).map_while(|_| Share::new(kernel, &mut stacks, cooperative).ok()).collect();
+    return_stacks(stacks);
+    let checker = checker.map_or(std::ptr::null_mut(), |checker| {
+        checker.begin_launch(kernel);
+        std::ptr::from_mut(checker)
+    });
+    std::thread::scope(|scope| {
+        for share in others {
+            let launch = &launch;
+            // Where a worker can't be started the others do its part, and its share is freed.
+            let start = move || Worker::new(launch, share, std::ptr::null_mut()).run();
+            let _ = std::thread::Builder::new().spawn_scoped(scope, start);
+        }
+        Worker::new(&launch, own, checker).run();
+    });
+    Ok(())
+}
+
+/// What a worker needs to begin.
+struct Share {
+    shared: SharedMemory,
+    /// One for each thread of a block if the threads are coroutines.
+    stacks: Vec<DefaultStack>,
+}
+
+impl Share {
+    fn new(kernel: &Kernel, stacks: &mut Vec<DefaultStack>, cooperative: bool) -> Result<Share> {
+        let shared = SharedMemory::new(kernel.shared_bytes)?;
+        let threads = if cooperative { kernel.block_threads() as usize } else { 0 };
+        Ok(Share { shared, stacks: stacks.split_off(stacks.len() - threads) })
+    }
+}
+
+/// Pointers to the argument slots, as the kernel takes them.
+struct Arguments(Vec<*mut c_void>);
+
+// SAFETY: kernels read through the pointers only, and what they point to outlives the launch.
+unsafe impl Sync for Arguments {}
+
+struct Launch<'a> {
+    grid: &'a Grid<'a>,
+    function: EmuKernel,
+    /// The threads of a block are coroutines.
+    cooperative: bool,
+    arguments: Arguments,
+    order: Permutation,
+    next: AtomicU64,
+    chunk: u64,
+}
+
+/// Threads of a warp.
+const WARP: u64 = 32;
+
+/// Whom a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    Block,
+    Warp,
+}
+
+/// How a barrier of this thread is done; `EmuThread::scheduler` points here.
+enum Scheduler {
+    /// The thread is alone in its block.
+    Alone,
+    /// Switches to the worker.
+    Switch(*const Yielder<(), Wait>),
+}
+
+/// The barrier of `thread`'s block.
+///
+/// # Safety
+/// `thread` is what the running kernel was called with.
+pub unsafe fn barrier(thread: *const EmuThread) {
+    // SAFETY: the caller's promise; a scheduler that is not NULL lives as long as its thread runs.
+    match unsafe { (*thread).scheduler.cast::<Scheduler>().as_ref() } {
+        Some(Scheduler::Alone) => {}
+        // SAFETY: the yielder is that of the running coroutine.
+        Some(Scheduler::Switch(yielder)) => unsafe { (**yielder).suspend(Wait::Block) },
+        None => fatal("a kernel that is not marked to have barriers reached one"),
+    }
+}
+
+/// The value that the thread `away` lanes away shows, or the thread's own where there is no such lane. All threads of the warp call it together.
+///
+/// # Safety
+/// `thread` is what the running kernel was called with.
+pub unsafe fn shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
+    let me = thread.cast::<Thread>().cast_mut();
+    // SAFETY: the caller's promise; the threads of a block lie side by side, by their linear number, and a thread alone writes what is its own.
+    unsafe {
+        let Some(Scheduler::Switch(yielder)) = (*thread).scheduler.cast::<Scheduler>().as_ref() else {
+            return value;
+        };
+        let turn = (*me).shuffles as usize % 2;
+        (*me).shown[turn] = value;
+        (*me).shuffles = (*me).shuffles.wrapping_add(1);
+        (**yielder).suspend(Wait::Warp);
+        let lane = i64::from((*me).linear) % WARP as i64 + i64::from(away);
+        if !(0..WARP as i64).contains(&lane) {
+            return value;
+        }
+        (*me.offset(away as isize)).shown[turn]
+    }
+}
+
+struct Worker<'a> {
+    launch: &'a Launch<'a>,
+    shared: SharedMemory,
+    stacks: Vec<DefaultStack>,
+    running: Vec<Coroutine<(), Wait, ()>>,
+    threads: Vec<Thread>,
+    /// NULL, or the launch's, which outlives it and is only used on this thread.
+    checker: *mut Checker,
+}
+
+impl<'a> Worker<'a> {
+    fn new(launch: &'a Launch<'a>, share: Share, checker: *mut Checker) -> Worker<'a> {
+        let Share { shared, stacks } = share;
+        let slots = stacks.len();
+        Worker {
+            launch,
+            shared,
+            stacks,
+            running: Vec::with_capacity(slots),
+            threads: Vec::with_capacity(slots),
+            checker,
+        }
+    }
+
+    fn thread(&self, block: u64, linear: u64, thread: [u32; 3], scheduler: *mut c_void) -> Thread {
+        let shared = self.shared.start.cast();
+        Thread {
+            abi: EmuThread { block, thread, reserved: 0, shared, scheduler },
+            linear: linear as u32,
+            checker: self.checker,
+            barrier: std::ptr::null(),
+            shown: [0; 2],
+            shuffles: 0,
+        }
+    }
+
+    fn run(mut self) {
+        let Launch { grid, next, chunk, .. } = self.launch;
+        loop {
+            let first = next.fetch_add(*chunk, Ordering::Relaxed);
+            if first >= grid.blocks {
+                break;
+            }
+            for position in first..first.saturating_add(*chunk).min(grid.blocks) {
+                let block = self.launch.order.at(position);
+                self.shared.poison();
+                // SAFETY: no kernel runs now; see the field.
+                if let Some(checker) = unsafe { self.checker.as_mut() } {
+                    checker.begin_block(block, self.shared.start as u64);
+                }
+                if self.launch.cooperative { self.run_rounds(block) } else { self.run_threads(block) }
+            }
+        }
+        return_stacks(self.stacks);
+    }
+
+    fn thread_order(&self, block: u64, round: u64) -> Permutation {
+        let salt = self.launch.grid.launch ^ mix(block.wrapping_mul(31).wrapping_add(round));
+        Permutation::new(self.launch.grid.kernel.block_threads(), self.launch.grid.config.emu_order, salt)
+    }
+
+    /// A block without barriers, or of one thread.
+    fn run_threads(&mut self, block: u64) {
+        let Launch { grid, function, arguments, .. } = self.launch;
+        let [x, y, z] = grid.kernel.block;
+        let mut alone = Scheduler::Alone;
+        let declared = grid.kernel.has_barrier();
+        let scheduler = if declared { (&raw mut alone).cast() } else { std::ptr::null_mut() };
+        let mut thread = self.thread(block, 0, [0; 3], scheduler);
+        let arguments = arguments.0.as_ptr();
+        if grid.config.emu_order == Order::Forward {
+            for thread_z in 0..z {
+                for thread_y in 0..y {
+                    for thread_x in 0..x {
+                        thread.abi.thread = [thread_x, thread_y, thread_z];
+                        // SAFETY: a kernel of the descriptor with its arguments.
+                        unsafe { function((&raw const thread).cast(), arguments) };
+                        thread.linear += 1;
+                    }
+                }
+            }
+            return;
+        }
+        let order = self.thread_order(block, 0);
+        for position in 0..grid.kernel.block_threads() {
+            let linear = order.at(position);
+            (thread.abi.thread, thread.linear) = (thread_index(linear, [x, y, z]), linear as u32);
+            // SAFETY: as above.
+            unsafe { function((&raw const thread).cast(), arguments) };
+        }
+    }
+
+    /// A block whose threads meet at barriers.
+    fn run_rounds(&mut self, block: u64) {
+        let Launch { grid, function, arguments, .. } = self.launch;
+        let kernel = grid.kernel;
+        self.threads.clear();
+        for linear in 0..kernel.block_threads() {
+            let index = thread_index(linear, kernel.block);
+            let thread = self.thread(block, linear, index, std::ptr::null_mut());
+            self.threads.push(thread);
+        }
+        let threads = self.threads.as_mut_ptr();
+        for (index, stack) in self.stacks.drain(..).enumerate() {
+            // SAFETY: as many stacks as threads; the vector doesn't move while the coroutines run.
+            let thread = unsafe { threads.add(index) };
+            let (function, arguments) = (*function, arguments.0.as_ptr());
+            self.running.push(Coroutine::with_stack(stack, move |yielder, ()| {
+                let mut scheduler = Scheduler::Switch(yielder);
+                // SAFETY: this coroutine alone uses its thread; the kernel gets its arguments.
+                unsafe {
+                    (*thread).abi.scheduler = (&raw mut scheduler).cast();
+                    function(thread.cast_const().cast(), arguments);
+                }
+            }));
+        }
+        let total = self.running.len();
+        for round in 0u64.. {
+            let order = self.thread_order(block, round);
+            // Ending the program also keeps the unfinished coroutines from being dropped.
+            let divergent = |what: String| {
+                let (name, scop) = (kernel.name(), grid.scop.name());
+                fatal(&format!("barrier {round} in kernel {name} of {scop}, block {block}: {what}"))
+            };
+            let mut states = vec![None; total];
+            for at in (0..total as u64).map(|position| order.at(position)) {
+                states[at as usize] = self.resume(at as usize);
+            }
+            // Shuffles, until all threads are at the block's barrier.
+            for first in (0..total).step_by(WARP as usize) {
+                let warp = first..(first + WARP as usize).min(total);
+                while states[warp.clone()].contains(&Some(Wait::Warp)) {
+                    if let Some(other) = warp.clone().find(|t| states[*t] != Some(Wait::Warp)) {
+                        let other = thread_index(other as u64, kernel.block);
+                        divergent(format!(
+                            "a shuffle is not reached by thread {other:?}, but by others of its warp"
+                        ));
+                    }
+                    for t in warp.clone() {
+                        states[t] = self.resume(t);
+                    }
+                }
+            }
+            let waiting = states.iter().flatten().count();
+            let ended = states.iter().position(Option::is_none);
+            let waits = states.iter().position(Option::is_some);
+            if waiting == 0 {
+                break;
+            }
+            if let (Some(ended), Some(waits)) = (ended, waits) {
+                let [ended, waits] = [ended, waits].map(|t| thread_index(t as u64, kernel.block));
+                divergent(format!(
+                    "reached by {waiting} of {total} threads, for instance by {waits:?}, not by {ended:?}"
+                ));
+            }
+            // SAFETY: all threads wait; none touches its descriptor.
+            let barrier_of = |t: usize| unsafe { (*threads.add(t)).barrier };
+            if let Some(other) = (1..total).find(|t| barrier_of(*t) != barrier_of(0)) {
+                let other = thread_index(other as u64, kernel.block);
+                divergent(format!(
+                    "thread {other:?} waits at another barrier of the code than thread [0, 0, 0]"
+                ));
+            }
+            // SAFETY: as above.
+            if let Some(checker) = unsafe { self.checker.as_mut() } {
+                checker.round();
+            }
+        }
+        self.stacks.extend(self.running.drain(..).map(Coroutine::into_stack));
+    }
+}
+
+impl Worker<'_> {
+    /// Lets a thread run on; whom it waits for then, if it has not ended.
+    fn resume(&mut self, thread: usize) -> Option<Wait> {
+        match self.running[thread].resume(()) {
+            CoroutineResult::Yield(wait) => Some(wait),
+            CoroutineResult::Return(()) => None,
+        }
+    }
+}
+
+/// The x, y, z of a linear thread index; x varies fastest.
+pub fn thread_index(linear: u64, block: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = block.map(u64::from);
+    [(linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32]
+}
+
+/// The shared memory of the block that a worker runs.
+struct SharedMemory {
+    start: *mut u8,
+    layout: Layout,
+    bytes: usize,
+}
+
+// SAFETY: memory that it alone owns.
+unsafe impl Send for SharedMemory {}
+
+impl SharedMemory {
+    fn new(bytes: u32) -> Result<SharedMemory> {
+        let out_of_memory = || Error::OutOfMemory { bytes: bytes.into() };
+        let size = (bytes.max(1) as usize).next_multiple_of(SHARED_ALIGNMENT);
+        let layout = Layout::from_size_align(size, SHARED_ALIGNMENT).map_err(|_| out_of_memory())?;
+        // SAFETY: the size is not zero.
+        let start = unsafe { alloc(layout) };
+        if start.is_null() {
+            return Err(out_of_memory());
+        }
+        Ok(SharedMemory { start, layout, bytes: bytes as usize })
+    }
+
+    /// What one block left there means nothing to the next.
+    fn poison(&mut self) {
+        // SAFETY: `bytes` is at most the allocated size.
+        unsafe { self.start.write_bytes(POISON, self.bytes) };
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout, and dropped once.
+        unsafe { dealloc(self.start, self.layout) };
+    }
+}
+
+/// Stacks between launches; all have the configured size.
+static STACKS: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
+
+/// `n` stacks, or as many as there is memory for.
+fn take_stacks(n: usize, bytes: usize) -> Vec<DefaultStack> {
+    let mut pool = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let keep = pool.len().saturating_sub(n);
+    let mut stacks = pool.split_off(keep);
+    drop(pool);
+    while stacks.len() < n {
+        match DefaultStack::new(bytes) {
+            Ok(stack) => stacks.push(stack),
+            Err(_) => break,
+        }
+    }
+    stacks
+}
+
+fn return_stacks(mut stacks: Vec<DefaultStack>) {
+    let mut pool = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
+    stacks.truncate(MAX_STACKS.saturating_sub(pool.len()));
+    pool.append(&mut stacks);
+}
+
+/// An order of `0 .. n`: position `p` holds `(p * step + offset) mod n` with `step` coprime to `n`, or `n - 1 - p`.
+struct Permutation {
+    n: u64,
+    step: u64,
+    offset: u64,
+}
+
+impl Permutation {
+    fn new(n: u64, order: Order, salt: u64) -> Permutation {
+        let n = n.max(1);
+        match order {
+            Order::Forward => Permutation { n, step: 1, offset: 0 },
+            Order::Reverse => Permutation { n, step: n - 1, offset: n - 1 },
+            Order::Seeded(seed) => {
+                let random = mix(seed ^ mix(salt));
+                let coprime = |&step: &u64| gcd(step, n) == 1;
+                // Some number in a few dozen consecutive ones is coprime; 1 always is.
+                let step = (1 + random % n..=n).find(coprime).unwrap_or(1);
+                Permutation { n, step, offset: mix(random) % n }
+            }
+        }
+    }
+
+    fn at(&self, position: u64) -> u64 {
+        if self.step == 1 && self.offset == 0 {
+            return position;
+        }
+        ((u128::from(position) * u128::from(self.step) + u128::from(self.offset)) % u128::from(self.n)) as u64
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_permutations() {
+        for n in [1u64, 2, 3, 5, 64, 97, 256, 1000] {
+            for order in [Order::Forward, Order::Reverse, Order::Seeded(0), Order::Seeded(12345)] {
+                for salt in 0..5 {
+                    let permutation = Permutation::new(n, order, salt);
+                    let mut seen: Vec<u64> = (0..n).map(|position| permutation.at(position)).collect();
+                    if order == Order::Reverse {
+                        assert!(seen.is_sorted_by(|a, b| a > b));
+                    }
+                    if matches!(order, Order::Seeded(_)) && n > 60 {
+                        assert!(!seen.is_sorted(), "n {n} {order:?} {salt}");
+                    }
+                    seen.sort_unstable();
+                    assert_eq!(seen, (0..n).collect::<Vec<_>>(), "n {n} {order:?} {salt}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn x_varies_fastest() {
+        let indices: Vec<_> = (0..12).map(|linear| thread_index(linear, [3, 2, 2])).collect();
+        assert_eq!(indices[..4], [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]]);
+        assert_eq!(indices[11], [2, 1, 1]);
+    }
+}

@@ -1,0 +1,185 @@
+//! Whether an execution is to be on the device at all: settings, descriptor, estimate.
+//!
+//! Problem: a loop that is never worth the device asks each time, perhaps a million times. So a refusal allocates nothing, starts nothing, and
+//! reads a clock only where all else speaks for starting the driver ([`crate::base::error`] is cheap, too). Invariant: what is chosen here has consistent tables, so that nothing later reads
+//! beyond them.
+
+use std::io::Write;
+use std::sync::Once;
+
+use crate::base::abi::{ABI_VERSION, Array, MAX_BLOCK_DEPTH, MAX_BLOCK_THREADS, Scop};
+use crate::base::age;
+use crate::base::caller::errno_address;
+use crate::base::config::{Config, DeviceChoice, Offload};
+use crate::base::error::{Error, Result};
+use crate::cost::{self, Advice, Course, Estimate, Moves, Size, Wait};
+use crate::gpu::cuda::Device;
+use crate::hold::Hold;
+use crate::process::registry::{self, State};
+
+/// Whether offloading is wanted at all, and what the program passes can be read.
+pub fn check(config: &Config, scop: &Scop, arrays: &[Array]) -> Result<()> {
+    if !scop.understood() {
+        refuse(scop.abi_version);
+        return Err(Error::Version { found: scop.abi_version, own: ABI_VERSION });
+    }
+    if config.device == DeviceChoice::Off {
+        return Err(Error::DeviceOff);
+    }
+    if config.offload == Offload::Never {
+        return Err(Error::Never);
+    }
+    if arrays.len() != scop.n_arrays as usize {
+        let text = format!("{} arrays were declared, {} passed", scop.n_arrays, arrays.len());
+        return Err(Error::Descriptor(text));
+    }
+    Ok(())
+}
+
+/// Says once that a program and the library do not belong together: nobody would look for the reason of a program that is as slow as ever.
+#[cold]
+fn refuse(found: u32) {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| {
+        let error = Error::Version { found, own: ABI_VERSION };
+        let _ = writeln!(std::io::stderr(), "pollyrs: {error}; its original loops run");
+    });
+}
+
+/// Whether devices take blocks of so many threads along x, y and z.
+fn is_launched(block: [u32; 3]) -> bool {
+    let threads = block.iter().map(|&n| u64::from(n)).product();
+    (1..=MAX_BLOCK_THREADS).contains(&threads) && block[2] <= MAX_BLOCK_DEPTH
+}
+
+/// What else can be said without a device.
+pub fn check_tables(scop: &Scop, arrays: &[Array]) -> Result<()> {
+    for (index, array) in arrays.iter().enumerate() {
+        array
+            .check()
+            .map_err(|problem| Error::Descriptor(format!("array {} {problem}", scop.array_name(index))))?;
+        // What the library calls may set it, and so may what the program itself calls.
+        if (array.start as u64..array.start as u64 + array.bytes).contains(&errno_address()) {
+            return Err(Error::Errno);
+        }
+    }
+    for kernel in scop.kernels() {
+        let text = if !is_launched(kernel.block) {
+            let [x, y, z] = kernel.block;
+            format!("kernel {} has blocks of {x} x {y} x {z} threads", kernel.name())
+        } else if let Some(index) = kernel.array_index().iter().find(|&&index| index >= scop.n_arrays) {
+            format!("kernel {} uses array {index} of {}", kernel.name(), scop.n_arrays)
+        } else {
+            continue;
+        };
+        return Err(Error::Descriptor(text));
+    }
+    Ok(())
+}
+
+/// Whether the device is to be used: None if the settings say so, or what favoured it.
+pub fn choose(
+    config: &Config,
+    scop: &Scop,
+    state: &'static State,
+    work: f64,
+    arrays: &[Array],
+    hold: Option<&mut Hold>,
+) -> Result<Option<Estimate>> {
+    if config.device == DeviceChoice::Emulated || matches!(config.offload, Offload::Always | Offload::Require)
+    {
+        return Ok(None);
+    }
+    let (kernels, rates) = (scop.kernels().len(), registry::rates());
+    if !hold.as_ref().is_some_and(|hold| hold.holds())
+        && let Some(seconds) = state.learned.tiny(work, rates)
+    {
+        let (device_ms, host_ms) = (cost::OVERHEAD * 1e3, seconds * 1e3);
+        return Err(Error::NotWorthIt { device_ms, host_ms, size: Size { work, moved: 0.0 } });
+    }
+    let mut advice = Advice::Estimate;
+    let estimate = match &hold {
+        None => {
+            let mut estimate = state.learned.estimate(work, arrays.iter().map(Moves::of), kernels, rates);
+            advice = state.learned.advise(&mut estimate);
+            estimate
+        }
+        Some(hold) => {
+            let moves = arrays.iter().map(|array| hold.moves(array));
+            let mut estimate = state.learned.estimate(work, moves, kernels, rates);
+            estimate.leave = hold.seconds_to_leave(rates);
+            estimate
+        }
+    };
+    let Some(hold) = hold else {
+        let (device_ms, host_ms, size) = estimate.reported();
+        return match advice {
+            Advice::TryHost => Err(Error::Doubtful { device_ms, host_ms, size }),
+            Advice::TryDevice if Device::has(&state.module) => Ok(Some(estimate)),
+            _ => choose_alone(scop, state, arrays, estimate, None).map(Some),
+        };
+    };
+    let (device_ms, host_ms, size) = estimate.reported();
+    let chosen = match hold.course(state, &estimate, arrays, rates) {
+        Course::Host => Err(Error::Together { device_ms, host_ms, size }),
+        Course::Device if registry::cuda_started() && Device::has(&state.module) => Ok(estimate),
+        _ => choose_alone(scop, state, arrays, estimate, Some(hold)),
+    };
+    hold.went(chosen.is_ok());
+    chosen.map(Some)
+}
+
+/// What is best as far as this execution can tell.
+fn choose_alone(
+    scop: &Scop,
+    state: &State,
+    arrays: &[Array],
+    estimate: Estimate,
+    hold: Option<&mut Hold>,
+) -> Result<Estimate> {
+    let rates = registry::rates();
+    let (device_ms, host_ms, size) = estimate.reported();
+    let mut gain = estimate.gain();
+    if gain <= 0.0 {
+        let resident = estimate.gain_without_transfers();
+        if !hold.is_some_and(|hold| hold.worth_moving(resident, arrays, rates)) {
+            return Err(Error::NotWorthIt { device_ms, host_ms, size });
+        }
+        gain = resident;
+    } else if state.learned.is_doubtful(&estimate, hold.is_some()) {
+        return Err(Error::Doubtful { device_ms, host_ms, size });
+    }
+    // Both count the gain.
+    let (known, price) = (Device::knows(&state.module), cost::price(scop));
+    let loading = known || state.learned.worth_loading(&estimate, gain, price);
+    if !registry::cuda_started() {
+        let price = rates.startup + if known { 0.0 } else { price };
+        let price_ms = price * 1e3;
+        state.learned.worth_starting(&estimate, gain, price, age::seconds).map_err(|wait| match wait {
+            Wait::Gains(gains) => Error::NotYetStarted { gains_ms: gains * 1e3, price_ms, host_ms, size },
+            Wait::Age(age) => Error::TooYoung { age_ms: age * 1e3, price_ms, host_ms, size },
+        })?;
+    }
+    if loading { Ok(estimate) } else { Err(Error::NotYetLoaded { gain_ms: gain * 1e3, host_ms, size }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_launched;
+
+    #[test]
+    fn blocks_that_devices_take() {
+        for (block, taken) in [
+            ([1, 1, 1], true),
+            ([1024, 1, 1], true),
+            ([1, 1024, 1], true),
+            ([4, 4, 64], true),
+            ([2, 2, 128], false),
+            ([32, 33, 1], false),
+            ([0, 1, 1], false),
+            ([u32::MAX, u32::MAX, 1], false),
+        ] {
+            assert_eq!(is_launched(block), taken, "{block:?}");
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! The work of one execution on a CUDA device.
+//!
+//! Invariants:
+//!
+//! * the context is current for the length of a call only: the program may use CUDA itself in between;
+//! * nothing is allocated for a launch, and nothing waits: arguments are passed by pointers to slots that are reused;
+//! * what is collected ([`crate::gpu::chain`]) goes to the stream before anything else does: all that puts something there, or waits, asks
+//!   [`CudaQueue::stream_ready`] for the context;
+//! * memory, landing and stream go back to the device only after a wait; if the wait fails they are never used again.
+
+use std::ffi::c_uint;
+use std::ops::Range;
+
+use crate::base::abi::{Array, Scop};
+use crate::base::config::Config;
+use crate::base::error::{Error, Result};
+use crate::base::planted::unless;
+use crate::base::rows::{Plane, Rows};
+use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS, buffer};
+use crate::driver::{self, Handle, KernelNode, PlaneCopy, PlaneEnd};
+use crate::gpu::chain::{Chains, Collected, Launch, Progress, together};
+use crate::gpu::cuda::{Current, Device, Function, Landing, Module};
+use crate::gpu::lanes::Lanes;
+use crate::gpu::pool::Block;
+use crate::gpu::resident::Kept;
+use crate::gpu::ring::{self, Neighbours};
+use crate::process::registry::State;
+
+mod ending;
+
+/// Smaller blocks serve any smaller request.
+const MIN_BLOCK: u64 = 4096;
+
+/// One execution on a CUDA device.
+pub struct CudaQueue {
+    device: &'static Device,
+    module: &'static Module,
+    scop: &'static Scop,
+    stream: Handle,
+    blocks: Vec<Block>,
+    /// Given back while work might still use it: free for later work of this stream.
+    spare: Vec<Block>,
+    config: &'static Config,
+    /// Around all launches, if times are wanted.
+    events: Option<(Handle, Handle)>,
+    launched: bool,
+    /// The second event is in the stream.
+    ended: bool,
+    /// Known after the first wait that follows the launches.
+    kernel_ms: Option<f64>,
+    landing: Option<Landing>,
+    /// In place of a landing where the driver had no pinned memory.
+    pageable: Vec<u8>,
+    /// Work may be under way.
+    pending: bool,
+    /// This queue has the table of residents; None: not asked yet.
+    has_residents: Option<bool>,
+    /// Of this execution.
+    progress: Progress,
+    /// Launches that are on no stream yet.
+    collected: Collected,
+    /// None until there was something for them.
+    chains: Option<Chains>,
+    /// For copies beside kernels; None until there were some.
+    lanes: Option<Lanes>,
+    neighbours: Neighbours,
+    /// Behind the copies to the device that were marked last; None until there were some.
+    copied: Option<Handle>,
+}
+
+impl CudaQueue {
+    pub fn open(
+        device: &'static Device,
+        scop: &'static Scop,
+        module: &'static Module,
+        config: &'static Config,
+    ) -> Result<CudaQueue> {
+        let _current = device.current()?;
+        let stream = device.stream()?;
+        let mut queue = CudaQueue {
+            device,
+            module,
+            scop,
+            stream,
+            blocks: Vec::new(),
+            spare: Vec::new(),
+            config,
+            events: None,
+            launched: false,
+            ended: false,
+            kernel_ms: None,
+            landing: None,
+            pageable: Vec::new(),
+            pending: false,
+            has_residents: None,
+            progress: Progress::default(),
+            collected: Collected::default(),
+            chains: None,
+            lanes: None,
+            neighbours: Neighbours::default(),
+            copied: None,
+        };
+        if config.reports() {
+            queue.events = queue.create_events();
+        }
+        Ok(queue)
+    }
+
+    /// The context, with all launches so far in the stream.
+    fn stream_ready(&mut self) -> Result<Current<'static>> {
+        let current = self.device.current()?;
+        unless("collected", || self.send_collected())?;
+        Ok(current)
+    }
+
+    /// Puts what is collected into the stream. The context is current.
+    fn send_collected(&mut self) -> Result<()> {
+        if self.collected.is_empty() {
+            return Ok(());
+        }
+        self.pending = true;
+        let mut sent = Ok(());
+        let mut at = 0;
+        while sent.is_ok() && at < self.collected.len() {
+            let n = if self.wanted() > 1 { together(self.collected.len() - at, self.has_long()) } else { 1 };
+            sent = if n > 1 { self.send_chain(at..at + n) } else { self.send_each(at..at + n) };
+            self.progress.count(n);
+            at += n;
+        }
+        self.collected.clear();
+        sent
+    }
+
+    /// How many launches to collect.
+    fn wanted(&self) -> usize {
+        let wanted = || self.progress.wanted(self.device.made_graphs(), self.has_long());
+        if self.device.uses_graphs() { wanted() } else { 1 }
+    }
+
+    fn has_long(&self) -> bool {
+        self.chains.as_ref().is_some_and(Chains::long)
+    }
+
+    fn send_chain(&mut self, range: Range<usize>) -> Result<()> {
+        let device = self.device;
+        let chains = self.chains.get_or_insert_with(|| device.chains());
+        // SAFETY: functions of loaded modules with arguments by the promise of `launch`, and a live stream.
+        let sent = unsafe {
+            chains.launch(
+                device.api(),
+                &self.config.faults,
+                self.stream,
+                self.collected.kernels(range.clone()),
+            )
+        };
+        match device.note(sent) {
+            Ok(()) => Ok(()),
+            // Of earlier work.
+            Err(error) if device.is_lost() => Err(error),
+            Err(_) => {
+                device.stop_graphs();
+                self.send_each(range)
+            }
+        }
+    }
+
+    fn send_each(&mut self, range: Range<usize>) -> Result<()> {
+        for kernel in self.collected.kernels(range) {
+            // SAFETY: as for `send_chain`.
+            unsafe { send(self.device, &kernel, self.stream) }?;
+        }
+        Ok(())
+    }
+
+    fn described(&self, kernel: usize, blocks: u64) -> Result<Launch> {
+        let (Some(&Function { handle: function, shared_bytes }), Some(description)) =
+            (self.module.functions.get(kernel), self.scop.kernels().get(kernel))
+        else {
+            return Err(Error::Descriptor(format!("no kernel {kernel}")));
+        };
+        let too_large =
+            || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
+        let blocks = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
+        Ok(Launch { function, blocks, block: description.block, shared_bytes })
+    }
+
+    /// Where copies go.
+    fn copies(&self) -> Handle {
+        self.lanes.as_ref().and_then(Lanes::copies).unwrap_or(self.stream)
+    }
+
+    /// Two events; None if the driver refuses, since a missing time is no reason not to run.
+    fn create_events(&self) -> Option<(Handle, Handle)> {
+        let (mut start, mut end) = (Handle::NULL, Handle::NULL);
+        // SAFETY: out-pointers to local variables; an event that was created alone is destroyed again.
+        unsafe {
+            self.device.api().event_create(&mut start, 0).ok()?;
+            if self.device.api().event_create(&mut end, 0).is_err() {
+                let _ = self.device.api().event_destroy(start);
+                return None;
+            }
+        }
+        Some((start, end))
+    }
+
+    /// Ends the time of the kernels: what follows is something else. The context is current.
+    fn end_kernels(&mut self) {
+        if let Some((_, end)) = self.events.filter(|_| self.launched && !self.ended) {
+            // SAFETY: live stream and event.
+            let _ = unsafe { self.device.api().event_record(end, self.stream) };
+            self.ended = true;
+        }
+    }
+}
+
+/// Launches a kernel; the driver copies its arguments before it returns.
+///
+/// # Safety
+/// As for `cuLaunchKernel`.
+unsafe fn send(device: &Device, kernel: &KernelNode, stream: Handle) -> Result<()> {
+    let &KernelNode { function, grid, block, shared_bytes, arguments, extra, .. } = kernel;
+    let ([gx, gy, gz], [x, y, z]) = (grid, block);
+    // SAFETY: the caller's promise.
+    device.note(unsafe {
+        device.api().launch(function, gx, gy, gz, x, y, z, shared_bytes, stream, arguments, extra)
+    })
+}
+
+impl Queue for CudaQueue {
+    fn label(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(self.device.memory())
+    }
+
+    fn allocate(&mut self, bytes: u64, host: u64) -> Result<u64> {
+        let _current = self.device.current()?;
+        // Room for any padding, so that the size, and with it what the pool finds, doesn't depend on host addresses.
+        let exact = self.device.allocates_exactly();
+        let room = if exact { host % WIDEST_ACCESS } else { ALIGNMENT };
+        // Kernels may read the rest of an aligned vector that holds an element.
+        let size = bytes.checked_add(room).and_then(|s| s.checked_next_multiple_of(WIDEST_ACCESS));
+        let size = size.ok_or(Error::OutOfMemory { bytes })?;
+        let fits = |block: &Block| !exact && block.size >= size && block.size / 2 <= size.max(MIN_BLOCK);
+        let block = match self.spare.iter().position(fits) {
+            Some(index) => self.spare.swap_remove(index),
+            None => self.device.allocate(size).map_err(|error| match error {
+                Error::OutOfMemory { .. } => Error::OutOfMemory { bytes },
+                other => other,
+            })?,
+        };
+        self.blocks.push(block);
+        Ok(block.address + host % WIDEST_ACCESS)
+    }
+
+    fn give_back(&mut self, device: u64) {
+        let holds = |block: &Block| (block.address..block.address + block.size).contains(&device);
+        if let Some(index) = self.blocks.iter().position(holds) {
+            self.spare.push(self.blocks.swap_remove(index));
+        }
+    }
+
+    fn overlaps(&self) -> bool {
+        true
+    }
+
+    fn fork(&mut self) -> Result<()> {
+        let _current = self.stream_ready()?;
+        if self.lanes.is_none() {
+            self.lanes = Some(Lanes::open(self.device)?);
+        }
+        self.pending = true;
+        self.lanes.as_mut().map_or(Ok(()), |lanes| lanes.fork(self.device, self.stream))
+    }
+
+    fn join(&mut self) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.lanes.as_ref().map_or(Ok(()), |lanes| lanes.join(self.device, self.stream))
+    }
+
+    fn gather(&mut self) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.lanes.as_mut().map_or(Ok(()), |lanes| lanes.gather(self.device, self.stream))
+    }
+
+    fn neighbours(&mut self, before: bool, behind: bool) {
+        self.neighbours = Neighbours { before, behind };
+    }
+
+    unsafe fn launch_slice(
+        &mut self,
+        kernel: usize,
+        blocks: u64,
+        arguments: &[u64],
+        first: bool,
+    ) -> Result<()> {
+        let launch = self.described(kernel, blocks)?;
+        let _current = self.stream_ready()?;
+        self.pending = true;
+        let (device, stream, times) = (self.device, self.stream, self.config.reports());
+        let lanes = self.lanes.as_mut().ok_or_else(|| Error::Internal("a slice without a fork".into()))?;
+        let mut alone = Collected::default();
+        alone.push(launch, arguments);
+        let mut kernels = alone.kernels(0..1);
+        let Some(kernel) = kernels.next() else { return Ok(()) };
+        // SAFETY: the caller's promise; the driver copies the arguments before it returns.
+        let launched =
+            lanes.launch(device, stream, (first, times), |lane| unsafe { send(device, &kernel, lane) });
+        // What the queue's stream may not wait for is waited for here: memory that it uses may go to others soon.
+        launched.or_else(|error| lanes.drain(device).and(Err(error)))
+    }
+
+    fn is_over(&self, slice: usize) -> bool {
+        let over = |lanes: &Lanes| self.device.current().is_ok_and(|_| lanes.is_over(self.device, slice));
+        self.lanes.as_ref().is_none_or(over)
+    }
+
+    fn follow(&mut self, slice: usize) -> Result<()> {
+        let _current = self.device.current()?;
+        self.lanes.as_ref().map_or(Ok(()), |lanes| lanes.follow(self.device, slice))
+    }
+
+    fn aim(&mut self, scop: &'static Scop, state: &'static State) -> Result<()> {
+        self.module = self.device.module(scop, &state.module, self.config)?;
+        self.scop = scop;
+        (self.launched, self.ended, self.kernel_ms) = (false, false, None);
+        self.progress = Progress::default();
+        if let Some(lanes) = &mut self.lanes {
+            lanes.reset();
+        }
+        Ok(())
+    }
+
+    fn adopt(&mut self, array: &Array, whole: bool) -> Result<Option<Adopted>> {
+        let _current = self.device.current()?;
+        let device = self.device;
+        let take = || device.with_residents(|residents| residents.take()) == Some(true);
+        if !*self.has_residents.get_or_insert_with(take) {
+            return Ok(None);
+        }
+        let mut dropped = Vec::new();
+        let mut kept = device.with_residents(|residents| residents.find(array, whole, &mut dropped));
+        dropped.into_iter().for_each(|block| device.give_memory(block));
+        if let Some(Kept::Fresh) = kept {
+            let size = array.bytes.checked_add(ALIGNMENT).ok_or(Error::OutOfMemory { bytes: array.bytes })?;
+            let block = device.allocate(size)?;
+            let address = block.address + array.start as u64 % WIDEST_ACCESS;
+            kept = device.with_residents(|residents| residents.add(array, block, address));
+        }
+        let Some(Kept::Yes { device: address, stale }) = kept else { return Ok(None) };
+        let start = array.start as u64;
+        let stale = stale.into_iter().map(|(from, to)| (from - start, to - from)).collect();
+        Ok(Some(Adopted { device: address, stale }))
+    }
+
+    fn returning(&mut self) {
+        if self.has_residents == Some(true) {
+            self.device.with_residents(|residents| residents.returning());
+        }
+    }
+
+    fn returned(&mut self) {
+        if self.has_residents == Some(true) {
+            self.device.with_residents(|residents| residents.returned());
+        }
+    }
+
+    unsafe fn copy_within(&mut self, to: u64, from: u64, bytes: u64) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.pending = true;
+        // SAFETY: the caller's promise.
+        let copied = unsafe { self.device.api().copy_on_device(to, from, bytes as usize, self.stream) };
+        self.device.note(copied)
+    }
+
+    unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.pending = true;
+        let (device, stream) = (self.device, self.copies());
+        let neighbours = std::mem::take(&mut self.neighbours);
+        // SAFETY: the caller's promise.
+        let copied = device
+            .with_ring(bytes, |ring| unsafe { ring.to_device(device, stream, to, from, bytes, neighbours) });
+        if let Some(copied) = copied {
+            return copied;
+        }
+        // SAFETY: the caller's promise.
+        let copied = unsafe { self.device.api().copy_to_device(to, from.cast(), bytes as usize, stream) };
+        self.device.note(copied)
+    }
+
+    fn mark_copies(&mut self) -> Result<()> {
+        let _current = self.device.current()?;
+        let api = self.device.api();
+        let event = match self.copied {
+            Some(event) => event,
+            None => {
+                let mut event = Handle::NULL;
+                // SAFETY: an out-pointer to a local variable.
+                self.device.note(unsafe { api.event_create(&mut event, driver::EVENT_DISABLE_TIMING) })?;
+                *self.copied.insert(event)
+            }
+        };
+        // Copies beside kernels are behind those that went before them.
+        // SAFETY: live event and stream.
+        self.device.note(unsafe { api.event_record(event, self.copies()) })
+    }
+
+    fn await_copies(&mut self) -> Result<()> {
+        let _current = self.device.current()?;
+        let Some(event) = self.copied else { return Ok(()) };
+        // SAFETY: a live event.
+        self.device.note(unsafe { self.device.api().event_synchronize(event) })
+    }
+
+    unsafe fn copy_rows_in(&mut self, to: u64, from: *const u8, rows: &Rows) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.pending = true;
+        for plane in rows.planes(u64::MAX) {
+            let host = from.wrapping_add(plane.offset as usize).cast_mut();
+            let copy = PlaneCopy {
+                from: PlaneEnd::host(host, rows.pitch()),
+                to: PlaneEnd::device(to + plane.offset, rows.pitch()),
+                width: rows.bytes as usize,
+                height: plane.rows as usize,
+            };
+            // SAFETY: the caller's promise; a live stream.
+            self.device.note(unsafe { self.device.api().copy_plane(&copy, self.stream) })?;
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_plane_out(&mut self, to: *mut u8, from: u64, rows: &Rows, plane: &Plane) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.end_kernels();
+        self.pending = true;
+        let copy = PlaneCopy {
+            from: PlaneEnd::device(from + plane.offset, rows.pitch()),
+            to: PlaneEnd::host(to, rows.bytes),
+            width: rows.bytes as usize,
+            height: plane.rows as usize,
+        };
+        // SAFETY: the caller's promise; a live stream.
+        self.device.note(unsafe { self.device.api().copy_plane(&copy, self.stream) })
+    }
+
+    unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
+        let launch = self.described(kernel, blocks)?;
+        self.collected.push(launch, arguments);
+        if self.collected.len() < self.wanted() {
+            return Ok(());
+        }
+        let _current = self.device.current()?;
+        if let (Some((start, _)), false) = (self.events, self.launched) {
+            // SAFETY: live stream and event.
+            let _ = unsafe { self.device.api().event_record(start, self.stream) };
+        }
+        self.launched = true;
+        self.send_collected()
+    }
+
+    fn submit(&mut self) -> Result<()> {
+        if !self.collected.is_empty() {
+            self.stream_ready()?;
+        }
+        Ok(())
+    }
+
+    fn discard(&mut self) {
+        self.collected.clear();
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.end_kernels();
+        let api = self.device.api();
+        let measured = self.events.filter(|_| self.ended && self.kernel_ms.is_none());
+        // SAFETY: live stream and events.
+        unsafe {
+            unless("wait-stream", || self.device.note(api.stream_synchronize(self.stream)))?;
+            if let Some(copies) = self.lanes.as_ref().and_then(Lanes::copies) {
+                unless("wait-copies", || self.device.note(api.stream_synchronize(copies)))?;
+            }
+            self.pending = false;
+            if let Some((start, end)) = measured {
+                let mut ms = 0.0;
+                if api.event_elapsed(&mut ms, start, end).is_ok() {
+                    self.kernel_ms = Some(f64::from(ms));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn landing(&mut self, bytes: u64) -> Result<*mut u8> {
+        let _current = self.device.current()?;
+        if self.landing.as_ref().is_none_or(|landing| landing.bytes < bytes) {
+            // What landed in the former one was settled after a wait.
+            if let Some(landing) = self.landing.take() {
+                self.device.give_landing(landing);
+            }
+            self.landing = self.device.landing(bytes);
+        }
+        if let Some(landing) = &self.landing {
+            return Ok(landing.start);
+        }
+        self.pageable = buffer(bytes)?;
+        Ok(self.pageable.as_mut_ptr())
+    }
+
+    fn expect_delivery(&mut self, bytes: u64) {
+        if let Ok(_current) = self.device.current() {
+            self.device.with_ring(bytes, |ring| ring.expect(bytes));
+        }
+    }
+
+    unsafe fn deliver(&mut self, to: *mut u8, from: *const u8, bytes: u64) {
+        let mut done = false;
+        if bytes >= ring::MIN_BYTES
+            && let Ok(_current) = self.device.current()
+        {
+            // SAFETY: the caller's promise. After an error everything is copied once more.
+            let copied = self.device.with_ring(bytes, |ring| unsafe { ring.on_host(to, from, bytes) });
+            done = matches!(copied, Some(Ok(())));
+        }
+        if !done {
+            // SAFETY: the caller's promise.
+            unsafe { std::ptr::copy_nonoverlapping(from, to, bytes as usize) };
+        }
+    }
+
+    unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.end_kernels();
+        self.pending = true;
+        let pinned = self.landing.as_ref().is_some_and(|landing| {
+            (landing.start as u64..landing.start as u64 + landing.bytes).contains(&(to as u64))
+        });
+        let (device, stream) = (self.device, self.copies());
+        if !pinned {
+            // SAFETY: the caller's promise.
+            let copied =
+                device.with_ring(bytes, |ring| unsafe { ring.to_host(device, stream, to, from, bytes) });
+            if let Some(copied) = copied {
+                return copied;
+            }
+        }
+        // SAFETY: the caller's promise.
+        let copied = unsafe { self.device.api().copy_to_host(to.cast(), from, bytes as usize, stream) };
+        self.device.note(copied)
+    }
+
+    fn copies_through(&mut self, bytes: u64) -> bool {
+        let ring = || self.device.with_ring(bytes, |_| ());
+        self.device.current().is_ok_and(|_current| ring().is_some())
+    }
+
+    unsafe fn copy_through(&mut self, from: u64, bytes: u64, store: &Store<'_>) -> Result<()> {
+        let _current = self.stream_ready()?;
+        self.end_kernels();
+        self.pending = true;
+        let (device, stream) = (self.device, self.stream);
+        // SAFETY: the caller's promise.
+        let copied =
+            device.with_ring(bytes, |ring| unsafe { ring.through(device, stream, from, bytes, store) });
+        copied.unwrap_or_else(|| Err(Error::Internal("the ring broke".into())))
+    }
+
+    fn setups(&self) -> u64 {
+        self.device.setups()
+    }
+
+    fn kernel_ms(&mut self) -> f64 {
+        let current = self.device.current();
+        let slices = |lanes: &Lanes| if current.is_ok() { lanes.kernel_ms(self.device) } else { 0.0 };
+        self.kernel_ms.unwrap_or(0.0) + self.lanes.as_ref().map_or(0.0, slices)
+    }
+}
