@@ -247,11 +247,76 @@ static bool liesBetweenAccesses(const LoadInst &Load, const Instruction *Before,
   return false;
 }
 
+// Whether nothing on any way from `Earlier`, which dominates it, to `Before` writes what `Load` reads.
+static bool isUnwrittenSince(const LoadInst &Earlier, const LoadInst &Load, Instruction *Before, BatchAAResults &AA) {
+  constexpr unsigned MaxBlocks = 64;
+  MemoryLocation Location = MemoryLocation::get(&Load);
+  SmallPtrSet<const BasicBlock *, 16> Seen;
+  SmallVector<const BasicBlock *, 16> Work;
+  // Up to `End`, from behind; whether that is all there is on this way.
+  auto Scan = [&](const BasicBlock &BB, BasicBlock::const_iterator End) {
+    for (auto I = End; I != BB.begin();) {
+      --I;
+      if (&*I == &Earlier)
+        return true;
+      if (I->mayWriteToMemory() && isModSet(AA.getModRefInfo(&*I, Location)))
+        return false;
+    }
+    for (const BasicBlock *Pred : predecessors(&BB))
+      if (Seen.insert(Pred).second)
+        Work.push_back(Pred);
+    return true;
+  };
+  if (!Scan(*Before->getParent(), Before->getIterator()))
+    return false;
+  while (!Work.empty()) {
+    const BasicBlock *BB = Work.pop_back_val();
+    if (Seen.size() > MaxBlocks || !Scan(*BB, BB->end()))
+      return false;
+  }
+  return true;
+}
+
+// Takes the loads of one place in the loop for what was loaded before it, where nothing has written there since: an earlier loop over the same
+// container has hoisted its own load. What a type tells of a place is known of loads where they are; one that is moved no longer says it.
+static bool takeEarlier(LoadInst &Load, Loop &L, Instruction *Before, Aliases &A, DominatorTree &DT) {
+  BatchAAResults AA(A.AA, &A.Escapes);
+  auto Serves = [&](LoadInst &Earlier, LoadInst &Other) {
+    return Other.isSimple() && readSamePlace(Earlier, Other) && isUnwritten(Other, L, A) && isUnwrittenSince(Earlier, Other, Before, AA);
+  };
+  LoadInst *Earlier = nullptr;
+  for (User *U : Load.getPointerOperand()->users())
+    if (auto *Known = dyn_cast<LoadInst>(U); Known && Known->isSimple() && Known->getFunction() == Load.getFunction() && !L.contains(Known) &&
+                                             DT.dominates(Known, Before) && Serves(*Known, Load)) {
+      Earlier = Known;
+      break;
+    }
+  if (!Earlier)
+    return false;
+  SmallVector<LoadInst *, 4> Same;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      if (auto *Other = dyn_cast<LoadInst>(&I); Other && readSamePlace(*Earlier, *Other)) {
+        if (!Serves(*Earlier, *Other))
+          return false;
+        Same.push_back(Other);
+      }
+  Earlier->dropPoisonGeneratingAnnotations();
+  for (LoadInst *Other : Same) {
+    Other->replaceAllUsesWith(Earlier);
+    Other->eraseFromParent();
+  }
+  replaceCarried(*Earlier);
+  return true;
+}
+
 // Moves one load before the loop; under the conditions under which the loop executes it, if it is not safe without. All loads of its
 // place in the loop read the same: rotation leaves one in the guard and one in the loop, versions of a loop have one each. They become one,
 // which runs where one of them does. If they have to go `Together`, none moves that leaves another one behind.
 static bool hoistLoad(LoadInst &Load, Loop &L, Aliases &AA, DominatorTree &DT, LoopInfo &LI, bool Together, bool &Changed) {
   Instruction *Before = L.getLoopPreheader()->getTerminator();
+  if (takeEarlier(Load, L, Before, AA, DT))
+    return Changed = true;
   Align Known;
   bool Between = !Load.isVolatile() && liesBetweenAccesses(Load, Before, Known);
   bool Speculated = Between || isSafeToSpeculativelyExecute(&Load, Before, nullptr, &DT);
