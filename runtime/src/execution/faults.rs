@@ -10,8 +10,8 @@ use std::ffi::c_int;
 
 use crate::base::abi::FAULT_ERANGE;
 use crate::base::caller::ERANGE;
-use crate::base::config::Operation;
 use crate::base::error::{Error, Result};
+use crate::base::faults::Operation;
 use crate::base::planted::unless;
 
 use super::{Placed, Run};

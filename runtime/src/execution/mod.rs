@@ -24,14 +24,15 @@ use std::time::{Duration, Instant};
 
 use crate::base::abi::{ARRAY_HELD, ARRAY_SCRATCH, Array, Scop};
 use crate::base::caller::fatal;
-use crate::base::config::{Config, DeviceChoice, Operation};
+use crate::base::config::{Config, DeviceChoice};
 use crate::base::error::{Error, Result};
+use crate::base::faults::Operation;
 use crate::base::planted::unless;
 use crate::base::rows::Rows;
+use crate::base::shape::Shape;
 use crate::base::stack;
 use crate::cost::Estimate;
 use crate::device::results::{Back, lost};
-use crate::device::returned::Shape;
 use crate::device::snapshot::Snapshot;
 use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue};
 use crate::emulated::EmulatedQueue;
@@ -214,7 +215,7 @@ pub unsafe fn begin(
     // What has other addresses does not stay: nobody would know that it is written there.
     shared.iter().for_each(|&index| run.arrays[index].host.flags &= !ARRAY_HELD);
     if !aimed {
-        run.queue.aim(scop, state)?;
+        run.queue.aim(scop, &state.module)?;
     }
     run.check_room()?;
     run.measured = estimate.is_some() && (hold.is_none() || state.learned.measures_held());

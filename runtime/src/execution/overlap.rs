@@ -15,11 +15,12 @@
 //! Example: 64 MB of `A` in, `B` out, four slices: a quarter of `A` goes to the queue's stream; slice 0; the next quarter beside it; slice 1; ... then at the
 //! end, when slice 0 is over, a quarter of `B` comes back while slice 3 runs.
 
-use crate::base::config::{Operation, Overlap};
+use crate::base::config::Overlap;
 use crate::base::error::Result;
+use crate::base::faults::Operation;
 use crate::base::planted::unless;
+use crate::base::shape::Shape;
 use crate::device::results::Returning;
-use crate::device::returned::Shape;
 
 use super::{Part, Placed, Run};
 
