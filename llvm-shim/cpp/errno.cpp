@@ -4,11 +4,14 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Support/KnownFPClass.h"
 #include "llvm/Support/ModRef.h"
 
 using namespace llvm;
@@ -54,14 +57,14 @@ static bool isMathCall(const CallInst &Call, const TargetLibraryInfo &TLI) {
   return TLI.getLibFunc(Call, F) ? TLI.has(F) && is_contained(Functions, F) : isFurtherFunction(Call);
 }
 
-// Whether it is a root whose argument is a constant with which the call leaves `errno` alone. (Such calls appear where a loop that runs no
-// iteration leaves a sum at its first value.)
-static bool cannotFail(const CallInst &Call, const TargetLibraryInfo &TLI) {
+// Whether it is a root that leaves `errno` alone, as its argument is never below zero: a constant (such calls appear where a loop that runs no iteration leaves a
+// sum at its first value), a sum of squares, a magnitude. (A root of NaN or of -0 is no error.)
+static bool cannotFail(CallInst &Call, const TargetLibraryInfo &TLI) {
   LibFunc F;
   if (!TLI.getLibFunc(Call, F) || (F != LibFunc_sqrt && F != LibFunc_sqrtf))
     return false;
-  auto *Argument = dyn_cast<ConstantFP>(Call.getArgOperand(0));
-  return Argument && (!Argument->isNegative() || Argument->isZero() || Argument->isNaN());
+  const SimplifyQuery Query(Call.getModule()->getDataLayout(), &TLI, nullptr, nullptr, &Call);
+  return computeKnownFPClass(Call.getArgOperand(0), fcNegative, Query).cannotBeOrderedLessThanZero();
 }
 
 void pollyrs::lookAtErrno(Session &S, const Loop &L) {

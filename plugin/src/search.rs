@@ -2,18 +2,21 @@
 //!
 //! **Problem.** Detection takes the largest region that it can model. A time loop around a sweep over red and black cells may need more
 //! operations of isl than a stage gets, where the sweep alone needs few. So a region that runs out of budget is forbidden, and detection
-//! looks for smaller ones in it, as long as the function's budget lasts.
+//! looks for smaller ones in it, as long as the function's budget lasts. So is a region that has a stencil beside other loops: its steps are fused
+//! if it is a SCoP of its own.
 //!
 //! **Invariants.** SCoPs are returned in program order and do not overlap. What one search has compiled stays as it is.
 
 use crate::Stage;
 use crate::commit::Compiled;
 use crate::driver::{Run, detect_options};
+use crate::options::Strategy;
 use crate::switches::{self, Switch};
 use crate::timing::Phase;
 use crate::tuned;
 use crate::worth;
 use pollyrs_llvm_shim::Analyses;
+use pollyrs_schedule as schedule;
 use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
 use std::collections::BTreeSet;
@@ -103,6 +106,10 @@ fn search_once(
         let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.0).collect(), scop.loops.len());
         let large = || found.iter().map(|(_, c)| c).chain(compiled.iter().map(|(_, c)| c));
         let (switch, switched) = switch_of(analyses, &scop).unzip();
+        if switch != Some(Switch::Off) && loops > 2 && fuses_apart(run, &scop) {
+            seen.push(Seen { at, region: detect::Before { blocks, divide: true } });
+            continue;
+        }
         let result = match little {
             _ if switch == Some(Switch::Off) => {
                 location = switched.flatten().or(location);
@@ -131,6 +138,21 @@ fn search_once(
         }
     }
     Round { compiled, rejections, seen, hidden: again }
+}
+
+/// Whether a part of a SCoP is a stencil whose steps may be fused as soon as it is alone, and there is time to look for it.
+fn fuses_apart(run: &Run<'_>, scop: &Scop) -> bool {
+    let fuses = matches!(run.options.strategy, Strategy::Auto | Strategy::Streaming)
+        && run.options.fuse_steps != Some(1);
+    let before = scop.ctx.operations();
+    let found = fuses
+        && run.budgets.allows_another_search()
+        && run
+            .timer
+            .time(Phase::Schedule, || schedule::stencil::has_member(scop, run.budgets.stage()))
+            .unwrap_or(false);
+    run.budgets.spend(scop.ctx.operations() - before);
+    found
 }
 
 /// What is said of a SCoP's loops, or of those around it, and of which loop. One that is off is enough.

@@ -15,7 +15,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 ORDER = {
     "codegen-ptx": "ir < affine < kernel < ops host < statement device < staged tiled stencil < kernels",
-    "runtime": "base < memory driver < device residency < gpu emulated < cost < process < hold < execution < interface",
 }
 
 # Modules of one folder that need each other, at most.

@@ -2,6 +2,7 @@
 
 pub(crate) mod bulk;
 pub(crate) mod copies;
+pub(crate) mod divisors;
 pub(crate) mod early;
 pub(crate) mod elements;
 pub(crate) mod mma;

@@ -7,8 +7,8 @@
 //! **Solution.** The points are computed by the instructions for usual operands, with one test for all operands of all points behind
 //! them; where some operand is unusual, all points are computed again, exactly:
 //! ```text
-//! quick:  q0 = quick.divide(x0, y0), q1 = quick.divide(x1, y1), ...;  unusual = max(far(x0), far(y0), far(x1), ...)
-//!         unusual > LIMIT ? exact : join          exact: p0 = fdiv x0, y0, ...
+//! quick:  q0 = quick.divide(x0, y0), q1 = quick.divide(x1, y1), ...;  unusual = max(far(x0), far(y0), far(x1), ...) > limit
+//!         unusual ? exact : join          exact: p0 = fdiv x0, y0, ...
 //! join:   phi(q0, p0), phi(q1, p1), ...
 //! ```
 //!
@@ -25,6 +25,7 @@
 //!   the device's reciprocals are right but for `B = 2^53 - 1`. Roots whose lower words are all ones are unusual, therefore. *Floats*: one unit is added to `R`; of all operands that pass the device's
 //!   reciprocals are right but for 22 in each two binades, with which the quotients of all 2^23 mantissas are right (without the unit four, of which a root of ones has wrong quotients).
 //!   `test/programs/numbers/root_quotients.c` divides by such roots.
+//! - Quotients by constants take two or three operations, proved for each constant ([`divisors`]). Of two operations zeros, infinities and NaNs are usual numerators.
 //! - On the host the abstract functions are the exact operations.
 //! - Operations that the program's flags allow to be approximate stay as they are.
 
@@ -33,6 +34,7 @@ use crate::ir::builder::Ir;
 use crate::ir::calls::{find_function, replace_calls};
 use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
+use crate::ops::divisors::{self, Quotient};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -42,38 +44,107 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For floats and doubles.
 const DIVIDE: [&str; 2] = ["pollyrs.quick_divide.f32", "pollyrs.quick_divide.f64"];
 const ROOT: [&str; 2] = ["pollyrs.quick_root.f32", "pollyrs.quick_root.f64"];
-/// How far the bits of a number are above [`LEAST`], as an unsigned integer; the identity of its argument, as a function.
+/// What a test compares, an integer; the identity of its argument, as a function.
 const FAR: &str = "pollyrs.far";
-/// The bits of `2^-60`, and the high word of `2^-480`, a double; and from there to those of `2^60` and `2^480`.
+/// The bits of `2^-60`, and the high word of `2^-480`, a double.
 const LEAST: [u32; 2] = [0x2180_0000, 0x21f0_0000];
-const LIMIT: u32 = 0x3c00_0000;
-const SIGN: u32 = 0x8000_0000;
+/// From there to those of `2^60` and `2^480`.
+const SPAN: u32 = 0x3c00_0000;
 /// `LLVMFastMathAllowReciprocal | LLVMFastMathApproxFunc`.
 const APPROXIMATE: u32 = 16 | 64;
 
-/// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, quick ones; the result is their test, an integer that is
-/// at most [`LIMIT`] if all operands are usual. `None`: there are none.
+/// What operands have to be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Usual {
+    /// Of a magnitude between the bounds.
+    Magnitude,
+    /// Positive as well.
+    Positive,
+    /// Not below the smallest magnitude, but for zeros; infinities and NaNs are.
+    NotTiny,
+}
+
+impl Usual {
+    /// The largest of a usual operand's integers ([`Tests::far`]).
+    fn limit(self, wide: usize) -> u32 {
+        match self {
+            Usual::Magnitude => 2 * SPAN,
+            Usual::Positive => SPAN,
+            Usual::NotTiny => (2 * LEAST[wide]).wrapping_neg(),
+        }
+    }
+}
+
+/// The operands that were met: by what they have to be the largest of their integers.
+#[derive(Default)]
+struct Tests {
+    largest: BTreeMap<(Usual, usize), LLVMValueRef>,
+}
+
+impl Tests {
+    fn add<S>(&mut self, k: &KernelBuilder<'_, S>, usual: Usual, v: LLVMValueRef, wide: usize) {
+        let far = Tests::far(k, usual, v, wide);
+        let largest = self.largest.get(&(usual, wide)).copied();
+        self.largest.insert((usual, wide), maximum(k.ir, largest, far));
+    }
+
+    /// An integer that is the larger the less usual an operand is. (Shifts drop the sign.)
+    fn far<S>(k: &KernelBuilder<'_, S>, usual: Usual, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
+        let ir = k.ir;
+        let bits = high(ir, v, wide);
+        let twice = |bits| ir.binary(LLVMOpcode::LLVMShl, bits, ir.int32(1));
+        let far = match usual {
+            Usual::Magnitude => ir.sub(twice(bits), ir.int32(2 * LEAST[wide])),
+            Usual::Positive => ir.sub(bits, ir.int32(LEAST[wide])),
+            Usual::NotTiny => {
+                let mut all = twice(bits);
+                if wide == 1 {
+                    let low = low_word(ir, v);
+                    let some = ir.icmp(LLVMIntNE, low, ir.int32(0));
+                    all = ir.or(all, ir.zext(some, ir.i32_type()));
+                }
+                ir.sub(ir.int32(0), all)
+            }
+        };
+        pure(k, FAR, ir.i32_type(), &[far])
+    }
+
+    /// Whether some operand is unusual.
+    fn any(&self, ir: &Ir) -> Option<LLVMValueRef> {
+        let beyond = |(key, v): (&(Usual, usize), &LLVMValueRef)| {
+            ir.icmp(LLVMIntUGT, *v, ir.int32(key.0.limit(key.1)))
+        };
+        self.largest.iter().map(beyond).reduce(|a, b| ir.or(a, b))
+    }
+}
+
+/// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, quick ones; the result is their test, a bit that is
+/// set if some operand is unusual. `None`: there are none.
 pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<LLVMValueRef>) -> Option<LLVMValueRef> {
     let block = k.ir.block();
     let all = instructions_of(block);
     let from = after.and_then(|a| all.iter().position(|i| *i == a)).map_or(0, |at| at + 1);
-    let mut test: Option<LLVMValueRef> = None;
+    let (mut tests, mut met) = (Tests::default(), false);
     // Roots of usual numbers are usual.
     let mut usual = BTreeSet::new();
     let (mut divisors, mut most) = (BTreeSet::new(), None);
     for i in all.into_iter().skip(from) {
         let Some((operation, wide)) = exact(i) else { continue };
+        met = true;
         k.ir.before(i);
-        let operands = match operation {
-            Operation::Divide => vec![(operand(i, 0), true), (operand(i, 1), true)],
-            Operation::Root => vec![(operand(i, 0), false)],
+        let args: Vec<LLVMValueRef> = match operation {
+            Operation::Divide => vec![operand(i, 0), operand(i, 1)],
+            Operation::Root => vec![operand(i, 0)],
         };
-        for (v, any_sign) in operands.iter().copied() {
-            if usual.contains(&(v as usize)) || is_usual(v, wide) {
-                continue;
+        let demand = match (operation, by_constant(i)) {
+            (Operation::Root, _) => Usual::Positive,
+            (Operation::Divide, Some(Quotient::Two { .. })) => Usual::NotTiny,
+            (Operation::Divide, _) => Usual::Magnitude,
+        };
+        for v in args.iter().copied() {
+            if !usual.contains(&(v as usize)) && !is_usual(v, wide) {
+                tests.add(k, demand, v, wide);
             }
-            let far = far(k, v, wide, any_sign);
-            test = Some(maximum(k.ir, test, far));
         }
         if let (Operation::Divide, 1, root) = (operation, wide, operand(i, 1))
             && usual.contains(&(root as usize))
@@ -83,7 +154,6 @@ pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<LLVMValueRef>) 
             most = Some(maximum(k.ir, most, mantissa));
         }
         let name = if operation == Operation::Divide { DIVIDE } else { ROOT }[wide];
-        let args: Vec<LLVMValueRef> = operands.iter().map(|(v, _)| *v).collect();
         let quick = pure(k, name, real(k.ir, wide), &args);
         if operation == Operation::Root {
             usual.insert(quick as usize);
@@ -93,12 +163,26 @@ pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<LLVMValueRef>) 
             LLVMReplaceAllUsesWith(i, quick);
             LLVMInstructionEraseFromParent(i);
         }
-        test = test.or(Some(k.ir.int32(0)));
     }
     k.ir.at_end(block);
-    let (Some(t), Some(most)) = (test, most) else { return test };
-    let ones = k.ir.int32(u32::MAX);
-    Some(k.ir.select(k.ir.icmp(LLVMIntEQ, most, ones), ones, t))
+    let ones = most.map(|m| k.ir.icmp(LLVMIntEQ, m, k.ir.int32(u32::MAX)));
+    let any = tests.any(k.ir).into_iter().chain(ones).reduce(|a, b| k.ir.or(a, b));
+    any.or_else(|| met.then(|| k.ir.bool(false)))
+}
+
+/// How a division by a constant is done, if it is one.
+fn by_constant(i: LLVMValueRef) -> Option<Quotient> {
+    let (operation, wide) = exact(i)?;
+    if operation == Operation::Divide {
+        constant(operand(i, 1)).and_then(|c| divisors::quotient(c, wide))
+    } else {
+        None
+    }
+}
+
+/// Whether an instruction is an exact division by a constant that takes two or three operations.
+pub(crate) fn is_by_constant(i: LLVMValueRef) -> bool {
+    by_constant(i).is_some()
 }
 
 /// The larger of two unsigned integers.
@@ -111,8 +195,7 @@ pub(crate) fn branch(ir: &Ir, test: LLVMValueRef) -> [LLVMBasicBlockRef; 2] {
     // SAFETY: a live block of a function.
     let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
     let blocks = ["exact", "quick"].map(|name| ir.append_block(function, name));
-    let unusual = ir.icmp(LLVMIntUGT, test, ir.int32(LIMIT));
-    ir.mark_rare(ir.cond_br(unusual, blocks[0], blocks[1]));
+    ir.mark_rare(ir.cond_br(test, blocks[0], blocks[1]));
     ir.at_end(blocks[0]);
     blocks
 }
@@ -164,14 +247,17 @@ fn real(ir: &Ir, wide: usize) -> LLVMTypeRef {
     if wide == 1 { ir.double_type() } else { unsafe { LLVMFloatTypeInContext(ir.ctx) } }
 }
 
+/// The value of a constant.
+fn constant(v: LLVMValueRef) -> Option<f64> {
+    let mut lossy = 0;
+    // SAFETY: a live value; only constants are asked for their value.
+    unsafe { (!LLVMIsAConstantFP(v).is_null()).then(|| LLVMConstRealGetDouble(v, &mut lossy)) }
+}
+
 /// Whether a constant is usual.
 fn is_usual(v: LLVMValueRef, wide: usize) -> bool {
     let range = [2f64.powi(-60)..=2f64.powi(60), 2f64.powi(-480)..=2f64.powi(480)];
-    // SAFETY: a live value; only constants are asked for their value.
-    unsafe {
-        let mut lossy = 0;
-        !LLVMIsAConstantFP(v).is_null() && range[wide].contains(&LLVMConstRealGetDouble(v, &mut lossy).abs())
-    }
+    constant(v).is_some_and(|c| range[wide].contains(&c.abs()))
 }
 
 /// The bits, of a double the high word.
@@ -186,16 +272,6 @@ fn high(ir: &Ir, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
 /// The low word of a double.
 fn low_word(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
     ir.trunc(ir.cast(LLVMOpcode::LLVMBitCast, v, ir.i64_type()), ir.i32_type())
-}
-
-/// The bits less those of the smallest usual number: at most [`LIMIT`] for usual ones.
-fn far<S>(k: &KernelBuilder<'_, S>, v: LLVMValueRef, wide: usize, any_sign: bool) -> LLVMValueRef {
-    let ir = k.ir;
-    let mut bits = high(ir, v, wide);
-    if any_sign {
-        bits = ir.and(bits, ir.int32(!SIGN));
-    }
-    pure(k, FAR, ir.i32_type(), &[ir.sub(bits, ir.int32(LEAST[wide]))])
 }
 
 /// A call of an abstract function without effects.
@@ -259,6 +335,18 @@ impl Reals<'_> {
         ir.cast(LLVMOpcode::LLVMBitCast, bits, ir.double_type())
     }
 
+    /// By a constant.
+    fn divide_by(&self, x: LLVMValueRef, y: LLVMValueRef, how: Quotient) -> LLVMValueRef {
+        match how {
+            Quotient::Two { high, low } => self.fma(x, self.number(high), self.product(x, self.number(low))),
+            Quotient::Three { reciprocal } => {
+                let reciprocal = self.number(reciprocal);
+                let quotient = self.product(x, reciprocal);
+                self.fma(reciprocal, self.fma(self.negated(y), quotient, x), quotient)
+            }
+        }
+    }
+
     /// `near`: an approximate reciprocal of `y`, where `y` is a root.
     fn divide(&self, x: LLVMValueRef, y: LLVMValueRef, near: Option<LLVMValueRef>) -> LLVMValueRef {
         let minus = self.negated(y);
@@ -320,8 +408,11 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
         }
         if let Some(f) = find_function(module, DIVIDE[wide]) {
             replace_calls(module, f, |ir, c| {
-                let near = reciprocals.get(&argument(c, 1)).copied();
-                Ok(Reals { ir, module, wide }.divide(argument(c, 0), argument(c, 1), near))
+                let (reals, x, y) = (Reals { ir, module, wide }, argument(c, 0), argument(c, 1));
+                if let Some(how) = constant(y).and_then(|c| divisors::quotient(c, wide)) {
+                    return Ok(reals.divide_by(x, y, how));
+                }
+                Ok(reals.divide(x, y, reciprocals.get(&y).copied()))
             })?;
         }
     }

@@ -14,6 +14,8 @@ use pollyrs_scop::Scop;
 /// Instructions of an exact division or square root: an approximation, two or three refinements, the test for special cases
 /// and the branch around their code (ptxas 12.9, sm_90; counted), and the latency that this chain exposes.
 const DIVISION: [f64; 2] = [14.0, 20.0];
+/// Of one by a constant: two operations, and two for its part of the test.
+const BY_CONSTANT: [f64; 2] = [4.0, 6.0];
 /// Of one of floats that may be approximate: an instruction of another unit, and a factor.
 const APPROXIMATE: f64 = 3.0;
 /// Instructions of a function of the math library, about.
@@ -31,6 +33,7 @@ pub fn work(scop: &Scop) -> Vec<f64> {
             // A product, and an instruction of another unit.
             LLVMFDiv if roots::divisor(i).is_some() => 1.0,
             LLVMFDiv if !wide && quick::is_approximate(i) => APPROXIMATE,
+            LLVMFDiv if quick::is_by_constant(i) => BY_CONSTANT[usize::from(wide)],
             LLVMFAdd | LLVMFSub | LLVMFMul | LLVMFNeg | LLVMAdd | LLVMSub | LLVMMul | LLVMAnd | LLVMOr
             | LLVMXor | LLVMShl | LLVMLShr | LLVMAShr | LLVMICmp | LLVMFCmp | LLVMSelect | LLVMSIToFP
             | LLVMUIToFP | LLVMFPToSI | LLVMFPToUI | LLVMFPExt | LLVMFPTrunc => 1.0,

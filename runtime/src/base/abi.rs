@@ -14,8 +14,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicU64;
 
 use crate::base::rows::Rows;
-use crate::base::shape::Shape;
-use crate::base::spans::Span;
+use crate::device::returned::Shape;
 
 /// The version that this library speaks.
 pub const ABI_VERSION: u32 = 8;
@@ -286,11 +285,6 @@ impl Scop {
 }
 
 impl Array {
-    /// Its addresses.
-    pub fn span(&self) -> Span {
-        (self.start as u64, self.start as u64 + self.bytes)
-    }
-
     /// Whether it stands for memory of the program's.
     pub fn is_memory(&self) -> bool {
         self.flags & (ARRAY_SCRATCH | ARRAY_FAULT) == 0 && self.bytes > 0

@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use super::Hold;
 use crate::base::abi::Array;
-use crate::base::size::Size;
-use crate::cost::{Course, Estimate, FREE, Finished, Moves, Plan, Rates};
+use crate::cost::{Course, Estimate, FREE, Finished, Moves, Plan, Rates, Size};
 use crate::process::registry::State;
 
 /// Executions that may share their transfers.

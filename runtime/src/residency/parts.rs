@@ -7,10 +7,11 @@
 use crate::base::abi::{Array, Scop};
 use crate::base::error::{Error, Result};
 use crate::base::rows::Rows;
-use crate::base::shape::Shape;
-use crate::base::spans::{Span, overlaps};
+use crate::base::spans::overlaps;
+use crate::device::returned::Shape;
+use crate::memory::written::Span;
 
-use super::Dirty;
+use super::{Dirty, range};
 
 /// Rows that are looked at one by one.
 const MAX_ROWS: u64 = 4096;
@@ -29,7 +30,7 @@ impl Part {
     /// What is touched of an array.
     pub fn touched(array: &Array) -> Part {
         let rows = array.window();
-        Part { span: array.span(), rows, exact: rows.is_some() }
+        Part { span: range(array), rows, exact: rows.is_some() }
     }
 
     /// What is written.
@@ -144,7 +145,7 @@ pub fn check_apart(scop: &Scop, arrays: &[Array]) -> Result<()> {
     for (i, a) in arrays.iter().enumerate().filter(|(_, a)| a.is_memory()) {
         let Some(written) = Part::written(a) else { continue };
         for (j, b) in arrays.iter().enumerate().filter(|(j, b)| *j != i && b.is_memory()) {
-            if !overlaps(written.span, b.span()) {
+            if !overlaps(written.span, range(b)) {
                 continue;
             }
             let wrong = match Part::written(b) {

@@ -14,6 +14,8 @@
 //! this order of statements gives it is proved by comparing the exact flow dependences ([`check::same_flow`]). The spelling of
 //! the loops does not matter.
 //!
+//! A time loop beside other loops is a stencil by itself ([`has_member`]); the SCoP is divided there.
+//!
 //! A *buffer* is an array, or the part of an array with fixed leading subscripts that depend on `t` modulo a small period only
 //! (`A[t % 2][i][j]`). Each step writes it on a box; the *hull* of these boxes is what a launch hands on, elements outside of it
 //! never change. A step whose box is smaller than the hull is *partial* and keeps the other elements; one whose box is a single
@@ -39,12 +41,14 @@ mod cases;
 pub mod check;
 pub mod cost;
 mod lattice;
+mod member;
 pub mod plan;
 mod recognise;
 mod unfold;
 
 pub use check::{Violation, check};
 pub use lattice::Lattice;
+pub use member::has_member;
 pub use plan::{Config, Exchange, Node, NodeRead, StencilPlan, Wish, plans};
 pub use recognise::recognise;
 pub use unfold::unfold;

@@ -16,7 +16,7 @@ pub(super) const MAX_STATEMENTS: usize = 16;
 /// The stencil that `scop` is, or why it is none. The order of the steps has been proved against the flow dependences.
 pub fn recognise(scop: &Scop, deps: &Dependences) -> Result<std::result::Result<Stencil, NotStencil>> {
     budgeted(&scop.ctx, "stencil recognition", crate::DEFAULT_BUDGET, || {
-        let found = match find(scop)? {
+        let found = match recognise_form(scop)? {
             Ok(s) => s,
             Err(why) => return Ok(Err(why)),
         };
@@ -42,7 +42,8 @@ pub(super) struct Domain {
     pub lattices: Vec<Lattice>,
 }
 
-fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
+/// What would be the stencil that `scop` is, if its flow is that of the steps.
+pub(super) fn recognise_form(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
     let n = match scop.statements.first() {
         Some(s) => s.domain.dim(isl::DimType::Set)? as usize,
         None => return Ok(Err(NotStencil::Shape)),
@@ -57,7 +58,8 @@ fn find(scop: &Scop) -> Result<std::result::Result<Stencil, NotStencil>> {
     if scop.statements.len() > MAX_STATEMENTS {
         return Ok(Err(NotStencil::Many));
     }
-    if scop.arrays.iter().any(|a| !a.is_memory()) {
+    let accesses = || scop.statements.iter().flat_map(|s| &s.accesses);
+    if accesses().any(|a| !scop.array(a.array).is_memory()) {
         return Ok(Err(NotStencil::Scalars));
     }
     let known = known(scop)?;

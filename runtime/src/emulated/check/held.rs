@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::base::rows::Rows;
-use crate::base::shape::Shape;
+use crate::device::returned::Shape;
 
 const DEFINED: u8 = 1;
 const DIRTY: u8 = 2;
