@@ -266,6 +266,7 @@ isl_methods! { Set
         fn drop_constraints_not_involving_dims(ty: DimType, first: u32, n: u32) -> Set
             = isl_set_drop_constraints_not_involving_dims;
         fn remove_divs() -> Set = isl_set_remove_divs;
+        fn remove_divs_involving_dims(ty: DimType, first: u32, n: u32) -> Set = isl_set_remove_divs_involving_dims;
         fn remove_redundancies() -> Set = isl_set_remove_redundancies;
         fn remove_unknown_divs() -> Set = isl_set_remove_unknown_divs;
         fn detect_equalities() -> Set = isl_set_detect_equalities;

@@ -35,6 +35,7 @@ struct prs_loop_record {
   uint32_t must_progress;
   uint32_t apart;
   uint32_t kept;
+  uint32_t other_steps;
   LLVMBasicBlockRef header, preheader, latch, exit;
 };
 
@@ -137,6 +138,8 @@ struct Session;
 inline constexpr char ApartMark[] = "pollyrs.apart";
 // In that of one that stays on the host: there is another version for what nearly all programs do.
 inline constexpr char KeptMark[] = "pollyrs.kept";
+// In that of one for steps of windows of which no version is.
+inline constexpr char OtherStepsMark[] = "pollyrs.other_steps";
 
 // `pollyrs_rt_rows`, which looks at tables of pointers without a fault: at single words, too.
 llvm::FunctionCallee rowsFunction(llvm::Module &M);

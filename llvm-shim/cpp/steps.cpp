@@ -90,12 +90,14 @@ bool terms(const SCEV *S, Terms &Out) {
 
 // The steps of the windows that an address is of: `s` in `x[(i * s + p) * w + j * s + q]`. It takes two outer counters to the strides of two inner ones,
 // and the strides of all counters do not divide each other one by one, as those of a matrix do. (`w` takes `i` to `j`, and `p` to `q`: not all
-// of the latter are inside of all of the former.)
-void windowSteps(const SCEV *Address, Session &S, ScalarEvolution &SE, SmallSetVector<Value *, 4> &Steps) {
+// of the latter are inside of all of the former.) Only those of which `L` is the outermost loop: around that nothing depends on the step.
+void windowSteps(const SCEV *Address, const Loop &L, Session &S, ScalarEvolution &SE, SmallSetVector<Value *, 4> &Steps) {
   Terms All;
   if (!terms(SE.removePointerBase(Address), All))
     return;
   erase_if(All, [](Term &T) { return !T.Counter; });
+  if (none_of(All, [&](Term &T) { return T.Counter == &L; }))
+    return;
   if (!S.work(All.size() * All.size()))
     return;
   if (all_of(All, [&](Term &A) { return all_of(All, [&](Term &B) { return divides(A, B) || divides(B, A); }); }))
@@ -149,13 +151,13 @@ bool divideSteps(Loop &L, Function &F, Session &S) {
   for (BasicBlock *BB : L.blocks())
     for (Instruction &I : *BB)
       if (Value *Pointer = getLoadStorePointerOperand(&I))
-        windowSteps(SE.getSCEV(Pointer), S, SE, Steps);
+        windowSteps(SE.getSCEV(Pointer), L, S, SE, Steps);
   auto *Step = find_if(Steps, [&](Value *V) { return V->getType()->isIntegerTy() && !isa<Constant>(V) && L.isLoopInvariant(V); });
   if (Step == Steps.end())
     return false;
   for (uint64_t Number : {1, 2})
     copyFor(L, *Step, Number, LI, DT);
-  addStringMetadataToLoop(&L, pollyrs::KeptMark);
+  addStringMetadataToLoop(&L, pollyrs::OtherStepsMark);
   S.FAM.invalidate(F, PreservedAnalyses::none());
   return true;
 }
@@ -163,6 +165,7 @@ bool divideSteps(Loop &L, Function &F, Session &S) {
 bool divideStepsWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
   for (Loop *L : Loops)
     if (!findStringMetadataForLoop(L, pollyrs::ApartMark) && !findStringMetadataForLoop(L, pollyrs::KeptMark) &&
+        !findStringMetadataForLoop(L, pollyrs::OtherStepsMark) &&
         (divideSteps(*L, F, S) || divideStepsWithin(L->getSubLoops(), F, S)))
       return true;
   return false;

@@ -37,6 +37,8 @@ pub struct LoopData {
     pub apart: bool,
     /// A version for what next to no program does, which stays on the host ([`crate::Session::promote_pointers`]).
     pub kept: bool,
+    /// One for steps of windows that have no version ([`crate::Session::divide_steps`]), which stays there, too.
+    pub other_steps: bool,
 }
 
 /// A single-entry region of LLVM's region tree.
@@ -331,6 +333,7 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         must_progress: 0,
         apart: 0,
         kept: 0,
+        other_steps: 0,
         header: null,
         preheader: null,
         latch: null,
@@ -358,6 +361,7 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         must_progress: r.must_progress != 0,
         apart: r.apart != 0,
         kept: r.kept != 0,
+        other_steps: r.other_steps != 0,
     }
 }
 

@@ -38,6 +38,7 @@ pub struct LoopRecord {
     pub must_progress: u32,
     pub apart: u32,
     pub kept: u32,
+    pub other_steps: u32,
     pub header: LLVMBasicBlockRef,
     pub preheader: LLVMBasicBlockRef,
     pub latch: LLVMBasicBlockRef,

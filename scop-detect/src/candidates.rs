@@ -37,6 +37,14 @@ pub(crate) struct Search<'a, 'm> {
     pub attempts: usize,
 }
 
+/// The reason for which a loop over windows stays on the host where they move by neither one nor two.
+fn other_steps() -> RejectReason {
+    RejectReason::Subscript {
+        array: "what is read in windows".into(),
+        blocker: "the step of the windows (for steps of 1 and 2 there are versions)".into(),
+    }
+}
+
 impl Search<'_, '_> {
     pub fn run(&mut self) {
         if let Some(entry) = self.cfg.blocks.first().copied() {
@@ -100,11 +108,15 @@ impl Search<'_, '_> {
             };
             let next = next.filter(|n| self.in_level(*n, level));
             // There is another version, for what nearly all programs do: that one is reported.
+            let stays = |l: &LoopId| self.an.loops()[l.0].kept || self.an.loops()[l.0].other_steps;
             if let (Some(l), Some(n), false) =
-                (headed.filter(|l| self.an.loops()[l.0].apart || self.an.loops()[l.0].kept), next, self.quiet)
+                (headed.filter(|l| self.an.loops()[l.0].apart || stays(l)), next, self.quiet)
             {
                 self.runs(std::mem::take(&mut elements), level);
-                if !self.an.loops()[l.0].kept {
+                if self.an.loops()[l.0].other_steps {
+                    let at = self.an.loops()[l.0].location.clone().map(loc);
+                    self.reject(other_steps(), at.clone(), at);
+                } else if !stays(&l) {
                     self.quiet = true;
                     self.runs(self.cfg.region(at, n).into_iter().collect(), level);
                     self.quiet = false;

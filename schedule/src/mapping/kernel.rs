@@ -52,15 +52,40 @@ fn bind(domain: isl::UnionSet, member: &isl::UnionPwAff, values: &str) -> Result
     Ok(domain.intersect(member_map(member)?.intersect_range(values)?.domain()?)?)
 }
 
+/// What bounds values by a number of at least this size is their type, not what programs have.
+const LARGE: i64 = 1 << 16;
+
 /// The values of a member over a domain: `{ [v] }`, as the rational shadow (Fourier-Motzkin). The exact projection of a
-/// skewed domain has divisions and many pieces; its shadow has the same bounds up to rounding and covers it.
+/// skewed domain has divisions and many pieces; its shadow has the same bounds up to rounding and covers it. Quotients of parameters stay where the
+/// shadow is as wide as a type: that of `0 <= v < 4 s mod 2^32` is all of 32 bits.
 pub(super) fn values(domain: &isl::UnionSet, member: &isl::UnionPwAff) -> Result<isl::Set> {
     let mut shadow = isl::UnionSet::empty(domain.context())?;
     for map in member_map(member)?.intersect_domain(domain.clone())?.maps()? {
         // The range quantifies the iterators existentially, `remove_divs` eliminates what is quantified.
-        shadow = shadow.add_set(map.range()?.remove_divs()?)?;
+        let exact = map.range()?;
+        let wide = exact.clone().remove_divs()?;
+        shadow = shadow.add_set(if is_as_wide_as_a_type(&wide)? {
+            exact.remove_divs_involving_dims(isl::DimType::Set, 0, 1)?.remove_unknown_divs()?
+        } else {
+            wide
+        })?;
     }
     Ok(isl::Set::from_union_set(shadow)?.coalesce()?)
+}
+
+/// Whether a bound of the values of `{ [v] }` is a large number somewhere.
+fn is_as_wide_as_a_type(values: &isl::Set) -> Result<bool> {
+    if values.is_empty()? {
+        return Ok(false);
+    }
+    for bound in [values.clone().dim_max(0)?, values.clone().dim_min(0)?.neg()?] {
+        for (_, aff) in bound.pieces()? {
+            if aff.is_cst()? && aff.constant()?.to_i64().is_some_and(|v| v >= LARGE) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// The smallest tile coordinate along a dimension whose members have these values, and the number of tiles.

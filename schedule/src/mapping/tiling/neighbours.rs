@@ -49,7 +49,7 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
     if instances * points > MAX_INSTANCES || bulk * points > MAX_BULK || alone < LEAST_LOADS {
         return Ok(None);
     }
-    let mut dims = lanes(site)?;
+    let Some(mut dims) = lanes(site)? else { return Ok(None) };
     let remaining = |m: usize| {
         let shared = |inputs: &[Vec<i64>], at: &BTreeSet<Vec<i64>>| {
             let moved =
@@ -82,22 +82,26 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
     }))
 }
 
-/// A warp along the last member, or the last two where the last has few values.
-fn lanes(site: &Site) -> Result<Vec<Shape>> {
+/// Members with lanes of a warp: a block has three dimensions, and warps lie along another one.
+const MAX_LANED: usize = 2;
+
+/// A warp along the last member, or the last two where the last has few values; `None` where both have.
+fn lanes(site: &Site) -> Result<Option<Vec<Shape>>> {
     let one = |threads| Shape { threads, lanes: threads, points: 1, vector: 1 };
     let mut dims = vec![one(1); site.members.len()];
-    let mut left = WARP;
+    let (mut left, mut laned) = (WARP, 0);
     for (m, dim) in site.members.iter().zip(&mut dims).rev() {
         let needed = extent(&values(&site.domain, m)?, 0)?
             .map_or(left, |(min, max)| u32::try_from(max - min + 1).unwrap_or(left));
         let threads = needed.clamp(1, left).next_power_of_two();
         *dim = one(threads);
         left /= threads;
-        if left == 1 {
+        laned += usize::from(threads > 1);
+        if left == 1 || laned == MAX_LANED {
             break;
         }
     }
-    Ok(dims)
+    Ok((left == 1).then_some(dims))
 }
 
 /// The least and the greatest value of a dimension that parameters allow, where they are constants.
