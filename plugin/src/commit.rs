@@ -1,52 +1,24 @@
 //! The commit: device code of a function's SCoPs goes into the host module, the working copy is rewritten, verified, and takes
 //! the original body's place.
 
-use crate::PluginError;
-use crate::assembler::{Assembler, Assembling, Code, CubinJob, Job, Text};
-use crate::budget;
+use crate::base::error::PluginError;
+use crate::base::options::Options;
+use crate::base::timing::{Phase, Timer};
+use crate::compiled::Compiled;
 use crate::holds;
-use crate::options::{CubinMode, Options};
+use crate::ir;
 use crate::remarks;
-use crate::stencil::Steps;
-use crate::timing::{Phase, Timer};
-use crate::tools;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::{Analyses, Regions, Session, redirect};
-use pollyrs_schedule::{Footprint, MappedScop, Slices, WorkEstimate};
-use pollyrs_scop::{Scop, ValueHandle};
+use pollyrs_scop::ValueHandle;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-
-/// Cubins are made for this architecture unless told otherwise: Hopper, where the project measures.
-const DEFAULT_CUBIN_ARCH: u32 = 90;
 
 /// Instructions of the checks and launches of one SCoP, at most. The checks are one block, and what LLVM does with a block takes more than
 /// linear time: three seconds for the overlaps of 60 arrays, half a minute where ranges have many cases.
 const MAX_HOST_CODE: u64 = 32_000;
-
-/// A SCoP that went through all stages.
-pub struct Compiled {
-    pub scop: Scop,
-    pub mapped: MappedScop,
-    pub kernels: codegen::KernelModule,
-    /// PTX and machine code, in the making.
-    pub device: Option<Assembling>,
-    /// Both, once they are made.
-    pub code: Option<Code>,
-    /// By `ArrayId`; `None` for arrays that are not memory.
-    pub footprints: Vec<Option<Footprint>>,
-    pub work: WorkEstimate,
-    /// By kernel: what slices of its launch touch, proved.
-    pub slices: Vec<Option<Slices>>,
-    /// What was fused of the time steps of a stencil, or why nothing was; `None`: not tried.
-    pub fused: Option<Result<Steps, String>>,
-    /// What was taken from a file of tuned choices, or why nothing was; `None`: it has no entry.
-    pub tuned: Option<Result<String, String>>,
-    /// Set by [`Compiled::prepare`].
-    pub entry: Option<codegen::Entry>,
-}
 
 impl Compiled {
     /// Makes the check block and the parameters' values while analyses are alive.
@@ -71,47 +43,6 @@ pub fn prepare(analyses: &Analyses<'_>, all: &mut [Compiled]) -> Result<(), Plug
         }
     }
     Ok(())
-}
-
-/// Starts on the device code for the targets asked for. `None`: none is asked for.
-///
-/// # Errors
-/// What user code can cause, and nothing later: see [`codegen::prepare_ptx`].
-pub fn device_code(
-    kernels: &codegen::KernelModule,
-    options: &Options,
-    timer: &Timer,
-    assembler: &Assembler,
-) -> Result<Option<Assembling>, codegen::CodegenError> {
-    if !options.targets.cuda {
-        return Ok(None);
-    }
-    let module_for = |arch: u32| {
-        let ptx_options = codegen::PtxOptions { arch, ..Default::default() };
-        timer.time(Phase::Device, || codegen::prepare_ptx(kernels, &ptx_options))
-    };
-    let later = kernels.generations().iter().copied().filter(|g| *g > options.arch);
-    let texts = std::iter::once(options.arch).chain(later);
-    let texts = texts.map(|arch| Ok(Text { arch, module: module_for(arch)? }));
-    let texts = texts.collect::<Result<Vec<_>, codegen::CodegenError>>()?;
-    let cubin = cubin(options, assembler, &texts);
-    Ok(Some(assembler.start(Job { texts, cubin })))
-}
-
-/// The cubin that is to be made of one of these texts, or why none is.
-fn cubin(options: &Options, assembler: &Assembler, texts: &[Text]) -> Result<CubinJob, String> {
-    let arch = match options.cubin {
-        CubinMode::Off => return Err("cubin=off".into()),
-        CubinMode::Auto => DEFAULT_CUBIN_ARCH.max(options.arch),
-        CubinMode::Arch(arch) => arch,
-    };
-    let ptxas = tools::ptxas().ok_or("no ptxas was found")?;
-    let text = texts.iter().rposition(|t| t.arch <= arch).unwrap_or(0);
-    // An architecture that is asked for is always there.
-    if options.cubin == CubinMode::Auto && !assembler.admits(&texts[text].module) {
-        return Err("ptxas gets no more code of this file".into());
-    }
-    Ok(CubinJob { ptxas, arch, text })
 }
 
 /// What a rewrite needs beside the SCoPs.
@@ -221,11 +152,11 @@ fn rewrite_clone(
             held: holds.zip(slot).map(|(holds, slot)| codegen::Held { slot, masks: &holds.masks[i] }),
         };
         let _budget = c.scop.ctx.budget(budget);
-        let before = budget::instructions(clone);
+        let before = ir::size(clone);
         // SAFETY: the working copy holds the region that detection found in it.
         let live_outs = timer.time(Phase::Host, || unsafe { codegen::emit(clone, &plan, &entry) })?;
         later.iter_mut().for_each(|other| codegen::rename(&mut other.scop, &live_outs));
-        if budget::instructions(clone).saturating_sub(before) > MAX_HOST_CODE {
+        if ir::size(clone).saturating_sub(before) > MAX_HOST_CODE {
             return Err(codegen::CodegenError::Isl(pollyrs_isl::Error::Quota).into());
         }
     }

@@ -8,59 +8,39 @@
 //! - Functions are visited and rewritten in module order, but behind those that they call, and SCoPs in program order; nothing depends on
 //!   addresses. A function is rewritten some functions after the search in it, so that `ptxas` need not be waited for.
 
-use crate::assembler::Assembler;
-use crate::budget::{self, Budgets};
-use crate::callgraph::{callees_first, carriers, is_called};
-use crate::commit::{self, Compiled};
-use crate::effects::Summaries;
+use crate::base::budget::{self, Budgets};
+use crate::base::error::PluginError;
+use crate::base::options::Options;
+use crate::base::stage::Stage;
+use crate::base::timing::{Phase, Timer};
+use crate::commit;
+use crate::compiled::Compiled;
+use crate::device::assembler::Assembler;
 use crate::holds;
-use crate::options::{Options, RegisterTile, Strategy};
+use crate::holds::effects::Summaries;
+use crate::ir::callgraph::{callees_first, carriers, is_called};
+use crate::ir::{self, function_text, functions, is_copy_from_elsewhere, module_name, name_of};
+use crate::pipeline::is_quota;
 use crate::prepare;
-use crate::prospects;
+use crate::prepare::prospects;
 use crate::remarks;
+use crate::run::Run;
+use crate::run::Tuned;
 use crate::search::search;
-use crate::sequential::Sequential;
-use crate::slices;
-use crate::stencil::{self, Steps};
 use crate::switches::{Switch, Switches, has_loop_that_is_on};
-use crate::time_tiles::tile_time;
-use crate::timing::{Phase, Timer};
-use crate::tuned::Tuned;
-use crate::{PluginError, Stage};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_codegen_ptx as codegen;
 use pollyrs_llvm_shim::{Session, ShimError, wants_remarks};
-use pollyrs_schedule as schedule;
-use pollyrs_scop::{ArrayId, RejectReason, Rejection, Scop};
+use pollyrs_scop::{Rejection, Scop};
 use pollyrs_scop_detect as detect;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// Calls of calls are inlined this deep; C++ iterators over containers need three, an element of an array behind
 /// `std::unique_ptr` seven.
 const MAX_INLINE_ROUNDS: u32 = 10;
 /// So many functions with SCoPs may wait for their machine code while the next ones are worked at.
 const AHEAD: usize = 8;
-
-/// What one run over a module needs everywhere.
-pub struct Run<'a> {
-    session: &'a Session,
-    pub stage: Stage,
-    pub options: &'a Options,
-    pub timer: &'a Timer,
-    switches: Switches,
-    pub budgets: Budgets,
-    pub tuned: Tuned,
-    assembler: Assembler,
-    summaries: Summaries<'a>,
-    /// Functions that may work with their callers' holds, as far as the search has come.
-    borrowers: RefCell<holds::Borrowers>,
-    /// Those that were rewritten.
-    ready: RefCell<BTreeSet<usize>>,
-    /// What became of those that are called with a hold.
-    extended: RefCell<BTreeMap<usize, LLVMValueRef>>,
-}
 
 /// Runs one stage over the module; returns whether the module changed.
 pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<bool, PluginError> {
@@ -74,7 +54,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
     let kept_apart = switches.keep_apart(module);
     // All copies are made, and calls inlined into them, before any function is rewritten: what is inlined is the original.
     let mut copies = Vec::new();
-    let carriers = carriers(session, module, options);
+    let carriers = carriers(session, module, options.hold);
     for f in functions(module) {
         if !wanted(f, options) {
             continue;
@@ -97,7 +77,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         timer.time(Phase::Copies, || -> Result<(), PluginError> {
             match session.clone_function(f) {
                 Ok(clone) => {
-                    session.limit_work(budget::inlining(options, budget::instructions(clone)));
+                    session.limit_work(budget::inlining(options, ir::size(clone)));
                     session.inline_calls_in_loops(clone, options.max_inline, MAX_INLINE_ROUNDS)?;
                     copies.push((f, clone));
                 }
@@ -111,7 +91,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
     }
     session.limit_work(u64::MAX);
     drop(kept_apart);
-    let instructions = copies.iter().map(|(_, clone)| budget::instructions(*clone)).sum();
+    let instructions = copies.iter().map(|(_, clone)| ir::size(*clone)).sum();
     let run = Run {
         session,
         stage,
@@ -182,7 +162,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     if run.budgets.module_is_spent() {
         return Ok(Found::NotLookedAt);
     }
-    session.limit_work(run.budgets.rewriting(budget::instructions(clone)));
+    session.limit_work(run.budgets.rewriting(ir::size(clone)));
     let rewritten = timer.time(Phase::Canonicalise, || rewrite(run, f, clone));
     run.budgets.spend_beside(session.work());
     session.limit_work(u64::MAX);
@@ -256,7 +236,7 @@ fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginErro
     let Run { session, timer, .. } = *run;
     let detect = || -> Result<(bool, usize), PluginError> {
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
-        let found = timer.time(Phase::Detection, || detect::detect(&analyses, &detect_options(run)));
+        let found = timer.time(Phase::Detection, || detect::detect(&analyses, &run.detect_options()));
         run.budgets.spend(found.operations);
         Ok((found.divided, found.scops.iter().map(|s| s.loops.len()).sum()))
     };
@@ -328,300 +308,6 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         eprint!("{}", function_text(f));
     }
     Ok(true)
-}
-
-/// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
-pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
-    let Run { session, stage, timer, .. } = *run;
-    if stage == Stage::Scop {
-        eprintln!("{scop}");
-    }
-    if stage < Stage::Deps {
-        return Ok(None);
-    }
-    let (budget, most) = (run.budgets.stage(), run.budgets.dependences());
-    let dependences = timer
-        .time(Phase::Dependences, || schedule::dependences::dependences_within(&scop, most))
-        .map_err(reject_reason)?;
-    if stage == Stage::Deps {
-        eprintln!("{dependences}");
-        return Ok(None);
-    }
-    let sequential = Sequential::new(&scop, &dependences);
-    let reject_reason = |e| sequential.explain(reject_reason(e));
-    let schedule::rewrite::Scheduled { scop, deps: dependences, tree } = timer
-        .time(Phase::Schedule, || {
-            schedule::rewrite::schedule(scop, dependences, &schedule_options(options, budget))
-        })
-        .map_err(reject_reason)?;
-    if stage == Stage::Schedule {
-        eprintln!("{tree}");
-        return Ok(None);
-    }
-    let unproved = |stage: &str, violation: &str| RejectReason::Internal {
-        stage: stage.into(),
-        message: format!("the legality check failed: {violation}"),
-    };
-    let (mut tiled, mut in_time) = (None, None);
-    if let Strategy::Tiled(tiling) = options.strategy {
-        in_time = Some(match tile_time(run, options, &scop, &dependences, tiling, budget, true) {
-            Ok(mapped) => {
-                tiled = Some(mapped);
-                Ok(Steps { what: "several in a tile, by time tiles".to_owned(), shape: None })
-            }
-            Err(stencil::Failure::Unproved(violation)) => return Err(unproved("time tiles", &violation)),
-            Err(stencil::Failure::Reason(why)) => Err(why),
-        });
-    }
-    let proved = tiled.is_some();
-    let ordinary = |tiles: bool| {
-        timer.time(Phase::Mapping, || {
-            let mut wish = map_options(options, budget);
-            if !tiles {
-                (wish.tiling, wish.waves) = (None, None);
-            }
-            // SAFETY: detection's handles are live as long as the working copy.
-            unsafe {
-                (wish.products, wish.chained) = (codegen::products(&scop), codegen::chained(&scop));
-                (wish.divides, wish.bulk) = (codegen::divides_integers(&scop), codegen::bulk(&scop));
-            }
-            schedule::map(&scop, &dependences, &tree, &wish)
-        })
-    };
-    let plain_at_least = |mapped| match mapped {
-        Err(schedule::ScheduleError::Budget(_)) => ordinary(false),
-        mapped => mapped,
-    };
-    let mapped = tiled.map_or_else(|| plain_at_least(ordinary(run.budgets.may_tile())), Ok);
-    let mut mapped = mapped.map_err(reject_reason)?;
-    let has_steps = |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.steps.is_some());
-    let has_tiles = |m: &schedule::MappedScop| has_steps(m) || m.kernels.iter().any(|k| k.tiling.is_some());
-    if has_tiles(&mapped) {
-        run.budgets.tiled();
-    }
-    if stage == Stage::Mapping {
-        eprintln!("{mapped}");
-        return Ok(None);
-    }
-    let check = |mapped: &schedule::MappedScop, budget: u64| {
-        timer.time(Phase::Check, || schedule::legality::check_within(&scop, &dependences, mapped, budget))
-    };
-    let violations = match proved {
-        true => Vec::new(),
-        false if has_tiles(&mapped) => {
-            let found = check(&mapped, if has_steps(&mapped) { 4 } else { 2 } * budget);
-            // Tiles of seven loops may be too much for the proof where plain kernels are not; of what is wrong with a wavefront's only tests hear.
-            let wrong = |v: &Vec<_>| !v.is_empty() && has_steps(&mapped) && !options.targets.checked;
-            if matches!(&found, Err(schedule::ScheduleError::Budget(_)))
-                || matches!(&found, Ok(v) if wrong(v))
-            {
-                mapped = ordinary(false).map_err(reject_reason)?;
-                check(&mapped, 2 * budget).map_err(reject_reason)?
-            } else {
-                found.map_err(reject_reason)?
-            }
-        }
-        false => check(&mapped, 4 * budget).map_err(reject_reason)?,
-    };
-    let accept = |violations: &[schedule::legality::Violation]| match violations.first() {
-        Some(v) if !schedule::planted::unproved() => Err(unproved("mapping", &v.to_string())),
-        _ => Ok(()),
-    };
-    accept(&violations)?;
-    let generated = |e: codegen::CodegenError| match e {
-        codegen::CodegenError::Unsupported(what) => RejectReason::Device { what },
-        e if is_quota(&e) || matches!(e, codegen::CodegenError::TooLong(_)) => {
-            RejectReason::Budget { stage: "code generation".into() }
-        }
-        e => RejectReason::Internal { stage: "code generation".into(), message: e.to_string() },
-    };
-    codegen::check_live_outs(&scop).map_err(generated)?;
-    let build = |mapped: &schedule::MappedScop| {
-        // SAFETY: the module outlives the kernels, which live in its context.
-        timer.time(Phase::Kernels, || unsafe { codegen::build_kernels(session.module(), &scop, mapped) })
-    };
-    let mut kernels = build(&mapped);
-    // isl's code for tiles may not have the form that windows, barriers or registers need; then values pass in global memory, or nothing is tiled.
-    let formless = |kernels: &codegen::Result<_>| {
-        matches!(kernels, Err(codegen::CodegenError::Unscoped | codegen::CodegenError::Divergent))
-    };
-    if let (true, Strategy::Tiled(tiling)) = (proved && formless(&kernels), options.strategy) {
-        match tile_time(run, options, &scop, &dependences, tiling, budget, false) {
-            Ok(tiles) => {
-                mapped = tiles;
-                kernels = build(&mapped);
-            }
-            Err(stencil::Failure::Unproved(violation)) => return Err(unproved("time tiles", &violation)),
-            Err(stencil::Failure::Reason(_)) => {}
-        }
-    }
-    if (proved || has_tiles(&mapped)) && formless(&kernels) {
-        mapped = ordinary(false).map_err(reject_reason)?;
-        accept(&check(&mapped, 4 * budget).map_err(reject_reason)?)?;
-        kernels = build(&mapped);
-    }
-    if proved && mapped.kernels.iter().all(|k| k.steps.is_none()) {
-        in_time =
-            Some(Err("isl's code for time tiles has barriers that not all threads seem to reach".to_owned()));
-    }
-    let mut kernels = kernels.map_err(generated)?;
-    if !options.targets.checked {
-        kernels.share();
-    }
-    let mut fused = in_time;
-    if matches!(options.strategy, Strategy::Auto | Strategy::Streaming) {
-        let fuse = || stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
-        fused = Some(match timer.time(Phase::Kernels, fuse) {
-            Ok(what) => Ok(what),
-            Err(stencil::Failure::Unproved(violation)) => return Err(unproved("time steps", &violation)),
-            Err(stencil::Failure::Reason(_)) if has_steps(&mapped) => {
-                Ok(Steps { what: "tiles of a wavefront, a launch for each diagonal".to_owned(), shape: None })
-            }
-            Err(stencil::Failure::Reason(why)) => Err(why),
-        });
-    }
-    if stage == Stage::Kernel {
-        eprintln!("{kernels}");
-        return Ok(None);
-    }
-    let mut device = commit::device_code(&kernels, options, timer, &run.assembler);
-    let several = proved || has_tiles(&mapped) || kernels.fused().is_some();
-    if let (true, Err(e @ codegen::CodegenError::TooLong(_))) = (several, &device) {
-        fused = fused.map(|_| Err(e.to_string()));
-        mapped = ordinary(false).map_err(reject_reason)?;
-        accept(&check(&mapped, 4 * budget).map_err(reject_reason)?)?;
-        kernels = build(&mapped).map_err(generated)?;
-        if !options.targets.checked {
-            kernels.share();
-        }
-        device = commit::device_code(&kernels, options, timer, &run.assembler);
-    }
-    let device = device.map_err(generated)?;
-    if stage == Stage::Ptx {
-        let code = device.map(|job| job.wait(timer)).transpose().map_err(generated)?;
-        let asked = |i: &&codegen::Image| i.kind == codegen::ImageKind::Ptx && i.arch == options.arch;
-        for i in code.iter().flat_map(|code| &code.images).filter(asked) {
-            eprintln!("{}", String::from_utf8_lossy(&i.data));
-        }
-        return Ok(None);
-    }
-    let (footprints, work) = timer
-        .time(Phase::Estimates, || Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?)))
-        .map_err(reject_reason)?;
-    let slices = match kernels.fused() {
-        Some(_) => Vec::new(),
-        None => timer.time(Phase::Estimates, || slices::of(&scop, &mapped))?,
-    };
-    let (tuned, entry) = (None, None);
-    let code = None;
-    Ok(Some(Compiled { scop, mapped, kernels, device, code, footprints, work, slices, fused, tuned, entry }))
-}
-
-/// By `ArrayId`; `None` for what is not memory.
-fn footprints(
-    scop: &Scop,
-    deps: &schedule::Dependences,
-) -> schedule::Result<Vec<Option<schedule::Footprint>>> {
-    let ids = (0..scop.arrays.len()).map(ArrayId);
-    ids.map(|id| scop.array(id).is_memory().then(|| schedule::footprint(scop, deps, id)).transpose())
-        .collect()
-}
-
-pub fn detect_options(run: &Run<'_>) -> detect::DetectOptions {
-    let (isl_operations, all_operations) = (run.budgets.attempt(), run.budgets.detection());
-    detect::DetectOptions { isl_operations, all_operations, ..Default::default() }
-}
-
-fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions {
-    let scheduler = match options.strategy {
-        Strategy::Auto | Strategy::Streaming | Strategy::Tiled(_) => schedule::strategy::Scheduler::Auto,
-        Strategy::Original => schedule::strategy::Scheduler::Original,
-        Strategy::Isl => schedule::strategy::Scheduler::Isl,
-    };
-    schedule::ScheduleOptions { scheduler, budget }
-}
-
-fn map_options(options: &Options, budget: u64) -> schedule::MapOptions {
-    let mut map = schedule::MapOptions { budget, ..Default::default() };
-    let n = options.tile.len();
-    if let Some(threads) = n.checked_sub(1).and_then(|at| map.threads.get_mut(at)) {
-        *threads = options.tile.clone();
-    }
-    if let [threads] = options.tile.as_slice() {
-        map.looped = *threads;
-    }
-    map.waves.clone_from(&options.wave_tile);
-    map.tiling = match options.register_tile {
-        None => map.tiling,
-        Some(RegisterTile::Never) => None,
-        // The numbers were checked with the options.
-        Some(RegisterTile::Shape { threads, points, residents }) => {
-            map.tiling.and_then(|t| t.only(threads, points, residents).ok())
-        }
-    };
-    map
-}
-
-fn is_quota(e: &codegen::CodegenError) -> bool {
-    matches!(e, codegen::CodegenError::Isl(pollyrs_isl::Error::Quota))
-}
-
-pub(crate) fn reject_reason(e: schedule::ScheduleError) -> RejectReason {
-    match e {
-        schedule::ScheduleError::Budget(stage) => RejectReason::Budget { stage: stage.into() },
-        schedule::ScheduleError::NoParallelism => RejectReason::NoParallelism { values: Vec::new() },
-        e => RejectReason::Internal { stage: "scheduling".into(), message: e.to_string() },
-    }
-}
-
-/// The module's function definitions, in order.
-pub(crate) fn functions(module: LLVMModuleRef) -> Vec<LLVMValueRef> {
-    let mut all = Vec::new();
-    // SAFETY: a live module.
-    unsafe {
-        let mut f = LLVMGetFirstFunction(module);
-        while !f.is_null() {
-            if LLVMIsDeclaration(f) == 0 {
-                all.push(f);
-            }
-            f = LLVMGetNextFunction(f);
-        }
-    }
-    all
-}
-
-fn module_name(module: LLVMModuleRef) -> String {
-    let mut len = 0;
-    // SAFETY: a live module; LLVM returns pointer and length of its name.
-    unsafe {
-        let p = LLVMGetModuleIdentifier(module, &mut len);
-        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len)).into_owned()
-    }
-}
-
-pub(crate) fn name_of(f: LLVMValueRef) -> String {
-    let mut len = 0;
-    // SAFETY: a live value; LLVM returns pointer and length of its name.
-    unsafe {
-        let p = LLVMGetValueName2(f, &mut len);
-        String::from_utf8_lossy(std::slice::from_raw_parts(p.cast::<u8>(), len)).into_owned()
-    }
-}
-
-fn function_text(f: LLVMValueRef) -> String {
-    // SAFETY: a live value; the message is freed after the copy.
-    unsafe {
-        let p = LLVMPrintValueToString(f);
-        let text = std::ffi::CStr::from_ptr(p).to_string_lossy().into_owned();
-        LLVMDisposeMessage(p);
-        text
-    }
-}
-
-/// Whether a definition is there for inlining only.
-fn is_copy_from_elsewhere(f: LLVMValueRef) -> bool {
-    // SAFETY: a live function.
-    unsafe { LLVMGetLinkage(f) == inkwell::llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage }
 }
 
 /// Whether a function is looked at: not switched off, not one of our kernels, not opted out.

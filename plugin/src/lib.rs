@@ -5,213 +5,27 @@
 //!
 //! **Invariants.**
 //! - LLVM's symbols come from the host: nothing of LLVM is linked in.
-//! - No panic crosses [`run_stage`]; after one the module is valid, working copies are gone, the rest is as it was.
+//! - No panic crosses [`entry`]; after one the module is valid, working copies are gone, the rest is as it was.
 //! - The plugin does nothing at `-O0` but say so in remarks, to modules for other machines than 64-bit x86 and ARM, or twice to one module.
-//! - Options are parsed once a run, into one [`Options`] value, which is passed down.
+//! - Options are parsed once a run, into one [`base::options::Options`] value, which is passed down.
 //!
 //! **Passes.** `pollyrs` (also at the start of the pipelines O1 to Oz), `print<pollyrs-detect>`, `-scop`, `-deps`,
 //! `-schedule`, `-mapping`, `-kernel`, `-ptx`, `-host` (each runs all stages before it and prints to standard error),
 //! `pollyrs-canonicalise` (only the preparation), `pollyrs-unoptimized` (a remark alone, at the start of the pipeline O0), and for tests `pollyrs-test-version`, `-largest` and `-innermost`. Parameters:
 //! `pollyrs<tile=32x8;arch=sm_90>`, `print<pollyrs-deps;budget=100000>`.
 
-mod assembler;
-mod budget;
-mod callgraph;
+mod base;
 mod commit;
-mod contract;
+mod compiled;
+mod device;
 mod driver;
-mod effects;
-mod error;
+mod entry;
 mod holds;
-mod library;
-mod options;
+mod ir;
+mod pipeline;
 mod prepare;
-mod prospects;
 mod remarks;
+mod run;
 mod search;
 mod selftest;
-mod sequential;
-mod slices;
-mod stencil;
-mod sums;
 mod switches;
-mod time_tiles;
-mod timing;
-mod tools;
-mod tuned;
-mod vectors;
-mod worth;
-
-pub use error::PluginError;
-pub use options::Options;
-
-use inkwell::llvm_sys::core::{LLVMGetModuleContext, LLVMGetTarget};
-use inkwell::llvm_sys::prelude::LLVMModuleRef;
-use options::Contract;
-use pollyrs_llvm_shim::{RegisteredPass, emit_error, emit_warning, register_passes};
-use selftest::Size;
-use std::ffi::{CStr, c_char, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
-
-/// What a pass of ours is asked to do. Ordered: a stage from `Detect` on includes all before it.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
-    /// Prepare every function for analysis, in place.
-    Canonicalise,
-    /// Version the smallest region around each outermost loop, with a check that fails.
-    TestVersion,
-    /// The same with the largest region.
-    TestVersionLargest,
-    /// The same with the smallest region around each innermost loop.
-    TestVersionInnermost,
-    Detect,
-    Scop,
-    Deps,
-    Schedule,
-    Mapping,
-    Kernel,
-    Ptx,
-    Host,
-    /// The pass itself: offload, print nothing.
-    Run,
-    /// At `-O0`: nothing is done, and a remark says so.
-    Unoptimized,
-}
-
-/// The index is the stage number that C++ passes back.
-const PASSES: [(&CStr, Stage); 14] = [
-    (c"pollyrs", Stage::Run),
-    (c"print<pollyrs-detect>", Stage::Detect),
-    (c"print<pollyrs-scop>", Stage::Scop),
-    (c"print<pollyrs-deps>", Stage::Deps),
-    (c"print<pollyrs-schedule>", Stage::Schedule),
-    (c"print<pollyrs-mapping>", Stage::Mapping),
-    (c"print<pollyrs-kernel>", Stage::Kernel),
-    (c"print<pollyrs-ptx>", Stage::Ptx),
-    (c"print<pollyrs-host>", Stage::Host),
-    (c"pollyrs-canonicalise", Stage::Canonicalise),
-    (c"pollyrs-test-version", Stage::TestVersion),
-    (c"pollyrs-test-version-largest", Stage::TestVersionLargest),
-    (c"pollyrs-test-version-innermost", Stage::TestVersionInnermost),
-    (c"pollyrs-unoptimized", Stage::Unoptimized),
-];
-
-/// `llvm::PassPluginLibraryInfo` of plugin API 2 (LLVM 22, `llvm/Plugins/PassPlugin.h`): 40 bytes, returned by value.
-#[repr(C)]
-pub struct PassPluginLibraryInfo {
-    api_version: u32,
-    name: *const c_char,
-    version: *const c_char,
-    register: extern "C" fn(*mut c_void),
-    /// `PreCodeGenCallback`, which we don't use.
-    pre_codegen: *const c_void,
-}
-
-const PLUGIN_API_VERSION: u32 = 2;
-const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-    Ok(v) => v,
-    Err(_) => c"",
-};
-
-/// The symbol that hosts look up. Defined in Rust: a cdylib's version script hides symbols of C++ objects.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case)] // LLVM's name
-pub extern "C" fn llvmGetPassPluginInfo() -> PassPluginLibraryInfo {
-    PassPluginLibraryInfo {
-        api_version: PLUGIN_API_VERSION,
-        name: c"pollyrs".as_ptr(),
-        version: VERSION.as_ptr(),
-        register,
-        pre_codegen: std::ptr::null(),
-    }
-}
-
-extern "C" fn register(pass_builder: *mut c_void) {
-    let passes: Vec<RegisteredPass> = PASSES
-        .iter()
-        .zip(0..)
-        .map(|(&(name, stage), number)| RegisteredPass {
-            name,
-            stage: number,
-            pipeline_start: stage == Stage::Run,
-            unoptimized: stage == Stage::Unoptimized,
-        })
-        .collect();
-    // SAFETY: the host hands its pass builder to this callback.
-    unsafe { register_passes(pass_builder, &passes, run_stage) }
-}
-
-/// Called by the pass manager; returns whether the module changed.
-extern "C" fn run_stage(module: LLVMModuleRef, number: u32, parameters: *const u8, len: usize) -> bool {
-    let run = || {
-        let Some(&(_, stage)) = PASSES.get(number as usize) else { return Ok(false) };
-        let bytes = if len == 0 {
-            &[]
-        } else {
-            // SAFETY: C++ passes the parameter text, alive during the call.
-            unsafe { std::slice::from_raw_parts(parameters, len) }
-        };
-        run_in_module(module, stage, &String::from_utf8_lossy(bytes))
-    };
-    // The module is reached through raw handles only; the driver's session erases working copies when it is unwound.
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(Ok(changed)) => changed,
-        Ok(Err(e)) => {
-            // SAFETY: a live module.
-            emit_error(unsafe { LLVMGetModuleContext(module) }, &format!("pollyrs: {e}"));
-            false
-        }
-        // The panic hook has printed the message. Nothing is known about what changed.
-        Err(_) => true,
-    }
-}
-
-fn run_in_module(module: LLVMModuleRef, stage: Stage, parameters: &str) -> Result<bool, PluginError> {
-    let options = Options::collect(parameters)?;
-    if options.disable || !is_host_triple(&triple_of(module)) {
-        return Ok(false);
-    }
-    warn(module, &options);
-    if stage == Stage::Unoptimized {
-        driver::say_unoptimized(module, &options)?;
-        return Ok(false);
-    }
-    if options.contract != Contract::Late {
-        contract::expressions(module);
-    }
-    match stage {
-        _ if options.contract == Contract::Only => Ok(true),
-        Stage::TestVersion => selftest::version_loop_regions(module, Size::Smallest),
-        Stage::TestVersionLargest => selftest::version_loop_regions(module, Size::Largest),
-        Stage::TestVersionInnermost => selftest::version_loop_regions(module, Size::Innermost),
-        _ => Ok(driver::run(module, stage, &options)? | (options.contract != Contract::Late)),
-    }
-}
-
-/// Tells of settings that mean nothing: those of the process once.
-fn warn(module: LLVMModuleRef, options: &Options) {
-    static SAID: Once = Once::new();
-    let mut texts = switches::unmatched(module, options);
-    SAID.call_once(|| {
-        let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-        texts.extend(options::unknown_variables(names));
-    });
-    for text in texts {
-        // SAFETY: a live module.
-        emit_warning(unsafe { LLVMGetModuleContext(module) }, &format!("pollyrs: {text}"));
-    }
-}
-
-fn triple_of(module: LLVMModuleRef) -> String {
-    // SAFETY: a live module; the text belongs to it and is copied.
-    unsafe { CStr::from_ptr(LLVMGetTarget(module)) }.to_string_lossy().into_owned()
-}
-
-/// Whether code for `triple` runs on a CPU that has our runtime: 64-bit x86 or ARM with 64-bit pointers. A module without
-/// a triple, as tests have, is the host's.
-fn is_host_triple(triple: &str) -> bool {
-    let arch = triple.split('-').next().unwrap_or_default();
-    let narrow = triple.ends_with("x32") || triple.ends_with("_ilp32");
-    triple.is_empty() || (matches!(arch, "x86_64" | "aarch64" | "arm64") && !narrow)
-}

@@ -1,10 +1,10 @@
 //! LLVM remarks: every SCoP and every refusal, at its place in the source.
 
-use crate::PluginError;
-use crate::assembler::Code as DeviceCode;
-use crate::commit::Compiled;
-use crate::driver::name_of;
-use crate::options::{Options, Strategy};
+use crate::base::error::PluginError;
+use crate::base::options::{Options, Strategy};
+use crate::compiled::Compiled;
+use crate::device::assembler::Code as DeviceCode;
+use crate::ir::{instructions, name_of};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::ImageKind;
@@ -205,20 +205,6 @@ fn find(function: LLVMValueRef, place: Option<&Location>) -> Option<LLVMValueRef
         block = unsafe { LLVMGetNextBasicBlock(block) };
     }
     None
-}
-
-/// The instructions of a block, in order.
-pub(crate) fn instructions(block: LLVMBasicBlockRef) -> Vec<LLVMValueRef> {
-    let mut all = Vec::new();
-    // SAFETY: a live block.
-    unsafe {
-        let mut i = LLVMGetFirstInstruction(block);
-        while !i.is_null() {
-            all.push(i);
-            i = LLVMGetNextInstruction(i);
-        }
-    }
-    all
 }
 
 fn matches(i: LLVMValueRef, place: Option<&Location>) -> bool {

@@ -2,7 +2,7 @@
 //! fails and poison for the values the offloaded side would deliver. The program must still verify and do what it did; a
 //! use outside of the region that bypassed its PHI, or a path around the check, shows as a wrong result.
 
-use crate::PluginError;
+use crate::base::error::PluginError;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{Analyses, LoopId, RegionData, Session, version_region};
@@ -23,7 +23,7 @@ pub enum Size {
 pub fn version_loop_regions(module: LLVMModuleRef, size: Size) -> Result<bool, PluginError> {
     let session = Session::new(module);
     let mut changed = false;
-    for f in crate::driver::functions(module) {
+    for f in crate::ir::functions(module) {
         let Ok(clone) = session.clone_function(f) else { continue };
         session.run_passes(clone, "loop-simplify,lcssa")?;
         session.simplify_regions(clone)?;

@@ -8,44 +8,18 @@
 //! | off | `#pragma clang loop pipeline(disable)` | `pollyrs.off`, `llvm.loop.pipeline.disable` |
 //! | on | `#pragma clang loop pipeline_initiation_interval(1)` | `pollyrs.on`, `llvm.loop.pipeline.initiationinterval` |
 //!
-//! `off`: nothing of it runs on a device, also where it was inlined. `on`: it is not too small ([`crate::worth`]). `pollyrs.h` has macros for all.
+//! `off`: nothing of it runs on a device, also where it was inlined. `on`: it is not too small ([`crate::search::worth`]). `pollyrs.h` has macros for all.
 //!
 //! The option `only-function` takes names or patterns with `*`, `ignore-function` as well; the latter is stronger.
 
-use crate::driver::{functions, name_of};
-use crate::options::Options;
-use crate::remarks::instructions;
+use crate::base::options::Options;
+use crate::base::patterns::stands_for;
+use crate::ir::instructions;
+use crate::ir::{functions, name_of};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use std::collections::BTreeMap;
 use std::ffi::c_uint;
-
-/// Names and patterns; none: nothing matches.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Patterns(Vec<String>);
-
-impl Patterns {
-    /// A list, separated by `,` or `+`; `*` stands for any characters.
-    pub fn parse(list: &str) -> Patterns {
-        let parts = list.split([',', '+']).map(str::trim).filter(|p| !p.is_empty());
-        Patterns(parts.map(str::to_owned).collect())
-    }
-
-    /// Whether one of them is `name`, or stands for it.
-    pub fn matches(&self, name: &str) -> bool {
-        self.0.iter().any(|pattern| stands_for(pattern.as_bytes(), name.as_bytes()))
-    }
-}
-
-fn stands_for(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.split_first(), name.split_first()) {
-        (None, None) => true,
-        (Some((b'*', rest)), Some((_, tail))) => stands_for(rest, name) || stands_for(pattern, tail),
-        (Some((b'*', rest)), None) => stands_for(rest, name),
-        (Some((p, rest)), Some((n, tail))) => p == n && stands_for(rest, tail),
-        _ => false,
-    }
-}
 
 /// Patterns of the options that no function of the module has, as texts for warnings.
 pub fn unmatched(module: LLVMModuleRef, options: &Options) -> Vec<String> {

@@ -15,6 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 ORDER = {
     "codegen-ptx": "ir < affine < kernel < ops host < statement device < staged tiled stencil < kernels",
+    "runtime": "base < memory driver < device residency < gpu emulated < cost < process < hold < execution < interface",
+    "plugin": "base ir < switches prepare holds device < compiled run < remarks pipeline < search commit < driver selftest < entry",
 }
 
 # Modules of one folder that need each other, at most.

@@ -4,9 +4,7 @@
 //! work, and what is not done then keeps its original code, with a remark. Operations are counted, never seconds, so that the same
 //! input gives the same output on every machine; isl does about five million a second (bench/COMPILE_TIME.md).
 
-use crate::options::Options;
-use inkwell::llvm_sys::core::*;
-use inkwell::llvm_sys::prelude::*;
+use crate::base::options::Options;
 use std::cell::Cell;
 
 /// A stage of one SCoP unless the option `budget` says otherwise: about a second.
@@ -139,22 +137,4 @@ impl Budgets {
 /// Looking for calls to inline in a function with so many instructions.
 pub fn inlining(options: &Options, instructions: u64) -> u64 {
     FUNCTION * options.budget.unwrap_or(STAGE) + REWRITING * instructions
-}
-
-/// The number of instructions of a function.
-pub fn instructions(f: LLVMValueRef) -> u64 {
-    let mut n = 0;
-    // SAFETY: a live function.
-    unsafe {
-        let mut block = LLVMGetFirstBasicBlock(f);
-        while !block.is_null() {
-            let mut i = LLVMGetFirstInstruction(block);
-            while !i.is_null() {
-                n += 1;
-                i = LLVMGetNextInstruction(i);
-            }
-            block = LLVMGetNextBasicBlock(block);
-        }
-    }
-    n
 }

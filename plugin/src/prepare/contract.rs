@@ -10,8 +10,8 @@
 //! ```
 //! The product on the left is fused if there are two. A host with fused instructions (`-mfma`) and a device then compute the same bits.
 
-use crate::driver::functions;
-use crate::remarks::instructions;
+use crate::ir::functions;
+use crate::ir::instructions;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::*;

@@ -4,7 +4,7 @@
 //! and stores of two fields at once, and instructions that put vectors together and take them apart. A kernel works on scalars: all of it is
 //! done by element, bit for bit the same. Vectors that programs write for wider units (`_mm256_add_pd`) stay.
 
-use crate::remarks::instructions;
+use crate::ir::instructions;
 use inkwell::llvm_sys::LLVMTypeKind::{
     LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMIntegerTypeKind, LLVMScalableVectorTypeKind,
     LLVMVectorTypeKind,

@@ -5,7 +5,7 @@
 //!
 //! A loop is *blocked* if one of its blocks has a call that stays a call, or if it follows links from record to record: no SCoP has such a
 //! block, so none has a loop around it. A function has no prospects if each of its innermost loops is blocked, or else bounded so that all such
-//! loops together have fewer instructions to execute than a SCoP needs statement instances ([`crate::worth`]).
+//! loops together have fewer instructions to execute than a SCoP needs statement instances ([`crate::search::worth`]).
 //!
 //! **Invariants.** The answer is the same whether or not anybody reads remarks; where somebody does, the search takes place all the same, for the
 //! reasons that it gives, and what it finds in spite of the answer is an internal error. A function that calls others which leave results on the device
@@ -13,9 +13,9 @@
 //!
 //! **Example.** `for (n = list; n; n = n->next) for (i = 0; i < 8; ++i) sum += n->marks[i];`: the outer loop is blocked, the inner one runs 8 times.
 
-use crate::PluginError;
-use crate::callgraph::calls;
-use crate::remarks;
+use crate::base::error::PluginError;
+use crate::ir::callgraph::calls;
+use crate::ir::instructions;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{PlainLoop, Session, callee};
@@ -61,7 +61,7 @@ pub fn any(
 fn blocked(session: &Session, loops: &[PlainLoop]) -> Vec<bool> {
     let mut blocked = vec![false; loops.len()];
     for (at, l) in loops.iter().enumerate().rev() {
-        let calls = || l.blocks.iter().flat_map(|b| remarks::instructions(*b)).filter(|i| is_call(*i));
+        let calls = || l.blocks.iter().flat_map(|b| instructions(*b)).filter(|i| is_call(*i));
         if blocked[at] || session.follows_links(l) || calls().any(|c| session.stays_a_call(c)) {
             blocked[at] = true;
             if let Some(parent) = l.parent {
@@ -78,12 +78,12 @@ fn is_call(i: LLVMValueRef) -> bool {
 }
 
 fn own_instructions(l: &PlainLoop) -> u64 {
-    l.blocks.iter().map(|b| remarks::instructions(*b).len() as u64).sum()
+    l.blocks.iter().map(|b| instructions(*b).len() as u64).sum()
 }
 
 /// Copies and fillings become loops.
 fn is_block_of_memory(f: LLVMValueRef) -> bool {
-    let name = crate::driver::name_of(f);
+    let name = crate::ir::name_of(f);
     ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().any(|stem| name.starts_with(stem))
 }
 

@@ -1,9 +1,9 @@
 //! Time tiles for the SCoPs whose time loop can be tiled: mapped, and proved before anything is made of them.
 
-use crate::driver::Run;
-use crate::options::Options;
-use crate::stencil::Failure;
-use crate::timing::Phase;
+use crate::base::options::Options;
+use crate::base::timing::Phase;
+use crate::compiled::Failure;
+use crate::run::Run;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::Scop;

@@ -7,7 +7,7 @@
 //!   later is left to the driver, which compiles what runs, and keeps it.
 //! - No thread outlives the [`Assembling`] that stands for it: the plugin may be unloaded afterwards.
 
-use crate::timing::{self, Phase, Timer};
+use crate::base::timing::{self, Phase, Timer};
 use pollyrs_codegen_ptx as codegen;
 use std::cell::Cell;
 use std::path::PathBuf;

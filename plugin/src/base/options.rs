@@ -6,12 +6,15 @@
 //! `pollyrs<only-function=f>`. A flag alone means `true`. In pass parameters a list is separated by `x` or `+`, since LLVM
 //! splits pipelines at commas.
 
-use crate::switches::Patterns;
-use crate::{PluginError, worth};
+use crate::base::error::PluginError;
+use crate::base::patterns::Patterns;
 use pollyrs_schedule::TilingOptions;
 use pollyrs_schedule::time_tiling::{Techniques, TimeTiling};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+/// The default of the option `min-work`: fewer statement instances than threads in a few warps.
+pub const LEAST: u64 = 256;
 
 /// Where generated code can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +48,7 @@ pub enum Strategy {
     Tiled(TimeTiling),
 }
 
-/// When products and sums that flags allow to be contracted are fused (see [`crate::contract`]).
+/// When products and sums that flags allow to be contracted are fused (see [`crate::prepare::contract`]).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Contract {
     /// By the back ends.
@@ -185,7 +188,7 @@ impl Default for Options {
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
             // so admits 45, doubled once more for bodies not simplified yet.
             max_inline: 200,
-            min_work: worth::LEAST,
+            min_work: LEAST,
             hold: true,
         }
     }

@@ -1,44 +1,12 @@
 //! Fused time steps for the SCoPs that are stencils; the others keep the mapping's kernels. A plan whose proof fails is an internal error.
 
-use crate::options::Options;
+use crate::base::options::Options;
+use crate::compiled::{Failure, Steps};
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule::stencil::{self, NotStencil, Stencil, Wish};
 use pollyrs_schedule::{Dependences, MappedScop};
 use pollyrs_scop::Scop;
 use pollyrs_tuning::StencilShape;
-
-/// What was done with the time steps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Steps {
-    /// For the user.
-    pub what: String,
-    /// If they are fused.
-    pub shape: Option<StencilShape>,
-}
-
-/// Why steps are not several in a launch or tile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The SCoP is mapped without; the reason is for the user.
-    Reason(String),
-    /// The legality checker refused what was planned: an error of ours, which keeps the original loop.
-    Unproved(String),
-}
-
-impl<E: std::error::Error> From<E> for Failure {
-    fn from(e: E) -> Failure {
-        Failure::Reason(e.to_string())
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Failure::Reason(why) => write!(f, "{why}"),
-            Failure::Unproved(violation) => write!(f, "the proof failed: {violation}"),
-        }
-    }
-}
 
 /// Adds fused kernels to `kernels` if the SCoP is a stencil and its plans are proved; the result says what was done.
 pub fn fuse(

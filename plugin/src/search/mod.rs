@@ -7,14 +7,15 @@
 //!
 //! **Invariants.** SCoPs are returned in program order and do not overlap. What one search has compiled stays as it is.
 
-use crate::Stage;
-use crate::commit::Compiled;
-use crate::driver::{Run, detect_options};
-use crate::options::Strategy;
+mod worth;
+
+use crate::base::options::Strategy;
+use crate::base::stage::Stage;
+use crate::base::timing::Phase;
+use crate::compiled::Compiled;
+use crate::pipeline::tuned;
+use crate::run::Run;
 use crate::switches::{self, Switch};
-use crate::timing::Phase;
-use crate::tuned;
-use crate::worth;
 use pollyrs_llvm_shim::Analyses;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
@@ -24,7 +25,7 @@ use std::collections::BTreeSet;
 /// Detection, and all stages for each SCoP that is found. What is too much for a stage is searched again for smaller regions. `on`: nothing is too
 /// small.
 pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, on: bool) -> (Vec<Compiled>, Vec<Rejection>) {
-    let mut detect_options = detect_options(run);
+    let mut detect_options = run.detect_options();
     let mut found: Vec<(Place, Compiled)> = Vec::new();
     let mut refused: Vec<Rejection> = Vec::new();
     let mut divided: Vec<(Place, BTreeSet<usize>)> = Vec::new();
@@ -56,7 +57,7 @@ pub fn search(run: &Run<'_>, analyses: &Analyses<'_>, on: bool) -> (Vec<Compiled
             return (found.into_iter().map(|(_, c)| c).collect(), refused);
         }
         detect_options.before.extend(round.seen.into_iter().map(|b| b.region));
-        let limits = crate::driver::detect_options(run);
+        let limits = run.detect_options();
         (detect_options.isl_operations, detect_options.all_operations) =
             (limits.isl_operations, limits.all_operations);
     }

@@ -4,7 +4,12 @@
 //! recognition has run, and none of them runs here. What detection cannot model is rewritten instead, see
 //! [`pollyrs_llvm_shim`]'s module `prepare`.
 
-use crate::{PluginError, sums, vectors};
+pub mod contract;
+pub mod prospects;
+mod sums;
+mod vectors;
+
+use crate::base::error::PluginError;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{Hoisting, Session};
 

@@ -1,9 +1,6 @@
 //! Which functions are looked at, in which order: what one leaves on the device another may use, if their caller knows both.
 
-use crate::budget;
-use crate::driver::functions;
-use crate::options::Options;
-use crate::remarks;
+use crate::ir::{functions, instructions, size};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_llvm_shim::{self as shim, Session};
@@ -13,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_CARRIER: u64 = 5_000;
 
 /// Functions with loops, and those that call several of such or of their like: what one leaves on the device the next may use.
-pub fn carriers(session: &Session, module: LLVMModuleRef, options: &Options) -> BTreeSet<usize> {
+pub fn carriers(session: &Session, module: LLVMModuleRef, hold: bool) -> BTreeSet<usize> {
     let all = functions(module);
     let mut found: BTreeSet<usize> =
         all.iter().filter(|f| session.has_loops(**f)).map(|f| *f as usize).collect();
     for f in all {
-        if !options.hold || found.contains(&(f as usize)) || budget::instructions(f) > MAX_CARRIER {
+        if !hold || found.contains(&(f as usize)) || size(f) > MAX_CARRIER {
             continue;
         }
         let calls = callees(f).filter(|callee| *callee != f && found.contains(&(*callee as usize))).count();
@@ -68,7 +65,7 @@ fn callees(f: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
 pub fn calls(f: LLVMValueRef) -> impl Iterator<Item = LLVMValueRef> {
     // SAFETY: a live function and its instructions.
     let blocks = unsafe { chain(LLVMGetFirstBasicBlock(f), |b| LLVMGetNextBasicBlock(b)) };
-    let all = blocks.flat_map(remarks::instructions);
+    let all = blocks.flat_map(instructions);
     // SAFETY: as above.
     all.filter(|i| unsafe { !LLVMIsACallInst(*i).is_null() || !LLVMIsAInvokeInst(*i).is_null() })
 }

@@ -5,57 +5,13 @@
 //! - An entry whose options lead nowhere (the schedule is not legal any more, the shape does not fit) is as if it were not there, with a remark.
 //! - An entry for a content that no SCoP of its function has is reported, and never taken for another SCoP.
 
-use crate::commit::Compiled;
-use crate::driver::{Run, compile as compile_with};
-use crate::options::Options;
-use crate::{PluginError, Stage};
+use crate::base::stage::Stage;
+use crate::compiled::Compiled;
+use crate::pipeline::compile as compile_with;
+use crate::run::Run;
 use pollyrs_scop::{RejectReason, Scop};
 use pollyrs_tuning::{self as tuning, Entry, Told};
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-
-/// The file of a compilation, and which of its entries were met.
-pub struct Tuned {
-    entries: Vec<(Entry, Options)>,
-    met: RefCell<BTreeSet<usize>>,
-}
-
-impl Tuned {
-    /// Reads the file that the options name, if they name one.
-    ///
-    /// # Errors
-    /// A file that is not there or not understood, a value that the option does not take.
-    pub fn load(options: &Options) -> Result<Tuned, PluginError> {
-        let wrong = |problem| PluginError::Option { name: "tuned".into(), problem };
-        let mut entries = Vec::new();
-        if let Some(path) = &options.tuned {
-            for entry in tuning::Tuned::read(path).map_err(|e| wrong(e.to_string()))?.entries {
-                let with = options.with(&entry.options);
-                let with = with.map_err(|e| wrong(format!("{}: {e}", path.display())))?;
-                entries.push((entry, with));
-            }
-        }
-        Ok(Tuned { entries, met: RefCell::default() })
-    }
-
-    /// The entry of a SCoP, and the options with it.
-    fn find(&self, function: &str, content: &str) -> Option<&(Entry, Options)> {
-        let of = |(e, _): &(Entry, Options)| e.function == function && e.content == content;
-        let at = self.entries.iter().position(of)?;
-        self.met.borrow_mut().insert(at);
-        self.entries.get(at)
-    }
-
-    /// The entries for a function that was searched, of which nothing was found.
-    pub fn stale(&self, function: &str) -> Vec<&Entry> {
-        let met = self.met.borrow();
-        let entries = self.entries.iter().enumerate();
-        entries
-            .filter(|(at, (e, _))| e.function == function && !met.contains(at))
-            .map(|(_, (e, _))| e)
-            .collect()
-    }
-}
 
 /// All stages of one SCoP, by its entry if it has one.
 pub fn compile(run: &Run<'_>, scop: Scop) -> Result<Option<Compiled>, RejectReason> {

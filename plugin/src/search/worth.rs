@@ -10,14 +10,11 @@
 //! One exception: a small SCoP (a border of fixed width) beside a large one that touches the same object would move that object back
 //! and forth each time; on the device it is nearly free. It stays if no loop runs it more often than the large one.
 
-use crate::commit::Compiled;
+use crate::compiled::Compiled;
 use pollyrs_llvm_shim::{Analyses, LoopId};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{ArrayKind, Scop};
 use std::collections::BTreeSet;
-
-/// The default of the option `min-work`: fewer statement instances than threads in a few warps.
-pub const LEAST: u64 = 256;
 
 /// SCoPs in the order in which they are compiled, each with its number and, if it is small, with the bound: small ones last, since it
 /// depends on the others whether they are worth it.

@@ -3,7 +3,7 @@
 //! clang writes `s += a * b` as `llvm.fmuladd(a, b, s)`: fused or not, as the target likes. With `-fassociative-math` the sum may be regrouped,
 //! but one intrinsic is no sum. `fadd contract (fmul contract a, b), s` says the same, with the other flags of the call.
 
-use crate::remarks::instructions;
+use crate::ir::instructions;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use inkwell::llvm_sys::prelude::*;

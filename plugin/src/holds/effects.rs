@@ -14,10 +14,10 @@
 //! - What is not understood is `anything`; a function under way (recursion) is not understood.
 //! - Memory that a function allocates or has on its stack is in no summary: nobody's array lies there before the call.
 
-use crate::budget;
-use crate::callgraph::calls;
-use crate::library::{Argument, Library};
-use crate::remarks::instructions;
+use crate::holds::library::{Argument, Library};
+use crate::ir;
+use crate::ir::callgraph::calls;
+use crate::ir::instructions;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTypeKind};
@@ -191,7 +191,7 @@ impl<'s> Summaries<'s> {
     fn summarise(&self, f: LLVMValueRef) -> Option<Effects> {
         // SAFETY: a live function.
         let variadic = unsafe { LLVMIsFunctionVarArg(LLVMGlobalGetValueType(f)) != 0 };
-        if variadic || budget::instructions(f) > MAX_INSTRUCTIONS {
+        if variadic || ir::size(f) > MAX_INSTRUCTIONS {
             return None;
         }
         let copy = self.session.clone_function(f).ok()?;

@@ -1,0 +1,8 @@
+//! What everything else stands on: options, errors, budgets, times.
+
+pub mod budget;
+pub mod error;
+pub mod options;
+pub mod patterns;
+pub mod stage;
+pub mod timing;
