@@ -19,7 +19,7 @@ struct OptionText {
   const char *Help;
 };
 
-// Parsed and checked in Rust (plugin/src/options.rs), where the same names work as pass parameters and, in capitals
+// Parsed and checked in Rust (plugin/src/base/options.rs), where the same names work as pass parameters and, in capitals
 // with underscores, as environment variables.
 const OptionText Options[] = {
     {"targets", "list", "Targets of the generated code, separated by '+' or ',': cuda, emulated, emulated-checked (default: cuda)"},
