@@ -14,7 +14,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::AtomicU64;
 
 use crate::base::rows::Rows;
-use crate::device::returned::Shape;
+use crate::base::shape::Shape;
+use crate::base::spans::Span;
 
 /// The version that this library speaks.
 pub const ABI_VERSION: u32 = 8;
@@ -285,6 +286,11 @@ impl Scop {
 }
 
 impl Array {
+    /// Its addresses.
+    pub fn span(&self) -> Span {
+        (self.start as u64, self.start as u64 + self.bytes)
+    }
+
     /// Whether it stands for memory of the program's.
     pub fn is_memory(&self) -> bool {
         self.flags & (ARRAY_SCRATCH | ARRAY_FAULT) == 0 && self.bytes > 0

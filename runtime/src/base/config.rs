@@ -25,14 +25,11 @@
 //! A value that makes no sense counts as not set, and a name that doesn't exist as nothing; both are told on stderr, in a line each, once a
 //! process (see [`crate::base::settings`]).
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::base::error::{Error, Result};
+use crate::base::checks::Checks;
+use crate::base::faults::Faults;
 use crate::base::settings::Reader;
-use crate::emulated::check::Checks;
 
 /// `POLLYRS_RT_DEVICE`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,63 +69,6 @@ pub enum Order {
     Forward,
     Reverse,
     Seeded(u64),
-}
-
-/// A kind of operation that can be made to fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Operation {
-    Module,
-    Alloc,
-    Copy,
-    CopyOut,
-    Launch,
-    Graph,
-    Sync,
-}
-
-impl Operation {
-    const ALL: [(Operation, &str); 7] = [
-        (Operation::Module, "module"),
-        (Operation::Alloc, "alloc"),
-        (Operation::Copy, "copy"),
-        (Operation::CopyOut, "end-copy"),
-        (Operation::Launch, "launch"),
-        (Operation::Graph, "graph"),
-        (Operation::Sync, "sync"),
-    ];
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name =
-            Operation::ALL.iter().find(|(operation, _)| operation == self).map_or("", |(_, name)| name);
-        f.write_str(name)
-    }
-}
-
-/// `POLLYRS_RT_FAULT`: which operations are to fail, and how many there have been.
-#[derive(Debug, Default)]
-pub struct Faults {
-    planned: BTreeMap<Operation, (u64, AtomicU64)>,
-}
-
-impl Faults {
-    /// Counts one operation; the planned one fails.
-    pub fn check(&self, operation: Operation) -> Result<()> {
-        let Some((planned, seen)) = self.planned.get(&operation) else { return Ok(()) };
-        let count = seen.fetch_add(1, Ordering::Relaxed) + 1;
-        if count == *planned { Err(Error::Injected { operation, count }) } else { Ok(()) }
-    }
-
-    fn parse(text: &str) -> Option<Faults> {
-        let mut planned = BTreeMap::new();
-        for part in text.split(',').filter(|part| !part.is_empty()) {
-            let (name, count) = part.split_once(':')?;
-            let (operation, _) = Operation::ALL.into_iter().find(|(_, known)| *known == name)?;
-            planned.insert(operation, (count.parse().ok()?, AtomicU64::new(0)));
-        }
-        Some(Faults { planned })
-    }
 }
 
 /// All settings of a process.
@@ -319,6 +259,8 @@ fn cache_folder<F: Fn(&str) -> Option<String>>(reader: &mut Reader<F>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::error::Error;
+    use crate::base::faults::Operation;
 
     fn config(variables: &[(&str, &str)]) -> Config {
         let get = |name: &str| {

@@ -6,8 +6,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::base::config::Operation;
-use crate::cost::Size;
+use crate::base::faults::Operation;
+use crate::base::size::Size;
 
 /// Why the original loop runs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -1,6 +1,15 @@
 //! Ranges of addresses, each from its first byte to the one behind its last.
 
-use crate::memory::written::Span;
+pub const PAGE: u64 = 4096;
+
+/// Half-open, in addresses.
+pub type Span = (u64, u64);
+
+/// The pages that lie in a span as a whole.
+pub fn whole_pages((start, end): Span) -> Span {
+    let start = start.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
+    (start, (end / PAGE * PAGE).max(start))
+}
 
 pub fn overlaps(a: Span, b: Span) -> bool {
     a.0 < b.1 && b.0 < a.1
@@ -66,6 +75,15 @@ mod tests {
         ];
         for (parts, rest) in table {
             assert_eq!(without((10, 20), parts), rest, "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn whole_pages_only() {
+        for (span, expected) in
+            [((0, 0), (0, 0)), ((1, PAGE), (PAGE, PAGE)), ((1, 2 * PAGE), (PAGE, 2 * PAGE))]
+        {
+            assert_eq!(whole_pages(span), expected);
         }
     }
 }

@@ -14,8 +14,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::budget::{Budget, On};
-use super::history::{CLOSE, CLOSE_RETRY, FIRST_RETRY, RETRIED, Side, Size, is_cheap};
+use super::history::{CLOSE, CLOSE_RETRY, FIRST_RETRY, RETRIED, Side, is_cheap};
 use super::{Figure, LONG};
+use crate::base::size::Size;
 
 /// Kinds of episodes that are known at once.
 const KINDS: usize = 4;

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::budget::{Budget, On};
 use super::{CLEAR, Estimate, Figure, LONG, MEASURED};
+use crate::base::size::Size;
 
 /// Sizes that are known at once. More (a loop around the SCoP changes its size) displace each other, and are left to the estimates.
 const SIZES: usize = 8;
@@ -33,22 +34,6 @@ pub(super) const FIRST_RETRY: u64 = 32;
 /// So much slower it may have been.
 pub(super) const CLOSE: f64 = 1.15;
 pub(super) const RETRIED: f64 = 1.5;
-
-/// What tells executions of a SCoP apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Size {
-    /// Statement instances.
-    pub work: f64,
-    /// Estimated seconds of the transfers.
-    pub moved: f64,
-}
-
-impl Size {
-    /// Not 0.
-    pub(super) fn key(self) -> u64 {
-        (self.work.to_bits() ^ self.moved.to_bits().rotate_left(32)) | 1
-    }
-}
 
 /// What the times say.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -83,8 +83,9 @@ pub fn price(scop: &Scop) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Advice, Learned, MEASURED, Moves, Rates, Size};
+    use super::super::{Advice, Learned, MEASURED, Moves, Rates};
     use super::*;
+    use crate::base::size::Size;
     use crate::cost::machine::REFERENCE;
 
     const EXECUTIONS: usize = 40;

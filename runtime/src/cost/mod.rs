@@ -43,10 +43,11 @@ pub mod machine;
 mod regret;
 mod starting;
 
+use crate::base::size::Size;
 use episodes::Episodes;
 pub use episodes::{Course, FREE, Finished, Plan};
+pub use history::Advice;
 use history::History;
-pub use history::{Advice, Size};
 use loading::Loading;
 pub use loading::price;
 use starting::Starting;

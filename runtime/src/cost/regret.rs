@@ -1,8 +1,9 @@
 //! What 40 executions lose to the host alone, and how soon a faster device is found: simulations of the deciding rules.
 
 use super::episodes::{Course, Episodes, Finished};
-use super::history::{Advice, History, Size};
+use super::history::{Advice, History};
 use super::{CLEAR, Estimate, KNOWN};
+use crate::base::size::Size;
 
 const EXECUTIONS: usize = 40;
 /// The most that may be lost.

@@ -7,6 +7,7 @@
 //!   [`ALIGNMENT`], so that whatever code generation knows about the alignment of accesses to the host's memory holds on the device as well;
 //! * dropping a queue waits for its work and gives back all it holds; it can be dropped in any state.
 
+pub mod code;
 pub mod results;
 pub mod returned;
 pub mod snapshot;
@@ -16,8 +17,8 @@ use std::alloc::{Layout, alloc_zeroed};
 use crate::base::abi::{Array, Scop};
 use crate::base::error::{Error, Result};
 use crate::base::rows::{Plane, Rows};
+use crate::device::code::ModuleSlot;
 use crate::device::results::Returning;
-use crate::process::registry::State;
 
 /// The driver aligns allocations to 256 bytes at least (CUDA C Programming Guide, "Device Memory Accesses"). Addresses of the emulated device equal
 /// the host's modulo this: its kernels are code of the host, with whatever vectors its compiler makes.
@@ -27,6 +28,9 @@ pub const ALIGNMENT: u64 = 256;
 /// a multiple of [`ALIGNMENT`]: `malloc` puts large ones 16 bytes behind a page, where each part of a row that a warp loads lies on two
 /// cache lines (products of doubles at 4096 took 15% longer, `bench/RESULTS.md`).
 pub const WIDEST_ACCESS: u64 = 16;
+
+/// What fresh memory holds.
+pub const POISON: u8 = 0xff;
 
 /// Stands for the address of an array of which nothing is touched: not null, aligned, and never mapped.
 pub const DUMMY_ADDRESS: u64 = ALIGNMENT;
@@ -60,7 +64,7 @@ pub trait Queue {
     fn give_back(&mut self, device: u64);
 
     /// The next work is another execution's.
-    fn aim(&mut self, scop: &'static Scop, state: &'static State) -> Result<()>;
+    fn aim(&mut self, scop: &'static Scop, module: &'static ModuleSlot) -> Result<()>;
 
     /// Device memory for an array that outlives this execution. None: the array gets memory of its own. Asked once for each
     /// array, before the first copy. `whole`: nothing or all of the written range comes back.
@@ -281,7 +285,7 @@ impl Queue for NoQueue {
 
     fn give_back(&mut self, _device: u64) {}
 
-    fn aim(&mut self, _scop: &'static Scop, _state: &'static State) -> Result<()> {
+    fn aim(&mut self, _scop: &'static Scop, _module: &'static ModuleSlot) -> Result<()> {
         self.refuse()
     }
 

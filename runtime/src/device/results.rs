@@ -12,12 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::abi::Scop;
 use crate::base::caller::fatal;
-use crate::base::config::{Config, Operation};
+use crate::base::config::Config;
 use crate::base::error::{Error, Result};
+use crate::base::faults::Operation;
 use crate::base::planted::unless;
 use crate::base::rows::{Plane, Rows};
+use crate::base::shape::Shape;
 use crate::device::Queue;
-use crate::device::returned::{Shape, settle, settle_part};
+use crate::device::returned::{settle, settle_part};
 
 /// A result on its way back.
 #[derive(Clone)]

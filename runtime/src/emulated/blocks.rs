@@ -26,7 +26,7 @@ use crate::base::abi::{EmuKernel, EmuThread, Kernel, Scop};
 use crate::base::caller::fatal;
 use crate::base::config::{Config, Order};
 use crate::base::error::{Error, Result};
-use crate::emulated::POISON;
+use crate::device::POISON;
 use crate::emulated::check::{Checker, Thread};
 
 /// Below this many threads in the grid a launch runs on the calling thread: starting a worker takes some 20 µs, in which a

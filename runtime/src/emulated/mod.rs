@@ -18,19 +18,18 @@ use std::time::Instant;
 
 use crate::base::abi::{Array, Scop};
 use crate::base::caller::fatal;
-use crate::base::config::{Config, Operation};
+use crate::base::config::Config;
 use crate::base::error::{Error, Result};
+use crate::base::faults::Operation;
 use crate::base::rows::Rows;
+use crate::base::shape::Shape;
+use crate::device::code::ModuleSlot;
 use crate::device::results::Returning;
-use crate::device::returned::Shape;
-use crate::device::{ALIGNMENT, Queue, buffer, padding};
+use crate::device::{ALIGNMENT, POISON, Queue, buffer, padding};
 use crate::emulated::blocks::Grid;
 use crate::emulated::check::Checker;
 use crate::emulated::check::held::Shadow;
-use crate::process::registry::State;
 
-/// What fresh memory holds.
-pub const POISON: u8 = 0xff;
 /// What guard zones hold: neither the poison nor a likely value.
 const GUARD: u8 = 0xc9;
 /// Bytes of each guard zone.
@@ -212,7 +211,7 @@ impl Queue for EmulatedQueue {
         self.memory.retain(|memory| memory.address() != device);
     }
 
-    fn aim(&mut self, scop: &'static Scop, _state: &'static State) -> Result<()> {
+    fn aim(&mut self, scop: &'static Scop, _module: &'static ModuleSlot) -> Result<()> {
         usable(self.config, scop)?;
         self.scop = scop;
         self.checker = checker(self.config, scop);

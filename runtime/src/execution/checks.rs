@@ -6,7 +6,7 @@ use crate::device::buffer;
 
 use super::{Placed, Run};
 
-impl Run {
+impl Run<'_> {
     /// `POLLYRS_RT_CHECK`: what was copied in and isn't said to be written must be unchanged on the device.
     pub(super) unsafe fn check_unwritten(&mut self) -> Result<()> {
         for (index, &Placed { host, device, held, beside, window, .. }) in self.arrays.iter().enumerate() {

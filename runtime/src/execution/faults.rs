@@ -10,13 +10,13 @@ use std::ffi::c_int;
 
 use crate::base::abi::FAULT_ERANGE;
 use crate::base::caller::ERANGE;
-use crate::base::config::Operation;
 use crate::base::error::{Error, Result};
+use crate::base::faults::Operation;
 use crate::base::planted::unless;
 
 use super::{Placed, Run};
 
-impl Run {
+impl Run<'_> {
     /// Waits for the kernels, if they may report faults, and looks whether one did. The result is `errno`, if it is to be set.
     ///
     /// # Safety
@@ -51,12 +51,12 @@ impl Run {
 
     /// Copies what only the device has, and the launches may change, where the execution may turn out not to count.
     pub(super) fn save(&mut self) -> Result<()> {
-        let Some(hold) = self.hold.filter(|_| self.arrays.iter().any(|a| a.host.is_fault())) else {
+        let Some(hold) = self.hold.as_ref().filter(|_| self.arrays.iter().any(|a| a.host.is_fault())) else {
             return Ok(());
         };
         for index in 0..self.arrays.len() {
             let Placed { host, device, held, .. } = self.arrays[index];
-            if held && hold.get().endangers(&host) {
+            if held && hold.endangers(&host) {
                 self.config.faults.check(Operation::Alloc)?;
                 let to = self.queue.allocate(host.bytes, host.start as u64)?;
                 self.arrays[index].saved = Some(to);

@@ -24,14 +24,15 @@ use std::time::{Duration, Instant};
 
 use crate::base::abi::{ARRAY_HELD, ARRAY_SCRATCH, Array, Scop};
 use crate::base::caller::fatal;
-use crate::base::config::{Config, DeviceChoice, Operation};
+use crate::base::config::{Config, DeviceChoice};
 use crate::base::error::{Error, Result};
+use crate::base::faults::Operation;
 use crate::base::planted::unless;
 use crate::base::rows::Rows;
+use crate::base::shape::Shape;
 use crate::base::stack;
 use crate::cost::Estimate;
 use crate::device::results::{Back, lost};
-use crate::device::returned::Shape;
 use crate::device::snapshot::Snapshot;
 use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue};
 use crate::emulated::EmulatedQueue;
@@ -110,12 +111,12 @@ struct Chosen {
 }
 
 /// An execution on a device.
-pub struct Run {
+pub struct Run<'a> {
     config: &'static Config,
     scop: &'static Scop,
     queue: Box<dyn Queue>,
-    /// Where queue and held arrays come from, and go back to.
-    hold: Option<HoldPointer>,
+    /// Where queue and held arrays come from, and go back to: of the thread that runs the execution, and of nobody else.
+    hold: Option<&'a mut Hold>,
     arrays: Vec<Placed>,
     /// The first error; later operations are left out.
     error: Option<Error>,
@@ -148,42 +149,28 @@ pub struct Run {
     _range: Option<Range>,
 }
 
-/// A hold of the thread that runs the execution, and of nobody else; it outlives the execution.
-#[derive(Clone, Copy)]
-struct HoldPointer(*mut Hold);
-
-impl HoldPointer {
-    /// At most one reference at a time.
-    fn get<'a>(self) -> &'a mut Hold {
-        // SAFETY: made from the reference that `begin` got, whose caller promises that the hold outlives the run, and that
-        // nobody else uses it meanwhile; no function here keeps the reference beyond a statement that calls into the hold.
-        unsafe { &mut *self.0 }
-    }
-}
-
 /// Picks the device, loads the code, allocates, copies in. An error: the original loop is to run.
 ///
 /// # Safety
 /// The arrays' ranges are readable, and stay unchanged until the run ends; a hold outlives the run and is used by it alone, and
 /// what is dirty in it is writable.
-pub unsafe fn begin(
+pub unsafe fn begin<'a>(
     config: &'static Config,
     scop: &'static Scop,
     work: f64,
     arrays: &[Array],
-    hold: Option<&mut Hold>,
-) -> Result<Box<Run>> {
+    mut hold: Option<&'a mut Hold>,
+) -> Result<Box<Run<'a>>> {
     // A refusal reads no clock, and moves nothing large.
     let start = config.reports().then(Instant::now);
-    let hold = hold.map(|hold| HoldPointer(hold));
     choice::check(config, scop, arrays)?;
     let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
-    let estimate = choice::choose(config, scop, state, work, arrays, hold.map(HoldPointer::get))?;
+    let estimate = choice::choose(config, scop, state, work, arrays, hold.as_deref_mut())?;
     choice::check_tables(scop, arrays)?;
     check_apart(scop, arrays)?;
-    let shared = mappings::check(scop, arrays, |array| hold.is_some_and(|hold| hold.get().knows(array)))?;
+    let shared = mappings::check(scop, arrays, |array| hold.as_ref().is_some_and(|hold| hold.knows(array)))?;
     let start = start.unwrap_or_else(Instant::now);
-    let (queue, aimed) = match hold.and_then(|hold| hold.get().queue.take()) {
+    let (queue, aimed) = match hold.as_mut().and_then(|hold| hold.queue.take()) {
         Some(queue) => (queue, false),
         None => (open(config, scop, state)?, true),
     };
@@ -214,11 +201,11 @@ pub unsafe fn begin(
     // What has other addresses does not stay: nobody would know that it is written there.
     shared.iter().for_each(|&index| run.arrays[index].host.flags &= !ARRAY_HELD);
     if !aimed {
-        run.queue.aim(scop, state)?;
+        run.queue.aim(scop, &state.module)?;
     }
     run.check_room()?;
-    run.measured = estimate.is_some() && (hold.is_none() || state.learned.measures_held());
-    if run.measured && hold.is_some() {
+    run.measured = estimate.is_some() && (run.hold.is_none() || state.learned.measures_held());
+    if run.measured && run.hold.is_some() {
         // What earlier ones left to do is not this one's time.
         run.queue.synchronize()?;
     }
@@ -259,7 +246,7 @@ fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> 
     Ok(Box::new(CudaQueue::open(device, scop, module, config)?))
 }
 
-impl Run {
+impl Run<'_> {
     /// # Safety
     /// As for [`begin`].
     unsafe fn place(&mut self, index: usize) -> Result<()> {
@@ -270,9 +257,9 @@ impl Run {
         }
         self.config.faults.check(Operation::Alloc)?;
         let scratch = host.flags & ARRAY_SCRATCH != 0;
-        if let (Some(hold), false) = (self.hold, scratch) {
+        if let (Some(hold), false) = (&mut self.hold, scratch) {
             // SAFETY: the caller's promise.
-            match unsafe { hold.get().place(self.config, &mut *self.queue, &host) }? {
+            match unsafe { hold.place(self.config, &mut *self.queue, &host) }? {
                 Place::Entry { device, stale, window, shared } => {
                     (placed.device, placed.stale, placed.held) = (device, Some(stale), true);
                     (placed.window, placed.shared) = (window, shared);
@@ -313,21 +300,21 @@ impl Run {
             return Ok(());
         }
         self.config.faults.check(Operation::Copy)?;
-        if let (true, Some(hold)) = (beside, self.hold) {
+        if let (true, Some(hold)) = (beside, &mut self.hold) {
             // SAFETY: the caller's promise; the allocation has the range's size.
-            self.bytes_in += unsafe { hold.get().copy_beside(&mut *self.queue, &host, device) }?;
+            self.bytes_in += unsafe { hold.copy_beside(&mut *self.queue, &host, device) }?;
             return Ok(());
         }
         let stale = self.arrays[index].stale.take();
-        if let (true, Some(hold)) = (held, self.hold) {
+        if let (true, Some(hold)) = (held, &mut self.hold) {
             if let Some(rows) = window {
                 // SAFETY: the caller's promise.
-                unsafe { hold.get().copy_window(&mut *self.queue, &host, device, &rows) }?;
+                unsafe { hold.copy_window(&mut *self.queue, &host, device, &rows) }?;
                 self.bytes_in += rows.total();
             }
             for part in stale.unwrap_or_default() {
                 // SAFETY: the caller's promise.
-                self.bytes_in += unsafe { hold.get().copy_in(&mut *self.queue, &host, device, part) }?;
+                self.bytes_in += unsafe { hold.copy_in(&mut *self.queue, &host, device, part) }?;
             }
             return Ok(());
         }
@@ -362,15 +349,15 @@ impl Run {
 
     /// An array that is not held is being copied in: the program may write to it as soon as the execution is over, and the driver reads memory that the
     /// program has pinned later than that.
-    fn copies_own(&self) {
-        if let Some(hold) = self.hold {
-            hold.get().copying = true;
+    fn copies_own(&mut self) {
+        if let Some(hold) = &mut self.hold {
+            hold.copying = true;
         }
     }
 
     /// The execution's end waits for the copies so far, but not for what is queued behind them.
     fn mark_copies(&mut self) -> Result<()> {
-        if self.hold.is_some_and(|hold| hold.get().copying) { self.queue.mark_copies() } else { Ok(()) }
+        if self.hold.as_ref().is_some_and(|hold| hold.copying) { self.queue.mark_copies() } else { Ok(()) }
     }
 
     /// Launches a kernel; errors are kept for [`Run::end`].
@@ -475,7 +462,7 @@ impl Run {
         let brought = unsafe { self.hurry() }?;
         self.bytes_out = brought.iter().sum();
         let results = overlap::results(&self.arrays, &brought);
-        let waits = self.hold.is_none_or(|hold| hold.get().awaits())
+        let waits = self.hold.as_mut().is_none_or(|hold| hold.awaits())
             || !results.is_empty()
             || self.bytes_out > 0
             || self.config.reports()
@@ -485,11 +472,11 @@ impl Run {
             let mut back = Back { config: self.config, scop: self.scop, queue: &mut *self.queue };
             // SAFETY: the caller's promise.
             self.bytes_out += unsafe { back.bring(&results) }?;
-        } else if self.hold.is_some_and(|hold| hold.get().copying) {
+        } else if self.hold.as_ref().is_some_and(|hold| hold.copying) {
             unless("copies-read", || self.queue.await_copies())?;
         }
-        if let Some(hold) = self.hold {
-            hold.get().copying = false;
+        if let Some(hold) = &mut self.hold {
+            hold.copying = false;
         }
         self.queue.returned();
         // SAFETY: the caller's promise.
@@ -519,18 +506,18 @@ impl Run {
     /// # Safety
     /// As for [`begin`].
     unsafe fn keep(&mut self) {
-        let Some(hold) = self.hold else { return };
+        let Some(hold) = &mut self.hold else { return };
         let arrays: Vec<(Array, bool)> = self.arrays.iter().map(|p| (p.host, p.held)).collect();
         // SAFETY: the caller's promise.
-        if let Err(error) = unsafe { hold.get().keep(self.config, &mut *self.queue, self.scop, &arrays) } {
+        if let Err(error) = unsafe { hold.keep(self.config, &mut *self.queue, self.scop, &arrays) } {
             lost(self.scop, &error);
         }
     }
 
     /// Whether the launches may have changed what only the device has.
     fn endangers(&self) -> bool {
-        let Some(hold) = self.hold else { return false };
-        self.arrays.iter().any(|placed| placed.held && hold.get().endangers(&placed.host))
+        let Some(hold) = &self.hold else { return false };
+        self.arrays.iter().any(|placed| placed.held && hold.endangers(&placed.host))
     }
 
     fn report(&mut self) {
@@ -548,9 +535,11 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for Run<'_> {
     fn drop(&mut self) {
-        let Some(hold) = self.hold else { return };
+        if self.hold.is_none() {
+            return;
+        }
         let failed = !self.succeeded && self.launched;
         if failed && !self.restored && self.endangers() {
             fatal(&format!("{}: a failure left arrays half changed on the device", self.scop.name()));
@@ -571,7 +560,9 @@ impl Drop for Run {
         // What is as it was before is not worthless.
         let lost = |placed: &&Placed| placed.held && !(self.restored && placed.saved.is_some());
         let held: Vec<Array> = self.arrays.iter().filter(lost).map(|p| p.host).collect();
-        hold.get().finish(self.config, &mut *queue, &held, failed);
-        hold.get().queue = Some(queue);
+        if let Some(hold) = &mut self.hold {
+            hold.finish(self.config, &mut *queue, &held, failed);
+            hold.queue = Some(queue);
+        }
     }
 }

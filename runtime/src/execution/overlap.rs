@@ -15,11 +15,12 @@
 //! Example: 64 MB of `A` in, `B` out, four slices: a quarter of `A` goes to the queue's stream; slice 0; the next quarter beside it; slice 1; ... then at the
 //! end, when slice 0 is over, a quarter of `B` comes back while slice 3 runs.
 
-use crate::base::config::{Operation, Overlap};
+use crate::base::config::Overlap;
 use crate::base::error::Result;
+use crate::base::faults::Operation;
 use crate::base::planted::unless;
+use crate::base::shape::Shape;
 use crate::device::results::Returning;
-use crate::device::returned::Shape;
 
 use super::{Part, Placed, Run};
 
@@ -54,7 +55,7 @@ pub(super) struct Beside {
     pub claims: Vec<(usize, u64, Vec<u8>)>,
 }
 
-impl Run {
+impl Run<'_> {
     /// Whether arrays may be copied in later than at the beginning.
     pub(super) fn may_defer(&self) -> bool {
         // What is copied in later could be copied over what another array of the same memory has written by then.
@@ -117,10 +118,10 @@ impl Run {
         let behind = self.arrays.iter().any(|placed| placed.waits);
         for part in parts {
             self.queue.neighbours(std::mem::replace(&mut self.beside.fetched, true), behind);
-            match (held, self.hold) {
+            match (held, &mut self.hold) {
                 // SAFETY: the caller's promise; the array has a place in the hold.
                 (true, Some(hold)) => unsafe {
-                    hold.get().copy_in(&mut *self.queue, &host, device, part)?;
+                    hold.copy_in(&mut *self.queue, &host, device, part)?;
                 },
                 // SAFETY: the caller's promise; the allocation has the range's size.
                 _ => unsafe {

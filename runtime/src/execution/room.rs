@@ -9,7 +9,7 @@ use crate::base::spans::unite;
 
 use super::Run;
 
-impl Run {
+impl Run<'_> {
     pub(super) fn check_room(&self) -> Result<()> {
         let Some(memory) = self.queue.memory() else { return Ok(()) };
         let all = || self.arrays.iter().map(|placed| placed.host);

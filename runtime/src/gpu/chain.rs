@@ -22,8 +22,8 @@
 use std::ffi::{c_uint, c_void};
 use std::ops::Range;
 
-use crate::base::config::{Faults, Operation};
 use crate::base::error::{Error, Result};
+use crate::base::faults::{Faults, Operation};
 use crate::driver::{self, Api, Handle, KernelNode};
 
 /// Launches of a graph: the driver's time for the graph itself is spread over them.

@@ -11,15 +11,16 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
-use crate::base::config::{Config, Operation};
+use crate::base::config::Config;
 use crate::base::error::{Error, Result};
-use crate::cost::machine;
+use crate::base::faults::Operation;
+use crate::device::code::{Function, Module, ModuleSlot};
 use crate::driver::{self, Api, Handle};
 use crate::gpu::chain::Chains;
+use crate::gpu::context::{Context, Current};
 use crate::gpu::pool::{Block, Pool};
 use crate::gpu::resident::Residents;
 use crate::gpu::ring::{self, Ring};
@@ -31,8 +32,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A device with its primary context.
 pub struct Device {
-    api: Api,
-    context: Handle,
+    context: Context,
     name: String,
     /// 90 for sm_90.
     arch: u32,
@@ -59,26 +59,7 @@ pub struct Device {
     residents: Option<Mutex<Residents>>,
     /// How much device memory they may take.
     resident_bytes: u64,
-    /// Of the context when it was retained; `None` if the driver does not tell.
-    context_id: Option<u64>,
-    /// The fatal error that ended the device's use.
-    lost: OnceLock<Arc<str>>,
 }
-
-/// A loaded module: its kernels in the order of the SCoP's.
-pub struct Module {
-    pub functions: Vec<Function>,
-}
-
-/// A kernel of a loaded module.
-pub struct Function {
-    pub handle: Handle,
-    /// Shared memory that a launch asks for.
-    pub shared_bytes: c_uint,
-}
-
-/// What is kept for a SCoP: nothing yet, a module, or the refusal.
-pub type ModuleSlot = Mutex<Option<Result<&'static Module>>>;
 
 /// Pinned memory for results on their way.
 pub struct Landing {
@@ -94,28 +75,9 @@ const KEPT_LANDINGS: usize = 4;
 /// Bytes of landings that are kept: pinned memory is taken from the whole machine.
 const KEPT_LANDING_BYTES: u64 = 1 << 30;
 
-/// Makes the device's context current until it is dropped.
-pub struct Current<'a>(&'a Device);
-
-impl Drop for Current<'_> {
-    fn drop(&mut self) {
-        let mut context = Handle::NULL;
-        // SAFETY: pops what `Device::current` pushed. An error leaves nothing to be done.
-        let _ = unsafe { self.0.api.context_pop(&mut context) };
-    }
-}
-
-/// The number of a context, which it has for itself until it is destroyed or reset.
-fn id_of(api: &Api, context: Handle) -> Option<u64> {
-    let mut id = 0;
-    // SAFETY: an out-pointer to a local variable.
-    unsafe { api.context_id(context, &mut id) }.ok().map(|()| id)
-}
-
 impl Device {
     /// Starts the driver and takes the device that the settings name.
     pub fn open(config: &Config) -> Result<Device> {
-        let start = Instant::now();
         let api = Api::load(config.cuda_library.as_deref())?;
         let no_cuda = |error: Error| Error::NoCuda(error.to_string().into());
         let mut count = 0;
@@ -159,11 +121,8 @@ impl Device {
         // SAFETY: the array ends in a NUL that the driver was not told about.
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let limit = config.pool_bytes.unwrap_or(memory as u64 / 4);
-        let context_id = id_of(&api, context);
-        let device = Device {
-            api,
-            context,
-            context_id,
+        Ok(Device {
+            context: Context::new(api, context),
             name,
             arch: (major * 10 + minor).max(0) as u32,
             shared_bytes: told.ok().and(u32::try_from(shared).ok()).filter(|bytes| *bytes > 0),
@@ -179,10 +138,7 @@ impl Device {
             graphs: AtomicBool::new(config.graphs),
             made_graphs: AtomicBool::new(false),
             chains: Mutex::default(),
-            lost: OnceLock::new(),
-        };
-        machine::calibrate(config, &device, start.elapsed().as_secs_f64());
-        Ok(device)
+        })
     }
 
     /// Bytes of the device's memory, those that others use among them.
@@ -192,36 +148,27 @@ impl Device {
 
     /// The driver's functions; most want the context to be current.
     pub fn api(&self) -> &Api {
-        &self.api
+        self.context.api()
     }
 
+    /// What copies and launches need.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// See [`Context::current`].
     pub fn current(&self) -> Result<Current<'_>> {
-        if let Some(text) = self.lost.get() {
-            return Err(Error::DeviceLost(text.clone()));
-        }
-        // Streams, events and memory of a context that the program has reset are gone, and the driver does not look whether they are.
-        if self.context_id.is_some() && id_of(&self.api, self.context) != self.context_id {
-            let text = self.lost.get_or_init(|| "the program has reset it".into());
-            return Err(Error::DeviceLost(text.clone()));
-        }
-        // SAFETY: the context was retained and is never released.
-        self.note(unsafe { self.api.context_push(self.context) })?;
-        Ok(Current(self))
+        self.context.current()
     }
 
-    /// Passes a result on and remembers the errors that end the device's use.
+    /// See [`Context::note`].
     pub fn note<T>(&self, result: Result<T>) -> Result<T> {
-        if let Err(error @ Error::Driver { code, .. }) = &result
-            && driver::is_fatal(*code)
-        {
-            let _ = self.lost.set(error.to_string().into());
-        }
-        result
+        self.context.note(result)
     }
 
     /// Whether the device is never used again.
     pub fn is_lost(&self) -> bool {
-        self.lost.get().is_some()
+        self.context.is_lost()
     }
 
     pub fn uses_graphs(&self) -> bool {
@@ -314,7 +261,7 @@ impl Device {
         let mut module = Handle::NULL;
         // SAFETY: two options with their values; the image is the descriptor's, a PTX text ends in NUL.
         let loaded = unsafe {
-            self.api.module_load(&mut module, image.data, 2, options.as_mut_ptr(), values.as_mut_ptr())
+            self.api().module_load(&mut module, image.data, 2, options.as_mut_ptr(), values.as_mut_ptr())
         };
         if let Err(Error::Driver { call, code, name, detail }) = loaded {
             let text: Vec<u8> = log.into_iter().take_while(|&byte| byte != 0).collect();
@@ -327,18 +274,19 @@ impl Device {
         for kernel in scop.kernels() {
             let mut function = Handle::NULL;
             // SAFETY: a loaded module and a NUL-terminated name.
-            let found = unsafe { self.api.module_function(&mut function, module, kernel.c_name().as_ptr()) };
+            let found =
+                unsafe { self.api().module_function(&mut function, module, kernel.c_name().as_ptr()) };
             let shared_bytes = kernel.dynamic_shared_bytes(image.arch);
             let found = found.and_then(|()| match shared_bytes {
                 0 => Ok(()),
                 // SAFETY: a function of the module; a device without so much memory refuses.
                 bytes => unsafe {
-                    self.api.function_attribute(function, driver::MAX_DYNAMIC_SHARED_BYTES, bytes as c_int)
+                    self.api().function_attribute(function, driver::MAX_DYNAMIC_SHARED_BYTES, bytes as c_int)
                 },
             });
             if let Err(error) = found {
                 // SAFETY: nothing refers to the module.
-                let _ = unsafe { self.api.module_unload(module) };
+                let _ = unsafe { self.api().module_unload(module) };
                 return Err(error);
             }
             functions.push(Function { handle: function, shared_bytes });
@@ -352,7 +300,7 @@ impl Device {
         }
         let mut stream = Handle::NULL;
         // SAFETY: an out-pointer to a local variable.
-        self.note(unsafe { self.api.stream_create(&mut stream, driver::STREAM_NON_BLOCKING) })?;
+        self.note(unsafe { self.api().stream_create(&mut stream, driver::STREAM_NON_BLOCKING) })?;
         Ok(stream)
     }
 
@@ -369,14 +317,14 @@ impl Device {
         }
         let mut address = 0;
         // SAFETY: an out-pointer to a local variable.
-        let mut allocated = unsafe { self.api.memory_allocate(&mut address, size as usize) };
+        let mut allocated = unsafe { self.api().memory_allocate(&mut address, size as usize) };
         if is_out_of_memory(&allocated) {
             let blocks = lock(&self.pool).clear();
             blocks.into_iter().for_each(|block| self.free(block));
             let unused = self.with_residents(|residents| residents.shrink(0));
             unused.into_iter().flatten().for_each(|block| self.free(block));
             // SAFETY: as above.
-            allocated = unsafe { self.api.memory_allocate(&mut address, size as usize) };
+            allocated = unsafe { self.api().memory_allocate(&mut address, size as usize) };
         }
         if is_out_of_memory(&allocated) {
             return Err(Error::OutOfMemory { bytes });
@@ -399,7 +347,7 @@ impl Device {
         let count = || {
             self.setups.fetch_add(1, Ordering::Relaxed);
         };
-        ring.has_buffers(&self.api, count).then(|| body(ring))
+        ring.has_buffers(self.api(), count).then(|| body(ring))
     }
 
     /// Pinned memory of `bytes` or more; None if the driver has none to give. The context is current.
@@ -415,7 +363,7 @@ impl Device {
         self.setups.fetch_add(1, Ordering::Relaxed);
         let mut memory = std::ptr::null_mut();
         // SAFETY: an out-pointer to a local variable.
-        self.note(unsafe { self.api.host_allocate(&mut memory, bytes as usize, 0) }).ok()?;
+        self.note(unsafe { self.api().host_allocate(&mut memory, bytes as usize, 0) }).ok()?;
         Some(Landing { start: memory.cast(), bytes })
     }
 
@@ -435,7 +383,7 @@ impl Device {
         drop(kept);
         if let Some(landing) = excess {
             // SAFETY: the driver gave this memory, and nothing refers to it.
-            let _ = self.note(unsafe { self.api.host_free(landing.start.cast()) });
+            let _ = self.note(unsafe { self.api().host_free(landing.start.cast()) });
         }
     }
 
@@ -474,7 +422,7 @@ impl Device {
 
     fn free(&self, block: Block) {
         // SAFETY: the driver gave this address, and no work refers to it.
-        let _ = self.note(unsafe { self.api.memory_free(block.address) });
+        let _ = self.note(unsafe { self.api().memory_free(block.address) });
     }
 }
 

@@ -1,6 +1,7 @@
 //! The CUDA device: code, memory, copies and launches.
 
 pub mod chain;
+pub mod context;
 pub mod crew;
 pub mod cuda;
 pub mod lanes;

@@ -16,15 +16,17 @@ use crate::base::config::Config;
 use crate::base::error::{Error, Result};
 use crate::base::planted::unless;
 use crate::base::rows::{Plane, Rows};
+use crate::device::code::ModuleSlot;
+use crate::device::code::{Function, Module};
 use crate::device::{ALIGNMENT, Adopted, Queue, Store, WIDEST_ACCESS, buffer};
 use crate::driver::{self, Handle, KernelNode, PlaneCopy, PlaneEnd};
 use crate::gpu::chain::{Chains, Collected, Launch, Progress, together};
-use crate::gpu::cuda::{Current, Device, Function, Landing, Module};
+use crate::gpu::context::Current;
+use crate::gpu::cuda::{Device, Landing};
 use crate::gpu::lanes::Lanes;
 use crate::gpu::pool::Block;
 use crate::gpu::resident::Kept;
 use crate::gpu::ring::{self, Neighbours};
-use crate::process::registry::State;
 
 mod ending;
 
@@ -322,8 +324,8 @@ impl Queue for CudaQueue {
         self.lanes.as_ref().map_or(Ok(()), |lanes| lanes.follow(self.device, slice))
     }
 
-    fn aim(&mut self, scop: &'static Scop, state: &'static State) -> Result<()> {
-        self.module = self.device.module(scop, &state.module, self.config)?;
+    fn aim(&mut self, scop: &'static Scop, module: &'static ModuleSlot) -> Result<()> {
+        self.module = self.device.module(scop, module, self.config)?;
         self.scop = scop;
         (self.launched, self.ended, self.kernel_ms) = (false, false, None);
         self.progress = Progress::default();
@@ -381,8 +383,9 @@ impl Queue for CudaQueue {
         let (device, stream) = (self.device, self.copies());
         let neighbours = std::mem::take(&mut self.neighbours);
         // SAFETY: the caller's promise.
-        let copied = device
-            .with_ring(bytes, |ring| unsafe { ring.to_device(device, stream, to, from, bytes, neighbours) });
+        let copied = device.with_ring(bytes, |ring| unsafe {
+            ring.to_device(device.context(), stream, to, from, bytes, neighbours)
+        });
         if let Some(copied) = copied {
             return copied;
         }
@@ -541,8 +544,8 @@ impl Queue for CudaQueue {
         let (device, stream) = (self.device, self.copies());
         if !pinned {
             // SAFETY: the caller's promise.
-            let copied =
-                device.with_ring(bytes, |ring| unsafe { ring.to_host(device, stream, to, from, bytes) });
+            let copied = device
+                .with_ring(bytes, |ring| unsafe { ring.to_host(device.context(), stream, to, from, bytes) });
             if let Some(copied) = copied {
                 return copied;
             }
@@ -563,8 +566,8 @@ impl Queue for CudaQueue {
         self.pending = true;
         let (device, stream) = (self.device, self.stream);
         // SAFETY: the caller's promise.
-        let copied =
-            device.with_ring(bytes, |ring| unsafe { ring.through(device, stream, from, bytes, store) });
+        let copied = device
+            .with_ring(bytes, |ring| unsafe { ring.through(device.context(), stream, from, bytes, store) });
         copied.unwrap_or_else(|| Err(Error::Internal("the ring broke".into())))
     }
 

@@ -21,9 +21,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::abi::Array;
-use crate::base::spans::without;
+use crate::base::spans::{Span, whole_pages, without};
 use crate::gpu::pool::Block;
-use crate::memory::written::{Span, Tracker, whole_pages};
+use crate::memory::written::Tracker;
 
 /// Smaller arrays are copied: asking the kernel takes about as long.
 const MIN_BYTES: u64 = 256 << 10;
@@ -86,10 +86,6 @@ fn bytes(span: Span) -> u64 {
     span.1 - span.0
 }
 
-fn range(array: &Array) -> Span {
-    (array.start as u64, array.start as u64 + array.bytes)
-}
-
 fn out_range(array: &Array) -> Option<Span> {
     let (offset, bytes) = array.out_range()?;
     Some((array.start as u64 + offset, array.start as u64 + offset + bytes))
@@ -107,7 +103,7 @@ impl Residents {
     /// What is there of an array. Entries that are in its way are dropped into `dropped`. `whole`: nothing or all of the written
     /// range comes back.
     pub fn find(&mut self, array: &Array, whole: bool, dropped: &mut Vec<Block>) -> Kept {
-        let host = range(array);
+        let host = array.span();
         if !whole {
             // What is kept of it becomes stale; without the protection its results come back without faults.
             for start in self.overlapping(host) {
@@ -155,7 +151,7 @@ impl Residents {
 
     /// Keeps new memory for an array for which [`Residents::find`] said `Fresh`.
     pub fn add(&mut self, array: &Array, block: Block, device: u64) -> Kept {
-        let host = range(array);
+        let host = array.span();
         let entry = Entry { host, block, device, valid: (0, 0), rewritten: 0, in_use: false, stamp: 0 };
         self.entries.insert(host.0, entry);
         self.begin_use(host.0, array, Vec::new())
@@ -175,7 +171,7 @@ impl Residents {
     }
 
     fn begin_use(&mut self, start: u64, array: &Array, unwritten: Vec<Span>) -> Kept {
-        let (host, out, copied_in) = (range(array), out_range(array), array.copied_in());
+        let (host, out, copied_in) = (array.span(), out_range(array), array.copied_in());
         let (Some(entry), Some(Some(tracker))) = (self.entries.get_mut(&start), &self.tracker) else {
             return Kept::No;
         };

@@ -34,8 +34,8 @@ use crate::base::error::{Error, Result};
 use crate::base::planted::unless;
 use crate::device::Store;
 use crate::driver::{self, Api, Handle};
+use crate::gpu::context::Context;
 use crate::gpu::crew::Crew;
-use crate::gpu::cuda::Device;
 use crate::gpu::pinned::Pinned;
 use crate::gpu::streaming::copy_streaming;
 
@@ -116,7 +116,7 @@ struct Slot {
 
 /// One copy, cut into slots and pieces.
 struct Copy<'a> {
-    device: &'a Device,
+    context: &'a Context,
     stream: Handle,
     way: Way<'a>,
     buffers: &'a [Buffer],
@@ -150,14 +150,14 @@ impl Ring {
     /// `from` is readable, `to` lies in an allocation that the stream's work may use.
     pub unsafe fn to_device(
         &mut self,
-        device: &Device,
+        context: &Context,
         stream: Handle,
         to: u64,
         from: *const u8,
         bytes: u64,
         neighbours: Neighbours,
     ) -> Result<()> {
-        self.copy(device, stream, Way::ToDevice { to, from, neighbours }, bytes)
+        self.copy(context, stream, Way::ToDevice { to, from, neighbours }, bytes)
     }
 
     /// Waits for the stream's work so far and copies to the host. After an error the first bytes may have been written.
@@ -166,7 +166,7 @@ impl Ring {
     /// `to` is writable, `from` lies in an allocation that the stream's work may use.
     pub unsafe fn to_host(
         &mut self,
-        device: &Device,
+        context: &Context,
         stream: Handle,
         to: *mut u8,
         from: u64,
@@ -182,7 +182,7 @@ impl Ring {
             unsafe { to.add(offset).copy_from_nonoverlapping(piece.as_ptr(), piece.len()) };
         };
         // SAFETY: the caller's promise.
-        unsafe { self.through(device, stream, from, bytes, &store) }
+        unsafe { self.through(context, stream, from, bytes, &store) }
     }
 
     /// As [`Ring::to_host`], but `store` gets the pieces, in any order and on several threads at once.
@@ -191,13 +191,13 @@ impl Ring {
     /// `from` lies in an allocation that the stream's work may use.
     pub unsafe fn through(
         &mut self,
-        device: &Device,
+        context: &Context,
         stream: Handle,
         from: u64,
         bytes: u64,
         store: &Store<'_>,
     ) -> Result<()> {
-        self.copy(device, stream, Way::ToHost { from, store }, bytes)
+        self.copy(context, stream, Way::ToHost { from, store }, bytes)
     }
 
     /// Copies between places of the host, with all threads where that pays.
@@ -235,12 +235,12 @@ impl Ring {
         self.crew.expect(participants(self.threads, bytes));
     }
 
-    fn copy(&mut self, device: &Device, stream: Handle, way: Way<'_>, bytes: u64) -> Result<()> {
+    fn copy(&mut self, context: &Context, stream: Handle, way: Way<'_>, bytes: u64) -> Result<()> {
         let Some(Some(buffers)) = &self.buffers else {
             return Err(Error::Internal("a ring without buffers".into()));
         };
         let copy = Copy {
-            device,
+            context,
             stream,
             way,
             buffers,
@@ -256,7 +256,7 @@ impl Ring {
         let result = ran.and(copy.error.into_inner().map_or(Ok(()), Err));
         if result.is_err() {
             // SAFETY: a live stream.
-            self.broken = device.note(unsafe { device.api().stream_synchronize(stream) }).is_err();
+            self.broken = context.note(unsafe { context.api().stream_synchronize(stream) }).is_err();
         }
         result
     }
@@ -378,7 +378,7 @@ impl Copy<'_> {
 
     /// Puts the slot's device copy into the stream. The buffer is free, or filled.
     fn queue(&self, slot: usize) -> Result<()> {
-        let (api, buffer, part) = (self.device.api(), self.buffer(slot), &self.slots[slot]);
+        let (api, buffer, part) = (self.context.api(), self.buffer(slot), &self.slots[slot]);
         let (start, bytes) = (buffer.start.cast(), part.bytes as usize);
         // SAFETY: the callers' promise about the device's memory, and a buffer of this size; a live stream.
         let queued = unsafe {
@@ -388,14 +388,14 @@ impl Copy<'_> {
             }
             .and_then(|()| api.event_record(buffer.event, self.stream))
         };
-        self.device.note(queued)?;
+        self.context.note(queued)?;
         part.queued.store(true, Ordering::Release);
         Ok(())
     }
 
     fn wait_for_event(&self, slot: usize) -> Result<()> {
         // SAFETY: a live event.
-        self.device.note(unsafe { self.device.api().event_synchronize(self.buffer(slot).event) })
+        self.context.note(unsafe { self.context.api().event_synchronize(self.buffer(slot).event) })
     }
 
     /// Whether the device reads what is written now before it has left the caches.
@@ -465,7 +465,7 @@ impl Copy<'_> {
     /// # Safety
     /// As for [`Copy::take_part`].
     unsafe fn take_pieces(&self) -> Result<()> {
-        let _current = self.device.current()?;
+        let _current = self.context.current()?;
         let (mut slot, mut mine) = (0, None);
         while !self.stopped.load(Ordering::Acquire) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);

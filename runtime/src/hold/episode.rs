@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use super::Hold;
 use crate::base::abi::Array;
-use crate::cost::{Course, Estimate, FREE, Finished, Moves, Plan, Rates, Size};
+use crate::base::size::Size;
+use crate::cost::{Course, Estimate, FREE, Finished, Moves, Plan, Rates};
 use crate::process::registry::State;
 
 /// Executions that may share their transfers.

@@ -33,7 +33,7 @@ use crate::device::Queue;
 use crate::device::results::lost;
 use crate::device::returned::obliterate;
 use crate::device::snapshot::Snapshot;
-use crate::residency::{Dirty, Place, Residency, range};
+use crate::residency::{Dirty, Place, Residency};
 use carrier::Books;
 use episode::Episode;
 
@@ -157,7 +157,7 @@ impl Hold {
     /// # Safety
     /// The array's range is readable; [`Hold::place`] said that it lies beside an entry, and those in the hold are copied in.
     pub unsafe fn copy_beside(&mut self, queue: &mut dyn Queue, array: &Array, device: u64) -> Result<u64> {
-        let host = range(array);
+        let host = array.span();
         let filled = self.residency.beside(array).ok_or_else(|| Error::Internal("no place".into()))?;
         for (from, (start, end)) in filled.there {
             // SAFETY: parts of the entry's and of the array's allocation.
@@ -300,7 +300,7 @@ impl Hold {
         self.residency.turn_to(depth);
     }
 
-    /// The activation that uses the hold returns; see [`crate::hold::frame::Masks::hand_over`]. What the caller doesn't know goes.
+    /// The activation that uses the hold returns; see [`crate::residency::masks::Masks::hand_over`]. What the caller doesn't know goes.
     ///
     /// # Safety
     /// What is dirty is writable.

@@ -63,8 +63,9 @@ impl Hold {
 mod tests {
     use super::*;
     use crate::base::abi::{ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_HELD, ARRAY_MASK_SHIFT};
+    use crate::base::size::Size;
+    use crate::cost::Course;
     use crate::cost::machine::REFERENCE;
-    use crate::cost::{Course, Size};
     use crate::process::registry::State;
 
     /// Which of 40 activations of a function would load the code of its loop, 16 updates of ever smaller parts of a matrix of n x n: as `crate::execution::choice`

@@ -21,10 +21,8 @@ use std::os::fd::AsRawFd;
 
 use crate::base::abi::{Array, Scop};
 use crate::base::error::{Error, Result};
-use crate::base::spans::overlaps;
-use crate::device::returned::Shape;
-use crate::memory::written::Span;
-use crate::residency::range;
+use crate::base::shape::Shape;
+use crate::base::spans::{Span, overlaps};
 
 unsafe extern "C" {
     fn ioctl(fd: c_int, request: c_ulong, ...) -> c_int;
@@ -173,7 +171,7 @@ pub fn check(scop: &Scop, arrays: &[Array], known: impl Fn(&Array) -> bool) -> R
             mappings = Some(Mappings::open());
         }
         let Some(Some(mappings)) = &mut mappings else { return Ok(Vec::new()) };
-        let (shared, readable) = mappings.look(range(array));
+        let (shared, readable) = mappings.look(array.span());
         if !readable && may_have_holes(array) {
             return Err(Error::Unreadable);
         }

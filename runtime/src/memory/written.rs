@@ -24,16 +24,7 @@ use std::ffi::{c_int, c_long, c_ulong};
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-pub const PAGE: u64 = 4096;
-
-/// Half-open, in addresses.
-pub type Span = (u64, u64);
-
-/// The pages that lie in a span as a whole.
-pub fn whole_pages((start, end): Span) -> Span {
-    let start = start.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
-    (start, (end / PAGE * PAGE).max(start))
-}
+use crate::base::spans::{PAGE, Span};
 
 unsafe extern "C" {
     fn syscall(number: c_long, ...) -> c_long;
@@ -241,6 +232,7 @@ impl Tracker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::spans::whole_pages;
     use std::ffi::c_void;
 
     unsafe extern "C" {
@@ -320,14 +312,5 @@ mod tests {
         let shared = map(std::ptr::null_mut(), 4, 1);
         assert!(!tracker.register((shared, shared + 4 * PAGE)), "shared memory");
         assert!(!tracker.register((PAGE, 2 * PAGE)), "nothing mapped");
-    }
-
-    #[test]
-    fn whole_pages_only() {
-        for (span, expected) in
-            [((0, 0), (0, 0)), ((1, PAGE), (PAGE, PAGE)), ((1, 2 * PAGE), (PAGE, 2 * PAGE))]
-        {
-            assert_eq!(whole_pages(span), expected);
-        }
     }
 }

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::time::Instant;
 
 use crate::base::abi::Scop;
-use crate::cost;
+use crate::base::size::Size;
 use crate::process::profile::{self, Line};
 use crate::process::{is_unwatched, nvtx, registry};
 
@@ -31,7 +31,7 @@ pub struct Original {
     /// Whether a check failed, rather than that the device would have been slower or could not go on.
     pub refused: bool,
     /// The size of a loop whose time is to be learnt from.
-    pub estimated: Option<cost::Size>,
+    pub estimated: Option<Size>,
     pub start: Instant,
     /// In the tools.
     pub _range: Option<nvtx::Range>,

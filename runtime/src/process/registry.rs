@@ -9,13 +9,15 @@
 use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
 
 use crate::base::abi::Scop;
 use crate::base::config::Config;
 use crate::base::error::{Error, Result};
 use crate::cost::machine;
 use crate::cost::{self, Learned, Rates};
-use crate::gpu::cuda::{Device, ModuleSlot};
+use crate::device::code::ModuleSlot;
+use crate::gpu::cuda::Device;
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 static CUDA: OnceLock<Result<Device>> = OnceLock::new();
@@ -48,7 +50,13 @@ pub fn cuda(config: &Config) -> Result<&'static Device> {
     {
         return Err(Error::Forked);
     }
-    CUDA.get_or_init(|| Device::open(config)).as_ref().map_err(Clone::clone)
+    let open = || {
+        let start = Instant::now();
+        let device = Device::open(config)?;
+        machine::calibrate(config, &device, start.elapsed().as_secs_f64());
+        Ok(device)
+    };
+    CUDA.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
 /// Whether this process has a CUDA device, or knows that there is none: asking costs nothing any more.

@@ -1,13 +1,12 @@
 //! The end of an execution: its results are the device's until they are asked for.
 
 use super::parts::Part;
-use super::{Carrier, Dirty, MAX_DIRTY, Residency, range};
+use super::{Carrier, Dirty, MAX_DIRTY, Residency};
 use crate::base::abi::Array;
 use crate::base::error::Result;
 use crate::base::planted::skips;
-use crate::base::spans::{holds, overlaps, unite, without};
-use crate::device::returned::Shape;
-use crate::memory::written::Span;
+use crate::base::shape::Shape;
+use crate::base::spans::{Span, holds, overlaps, unite, without};
 
 impl<W: Copy> Residency<W> {
     /// An execution of `writer` succeeded: each of its arrays, with whether its memory stays. The results of the others are in the program's memory.
@@ -79,7 +78,7 @@ impl<W: Copy> Residency<W> {
             return;
         }
         let written: Vec<Span> =
-            arrays.iter().filter(|a| a.held() && a.out_range().is_some()).map(range).collect();
+            arrays.iter().filter(|a| a.held() && a.out_range().is_some()).map(Array::span).collect();
         self.entries.retain(|entry| {
             let worthless = written.iter().any(|&span| overlaps(entry.host, span));
             if worthless {

@@ -32,6 +32,7 @@
 mod ended;
 #[cfg(test)]
 mod explore;
+pub mod masks;
 mod parts;
 mod place;
 mod release;
@@ -43,10 +44,9 @@ pub use windows::Missing;
 use crate::base::abi::Array;
 use crate::base::error::Result;
 use crate::base::rows::Rows;
-use crate::base::spans::{holds, overlaps, without};
-use crate::device::returned::Shape;
-use crate::hold::frame::Masks;
-use crate::memory::written::Span;
+use crate::base::shape::Shape;
+use crate::base::spans::{Span, holds, overlaps, without};
+use crate::residency::masks::Masks;
 
 /// Results of different shapes that an entry keeps; more come back.
 const MAX_DIRTY: usize = 8;
@@ -170,17 +170,13 @@ pub struct Filled {
     pub rest: Vec<Span>,
 }
 
-pub fn range(array: &Array) -> Span {
-    (array.start as u64, array.start as u64 + array.bytes)
-}
-
 pub fn needs_snapshot(array: &Array) -> bool {
     array.out_range().is_some() && matches!(array.shape(), Shape::Changed { .. })
 }
 
 impl<W> Entry<W> {
     fn stale(&self, array: &Array) -> Vec<Span> {
-        if array.needs_values() { without(range(array), &self.valid) } else { Vec::new() }
+        if array.needs_values() { without(array.span(), &self.valid) } else { Vec::new() }
     }
 
     /// An execution uses it.
@@ -276,11 +272,11 @@ impl<W> Residency<W> {
 
     /// The entry that an array lies in.
     pub fn entry_of(&self, array: &Array) -> Option<&Entry<W>> {
-        self.entries.iter().find(|entry| holds(entry.host, range(array)))
+        self.entries.iter().find(|entry| holds(entry.host, array.span()))
     }
 
     fn index_of(&self, array: &Array) -> Option<usize> {
-        self.entries.iter().position(|entry| holds(entry.host, range(array)))
+        self.entries.iter().position(|entry| holds(entry.host, array.span()))
     }
 
     /// Whether a launch may change what only the device has.

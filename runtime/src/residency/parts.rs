@@ -7,11 +7,10 @@
 use crate::base::abi::{Array, Scop};
 use crate::base::error::{Error, Result};
 use crate::base::rows::Rows;
-use crate::base::spans::overlaps;
-use crate::device::returned::Shape;
-use crate::memory::written::Span;
+use crate::base::shape::Shape;
+use crate::base::spans::{Span, overlaps};
 
-use super::{Dirty, range};
+use super::Dirty;
 
 /// Rows that are looked at one by one.
 const MAX_ROWS: u64 = 4096;
@@ -30,7 +29,7 @@ impl Part {
     /// What is touched of an array.
     pub fn touched(array: &Array) -> Part {
         let rows = array.window();
-        Part { span: range(array), rows, exact: rows.is_some() }
+        Part { span: array.span(), rows, exact: rows.is_some() }
     }
 
     /// What is written.
@@ -145,7 +144,7 @@ pub fn check_apart(scop: &Scop, arrays: &[Array]) -> Result<()> {
     for (i, a) in arrays.iter().enumerate().filter(|(_, a)| a.is_memory()) {
         let Some(written) = Part::written(a) else { continue };
         for (j, b) in arrays.iter().enumerate().filter(|(j, b)| *j != i && b.is_memory()) {
-            if !overlaps(written.span, range(b)) {
+            if !overlaps(written.span, b.span()) {
                 continue;
             }
             let wrong = match Part::written(b) {

@@ -1,13 +1,12 @@
 //! The beginning of an execution: where its arrays lie, and what is copied in.
 
 use super::windows::Missing;
-use super::{Carrier, Entry, Filled, Place, Residency, Use, needs_snapshot, range};
+use super::{Carrier, Entry, Filled, Place, Residency, Use, needs_snapshot};
 use crate::base::abi::Array;
 use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
-use crate::base::spans::{holds, overlaps, unite, without};
-use crate::hold::frame::Masks;
-use crate::memory::written::Span;
+use crate::base::spans::{Span, holds, overlaps, unite, without};
+use crate::residency::masks::Masks;
 
 impl<W> Entry<W> {
     /// Whether nothing that the execution under way writes is touched by another of its arrays, this one included.
@@ -25,7 +24,7 @@ impl<W: Copy> Residency<W> {
     /// Brings memory for an array of the execution that begins. An error: the original loop runs, and what was placed is given up
     /// ([`Residency::finish`]).
     pub fn place(&mut self, carrier: &mut dyn Carrier<W>, array: &Array) -> Result<Place> {
-        let near = self.near(range(array));
+        let near = self.near(array.span());
         if let Some(&i) = near.iter().find(|&&i| self.entries[i].in_use()) {
             return self.place_beside(carrier, &near, i, array);
         }
@@ -34,7 +33,7 @@ impl<W: Copy> Residency<W> {
             return Ok(Place::Own);
         }
         let i = match near[..] {
-            [i] if holds(self.entries[i].host, range(array)) => {
+            [i] if holds(self.entries[i].host, array.span()) => {
                 if needs_snapshot(array) && !self.entries[i].snapshot {
                     self.take_snapshot(carrier, i)?;
                 }
@@ -60,7 +59,7 @@ impl<W: Copy> Residency<W> {
         let apart = entry.is_apart_from(array) || skips("shared");
         let inside = array.held()
             && near.len() == 1
-            && holds(entry.host, range(array))
+            && holds(entry.host, array.span())
             && (!needs_snapshot(array) || entry.snapshot);
         if inside && (apart || only_read) {
             self.bring_windows(carrier, i, array, !apart)?;
@@ -92,7 +91,7 @@ impl<W: Copy> Residency<W> {
 
     /// Makes an entry that holds the array and what the entries `near` hold, which it replaces.
     fn grow(&mut self, carrier: &mut dyn Carrier<W>, near: &[usize], array: &Array) -> Result<usize> {
-        let hull = near.iter().fold(range(array), |hull, &i| {
+        let hull = near.iter().fold(array.span(), |hull, &i| {
             (hull.0.min(self.entries[i].host.0), hull.1.max(self.entries[i].host.1))
         });
         // With snapshots or windows it would take more than one copy: the host has it all then.
@@ -160,7 +159,7 @@ impl<W: Copy> Residency<W> {
     fn held(&mut self, carrier: &mut dyn Carrier<W>, i: usize, array: &Array) -> Place {
         let entry = &mut self.entries[i];
         entry.masks.add(self.depth, array.mask());
-        let shared = entry.uses.iter().any(|used| overlaps(used.touched.span, range(array)));
+        let shared = entry.uses.iter().any(|used| overlaps(used.touched.span, array.span()));
         entry.uses.push(Use::of(array));
         let start = array.start as u64;
         let (parts, window) = match entry.missing(array, |rows, bytes| carrier.prefers(rows, bytes)) {
@@ -190,7 +189,7 @@ impl<W: Copy> Residency<W> {
 
     /// With what memory of an execution's own is filled, before its launches, for an array that lies beside an entry.
     pub fn beside(&self, array: &Array) -> Option<Filled> {
-        let (host, entry) = (range(array), self.entry_of(array)?);
+        let (host, entry) = (array.span(), self.entry_of(array)?);
         let rest = without(host, &entry.valid);
         let there = without(host, &rest);
         let there = there.into_iter().map(|part| (entry.device + (part.0 - entry.host.0), part));

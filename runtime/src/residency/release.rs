@@ -64,7 +64,7 @@ impl<W: Copy> Residency<W> {
         self.depth
     }
 
-    /// The activation that uses it returns; see [`crate::hold::frame::Masks::hand_over`]. What the caller doesn't know, if there is such, has to go
+    /// The activation that uses it returns; see [`crate::residency::masks::Masks::hand_over`]. What the caller doesn't know, if there is such, has to go
     /// ([`Residency::drop_these`]) before the caller goes on ([`Residency::turn_to`]).
     pub fn hand_over(&mut self, known: &[u32]) -> Option<Vec<bool>> {
         let depth = self.depth;

@@ -10,13 +10,12 @@
 //! Example: columns 8 .. 24 of a matrix are updated, then all of it is added up: the columns are copied in, updated and come back, and all of
 //! the matrix is copied in.
 
-use super::{Carrier, Entry, Residency, range};
+use super::{Carrier, Entry, Residency};
 use crate::base::abi::Array;
 use crate::base::error::Result;
 use crate::base::planted::skips;
 use crate::base::rows::Rows;
-use crate::base::spans::overlaps;
-use crate::memory::written::Span;
+use crate::base::spans::{Span, overlaps};
 
 /// Windows that an entry knows; others are parts of it like any.
 const MAX_WINDOWS: usize = 8;
@@ -39,7 +38,7 @@ impl<W> Entry<W> {
         let Some(rows) = array.window().filter(|_| self.knows_window(array)) else {
             return Missing::Parts(parts);
         };
-        if !array.copied_in() || self.windows.contains(&(range(array), rows)) {
+        if !array.copied_in() || self.windows.contains(&(array.span(), rows)) {
             return Missing::Nothing;
         }
         let bytes = parts.iter().map(|(start, end)| end - start).sum();
@@ -52,13 +51,13 @@ impl<W> Entry<W> {
 
     /// Whether the array is a window that the entry knows, or has room for.
     fn knows_window(&self, array: &Array) -> bool {
-        let room = |rows| self.windows.len() < MAX_WINDOWS || self.windows.contains(&(range(array), rows));
+        let room = |rows| self.windows.len() < MAX_WINDOWS || self.windows.contains(&(array.span(), rows));
         array.window().is_some_and(|rows| rows.ascend() && !self.snapshot && room(rows))
     }
 
     /// The rows are valid from now on.
     pub(super) fn add_window(&mut self, array: &Array) {
-        let Some(window) = array.window().map(|rows| (range(array), rows)) else { return };
+        let Some(window) = array.window().map(|rows| (array.span(), rows)) else { return };
         // What is copied in as a whole need not be known as a window.
         if !self.windows.contains(&window) && !self.stale(array).is_empty() {
             self.windows.push(window);
@@ -66,7 +65,7 @@ impl<W> Entry<W> {
     }
 
     fn has_results_in(&self, array: &Array) -> bool {
-        self.dirty.iter().any(|result| overlaps(result.span(), range(array)))
+        self.dirty.iter().any(|result| overlaps(result.span(), array.span()))
     }
 }
 

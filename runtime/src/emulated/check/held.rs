@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use crate::base::rows::Rows;
-use crate::device::returned::Shape;
+use crate::base::shape::Shape;
 
 const DEFINED: u8 = 1;
 const DIRTY: u8 = 2;

@@ -23,47 +23,11 @@ use std::fmt::Write;
 
 use crate::base::abi::{Array, Kernel, Scop};
 use crate::base::caller::fatal;
+use crate::base::checks::Checks;
 use crate::base::rows::Rows;
-use crate::device::returned::Shape;
+use crate::base::shape::Shape;
 use held::Shadow;
 use shadow::{Between, Cell, Clock, FRESH, Stamp};
-
-/// `POLLYRS_RT_CHECK`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checks {
-    pub race: bool,
-    pub bounds: bool,
-    pub init: bool,
-    pub copies: bool,
-}
-
-impl Checks {
-    pub const ALL: Checks = Checks { race: true, bounds: true, init: true, copies: true };
-
-    pub fn any(self) -> bool {
-        self != Checks::default()
-    }
-
-    /// `0`, `1`, or a list.
-    pub fn parse(text: &str) -> Option<Checks> {
-        let mut checks = Checks::default();
-        match text {
-            "0" => return Some(checks),
-            "1" => return Some(Checks::ALL),
-            _ => {}
-        }
-        for name in text.split(',') {
-            match name {
-                "race" => checks.race = true,
-                "bounds" => checks.bounds = true,
-                "init" => checks.init = true,
-                "copies" => checks.copies = true,
-                _ => return None,
-            }
-        }
-        Some(checks)
-    }
-}
 
 /// `PollyrsEmuSite`: who accesses what.
 #[derive(Debug)]

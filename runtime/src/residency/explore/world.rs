@@ -7,8 +7,8 @@ use super::events::{Access, BASE, BYTES, Course, Event, What, X, Z};
 use crate::base::abi::Array;
 use crate::base::error::{Error, Result};
 use crate::base::rows::Rows;
-use crate::device::returned::Shape;
-use crate::memory::written::Span;
+use crate::base::shape::Shape;
+use crate::base::spans::Span;
 use crate::residency::{Back, Carrier, Dirty, Place, Residency};
 
 /// What memory holds in which nobody wrote anything. No two values are the same, but where one is a copy of the other.
