@@ -146,6 +146,7 @@ fn rewrite_clone(
             emulated: emulated.as_deref(),
             checked: options.targets.checked,
             footprints: &c.footprints,
+            inspected: &c.inspected,
             work: &c.work,
             fused: c.kernels.fused(),
             slices: &c.slices,

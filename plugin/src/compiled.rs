@@ -2,7 +2,7 @@
 
 use crate::device::assembler::{Assembling, Code};
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_schedule::{Footprint, MappedScop, Slices, WorkEstimate};
+use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Slices, WorkEstimate};
 use pollyrs_scop::Scop;
 use pollyrs_tuning::StencilShape;
 
@@ -18,6 +18,8 @@ pub struct Compiled {
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: Vec<Option<Footprint>>,
     pub work: WorkEstimate,
+    /// By inspection of the SCoP: what the host looks at.
+    pub inspected: Vec<InspectedBox>,
     /// By kernel: what slices of its launch touch, proved.
     pub slices: Vec<Option<Slices>>,
     /// What was fused of the time steps of a stencil, or why nothing was; `None`: not tried.

@@ -81,6 +81,11 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
         let text = format!("checks that stores to {} do not change {}", arrays.join(" and "), u.display);
         emit(with, f, RemarkKind::Analysis, Code::UnwrittenCheck, at, &text);
     }
+    for i in &scop.inspections {
+        let text =
+            format!("inspects the values of {} before each execution: subscripts depend on them", i.display);
+        emit(with, f, RemarkKind::Analysis, Code::Inspection, at, &text);
+    }
 }
 
 /// `-Rpass-analysis=pollyrs`: which devices have code of their own, and what the driver is left to compile.

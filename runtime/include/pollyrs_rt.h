@@ -243,6 +243,14 @@ typedef struct PollyrsRows {
 } PollyrsRows;
 PollyrsRows pollyrs_rt_rows(const void *first, const void *last, int64_t step, int64_t unit);
 
+/* The least and the largest, as signed integers, of those that lie in rows of contiguous bytes from `start` on: rows[0] bytes in each, rows[1 + d] of
+ * them in dimension d of three, rows[4 + d] bytes apart, outermost first. ends[0] and ends[1] are both 0 where there is no element.
+ * Returns 0, with both 0, if some of it can't be read. */
+int32_t pollyrs_rt_inspect(const void *start, const int64_t rows[7], uint32_t element_bytes, int64_t ends[2]);
+/* The same in a function with a hold: what only the device has of these bytes comes back first, and stays there. */
+int32_t pollyrs_rt_inspect_held(void **hold, const void *start, const int64_t rows[7], uint32_t element_bytes,
+                                int64_t ends[2]);
+
 /* A check failed: the values on the two sides of the condition, for the text of the reason that the thread's next pollyrs_rt_host_begin gets.
  * \1 stands for the left one there, \2 for the right one. */
 void pollyrs_rt_sides(int64_t left, int64_t right);

@@ -13,7 +13,7 @@ use crate::emulated::blocks;
 use crate::execution::{self, Run};
 use crate::hold::Hold;
 use crate::hold::frame::Frame;
-use crate::memory::row_table;
+use crate::memory::{inspect, row_table};
 use crate::process::original::{self, Original, Whose};
 use crate::process::{is_unwatched, nvtx, profile, registry};
 
@@ -343,6 +343,50 @@ pub extern "C" fn pollyrs_rt_rows(
 ) -> row_table::Rows {
     let _errno = Errno::kept();
     row_table::look(first, last, step, unit)
+}
+
+/// `pollyrs_rt_inspect`.
+///
+/// # Safety
+/// As the header says: `rows` and `ends` are valid; what is looked at need not be.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_inspect(
+    start: *const c_void,
+    rows: *const inspect::Rows,
+    element_bytes: u32,
+    ends: *mut [i64; 2],
+) -> i32 {
+    let _errno = Errno::kept();
+    // SAFETY: the caller's promise.
+    let found = inspect::look(start, unsafe { &*rows }, element_bytes);
+    let (seen, found) = match found {
+        Ok((low, high)) => (1, [low, high]),
+        Err(_) => (0, [0, 0]),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { ends.write(found) };
+    seen
+}
+
+/// `pollyrs_rt_inspect_held`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_inspect_held(
+    slot: *mut *mut c_void,
+    start: *const c_void,
+    rows: *const inspect::Rows,
+    element_bytes: u32,
+    ends: *mut [i64; 2],
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(part) = (*rows).span(start) {
+            with_frame(slot, |frame| frame.hold().show(registry::config(), part));
+        }
+        pollyrs_rt_inspect(start, rows, element_bytes, ends)
+    }
 }
 
 /// `pollyrs_rt_sides`.

@@ -420,6 +420,7 @@ fn covers(
     Ok(range.intersect_params(known.clone())?.is_subset(surely)?)
 }
 
+pub mod inspected;
 pub mod slices;
 mod window;
 

@@ -42,6 +42,7 @@ pub mod time_tiling;
 pub mod tree;
 
 pub use dependences::{Dependences, dependences, memory_flow};
+pub use estimate::inspected::{InspectedBox, inspected};
 pub use estimate::slices::{SLICE, SlicedArray, Slices, slices, slices_of_boxes};
 pub use estimate::{Corner, Footprint, Returned, WorkEstimate, constant_work, footprint, work};
 pub use legality::{Violation, check};

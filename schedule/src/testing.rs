@@ -71,7 +71,13 @@ pub fn scop(text: &str) -> Scop {
         params: p
             .params
             .iter()
-            .map(|n| Param { name: n.clone(), display: n.clone(), bits: 64, scev: ScevHandle(0) })
+            .map(|n| Param {
+                name: n.clone(),
+                display: n.clone(),
+                bits: 64,
+                scev: ScevHandle(0),
+                inspected: false,
+            })
             .collect(),
         context,
         assumptions: vec![],
@@ -83,6 +89,7 @@ pub fn scop(text: &str) -> Scop {
         alias_checks: vec![],
         in_place: vec![],
         unwritten: vec![],
+        inspections: vec![],
         loops: vec![],
         ctx,
     };

@@ -5,6 +5,7 @@
 
 use crate::cfg::Cfg;
 use crate::chosen::Chosen;
+use crate::inspect::Inspected;
 use crate::ir::{self, Block, Value};
 pub(crate) use crate::place::Place;
 use crate::unwritten::Assumed;
@@ -113,6 +114,8 @@ pub(crate) struct ParamEntry {
     pub display: String,
     pub bits: u32,
     pub scev: ScevExpr,
+    /// `scev` is the loaded value: see [`crate::inspect`].
+    pub inspected: bool,
 }
 
 /// A single-entry single-exit region.
@@ -152,6 +155,10 @@ pub(crate) struct Builder<'a> {
     pub residues: BTreeMap<Value, (Value, Option<Residue>)>,
     /// What data chooses of the addresses of loads: see [`crate::chosen`].
     pub chosen: BTreeMap<Value, Vec<Chosen>>,
+    /// What is looked at before the SCoP runs: see [`crate::inspect`].
+    pub inspections: Vec<Inspected>,
+    /// While set, integers that are loaded may be inspected.
+    pub inspecting: bool,
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
     pub unwrapped: BTreeMap<usize, bool>,
 }
@@ -184,6 +191,8 @@ impl<'a> Builder<'a> {
             excluded: BTreeSet::new(),
             residues: BTreeMap::new(),
             chosen: BTreeMap::new(),
+            inspections: Vec::new(),
+            inspecting: false,
             unwrapped: BTreeMap::new(),
             ctx,
         })
@@ -272,7 +281,7 @@ impl<'a> Builder<'a> {
 
     /// The parameter that stands for the invariant integer `e`.
     pub fn param(&mut self, e: &ScevExpr) -> Result<usize, Stop> {
-        if let Some(i) = self.params.iter().position(|p| p.scev.handle == e.handle) {
+        if let Some(i) = self.params.iter().position(|p| p.scev.handle == e.handle && !p.inspected) {
             return Ok(i);
         }
         let before = self.cfg.first_non_phi(self.region.entry);
@@ -293,7 +302,7 @@ impl<'a> Builder<'a> {
             .lower_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, -bound)?)?
             .upper_bound_val(DimType::Param, 0, isl::Val::int(&self.ctx, top)?)?;
         self.context = self.context.clone().intersect(range)?;
-        self.params.push(ParamEntry { name, display, bits: e.bits, scev: e.clone() });
+        self.params.push(ParamEntry { name, display, bits: e.bits, scev: e.clone(), inspected: false });
         Ok(self.params.len() - 1)
     }
 

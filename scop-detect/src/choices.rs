@@ -75,6 +75,11 @@ impl Builder<'_> {
                     Ok(own)
                 } else if x.bits <= NARROW {
                     self.between(place, 0, (1 << x.bits) - 1)
+                } else if self.is_inspected(&own)?
+                    && is_bounded(&own)?
+                    && self.assume_not_negative(&own, place, &self.describe(x))?
+                {
+                    Ok(own)
                 } else {
                     Ok(any)
                 }
@@ -100,6 +105,7 @@ impl Builder<'_> {
             (Some(Op::LLVMLShr), Some(by)) if by > 0 && i64::from(bits) - by <= i64::from(NARROW) => {
                 self.between(place, 0, (1 << (i64::from(bits) - by).max(0)) - 1)
             }
+            (Some(Op::LLVMLoad), _) => Ok(self.inspected_values(flow, v, place)?.unwrap_or(any)),
             (Some(Op::LLVMPHI | Op::LLVMSelect | Op::LLVMFreeze), _) => {
                 Ok(self.among(flow, v, place, depth)?.unwrap_or(any))
             }

@@ -73,17 +73,22 @@ impl Builder<'_> {
                 Err(RejectReason::Subscript { .. }) => {}
                 Err(_) => continue,
             }
-            for smallest in [true, false] {
+            for (smallest, inspecting) in [(true, false), (false, false), (true, true), (false, true)] {
+                self.inspecting = inspecting;
                 let mut found = Vec::new();
                 match smallest {
                     true => self.unknown_parts(flow, load, &e, &place, &mut found)?,
                     false => self.bounded_parts(flow, load, &e, &place, &mut found)?,
                 }
+                self.inspecting = false;
                 if found.is_empty() {
                     continue;
                 }
                 self.chosen.insert(load, found);
-                if self.trial(|me| me.chosen_access(flow, load, base, place.clone()).map(drop))?.is_ok() {
+                self.inspecting = inspecting;
+                let fine = self.trial(|me| me.chosen_access(flow, load, base, place.clone()).map(drop));
+                self.inspecting = false;
+                if fine?.is_ok() {
                     break;
                 }
                 self.chosen.remove(&load);
@@ -93,7 +98,7 @@ impl Builder<'_> {
     }
 
     /// What `f` gives, or why it fails; nothing that it assumes is kept.
-    fn trial<T>(
+    pub fn trial<T>(
         &mut self,
         f: impl FnOnce(&mut Self) -> Result<T, Fail>,
     ) -> Result<Result<T, RejectReason>, Fail> {
@@ -124,7 +129,7 @@ impl Builder<'_> {
         let mut whole = place.clone();
         for c in chosen {
             // { [i, earlier values, v] }
-            let own = self.values(flow, &c.scev, &place, MAX_DEPTH)?;
+            let own = self.values_of_chosen(flow, &c, &place)?;
             let own = own.insert_dims(DimType::Set, place.dims() as u32, whole.values.len() as u32)?;
             whole.domain = whole.domain.add_dims(DimType::Set, 1)?.intersect(own)?;
             whole.values.push(c);
@@ -153,6 +158,21 @@ impl Builder<'_> {
             return Err(Fail::at(RejectReason::Subscript { array: self.name_of(base), blocker }, inst));
         }
         Ok(raw)
+    }
+
+    /// What a chosen value may be, if it is used.
+    fn values_of_chosen(&mut self, flow: &Flow, c: &Chosen, place: &Place) -> Result<Set, Fail> {
+        if let ScevKind::ZeroExtend(x) = &c.scev.kind
+            && ir::is_extension_of_natural(c.value)
+        {
+            // One that is negative is of no use: it would be poison.
+            let own = self.values(flow, x, place, MAX_DEPTH)?;
+            if self.is_inspected(&own)? {
+                let zero = isl::Val::int(&self.ctx, 0)?;
+                return Ok(own.lower_bound_val(DimType::Set, place.dims() as u32, zero)?);
+            }
+        }
+        self.values(flow, &c.scev, place, MAX_DEPTH)
     }
 
     /// The iterations and values of `place` for which control may get to an instruction: what the branches before it in its iteration say of the values.

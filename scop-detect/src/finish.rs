@@ -25,11 +25,12 @@ impl Builder<'_> {
         let unwritten = self.unwritten(&stores(&drafts, &arrays));
         self.assumptions = self.needed_assumptions()?;
         self.refuse_trivial(&drafts)?;
+        let mut looked = self.looked_at(&drafts, &arrays)?;
         let known = self.known_at_run_time()?;
         for d in &mut drafts {
             d.statement.domain = assumed_domain(d.statement.domain.clone(), &known)?;
         }
-        self.drop_unused(&drafts, &arrays)?;
+        self.drop_unused(&drafts, &arrays, &mut looked)?;
         let space = Space::params_named(&self.ctx, self.params.iter().map(|p| p.name.as_str()))?;
         let mut arrays = arrays;
         let (known, context) = (tidy_set(known, &space)?, tidy_set(self.context.clone(), &space)?);
@@ -95,6 +96,13 @@ impl Builder<'_> {
                 }
             }
         }
+        let number = |name: &str| self.params.iter().position(|p| p.name == name);
+        let mut inspections = Vec::new();
+        for l in looked {
+            let (Some(low), Some(high)) = (number(&l.low), number(&l.high)) else { continue };
+            let elements = tidy_set(l.elements, &space)?;
+            inspections.push(Inspection { array: l.array, elements, low, high, display: l.display });
+        }
         let block = |b: &ir::Block| ValueHandle(*b as usize);
         let mut blocks: Vec<_> = self.region.blocks.iter().collect();
         blocks.sort_by_key(|b| self.cfg.id(**b));
@@ -110,6 +118,7 @@ impl Builder<'_> {
                     display: p.display.clone(),
                     bits: p.bits,
                     scev: ScevHandle(p.scev.handle),
+                    inspected: p.inspected,
                 })
                 .collect(),
             context: tidy_set(self.context.clone(), &space)?,
@@ -130,6 +139,7 @@ impl Builder<'_> {
             alias_checks,
             in_place,
             unwritten,
+            inspections,
             loops,
             ctx: self.ctx.clone(),
         };
@@ -197,51 +207,37 @@ impl Builder<'_> {
         Ok(all)
     }
 
-    /// Removes parameters that nothing mentions (they came from conditions before the region).
-    fn drop_unused(&mut self, drafts: &[Draft], arrays: &[Array]) -> Result<(), Fail> {
+    /// Removes parameters that nothing mentions (they came from conditions before the region), and inspections whose values bound nothing.
+    fn drop_unused(
+        &mut self,
+        drafts: &[Draft],
+        arrays: &[Array],
+        looked: &mut Vec<crate::inspect::Looked>,
+    ) -> Result<(), Fail> {
+        for n in (0..looked.len()).rev() {
+            let mut used = false;
+            for end in [looked[n].low.clone(), looked[n].high.clone()] {
+                used |= self.is_mentioned(&end, drafts, arrays, &looked[n + 1..])?;
+            }
+            if !used {
+                looked.remove(n);
+            }
+        }
         let mut kept = Vec::new();
         for (index, p) in std::mem::take(&mut self.params).into_iter().enumerate() {
-            let id = isl::Id::new(&self.ctx, &p.name)?;
-            let in_set = |s: &isl::Set| -> isl::Result<bool> {
-                let at = s.find_dim_by_id(DimType::Param, &id)?;
-                Ok(at >= 0 && s.involves_dims(DimType::Param, at as u32, 1)?)
-            };
-            let in_pwa = |f: &PwAff| -> isl::Result<bool> {
-                let at = f.space()?.find_dim_by_id(DimType::Param, &id)?;
-                Ok(at >= 0 && f.involves_dims(DimType::Param, at as u32, 1)?)
-            };
-            let mut used = self.tied.contains(&index);
-            for r in &mut self.ranges {
-                used |= in_set(&r.executed)?;
-                for f in r.terms.iter_mut().flat_map(ProductTerm::functions_mut) {
-                    used |= in_pwa(f)?;
+            let end = |l: &crate::inspect::Looked| l.low == p.name || l.high == p.name;
+            if self.tied.contains(&index)
+                || looked.iter().any(end)
+                || self.is_mentioned(&p.name, drafts, arrays, looked)?
+            {
+                if p.inspected && !looked.iter().any(end) {
+                    let reason = RejectReason::Subscript { array: p.display.clone(), blocker: p.display };
+                    return Err(Fail::new(reason, self.region.entry));
                 }
-            }
-            for a in &self.assumptions {
-                used |= in_set(&a.set)?;
-            }
-            for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten().chain(&a.shift)) {
-                used |= in_pwa(a)?;
-            }
-            for s in drafts.iter().map(|d| &d.statement) {
-                used |= in_set(&s.domain)?;
-                for f in &s.synthesized {
-                    used |= in_pwa(&f.function)?;
-                }
-                for relation in s
-                    .accesses
-                    .iter()
-                    .flat_map(|a| [Some(&a.relation), a.within.as_ref().map(|w| &w.relation)])
-                {
-                    let Some(relation) = relation else { continue };
-                    let at = relation.find_dim_by_id(DimType::Param, &id)?;
-                    used |= at >= 0 && relation.involves_dims(DimType::Param, at as u32, 1)?;
-                }
-            }
-            if used {
                 kept.push(p);
                 continue;
             }
+            let id = isl::Id::new(&self.ctx, &p.name)?;
             let at = self.context.find_dim_by_id(DimType::Param, &id)?;
             if at >= 0 {
                 self.context = self.context.clone().project_out(DimType::Param, at as u32, 1)?;
@@ -255,6 +251,52 @@ impl Builder<'_> {
         }
         self.params = kept;
         Ok(())
+    }
+
+    /// Whether anything of the model depends on a parameter.
+    fn is_mentioned(
+        &mut self,
+        name: &str,
+        drafts: &[Draft],
+        arrays: &[Array],
+        looked: &[crate::inspect::Looked],
+    ) -> Result<bool, Fail> {
+        let id = isl::Id::new(&self.ctx, name)?;
+        let in_set = |s: &isl::Set| -> isl::Result<bool> {
+            let at = s.find_dim_by_id(DimType::Param, &id)?;
+            Ok(at >= 0 && s.involves_dims(DimType::Param, at as u32, 1)?)
+        };
+        let in_pwa = |f: &PwAff| -> isl::Result<bool> {
+            let at = f.space()?.find_dim_by_id(DimType::Param, &id)?;
+            Ok(at >= 0 && f.involves_dims(DimType::Param, at as u32, 1)?)
+        };
+        let mut used = false;
+        for r in &mut self.ranges {
+            used |= in_set(&r.executed)?;
+            for f in r.terms.iter_mut().flat_map(ProductTerm::functions_mut) {
+                used |= in_pwa(f)?;
+            }
+        }
+        for set in self.assumptions.iter().map(|a| &a.set).chain(looked.iter().map(|l| &l.elements)) {
+            used |= in_set(set)?;
+        }
+        for a in arrays.iter().flat_map(|a| a.sizes.iter().flatten().chain(&a.shift)) {
+            used |= in_pwa(a)?;
+        }
+        for s in drafts.iter().map(|d| &d.statement) {
+            used |= in_set(&s.domain)?;
+            for f in &s.synthesized {
+                used |= in_pwa(&f.function)?;
+            }
+            for relation in
+                s.accesses.iter().flat_map(|a| [Some(&a.relation), a.within.as_ref().map(|w| &w.relation)])
+            {
+                let Some(relation) = relation else { continue };
+                let at = relation.find_dim_by_id(DimType::Param, &id)?;
+                used |= at >= 0 && relation.involves_dims(DimType::Param, at as u32, 1)?;
+            }
+        }
+        Ok(used)
     }
 
     /// The context and those assumptions that are one polyhedron.

@@ -251,6 +251,24 @@ pub(crate) fn is_conditional_store(v: Value) -> bool {
     opcode(v) == Some(Op::LLVMStore) && has_metadata(v, pollyrs_llvm_shim::CONDITIONAL)
 }
 
+/// Whether it extends by zeros a value that is poison if it is negative (`zext nneg`).
+pub(crate) fn is_extension_of_natural(v: Value) -> bool {
+    // SAFETY: an extension.
+    opcode(v) == Some(Op::LLVMZExt) && unsafe { LLVMGetNNeg(v) != 0 }
+}
+
+/// Whether an address is that of a member of a structure.
+pub(crate) fn is_member(mut pointer: Value) -> bool {
+    while opcode(pointer) == Some(Op::LLVMGetElementPtr) {
+        // SAFETY: a GEP.
+        if type_kind(unsafe { LLVMGetGEPSourceElementType(pointer) }) == LLVMTypeKind::LLVMStructTypeKind {
+            return true;
+        }
+        pointer = operand(pointer, 0);
+    }
+    false
+}
+
 /// Of an instruction.
 fn has_metadata(v: Value, name: &str) -> bool {
     // SAFETY: a live instruction; the name lives through the call.

@@ -46,6 +46,7 @@ mod extents;
 mod fields;
 mod finish;
 mod in_place;
+mod inspect;
 mod instructions;
 mod ir;
 mod parts;

@@ -59,6 +59,8 @@ codes! {
     40 AliasCheck,
     /// Stores do not change a bound or pointer in memory.
     41 UnwrittenCheck,
+    /// Values in memory are looked at before each execution.
+    42 Inspection,
     /// The number of iterations is not affine.
     101 LoopBound,
     /// A loop is left at several places.

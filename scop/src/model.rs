@@ -46,6 +46,8 @@ pub struct Param {
     pub bits: u32,
     /// The host computes it from this expression before the SCoP.
     pub scev: ScevHandle,
+    /// The host finds it by an [`Inspection`] instead.
+    pub inspected: bool,
 }
 
 impl Param {
@@ -402,6 +404,24 @@ pub struct Unwritten {
     pub arrays: Vec<ArrayId>,
 }
 
+/// Integers that the SCoP loads and never stores, looked at before it runs: the host finds the least and the largest of them, which bound what subscripts
+/// made of them may be.
+///
+/// **Example.** `y[i] = x[idx[i]]` for `i < n` has the parameters `idx_min` and `idx_max`, the least and the largest of `{ idx[a] : 0 <= a < n }`,
+/// and reads `{ x[a] : idx_min <= a <= idx_max }`.
+#[derive(Clone, Debug)]
+pub struct Inspection {
+    /// Memory that no statement writes.
+    pub array: ArrayId,
+    /// `[params] -> { array[a] }`: all elements that are loaded, and perhaps more. Depends on no parameter of this inspection or a later one.
+    pub elements: isl::Set,
+    /// Parameters, by index: the least and the largest signed value of the elements; any number where there are none.
+    pub low: usize,
+    pub high: usize,
+    /// What the source calls the array.
+    pub display: String,
+}
+
 /// Where the SCoP is in the host function. Handles are basic blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
@@ -441,6 +461,8 @@ pub struct Scop {
     pub in_place: Vec<(ArrayId, ArrayId)>,
     /// Values that were read before the region for what is loaded in it.
     pub unwritten: Vec<Unwritten>,
+    /// In the order in which they are made.
+    pub inspections: Vec<Inspection>,
     /// Source lines of the loops inside, for messages; one entry a loop.
     pub loops: Vec<Option<Location>>,
 }

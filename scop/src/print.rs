@@ -55,6 +55,10 @@ impl fmt::Display for Scop {
         for (u, a) in self.unwritten.iter().flat_map(|u| u.arrays.iter().map(move |a| (u, a))) {
             writeln!(f, "  check {} bytes of {} unwritten by {}", u.bytes, u.display, self.array(*a).name)?;
         }
+        for i in &self.inspections {
+            let (low, high) = (&self.params[i.low].name, &self.params[i.high].name);
+            writeln!(f, "  inspect {low} to {high}: {}", i.elements)?;
+        }
         for s in &self.statements {
             writeln!(f, "  statement {}", s.name)?;
             writeln!(f, "    domain {}", s.domain)?;

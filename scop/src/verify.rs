@@ -15,6 +15,8 @@ pub enum VerifyError {
     Relation { stmt: String, array: String },
     #[error("{0}: the size of an inner dimension is missing")]
     MissingSize(String),
+    #[error("{0}: inspected values are written, or depend on what is inspected later")]
+    Inspection(String),
     #[error("the schedule does not order exactly the statements' instances")]
     Schedule,
     #[error(transparent)]
@@ -47,6 +49,22 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
         }
         for a in &s.accesses {
             verify_access(scop, s, a)?;
+        }
+    }
+    for (n, i) in scop.inspections.iter().enumerate() {
+        let array = scop.array(i.array);
+        let mut fine = i.elements.tuple_name()?.as_deref() == Some(&array.name);
+        for later in &scop.inspections[n..] {
+            for p in [later.low, later.high] {
+                fine &= scop.params.get(p).is_some_and(|p| p.inspected)
+                    && !i.elements.involves_dims(isl::DimType::Param, p as u32, 1)?;
+            }
+        }
+        for a in scop.statements.iter().flat_map(|s| &s.accesses).filter(|a| a.kind != AccessKind::Read) {
+            fine &= a.array != i.array && !scop.array(a.array).same_place(array)?;
+        }
+        if !fine {
+            return Err(VerifyError::Inspection(array.name.clone()));
         }
     }
     let scheduled = scop.schedule.domain()?;

@@ -33,13 +33,13 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_STEP: usize = 64;
 
 /// One conjunct of the run-time check, and what is said where it fails: the first of the list that does, the last one in any case.
-struct Check {
+pub(crate) struct Check {
     holds: LLVMValueRef,
     why: Vec<Why>,
 }
 
 impl Check {
-    fn plain(holds: LLVMValueRef, text: String) -> Check {
+    pub(crate) fn plain(holds: LLVMValueRef, text: String) -> Check {
         Check { holds, why: vec![Why { text, fails: Fails::Always }] }
     }
 }
@@ -59,22 +59,8 @@ pub(crate) struct Gate<'a> {
 impl Gate<'_> {
     /// Comparisons of parameters: their ranges, the assumptions, products of sizes. What has fewest operations comes first.
     pub fn pass_numbers(&mut self, expr: &ExprEmitter<'_>, scop: &Scop) -> Result<(), CodegenError> {
+        let mut checks = self.in_range(expr, scop, !scop.inspections.is_empty());
         let ir = self.ir;
-        let mut checks = Vec::new();
-        let mut in_range = None;
-        let mut why = Vec::new();
-        for p in scop.params.iter().filter(|p| p.bits == 64) {
-            let v = expr.names[&p.name];
-            let shifted = ir.add(v, ir.int(RANGE));
-            let c = ir.icmp(LLVMIntULE, shifted, ir.int(2 * RANGE));
-            in_range = Some(in_range.map_or(c, |r| ir.and(r, c)));
-            let text = format!("a size or bound is out of range: {} = {LEFT}", p.display);
-            why.push(Why { text, fails: Fails::Known(c, v, ir.int(RANGE)) });
-        }
-        if let Some(holds) = in_range {
-            why.push(Why { text: "a size or bound is out of range".into(), fails: Fails::Always });
-            checks.push(Check { holds, why });
-        }
         let assumed = scop.assumed()?;
         if !assumed.is_equal(&isl::Set::universe(assumed.space()?)?)? {
             checks.push(Check { holds: expr.emit_set(&assumed)?, why: why::of_assumptions(scop)? });
@@ -92,6 +78,48 @@ impl Gate<'_> {
             checks.push(Check { holds, why });
         }
         self.pass(expr, checks)
+    }
+
+    /// What is checked before anything is inspected: ranges of the other parameters, and what is assumed of those for any inspected values.
+    pub fn pass_before_inspection(
+        &mut self,
+        expr: &ExprEmitter<'_>,
+        scop: &Scop,
+    ) -> Result<(), CodegenError> {
+        let mut checks = self.in_range(expr, scop, false);
+        let (mut assumed, mut context) = (scop.assumed()?, scop.context.clone());
+        for p in scop.params.iter().filter(|p| p.inspected) {
+            let id = isl::Id::new(&scop.ctx, &p.name)?;
+            for set in [&mut assumed, &mut context] {
+                let at = set.find_dim_by_id(isl::DimType::Param, &id)?;
+                if at >= 0 {
+                    *set = set.clone().project_out(isl::DimType::Param, at as u32, 1)?;
+                }
+            }
+        }
+        let assumed = assumed.coalesce()?.gist(context)?;
+        if !assumed.is_equal(&isl::Set::universe(assumed.space()?)?)? {
+            checks.push(Check { holds: expr.emit_set(&assumed)?, why: why::of_assumptions_before(scop)? });
+        }
+        self.pass(expr, checks)
+    }
+
+    /// That parameters of 64 bits lie in the range that the model takes them for.
+    fn in_range(&self, expr: &ExprEmitter<'_>, scop: &Scop, inspected: bool) -> Vec<Check> {
+        let ir = self.ir;
+        let mut in_range = None;
+        let mut why = Vec::new();
+        for p in scop.params.iter().filter(|p| p.bits == 64 && p.inspected == inspected) {
+            let v = expr.names[&p.name];
+            let shifted = ir.add(v, ir.int(RANGE));
+            let c = ir.icmp(LLVMIntULE, shifted, ir.int(2 * RANGE));
+            in_range = Some(in_range.map_or(c, |r| ir.and(r, c)));
+            let text = format!("a size or bound is out of range: {} = {LEFT}", p.display);
+            why.push(Why { text, fails: Fails::Known(c, v, ir.int(RANGE)) });
+        }
+        let Some(holds) = in_range else { return Vec::new() };
+        why.push(Why { text: "a size or bound is out of range".into(), fails: Fails::Always });
+        vec![Check { holds, why }]
     }
 
     /// The touched ranges, one for each of `device_arrays`: each small enough, those that must not overlap apart.
@@ -150,7 +178,7 @@ impl Gate<'_> {
     }
 
     /// Goes on in a new block where all hold.
-    fn pass(&mut self, expr: &ExprEmitter<'_>, checks: Vec<Check>) -> Result<(), CodegenError> {
+    pub(crate) fn pass(&mut self, expr: &ExprEmitter<'_>, checks: Vec<Check>) -> Result<(), CodegenError> {
         let ir = self.ir;
         let Some(all) = checks.iter().map(|c| c.holds).reduce(|a, b| ir.and(a, b)) else { return Ok(()) };
         let next = ir.append_block(self.function, "pollyrs.pass");

@@ -62,6 +62,10 @@ pub fn prepare(
     ir.before(before);
     let mut params = Vec::new();
     for p in &scop.params {
+        if p.inspected {
+            params.push(ir.int(0));
+            continue;
+        }
         let v = analyses
             .expand(p.scev.0, before, regions)
             .ok_or_else(|| CodegenError::Internal(format!("parameter {} cannot be computed", p.name)))?;
@@ -150,11 +154,14 @@ pub unsafe fn emit(
 
     // Stack slots live in the function's entry block, so that a SCoP in a loop reuses them.
     let slots = &Slots::new(ir, function, scop, plan, &arrays);
-    let names = scop.params.iter().zip(&entry.params).map(|(p, v)| (p.name.clone(), *v)).collect();
+    let named = scop.params.iter().zip(&entry.params).filter(|(p, _)| !p.inspected);
+    let names = named.map(|(p, v)| (p.name.clone(), *v)).collect();
     let expr = &mut ExprEmitter::new(ir, names);
     let code = Code { ir, module, function, plan, entry, versioned: &versioned, slots, arrays: &arrays };
-
-    let checks = code.checks(expr)?;
+    let mut params = entry.params.clone();
+    let checks = code.checks(expr, &mut params)?;
+    let entry = &Entry { check: entry.check, params };
+    let code = Code { entry, ..code };
     let descriptor = code.descriptor(&checks)?;
     ir.at_end(versioned.offload);
     let count = |f| Ok::<_, CodegenError>((f, stencil::count(ir, expr, plan, f)?));
@@ -211,7 +218,11 @@ type Fused<'f> = (&'f FusedKernels, stencil::Counts);
 
 impl<'c> Code<'c> {
     /// `small`, `check` and `ranges`, in the check block; ends in a branch to `offload`.
-    fn checks(&self, expr: &mut ExprEmitter<'_>) -> Result<Checks, CodegenError> {
+    fn checks(
+        &self,
+        expr: &mut ExprEmitter<'_>,
+        params: &mut [LLVMValueRef],
+    ) -> Result<Checks, CodegenError> {
         let Code { ir, function, plan, .. } = *self;
         let check_end = terminator(self.entry.check).ok_or(CodegenError::Internal("check block".into()))?;
         erase(check_end);
@@ -223,6 +234,10 @@ impl<'c> Code<'c> {
         let alone = unsafe { small::emit(ir, function, (cache, work), hold, self.versioned.host_begin) };
         let refuse = ir.append_block(function, "pollyrs.host.begin");
         let mut gate = Gate { ir, function, refuse, reasons: vec![], refused: vec![] };
+        if !plan.scop.inspections.is_empty() {
+            gate.pass_before_inspection(expr, plan.scop)?;
+            gate.inspect(expr, plan, self.slots, params)?;
+        }
         gate.pass_numbers(expr, plan.scop)?;
         let mut ranges = gate.pass_memory(expr, plan, self.arrays, self.slots)?;
         if let Some(held) = plan.held {
@@ -393,7 +408,7 @@ pub fn rename(scop: &mut Scop, live_outs: &[shim::LiveOut]) {
 }
 
 /// The name of a function of the run-time library, and its arguments, in a function with a hold or in one without.
-fn on_hold(
+pub(crate) fn on_hold(
     plan: &HostPlan<'_>,
     name: &str,
     ptr: LLVMTypeRef,

@@ -4,6 +4,7 @@ pub(crate) mod checks;
 pub(crate) mod descriptor;
 pub(crate) mod emit;
 pub(crate) mod hold;
+pub(crate) mod inspect;
 pub(crate) mod launch;
 pub(crate) mod plan;
 pub(crate) mod product_range;

@@ -1,12 +1,13 @@
 //! What the host's code of one SCoP is made from, and its stack slots.
 
 use crate::host::hold::Held;
+use crate::host::inspect::INSPECTED_WORDS;
 use crate::host::ranges::ARRAY_WORDS;
 use crate::ir::builder::Ir;
 use crate::kernel::module::{FusedKernels, KernelInfo};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_schedule::{Footprint, MappedScop, Slices, WorkEstimate};
+use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Slices, WorkEstimate};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 use std::collections::BTreeMap;
 
@@ -23,6 +24,8 @@ pub struct HostPlan<'a> {
     /// By `ArrayId`; `None` for arrays that are not memory.
     pub footprints: &'a [Option<Footprint>],
     pub work: &'a WorkEstimate,
+    /// By inspection of the SCoP.
+    pub inspected: &'a [InspectedBox],
     /// Kernels of several time steps that run before the mapping's.
     pub fused: Option<&'a FusedKernels>,
     /// Arrays that may stay on the device between the function's SCoPs.
@@ -46,6 +49,8 @@ pub(crate) struct Slots {
     pub scalars: LLVMValueRef,
     /// `[2 x [n x i64]]`, where launches have slices: bytes of each array that are needed, and that are done.
     pub slices: LLVMValueRef,
+    /// `[9 x i64]`, where values are inspected: rows, and what is found.
+    pub inspected: LLVMValueRef,
     /// 8 bytes for each live-out cell and each fault cell.
     pub live_out: BTreeMap<ArrayId, LLVMValueRef>,
 }
@@ -75,6 +80,10 @@ impl Slots {
             slices: match plan.slices.iter().any(Option::is_some) {
                 true => ir.alloca(i64_array(2 * arrays.len().max(1) as u64), "pollyrs.slices"),
                 false => ir.null(),
+            },
+            inspected: match scop.inspections.is_empty() {
+                true => ir.null(),
+                false => ir.alloca(i64_array(INSPECTED_WORDS), "pollyrs.inspected"),
             },
             live_out: live.into_iter().map(|a| (a, ir.alloca(ir.i64_type(), "pollyrs.live"))).collect(),
         }

@@ -30,7 +30,7 @@ pub(crate) const GUARDED: u32 = 64;
 pub(crate) const FAULT: u32 = 128;
 
 /// Dimensions of rows that `PollyrsArray` has room for.
-const ROW_DIMS: usize = 3;
+pub(crate) const ROW_DIMS: usize = 3;
 
 /// The touched range of one array, as values in the check block.
 #[derive(Clone, Copy)]
@@ -53,8 +53,8 @@ pub(crate) struct Range {
 /// first.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows {
-    bytes: LLVMValueRef,
-    dims: [(LLVMValueRef, LLVMValueRef); ROW_DIMS],
+    pub(crate) bytes: LLVMValueRef,
+    pub(crate) dims: [(LLVMValueRef, LLVMValueRef); ROW_DIMS],
 }
 
 /// The addresses `[begin, end)` that a range takes, as integers. The end of an empty range is 0, so that nothing overlaps it.
@@ -168,7 +168,7 @@ pub(crate) fn memory_range(
 }
 
 /// The rows of a box of elements, given by its corners. Nothing here is looked at unless the written range is not empty and fits.
-fn rows(
+pub(crate) fn rows(
     ir: &Ir,
     expr: &mut ExprEmitter<'_>,
     scop: &Scop,
@@ -237,11 +237,24 @@ pub(crate) fn linear_offset(
     id: ArrayId,
     element: &isl::PwMultiAff,
 ) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
+    let dims = 0..scop.array(id).dims() as i32;
+    let subscripts = dims.map(|d| element.at(d)).collect::<isl::Result<Vec<_>>>()?;
+    offset_of(ir, expr, scop, id, &subscripts)
+}
+
+/// The same for subscripts by themselves.
+pub(crate) fn offset_of(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    scop: &Scop,
+    id: ArrayId,
+    subscripts: &[isl::PwAff],
+) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
     let array = scop.array(id);
     let mut offset = ir.int(0);
     let mut overflow = ir.bool(false);
-    for d in 0..array.dims() {
-        let subscript = expr.emit_pw_aff(&element.at(d as i32)?)?;
+    for (d, subscript) in subscripts.iter().enumerate() {
+        let subscript = expr.emit_pw_aff(subscript)?;
         if d == 0 {
             offset = subscript;
             continue;

@@ -86,6 +86,24 @@ pub(crate) fn of_assumptions(scop: &Scop) -> Result<Vec<Why>, CodegenError> {
     Ok(all)
 }
 
+/// The same for what is known before anything is inspected: the text alone.
+pub(crate) fn of_assumptions_before(scop: &Scop) -> Result<Vec<Why>, CodegenError> {
+    let mut all = Vec::new();
+    for a in &scop.assumptions {
+        let mut free = true;
+        for (at, _) in scop.params.iter().enumerate().filter(|(_, p)| p.inspected) {
+            free &= !a.set.involves_dims(DimType::Param, at as u32, 1)?;
+        }
+        if free && all.len() < MAX_CONDITIONS {
+            let text = format!("an assumption does not hold: {}", a.note);
+            all.push(Why { text, fails: Fails::Outside(a.set.clone(), a.set.clone(), None) });
+        }
+    }
+    let text = "an assumption does not hold, whatever the inspected values are".to_string();
+    all.push(Why { text, fails: Fails::Always });
+    Ok(all)
+}
+
 /// A half-space, the text of its opposite, and its sides.
 type Condition = (isl::Set, String, Option<(isl::PwAff, isl::PwAff)>);
 

@@ -36,6 +36,7 @@ impl<'c> Fixture<'c> {
             display: p.to_string(),
             bits: 64,
             scev: ScevHandle(0),
+            inspected: false,
         });
         let scop = Scop {
             name: "f.1".into(),
@@ -53,6 +54,7 @@ impl<'c> Fixture<'c> {
             alias_checks: vec![],
             in_place: vec![],
             unwritten: vec![],
+            inspections: vec![],
             loops: vec![],
             ctx,
         };

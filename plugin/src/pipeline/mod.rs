@@ -193,8 +193,10 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         }
         return Ok(None);
     }
-    let (footprints, work) = timer
-        .time(Phase::Estimates, || Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?)))
+    let (footprints, work, inspected) = timer
+        .time(Phase::Estimates, || {
+            Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?, schedule::inspected(&scop)?))
+        })
         .map_err(reject_reason)?;
     let slices = match kernels.fused() {
         Some(_) => Vec::new(),
@@ -202,7 +204,20 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     };
     let (tuned, entry) = (None, None);
     let code = None;
-    Ok(Some(Compiled { scop, mapped, kernels, device, code, footprints, work, slices, fused, tuned, entry }))
+    Ok(Some(Compiled {
+        scop,
+        mapped,
+        kernels,
+        device,
+        code,
+        footprints,
+        work,
+        inspected,
+        slices,
+        fused,
+        tuned,
+        entry,
+    }))
 }
 
 /// By `ArrayId`; `None` for what is not memory.

@@ -29,6 +29,7 @@ use crate::base::caller::fatal;
 use crate::base::config::Config;
 use crate::base::error::{Error, Result};
 use crate::base::rows::Rows;
+use crate::base::spans::Span;
 use crate::device::Queue;
 use crate::device::results::lost;
 use crate::device::returned::obliterate;
@@ -237,6 +238,15 @@ impl Hold {
         // SAFETY: the caller's promise.
         unsafe { self.let_go(config, read, write) };
         self.written_to(write);
+    }
+
+    /// What the device alone has of a part of the address space comes back, and stays.
+    ///
+    /// # Safety
+    /// What is dirty is writable.
+    pub unsafe fn show(&mut self, config: &'static Config, part: Span) {
+        // SAFETY: the caller's promise.
+        unsafe { self.with_books(config, false, |residency, books| residency.show(books, part)) };
     }
 
     /// As [`Hold::release`], but the program itself does nothing.

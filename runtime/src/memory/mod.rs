@@ -1,6 +1,7 @@
 //! The program's memory as the kernel sees it: what can be read, what was written, what has two addresses.
 
 pub mod guarded;
+pub mod inspect;
 pub mod mappings;
 pub mod row_table;
 pub mod written;

@@ -3,6 +3,7 @@
 use super::{Carrier, Residency};
 use crate::base::error::Result;
 use crate::base::planted::skips;
+use crate::base::spans::{Span, overlaps};
 
 impl<W: Copy> Residency<W> {
     /// The program is about to read objects of `read`, and to write objects of `write`.
@@ -13,6 +14,16 @@ impl<W: Copy> Residency<W> {
         let depth = self.depth;
         let met = |mask| self.entries.iter().map(|entry| entry.masks.met(depth, mask)).collect::<Vec<_>>();
         let (read, written) = (met(read), met(write));
+        self.part_with(carrier, &read, &written)
+    }
+
+    /// Somebody is about to read a part of the address space, whatever objects that is: an execution looks at numbers before it begins.
+    ///
+    /// # Errors
+    /// As for [`Residency::release`].
+    pub fn show(&mut self, carrier: &mut dyn Carrier<W>, part: Span) -> Result<()> {
+        let read: Vec<bool> = self.entries.iter().map(|entry| overlaps(entry.host, part)).collect();
+        let written = vec![false; read.len()];
         self.part_with(carrier, &read, &written)
     }
 

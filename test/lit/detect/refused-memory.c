@@ -20,14 +20,6 @@ void histogram(int n, const unsigned char *X, int *H) {
 
 // CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of H is not affine: it depends on X (at {{.*}}memory.c:[[#@LINE-3]])
 
-void sparse(int n, const int *row, const int *col, const double *a, const double *x, double *restrict y) {
-  for (int i = 0; i < n; i++)
-    for (int k = row[i]; k < row[i + 1]; k++)
-      y[i] += a[k] * x[col[k]];
-}
-
-// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-4]]: a subscript of x is not affine: it depends on col (at {{.*}}memory.c:[[#@LINE-3]])
-
 void squares(int n, float *A) {
   for (int i = 0; i < n; i++)
     A[i * i] = 1;

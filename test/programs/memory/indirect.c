@@ -1,8 +1,8 @@
-// Subscripts that are data: a gather, a scatter and a histogram.
+// Subscripts that are data: a gather, which runs on the device; a scatter and a histogram, which do not.
 // ARGS: 333
 // ARGS: 0
 // ARGS: 1
-// OFFLOAD: no
+// OFFLOAD: yes
 #include "example.h"
 
 

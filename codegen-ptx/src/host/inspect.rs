@@ -1,0 +1,108 @@
+//! Inspections: the host looks at integers in memory before a launch, for the least and the largest of them.
+//!
+//! ```text
+//! check:    what can be known without: the sizes' ranges; assumptions, without what they say of inspected values
+//! inspect:  for each inspection in order
+//!             its box is small enough?                                                 no → refused
+//!             pollyrs_rt_inspect(start, rows, bytes of an element, &least)             0 → refused
+//!           all that is assumed
+//! ranges:   ...
+//! ```
+//!
+//! # Invariants
+//! - The parameters of an inspection have no value before it; nothing emitted before depends on them.
+//! - In a function with a hold, what only the device has of the memory comes back first, whichever activation's object it is.
+//! - What is found is used only behind the check of all assumptions. Under these the elements that were looked at are all that the SCoP loads, as it does not
+//!   write them.
+
+use crate::CodegenError;
+use crate::affine::expr::ExprEmitter;
+use crate::host::checks::{Check, Gate};
+use crate::host::emit::on_hold;
+use crate::host::plan::{HostPlan, Slots};
+use crate::host::ranges::{RANGE, ROW_DIMS, offset_of, rows};
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::core::LLVMGetGlobalParent;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_scop::{ArrayKind, Inspection};
+
+/// Bytes of a row, and three dimensions of rows; the least and the largest value.
+pub(crate) const INSPECTED_WORDS: u64 = 1 + 2 * ROW_DIMS as u64 + 2;
+
+impl Gate<'_> {
+    /// Makes the inspections and gives `expr` and `params`, by parameter, what they find.
+    pub fn inspect(
+        &mut self,
+        expr: &mut ExprEmitter<'_>,
+        plan: &HostPlan<'_>,
+        slots: &Slots,
+        params: &mut [LLVMValueRef],
+    ) -> Result<(), CodegenError> {
+        for (n, i) in plan.scop.inspections.iter().enumerate() {
+            let (least, largest) = self.look(expr, plan, slots, (n, i))?;
+            for (at, value) in [(i.low, least), (i.high, largest)] {
+                expr.names.insert(plan.scop.params[at].name.clone(), value);
+                params[at] = value;
+            }
+        }
+        Ok(())
+    }
+
+    fn look(
+        &mut self,
+        expr: &mut ExprEmitter<'_>,
+        plan: &HostPlan<'_>,
+        slots: &Slots,
+        (n, i): (usize, &Inspection),
+    ) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
+        let (ir, scop) = (self.ir, plan.scop);
+        let array = scop.array(i.array);
+        let (Some(found), ArrayKind::Memory { base }) = (plan.inspected.get(n), &array.kind) else {
+            return Err(CodegenError::Internal("an inspection without a box in memory".into()));
+        };
+        if array.dims() > ROW_DIMS + 1 {
+            return Err(CodegenError::Internal("an inspected array has too many dimensions".into()));
+        }
+        let element = i64::from(array.elem.bytes());
+        let any = expr.emit_set(&found.nonempty)?;
+        let (first, o1) = offset_of(ir, expr, scop, i.array, &found.corner.min)?;
+        let (last, o2) = offset_of(ir, expr, scop, i.array, &found.corner.max)?;
+        let mut bad = ir.or(o1, o2);
+        let limit = RANGE / element;
+        for v in [first, last] {
+            bad = ir.or(bad, ir.icmp(LLVMIntUGT, ir.add(v, ir.int(limit)), ir.int(2 * limit)));
+        }
+        bad = ir.or(bad, ir.icmp(LLVMIntSLT, last, first));
+        let mut start = ir.freeze(base.0 as LLVMValueRef);
+        if let Some(shift) = &array.shift {
+            let shift = expr.emit_pw_aff(shift)?;
+            bad = ir.or(bad, ir.icmp(LLVMIntUGT, ir.add(shift, ir.int(RANGE)), ir.int(2 * RANGE)));
+            start = ir.byte_offset(start, shift);
+        }
+        let start = ir.byte_offset(start, ir.mul(first, ir.int(element)));
+        let rows = rows(ir, expr, scop, i.array, &found.corner)?;
+        let fits = ir.or(ir.not(any), ir.not(bad));
+        let text = format!("the part of {} that has to be inspected is too large", i.display);
+        self.pass(expr, vec![Check::plain(fits, text)])?;
+
+        // SAFETY: a live function.
+        let module = unsafe { LLVMGetGlobalParent(self.function) };
+        let (ptr, i32) = (ir.ptr_type(), ir.i32_type());
+        let word = |k: u64| ir.byte_offset(slots.inspected, ir.int(k as i64 * 8));
+        ir.store(ir.select(any, rows.bytes, ir.int(0)), word(0));
+        for (k, (count, stride)) in rows.dims.into_iter().enumerate() {
+            ir.store(count, word(1 + k as u64));
+            ir.store(stride, word(1 + (ROW_DIMS + k) as u64));
+        }
+        let results = word(INSPECTED_WORDS - 2);
+        let (mut types, mut args) =
+            (vec![ptr, ptr, i32, ptr], vec![start, slots.inspected, ir.int32(array.elem.bytes()), results]);
+        let name = on_hold(plan, "pollyrs_rt_inspect", ptr, &mut types, &mut args);
+        let inspect = ir.declare(module, &name, i32, &types);
+        let status = ir.call(i32, inspect, &args);
+        let seen = ir.icmp(LLVMIntNE, status, ir.int32(0));
+        let text = format!("the values of {} cannot be inspected: its memory is not readable", i.display);
+        self.pass(expr, vec![Check::plain(seen, text)])?;
+        Ok((ir.load(ir.i64_type(), results), ir.load(ir.i64_type(), word(INSPECTED_WORDS - 1))))
+    }
+}

@@ -1,0 +1,155 @@
+//! Inspections: the least and the largest of integers in the program's memory.
+//!
+//! **Problem.** What a subscript made of loaded integers touches is known once these are. Code generation asks for their range before a launch. The rows that it
+//! asks for hold what the loop loads, and perhaps more, whose pages may be missing.
+//!
+//! **Approach.** The kernel copies pieces that fit in a cache ([`crate::memory::guarded`]), which report missing pages; each piece is reduced by
+//! comparisons that the compiler makes vectors of.
+
+use std::ffi::c_void;
+
+use crate::base::error::{Error, Result};
+use crate::base::spans::Span;
+use crate::memory::guarded;
+
+/// Bytes copied at a time: half of the second-level cache of an ordinary core.
+const PIECE: usize = 1 << 18;
+/// More bytes than this are not looked at.
+const MOST: i128 = 1 << 40;
+
+/// Rows of contiguous bytes, outermost dimension first: the bytes of one, how often each dimension repeats, and how many bytes apart.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    pub bytes: i64,
+    pub counts: [i64; 3],
+    pub strides: [i64; 3],
+}
+
+impl Rows {
+    /// The addresses from the first byte to behind the last one; `None` for no bytes, and for what wraps around.
+    pub fn span(&self, start: *const c_void) -> Option<Span> {
+        if self.bytes <= 0 || self.counts.iter().any(|n| *n <= 0) {
+            return None;
+        }
+        let (mut low, mut high) = (start as i128, start as i128 + i128::from(self.bytes));
+        for (count, stride) in self.counts.iter().zip(&self.strides) {
+            let far = i128::from(*stride) * i128::from(count - 1);
+            (low, high) = (low + far.min(0), high + far.max(0));
+        }
+        Some((u64::try_from(low).ok()?, u64::try_from(high).ok()?))
+    }
+}
+
+/// The least and the largest element of the rows, as signed integers; `(0, 0)` where there is none.
+///
+/// # Errors
+/// [`Error::Unreadable`] for memory that isn't there, and for widths and sizes that nothing sensible has.
+pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64)> {
+    if rows.bytes <= 0 || rows.counts.iter().any(|n| *n <= 0) {
+        return Ok((0, 0));
+    }
+    let all = rows.counts.iter().try_fold(i128::from(rows.bytes), |n, c| n.checked_mul(i128::from(*c)));
+    if all.is_none_or(|all| all > MOST) {
+        return Err(Error::Unreadable);
+    }
+    let mut piece = vec![0u8; PIECE.min(rows.bytes as usize)];
+    let mut ends = (i64::MAX, i64::MIN);
+    for i in 0..rows.counts[0] {
+        for j in 0..rows.counts[1] {
+            for k in 0..rows.counts[2] {
+                let [x, y, z] = rows.strides;
+                let at = i.wrapping_mul(x).wrapping_add(j.wrapping_mul(y)).wrapping_add(k.wrapping_mul(z));
+                let mut from = start.cast::<u8>().wrapping_offset(at as isize);
+                let mut left = rows.bytes as usize;
+                while left > 0 {
+                    let part = &mut piece[..left.min(PIECE)];
+                    guarded::copy(part, from)?;
+                    let (low, high) = match element {
+                        1 => range(part, |b: [u8; 1]| i8::from_ne_bytes(b), (i8::MAX, i8::MIN)),
+                        2 => range(part, i16::from_ne_bytes, (i16::MAX, i16::MIN)),
+                        4 => range(part, i32::from_ne_bytes, (i32::MAX, i32::MIN)),
+                        8 => range(part, i64::from_ne_bytes, (i64::MAX, i64::MIN)),
+                        _ => return Err(Error::Unreadable),
+                    };
+                    ends = (ends.0.min(low), ends.1.max(high));
+                    from = from.wrapping_add(part.len());
+                    left -= part.len();
+                }
+            }
+        }
+    }
+    Ok(ends)
+}
+
+/// The least and the largest of whole elements; `ends` is what none of them is beyond.
+fn range<const N: usize, T: Copy + Ord + Into<i64>>(
+    bytes: &[u8],
+    value: impl Fn([u8; N]) -> T,
+    ends: (T, T),
+) -> (i64, i64) {
+    let (mut low, mut high) = ends;
+    for element in bytes.as_chunks::<N>().0 {
+        let v = value(*element);
+        low = low.min(v);
+        high = high.max(v);
+    }
+    (low.into(), high.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Rows = Rows { bytes: 0, counts: [1; 3], strides: [0; 3] };
+
+    #[test]
+    fn ends_of_rows() {
+        let words: Vec<i32> = (0..200_000).map(|i| (i * 7919) % 100_003 - 50_000).collect();
+        let ends =
+            |part: &[i32]| (i64::from(*part.iter().min().unwrap()), i64::from(*part.iter().max().unwrap()));
+        let start = words.as_ptr().cast::<c_void>();
+        let whole = Rows { bytes: 800_000, ..ONE };
+        assert_eq!(look(start, &whole, 4), Ok(ends(&words)));
+        // Columns 3 to 5 of 1,000 rows of 200.
+        let columns = Rows { bytes: 12, counts: [1, 1, 1000], strides: [0, 0, 800] };
+        let expected: Vec<i32> = words.chunks(200).flat_map(|row| row[3..6].to_vec()).collect();
+        assert_eq!(look(words[3..].as_ptr().cast(), &columns, 4), Ok(ends(&expected)));
+        assert_eq!(look(start, &ONE, 4), Ok((0, 0)));
+        assert_eq!(look(start, &Rows { counts: [1, 0, 1], ..whole }, 4), Ok((0, 0)));
+    }
+
+    #[test]
+    fn spans() {
+        let start = 1000 as *const c_void;
+        for (rows, expected) in [
+            (Rows { bytes: 8, ..ONE }, Some((1000, 1008))),
+            (Rows { bytes: 8, counts: [1, 3, 5], strides: [0, 100, 10] }, Some((1000, 1248))),
+            (Rows { bytes: 8, counts: [1, 1, 4], strides: [0, 0, -10] }, Some((970, 1008))),
+            (Rows { bytes: 8, counts: [1, 1, 400], strides: [0, 0, -10] }, None),
+            (ONE, None),
+        ] {
+            assert_eq!(rows.span(start), expected);
+        }
+    }
+
+    #[test]
+    fn widths() {
+        for (bytes, element, expected) in [
+            (vec![0u8, 255, 127, 128], 1, (-128, 127)),
+            ([-3i16, 7].iter().flat_map(|v| v.to_ne_bytes()).collect(), 2, (-3, 7)),
+            ([i64::MIN, i64::MAX].iter().flat_map(|v| v.to_ne_bytes()).collect(), 8, (i64::MIN, i64::MAX)),
+        ] {
+            let rows = Rows { bytes: bytes.len() as i64, ..ONE };
+            assert_eq!(look(bytes.as_ptr().cast(), &rows, element), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_told() {
+        let rows = Rows { bytes: 64, ..ONE };
+        assert_eq!(look(4096 as *const c_void, &rows, 4), Err(Error::Unreadable));
+        let far = Rows { bytes: 1 << 30, counts: [1 << 30, 1, 1], strides: [0; 3] };
+        assert_eq!(look(4096 as *const c_void, &far, 4), Err(Error::Unreadable));
+    }
+}
