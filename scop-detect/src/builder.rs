@@ -157,6 +157,10 @@ pub(crate) struct Builder<'a> {
     pub chosen: BTreeMap<Value, Vec<Chosen>>,
     /// What is looked at before the SCoP runs: see [`crate::inspect`].
     pub inspections: Vec<Inspected>,
+    /// Loads whose elements are bounded by loops that data counts: see [`crate::counted`].
+    pub counted_accesses: BTreeSet<Value>,
+    /// Loops of subregions whose counters only [`crate::counted`] bounds.
+    pub wide_loops: BTreeSet<LoopId>,
     /// While set, integers that are loaded may be inspected.
     pub inspecting: bool,
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
@@ -193,6 +197,8 @@ impl<'a> Builder<'a> {
             chosen: BTreeMap::new(),
             inspections: Vec::new(),
             inspecting: false,
+            counted_accesses: BTreeSet::new(),
+            wide_loops: BTreeSet::new(),
             unwrapped: BTreeMap::new(),
             ctx,
         })

@@ -66,6 +66,7 @@ impl Builder<'_> {
             let scope = ir::parent(load).and_then(|p| self.an.innermost_loop(p));
             let e = self.an.scev(ir::address(load).unwrap_or(load), scope);
             if !self.has_unknown(&e) {
+                self.count_access(flow, load, base, &place)?;
                 continue;
             }
             match self.trial(|me| me.raw_access(load, base, place.clone()).map(drop))? {
@@ -122,7 +123,8 @@ impl Builder<'_> {
         place: Place,
     ) -> Result<Raw, Fail> {
         let chosen = self.chosen.get(&inst).cloned().unwrap_or_default();
-        if chosen.is_empty() {
+        if chosen.is_empty() && !self.counted_accesses.contains(&inst) {
+            let place = self.without_wide_loops(place)?;
             return self.raw_access(inst, base, place);
         }
         let runs = place.domain.clone().params()?.intersect(self.context.clone())?;
@@ -133,6 +135,14 @@ impl Builder<'_> {
             let own = own.insert_dims(DimType::Set, place.dims() as u32, whole.values.len() as u32)?;
             whole.domain = whole.domain.add_dims(DimType::Set, 1)?.intersect(own)?;
             whole.values.push(c);
+        }
+        match self.counted(flow, &whole)? {
+            Some(domain) => whole.domain = domain,
+            None if whole.loops.iter().any(|l| self.wide_loops.contains(l)) => {
+                let blocker = "the bound of a loop".to_string();
+                return Err(Fail::at(RejectReason::Subscript { array: self.name_of(base), blocker }, inst));
+            }
+            None => {}
         }
         whole.domain = self.reached(inst, &whole)?;
         let raw = self.raw_access(inst, base, whole)?;
@@ -176,7 +186,7 @@ impl Builder<'_> {
     }
 
     /// The iterations and values of `place` for which control may get to an instruction: what the branches before it in its iteration say of the values.
-    fn reached(&mut self, inst: Value, place: &Place) -> Result<Set, Fail> {
+    pub fn reached(&mut self, inst: Value, place: &Place) -> Result<Set, Fail> {
         let mut reached = place.domain.clone();
         let Some(mut block) = ir::parent(inst) else { return Ok(reached) };
         let own = self.an.innermost_loop(block);
@@ -384,8 +394,21 @@ impl Builder<'_> {
                     narrower = Some(Chosen { scev: e.clone(), value: v, unsigned });
                 }
             }
-            if !matches!(ir::opcode(v), Some(Op::LLVMPHI | Op::LLVMLoad)) {
-                work.extend(ir::operands(v));
+            match ir::opcode(v) {
+                Some(Op::LLVMLoad) => {}
+                // Where a loop of a subregion begins is a value from before it.
+                Some(Op::LLVMPHI) => {
+                    let own = ir::parent(v).and_then(|b| self.an.innermost_loop(b).map(|l| (b, l)));
+                    let Some((_, l)) =
+                        own.filter(|(b, l)| self.an.loops()[l.0].header == *b && self.is_counted_by_data(*l))
+                    else {
+                        continue;
+                    };
+                    let blocks = &self.an.loops()[l.0].blocks;
+                    let from = ir::incoming(v).into_iter().filter(|(_, b)| !blocks.contains(b));
+                    work.extend(from.map(|(x, _)| x));
+                }
+                _ => work.extend(ir::operands(v)),
             }
         }
         narrower

@@ -38,6 +38,7 @@ mod carried;
 mod cfg;
 mod choices;
 mod chosen;
+mod counted;
 mod counts;
 mod domains;
 mod effects;

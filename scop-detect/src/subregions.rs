@@ -21,7 +21,7 @@
 //! S1[i]: must-write A[i]
 //! ```
 
-use crate::builder::{Builder, Fail, Place, Stop};
+use crate::builder::{Builder, Fail, Place, Stop, WIDE_BOUND};
 use crate::domains::{Flow, lift};
 use crate::instructions::is_check;
 use crate::ir::{self, Block, Op, Value};
@@ -246,9 +246,18 @@ impl Builder<'_> {
                 domain
             };
             let mut place = Place::new(outside, domain, None);
-            if let Some(l) = headed
-                && let Some(count) = self.bound(l, &place)?
-            {
+            let bound = match headed {
+                Some(l) => match self.bound(l, &place)? {
+                    None if self.is_counted_by_data(l) => {
+                        self.wide_loops.insert(l);
+                        let most = self.constant(i128::from(WIDE_BOUND), &place);
+                        Some(most.map_err(|s| s.fail(b as Value, |_| RejectReason::LoopExits))?)
+                    }
+                    bound => bound,
+                },
+                None => None,
+            };
+            if let (Some(l), Some(count)) = (headed, bound) {
                 let dim = place.loops.len();
                 let domain = place.domain.add_dims(DimType::Set, 1)?;
                 let ls = isl::LocalSpace::from_space(domain.space()?)?;
