@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 32] = [
+const SOURCES: &[&str] = &[
     "session.cpp",
     "assign.cpp",
     "clone.cpp",
@@ -28,6 +28,7 @@ const SOURCES: [&str; 32] = [
     "errors.cpp",
     "errno.cpp",
     "fields.cpp",
+    "intervals.cpp",
     "promote.cpp",
     "rotate.cpp",
     "recurrences.cpp",

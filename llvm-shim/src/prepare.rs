@@ -79,6 +79,10 @@
 //! is known makes this a sum of loads at constant distances, which is what temporal blocking looks for. Such a loop is unrolled inside of a time
 //! loop: where it reads an object that the outermost loop stores to, and an iteration leaves nothing but a value.
 //!
+//! **Every so many steps.** Programs print, check or save something in each hundredth step: `for (t < n) { step(); if (t % 100 == 0) report(); }`. The call keeps the time loop on the
+//! host, a launch or more a step. The number of steps until the next report is known when they begin: these have a loop of their own, a copy of the loop without
+//! the report, and the loop as it was runs the iterations with one. It may end the loop there, too.
+//!
 //! **Recurrences of fixed order.** `left = mid; mid = right; right = a[i + 2]` saves a host two of three loads, and `flux = next` the half of a
 //! computation, but it makes an iteration wait for the one before. Where all that such a value is computed from are loads of what the loop does not write and
 //! counters, each iteration computes it anew: by a load of the element further back if what stands before the loop is a load of it as well, else as in the
@@ -108,6 +112,10 @@ pub const UNWRITTEN: &str = "pollyrs.unwritten";
 const MAX_TABLES: u32 = 32;
 const MAX_TABLE: u32 = 32;
 const MAX_UNROLLED: u32 = 2000;
+
+/// Loops of a function that are divided by intervals, and their instructions.
+const MAX_INTERVALS: u32 = 2;
+const MAX_INTERVAL: u32 = 4000;
 
 /// Loads moved in one function at most: analyses are renewed after each.
 const MAX_LOADS: u32 = 64;
@@ -236,6 +244,14 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_unroll_tables(self.raw, f, MAX_TABLES, MAX_TABLE, MAX_UNROLLED) })
+    }
+
+    /// Loops in which something happens in every so many iterations only are divided into the iterations between, which get a loop of their own. Returns whether there
+    /// was one: the loops have lost their simple form.
+    pub fn divide_intervals(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_intervals(self.raw, f, MAX_INTERVALS, MAX_INTERVAL) })
     }
 
     /// A loop in which pointers to arrays with sizes of their own change places gets a version for equal sizes, in which the arrays have one shape. Returns

@@ -198,6 +198,7 @@ unsafe extern "C" {
         iterations: u32,
         instructions: u32,
     ) -> bool;
+    pub fn prs_divide_intervals(s: *mut RawSession, f: LLVMValueRef, loops: u32, instructions: u32) -> bool;
     pub fn prs_equalise_sizes(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_forward_recurrences(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_effects(s: *mut RawSession, f: LLVMValueRef);

@@ -129,6 +129,9 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         session.run_passes(f, CANONICALISE)?;
     }
     session.specialise_back_edges(f)?;
+    if session.divide_intervals(f)? {
+        session.run_passes(f, LOOPS)?;
+    }
     for _ in 0..MAX_SEPARATED {
         if !session.divide_assignments(f)? {
             break;
