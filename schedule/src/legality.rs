@@ -6,7 +6,7 @@
 //!    `lower .. lower + count`, threads in `0 .. size`; a thread's schedule has exactly the instances of its tile and thread;
 //!    what a kernel's context says holds in every thread.
 //! 3. *In order.* Every dependence goes from one launch to a later one, or stays in one thread of one launch and goes
-//!    forward in its schedule, or, in a kernel with steps, goes from one step of a block to a later one. (There are no other barriers;
+//!    forward in its schedule, or, in a kernel with steps, goes from one step of a block to a later one, or within one forward in a thread. (There are no other barriers;
 //!    different threads of a launch must not depend on each other.)
 //! 4. *Private.* Each cell of a private array belongs to one thread of one launch, and between a write and a read that
 //!    receives its value no other write of that array runs in the thread. Private arrays are not live out.

@@ -285,8 +285,30 @@ pub struct MappedScop {
     pub host: isl::Schedule,
     /// By `ArrayId`.
     pub placement: Vec<Placement>,
-    /// The parameters of `host` that are not the SCoP's.
+    /// The parameters of `host` that are not the SCoP's: these, and those of `nested`.
     pub choices: Vec<Choice>,
+    pub nested: Vec<Nested>,
+}
+
+/// Instances that run in blocks with steps or in launches, whichever is estimated to be faster. The value of `param` may be any integer: up to zero it is
+/// the blocks, else the launches, which the checker proves to be one of both. Generated code takes the one with the smaller time.
+#[derive(Clone, Debug)]
+pub struct Nested {
+    /// A parameter of `MappedScop::host` (`_n0`).
+    pub param: String,
+    /// Of the blocks, and of the launches.
+    pub times: [Time; 2],
+}
+
+/// An estimate that depends on sizes.
+#[derive(Clone, Debug)]
+pub enum Time {
+    Number(f64),
+    /// `[params] -> { [] -> [v] }`
+    Extent(isl::PwAff),
+    Sum(Vec<Time>),
+    Product(Vec<Time>),
+    Max(Vec<Time>),
 }
 
 /// One of the kernels of a [`Choice`].

@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 28] = [
+pub const BUGS: [(&str, &str); 29] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -30,6 +30,7 @@ pub const BUGS: [(&str, &str); 28] = [
     ("phases", "time tiles: the phases of a time tile are reversed"),
     ("step-barrier", "time tiles: the code has no barriers between steps"),
     ("cone", "time tiles: hexagons lean one point less than the dependences"),
+    ("nest-barrier", "nests: the last step of an iteration has no barrier behind it"),
     ("copy-out", "host code: the last row is not copied back"),
     ("last-iteration", "code generation: loops stop one iteration early"),
 ];

@@ -100,6 +100,9 @@ impl fmt::Display for MappedScop {
             }
             writeln!(f, " on {}", c.multiprocessors)?;
         }
+        for n in &self.nested {
+            writeln!(f, "nested {}", n.param)?;
+        }
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ SUBJECTS = {
     "loops": "Control flow: loops of all forms, conditions, branches on data, checks",
     "values": "Values that pass between iterations: sums, recurrences, cells, local arrays",
     "stencils": "Time steps, neighbours, borders",
+    "nests": "Parallel loops around sequential ones around parallel ones: small systems, lattices, lines",
     "tiles": "Products, convolutions and sums large enough for tiles",
     "numbers": "Arithmetic bit for bit, and the mathematical library with errno",
     "memory": "What may and may not be touched: aliases, missing pages, threads, calls",

@@ -23,7 +23,7 @@ use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::affine::walk;
 use crate::host::checks::Gate;
-use crate::host::launch::{Launcher, emit_choice, emit_launch, emit_shapes, emit_work};
+use crate::host::launch::{Launcher, emit_choice, emit_launch, emit_nested, emit_shapes, emit_work};
 use crate::host::plan::{Entry, HostPlan, Slots};
 use crate::host::ranges::{FAULT, Range, store_array};
 use crate::host::{descriptor, small, stencil};
@@ -331,6 +331,10 @@ impl<'c> Code<'c> {
         for c in &plan.mapped.choices {
             let fastest = emit_choice(ir, expr, plan, c)?;
             expr.names.insert(c.param.clone(), fastest);
+        }
+        for n in &plan.mapped.nested {
+            let form = emit_nested(ir, expr, n)?;
+            expr.names.insert(n.param.clone(), form);
         }
         let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
         let ranges: Vec<_> = arrays.iter().copied().zip(checks.ranges.iter().copied()).collect();

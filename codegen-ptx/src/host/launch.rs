@@ -11,7 +11,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_schedule::{Alternative, Choice, Cut, WorkEstimate};
+use pollyrs_schedule::{Alternative, Choice, Cut, Nested, Time, WorkEstimate};
 use pollyrs_scop::{ArrayId, Scop};
 
 /// The estimated number of statement instances, as a double.
@@ -133,6 +133,42 @@ fn emit_cut(
     let at = ir.mul(ir.add(first, emit_least(ir, list)?), ir.int(i64::from(cut.tile)));
     let (start, end) = (expr.emit_pw_aff(&cut.first)?, expr.emit_pw_aff(&cut.end)?);
     Ok(ir.smax(start, ir.smin(at, end)))
+}
+
+/// 0 if the blocks of a nest are estimated to take no longer than the launches, else 1.
+pub(crate) fn emit_nested(
+    ir: &Ir,
+    expr: &mut ExprEmitter<'_>,
+    nested: &Nested,
+) -> Result<LLVMValueRef, CodegenError> {
+    let blocks = emit_estimate(ir, expr, &nested.times[0])?;
+    let launches = emit_estimate(ir, expr, &nested.times[1])?;
+    Ok(ir.select(ir.fcmp_greater(blocks, launches), ir.int(1), ir.int(0)))
+}
+
+/// An estimate as a double.
+fn emit_estimate(ir: &Ir, expr: &mut ExprEmitter<'_>, time: &Time) -> Result<LLVMValueRef, CodegenError> {
+    // SAFETY: live types.
+    let constant = |v: f64| unsafe { LLVMConstReal(ir.double_type(), v) };
+    let (terms, start) = match time {
+        Time::Number(v) => return Ok(constant(*v)),
+        Time::Extent(extent) => {
+            let v = expr.emit_pw_aff(extent)?;
+            return Ok(ir.cast(LLVMOpcode::LLVMSIToFP, v, ir.double_type()));
+        }
+        Time::Product(terms) => (terms, 1.0),
+        Time::Sum(terms) | Time::Max(terms) => (terms, 0.0),
+    };
+    let mut all = constant(start);
+    for term in terms {
+        let v = emit_estimate(ir, expr, term)?;
+        all = match time {
+            Time::Product(_) => ir.binary(LLVMOpcode::LLVMFMul, all, v),
+            Time::Max(_) => ir.select(ir.fcmp_greater(v, all), v, all),
+            _ => ir.binary(LLVMOpcode::LLVMFAdd, all, v),
+        };
+    }
+    Ok(all)
 }
 
 /// Tells the checked emulated device the arrays' sizes, in the order of the descriptor, so that reports name subscripts.

@@ -8,7 +8,7 @@
 
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 
@@ -197,6 +197,12 @@ impl Ir {
     pub fn icmp(&self, p: LLVMIntPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
         // SAFETY: see the module's invariants.
         unsafe { LLVMBuildICmp(self.builder, p, a, b, EMPTY.as_ptr()) }
+    }
+
+    /// `a > b` of floating-point numbers; not of a NaN.
+    pub fn fcmp_greater(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+        // SAFETY: live values of one type.
+        unsafe { LLVMBuildFCmp(self.builder, LLVMRealPredicate::LLVMRealOGT, a, b, EMPTY.as_ptr()) }
     }
 
     pub fn select(&self, c: LLVMValueRef, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {

@@ -8,8 +8,8 @@
 
 use crate::base::error::PluginError;
 use crate::base::patterns::Patterns;
-use pollyrs_schedule::TilingOptions;
 use pollyrs_schedule::time_tiling::{Techniques, TimeTiling};
+use pollyrs_schedule::{Nests, TilingOptions};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -98,6 +98,8 @@ pub struct Options {
     pub register_tile: Option<RegisterTile>,
     /// Tiles of wavefronts: points along each loop, outermost first; empty: chosen by the mapping; `None`: never.
     pub wave_tile: Option<Vec<i64>>,
+    /// Whether loops around parallel ones, beneath parallel ones, run in blocks.
+    pub nest: Nests,
     /// Of the code of time tiles; `None`: by their dimensions.
     pub techniques: Option<Techniques>,
     /// Print the tiles of stencils, for `pollyrs show --tiles`.
@@ -125,7 +127,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 28] = [
     "targets",
     "arch",
     "cubin",
@@ -141,6 +143,7 @@ const NAMES: [&str; 27] = [
     "tile",
     "register-tile",
     "wave-tile",
+    "nest",
     "techniques",
     "show-tiles",
     "tuned",
@@ -176,6 +179,7 @@ impl Default for Options {
             tile: Vec::new(),
             register_tile: None,
             wave_tile: Some(Vec::new()),
+            nest: Nests::Auto,
             techniques: None,
             show_tiles: false,
             tuned: None,
@@ -234,7 +238,7 @@ impl Options {
             // They were measured with the options of the choice alone.
             (options.fuse_steps, options.stencil_shape) = (None, Vec::new());
             (options.tile, options.register_tile, options.techniques) = (Vec::new(), None, None);
-            options.wave_tile = Some(Vec::new());
+            (options.wave_tile, options.nest) = (Some(Vec::new()), Nests::Auto);
         }
         for (name, value) in choice {
             let wrong = |problem| PluginError::Option { name: name.clone(), problem };
@@ -310,6 +314,14 @@ impl Options {
             "tile" => self.tile = sizes(value)?,
             "register-tile" => self.register_tile = Some(register_tile(value)?),
             "wave-tile" => self.wave_tile = wave_tile(value)?,
+            "nest" => {
+                self.nest = match value {
+                    "auto" => Nests::Auto,
+                    "never" => Nests::Never,
+                    "always" => Nests::Always,
+                    _ => return Err(format!("'{value}' is none of auto, never, always")),
+                }
+            }
             "techniques" => self.techniques = Some(techniques(value)?),
             "show-tiles" => self.show_tiles = flag(value)?,
             "tuned" => self.tuned = (!value.is_empty()).then(|| PathBuf::from(value)),

@@ -62,11 +62,14 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         });
     }
     let proved = tiled.is_some();
-    let ordinary = |tiles: bool| {
+    let with = |tiles: bool, nests: bool| {
         timer.time(Phase::Mapping, || {
             let mut wish = map_options(options, budget);
             if !tiles {
                 (wish.tiling, wish.waves) = (None, None);
+            }
+            if !nests {
+                wish.nests = schedule::Nests::Never;
             }
             // SAFETY: detection's handles are live as long as the working copy.
             unsafe {
@@ -76,13 +79,27 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
             schedule::map(&scop, &dependences, &tree, &wish)
         })
     };
+    let ordinary = |tiles: bool| with(tiles, false);
     let plain_at_least = |mapped| match mapped {
         Err(schedule::ScheduleError::Budget(_)) => ordinary(false),
         mapped => mapped,
     };
-    let mapped = tiled.map_or_else(|| plain_at_least(ordinary(run.budgets.may_tile())), Ok);
+    let may_tile = run.budgets.may_tile();
+    let fuses = matches!(options.strategy, Strategy::Auto | Strategy::Streaming);
+    let mapped = tiled.map_or_else(
+        || match plain_at_least(with(may_tile, true)) {
+            // Several steps of a stencil in a launch are better than one in a step of a block.
+            Ok(m) if !m.nested.is_empty() && fuses && stencil::is_one(&scop, &dependences) => {
+                plain_at_least(ordinary(may_tile))
+            }
+            mapped => mapped,
+        },
+        Ok,
+    );
     let mut mapped = mapped.map_err(reject_reason)?;
     let has_steps = |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.steps.is_some());
+    let has_nests =
+        |m: &schedule::MappedScop| m.kernels.iter().any(|k| k.steps.is_some() && k.windows.is_empty());
     let has_tiles = |m: &schedule::MappedScop| has_steps(m) || m.kernels.iter().any(|k| k.tiling.is_some());
     if has_tiles(&mapped) {
         run.budgets.tiled();
@@ -97,7 +114,11 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
     let violations = match proved {
         true => Vec::new(),
         false if has_tiles(&mapped) => {
-            let found = check(&mapped, if has_steps(&mapped) { 4 } else { 2 } * budget);
+            let mut found = check(&mapped, if has_steps(&mapped) { 4 } else { 2 } * budget);
+            if has_nests(&mapped) && matches!(&found, Err(schedule::ScheduleError::Budget(_))) {
+                mapped = plain_at_least(ordinary(may_tile)).map_err(reject_reason)?;
+                found = check(&mapped, if has_steps(&mapped) { 4 } else { 2 } * budget);
+            }
             // Tiles of seven loops may be too much for the proof where plain kernels are not; of what is wrong with a wavefront's only tests hear.
             let wrong = |v: &Vec<_>| !v.is_empty() && has_steps(&mapped) && !options.targets.checked;
             if matches!(&found, Err(schedule::ScheduleError::Budget(_)))
@@ -157,11 +178,14 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
         kernels.share();
     }
     let mut fused = in_time;
-    if matches!(options.strategy, Strategy::Auto | Strategy::Streaming) {
+    if fuses {
         let fuse = || stencil::fuse(&scop, &dependences, &mapped, &mut kernels, options);
         fused = Some(match timer.time(Phase::Kernels, fuse) {
             Ok(what) => Ok(what),
             Err(Failure::Unproved(violation)) => return Err(unproved("time steps", &violation)),
+            Err(Failure::Reason(_)) if has_nests(&mapped) => {
+                Ok(Steps { what: "loops of blocks, a barrier for each step".to_owned(), shape: None })
+            }
             Err(Failure::Reason(_)) if has_steps(&mapped) => {
                 Ok(Steps { what: "tiles of a wavefront, a launch for each diagonal".to_owned(), shape: None })
             }
@@ -249,6 +273,7 @@ fn map_options(options: &Options, budget: u64) -> schedule::MapOptions {
         map.looped = *threads;
     }
     map.waves.clone_from(&options.wave_tile);
+    map.nests = options.nest;
     map.tiling = match options.register_tile {
         None => map.tiling,
         Some(RegisterTile::Never) => None,

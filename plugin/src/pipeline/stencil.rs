@@ -41,6 +41,11 @@ fn recognised(scop: &Scop, deps: &Dependences) -> Result<(Option<Scop>, Stencil)
     Err(why.into())
 }
 
+/// Whether a SCoP is a stencil.
+pub fn is_one(scop: &Scop, deps: &Dependences) -> bool {
+    recognised(scop, deps).is_ok()
+}
+
 fn try_fuse(
     scop: &Scop,
     deps: &Dependences,

@@ -6,7 +6,8 @@
 //! 2. *Between them.* For every instance `S` of a thread: `σ(S)` is single and in `B`; `θ(S) < θ(c)` for the barriers `c >= σ(S)` and
 //!    `θ(c) < θ(S)` for the barriers `c < σ(S)`.
 //!
-//! So if `σ(S) < σ(T)` in one block, the barrier `σ(S)` lies behind `S` in its thread and ahead of `T` in any other.
+//! So if `σ(S) < σ(T)` in one block, the barrier `σ(S)` lies behind `S` in its thread and ahead of `T` in any other. What depends on each other within a step
+//! has to be in order in one thread.
 //!
 //! Launches in which nothing runs are checked as well: what [`Checker::launched`] gives are all that the host starts.
 
@@ -31,12 +32,19 @@ fn part(domain: &isl::UnionSet, which: impl Fn(&str) -> bool) -> Result<isl::Uni
 }
 
 impl Checker<'_> {
-    /// `[params, _h*] -> { : the host launches the kernel with them }`.
+    /// `[params, _h*] -> { : the host launches the kernel with them }`, whatever is chosen.
     pub(super) fn launched(&self, k: &MappedKernel) -> Result<isl::Set> {
         let ctx = &self.scop.ctx;
         let tuple = tuple_of(k);
         let host = self.mapped.host.domain()?.intersect_params(self.known.clone())?;
-        Ok(host.intersect(isl::UnionSet::read(ctx, &tuple)?)?.params()?.coalesce()?)
+        let mut launched = host.intersect(isl::UnionSet::read(ctx, &tuple)?)?.params()?;
+        let choices = self.mapped.choices.iter().map(|c| &c.param);
+        for p in choices.chain(self.mapped.nested.iter().map(|n| &n.param)) {
+            if let Some(pos) = launched.space()?.find_dim_by_name(isl::DimType::Param, p)? {
+                launched = launched.project_out(isl::DimType::Param, pos, 1)?;
+            }
+        }
+        Ok(launched.coalesce()?)
     }
 
     /// Rules 1 and 2.
@@ -143,8 +151,16 @@ impl Checker<'_> {
             late.product(all)?
         };
         let wrong = deps.clone().universe()?.product(wrong)?;
-        let placed = deps.apply_domain(from)?.apply_range(to)?;
-        self.report_map(Rule::Order, &at, placed.intersect(wrong)?)
+        let placed = deps.clone().apply_domain(from.clone())?.apply_range(to.clone())?;
+        let late = placed.intersect(wrong)?;
+        if i != j || late.is_empty()? {
+            return self.report_map(Rule::Order, &at, late);
+        }
+        // One thread may run both in a step, if in that order.
+        let late = late.apply_domain(from.reverse()?)?.apply_range(to.reverse()?)?;
+        let (first, second) = (late.clone().domain()?.universe()?, late.clone().range()?.universe()?);
+        let late = late.subtract(self.in_thread(&self.mapped.kernels[i], &first, &second)?)?;
+        self.report_map(Rule::Order, &at, late)
     }
 
     /// `{ S[i] -> [S[i] -> [K[h] -> [tile, step]]] }` of a kernel, and the numbers of tile and step coordinates.

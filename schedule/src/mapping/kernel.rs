@@ -18,6 +18,9 @@ pub(super) fn host_domain(site: &Site, known: &isl::Set) -> Result<isl::UnionSet
     if let Some(a) = &site.alternative {
         domain = domain.intersect_params(a.condition(known.context())?)?;
     }
+    if let Some(either) = &site.either {
+        domain = domain.intersect_params(either.condition(known.context())?)?;
+    }
     for p in site.host_params() {
         let Some(pos) = domain.space()?.find_dim_by_name(isl::DimType::Param, &p)? else { continue };
         domain = domain.project_out(isl::DimType::Param, pos, 1)?;
@@ -258,7 +261,7 @@ pub(super) fn build(
         dims.iter().zip(&site.members).filter(|(d, _)| d.tile != d.threads).map(|(_, m)| m.clone()).collect();
     let (inner, promotions) = match site.tile {
         Some(_) => (site.inner.clone(), Vec::new()),
-        None => promote(scop, site, &domain, private)?,
+        None => promote(scop, site, &domain, private, 0)?,
     };
     let inner = inner.under(cyclic);
     let tile_map = product(tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
@@ -334,7 +337,7 @@ fn serial(
     private: &[ArrayId],
 ) -> Result<MappedKernel> {
     let ctx = &scop.ctx;
-    let (inner, promotions) = promote(scop, site, &domain, private)?;
+    let (inner, promotions) = promote(scop, site, &domain, private, 0)?;
     let context = launched.intersect(isl::Set::read(ctx, "[_b0, _t0] -> { : _b0 = 0 and _t0 = 0 }")?)?;
     let context = simple(context)?;
     let map = domain.clone().product_map(isl::UnionSet::read(ctx, "{ [0] }")?)?;

@@ -3,7 +3,8 @@
 //! The tree is walked from its root. Bands and sequences above the marks become the host schedule; each mark becomes a kernel:
 //! beneath [`KERNEL`](crate::strategy::KERNEL) the members of the band are cut into tiles, the tile's coordinate is the block and the
 //! point in the tile the thread; beneath [`SERIAL`](crate::strategy::SERIAL) one block of one thread runs everything (its grid and its block have
-//! one dimension of size one, so that every kernel looks the same).
+//! one dimension of size one, so that every kernel looks the same); beneath [`NEST`] the host's schedule itself is part of a kernel (`nest`), and beneath
+//! [`EITHER`] a parameter says which of two forms is launched.
 //!
 //! # Invariants
 //! - With member `m`, tile size `s` and `p` threads (`p` divides `s`): `_b = floor(m / s)`, `_t = m mod p`. With `s = p` that is
@@ -26,6 +27,7 @@
 mod early;
 mod kernel;
 mod lanes;
+mod nest;
 mod placement;
 mod promotion;
 mod tiling;
@@ -34,12 +36,21 @@ pub(crate) use kernel::{aligned, simple};
 pub use tiling::{TileShape, TilingOptions};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
-use crate::strategy::{KERNEL, SERIAL, place};
+use crate::strategy::{EITHER, KERNEL, NEST, SERIAL, place};
 use crate::time_tiling::waves;
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, is_quota, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop, StmtId};
+
+/// Where the nests of a placed tree run in blocks ([`crate::strategy::NEST`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nests {
+    /// Where they are estimated to be faster, for the sizes of an execution.
+    Auto,
+    Never,
+    Always,
+}
 
 /// Sizes of tiles and blocks, and the budget.
 #[derive(Clone, Debug)]
@@ -54,6 +65,7 @@ pub struct MapOptions {
     pub tiling: Option<TilingOptions>,
     /// Tiles of wavefronts: points along each loop, outermost first, what is missing is chosen; `None`: a launch for each front.
     pub waves: Option<Vec<i64>>,
+    pub nests: Nests,
     /// Statements that do nothing but fuse a product of doubles into a sum: `c = fma(a, b, c)`.
     pub products: Vec<StmtId>,
     /// Statements whose last operation waits for another one of the same instance: `t = a * b; c = c + t`, without contraction.
@@ -80,6 +92,7 @@ impl Default for MapOptions {
             points: [vec![1], vec![1, 1], vec![1, 1, 1]],
             tiling: Some(TilingOptions::default()),
             waves: Some(Vec::new()),
+            nests: Nests::Auto,
             products: Vec::new(),
             chained: Vec::new(),
             divides: false,
@@ -120,6 +133,25 @@ struct Site {
     alternative: Option<Variant>,
     /// Whether the last host loop is around this launch alone.
     alone: bool,
+    /// `inner` is a block's schedule of steps, with marks.
+    nest: bool,
+    /// Set if this is one of two forms of the same instances.
+    either: Option<Either>,
+}
+
+/// Of two forms, a nest and launches, the parameter says which one runs.
+#[derive(Clone)]
+struct Either {
+    param: String,
+    nested: bool,
+}
+
+impl Either {
+    /// `[params, _n0] -> { : ... }`
+    fn condition(&self, ctx: &isl::Context) -> Result<isl::Set> {
+        let side = if self.nested { "<= 0" } else { ">= 1" };
+        Ok(isl::Set::read(ctx, &format!("[{0}] -> {{ : {0} {side} }}", self.param))?)
+    }
 }
 
 /// The part of the budget that the search for tiles may take.
@@ -151,7 +183,14 @@ fn map_marked(
     let known = known(scop)?;
     let mut sites = Vec::new();
     let domain = tree.domain.clone().intersect_params(known.clone())?.coalesce()?;
-    let mut host = collect(&tree.root, &domain, &mut vec![], &mut sites, false)?;
+    let mut around = Around { host: vec![], nests: options.nests, either: None };
+    let mut host = collect(&tree.root, &domain, &mut around, &mut sites, false)?;
+    let mut nested = Vec::new();
+    for site in &sites {
+        if let Some(either) = site.either.as_ref().filter(|e| e.nested) {
+            nested.push(nest::nested(scop, &sites, &either.param, options)?);
+        }
+    }
     let private = |placement: &[Placement]| {
         (0..placement.len()).filter(|i| placement[*i] == Placement::Private).map(ArrayId).collect::<Vec<_>>()
     };
@@ -179,7 +218,10 @@ fn map_marked(
             host_domain = host_domain.union(launches)?;
             continue;
         }
-        let mut kernel = kernel::build(scop, site, &known, options, &private)?;
+        let mut kernel = match site.nest {
+            true => nest::kernel(scop, site, &known, options, &private)?,
+            false => kernel::build(scop, site, &known, options, &private)?,
+        };
         kernel.early = early::reads(scop, deps, &kernel)?;
         kernels.push(kernel);
         host_domain = host_domain.union(kernel::host_domain(site, &known)?)?;
@@ -190,7 +232,7 @@ fn map_marked(
     };
     let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
     let choices = choices(&sites, &known, options)?;
-    Ok(MappedScop { kernels, host, placement, choices })
+    Ok(MappedScop { kernels, host, placement, choices, nested })
 }
 
 /// The kernel of a wavefront's tiles, and its launches.
@@ -201,7 +243,7 @@ fn tiles_of_front(
     known: &isl::Set,
     options: &MapOptions,
 ) -> Result<Option<(MappedKernel, isl::UnionSet)>> {
-    let Some(sizes) = options.waves.as_ref().filter(|_| site.alone) else { return Ok(None) };
+    let Some(sizes) = options.waves.as_ref().filter(|_| site.alone && !site.nest) else { return Ok(None) };
     let front = waves::Front {
         name: &site.name,
         host: &site.host,
@@ -347,23 +389,31 @@ enum Host {
     Launch(usize),
 }
 
+/// What is above a part of a tree.
+struct Around {
+    /// The members of bands.
+    host: Vec<isl::UnionPwAff>,
+    nests: Nests,
+    either: Option<Either>,
+}
+
 /// Collects the kernels beneath `tree` in order; `None` if nothing is there to execute.
 fn collect(
     tree: &Tree,
     domain: &isl::UnionSet,
-    host: &mut Vec<isl::UnionPwAff>,
+    around: &mut Around,
     sites: &mut Vec<Site>,
     alone: bool,
 ) -> Result<Option<Host>> {
     if domain.is_empty()? {
         return Ok(None);
     }
-    let mut site = |members: Vec<isl::UnionPwAff>, inner: &Tree, host: &[isl::UnionPwAff]| {
+    let mut site = |members: Vec<isl::UnionPwAff>, inner: &Tree, around: &Around, nest: bool| {
         let name = format!("K{}", sites.len());
         let domain = domain.clone();
         sites.push(Site {
             name,
-            host: host.to_vec(),
+            host: around.host.clone(),
             domain,
             members,
             inner: inner.clone(),
@@ -371,29 +421,49 @@ fn collect(
             threads: None,
             alternative: None,
             alone,
+            nest,
+            either: around.either.clone(),
         });
         Ok(Some(Host::Launch(sites.len() - 1)))
     };
     match tree {
-        Tree::Mark(m, child) if m == KERNEL => match &**child {
-            Tree::Band(b) => site(b.members.clone(), &b.child, host),
+        Tree::Mark(m, child) if m == KERNEL || m == NEST => match &**child {
+            Tree::Band(b) => site(b.members.clone(), &b.child, around, m == NEST),
             _ => Err(ScheduleError::Unsupported("a kernel mark needs a band")),
         },
-        Tree::Mark(m, child) if m == SERIAL => site(vec![], child, host),
-        Tree::Leaf => site(vec![], &Tree::Leaf, host),
-        Tree::Mark(_, child) => collect(child, domain, host, sites, false),
+        Tree::Mark(m, child) if m == SERIAL => site(vec![], child, around, false),
+        Tree::Mark(m, child) if m == EITHER => {
+            let Tree::Sequence(forms) = &**child else {
+                return Err(ScheduleError::Unsupported("two forms that are no sequence"));
+            };
+            let param = format!("_n{}", sites.len());
+            let mut out = Vec::new();
+            for ((_, form), nested) in forms.iter().zip([true, false]) {
+                around.either = match (around.nests, nested) {
+                    (Nests::Never, true) | (Nests::Always, false) => continue,
+                    (Nests::Auto, _) => Some(Either { param: param.clone(), nested }),
+                    _ => None,
+                };
+                let found = collect(form, domain, around, sites, false);
+                around.either = None;
+                out.extend(found?);
+            }
+            Ok(if out.is_empty() { None } else { Some(Host::Sequence(out)) })
+        }
+        Tree::Leaf => site(vec![], &Tree::Leaf, around, false),
+        Tree::Mark(_, child) => collect(child, domain, around, sites, false),
         Tree::Band(Band { members, child, .. }) => {
-            host.extend(members.iter().cloned());
+            around.host.extend(members.iter().cloned());
             let kernel = matches!(&**child, Tree::Mark(m, _) if m == KERNEL);
-            let inner = collect(child, domain, host, sites, members.len() == 1 && kernel);
-            host.truncate(host.len() - members.len());
+            let inner = collect(child, domain, around, sites, members.len() == 1 && kernel);
+            around.host.truncate(around.host.len() - members.len());
             Ok(inner?.map(|h| Host::Loops(members.len(), Box::new(h))))
         }
         Tree::Sequence(children) => {
             let mut out = Vec::new();
             for (filter, child) in children {
                 let inside = domain.clone().intersect(filter.clone())?;
-                out.extend(collect(child, &inside, host, sites, false)?);
+                out.extend(collect(child, &inside, around, sites, false)?);
             }
             Ok(if out.is_empty() { None } else { Some(Host::Sequence(out)) })
         }

@@ -27,7 +27,16 @@ use pollyrs_scop::{AccessKind, ArrayId, Scop};
 pub(super) fn placement(scop: &Scop, deps: &Dependences, sites: &[Site]) -> Result<Vec<Placement>> {
     let mut out = Vec::new();
     for i in 0..scop.arrays.len() {
-        let private = is_private(scop, deps, sites, ArrayId(i))?;
+        // Of two forms, each by itself.
+        let mut private = true;
+        for nested in [true, false] {
+            let form = sites.iter().filter(|s| s.either.as_ref().is_none_or(|e| e.nested == nested));
+            let parts = form.map(super::nest::parts).collect::<Result<Vec<_>>>()?.concat();
+            private = private && is_private(scop, deps, &parts, ArrayId(i))?;
+            if sites.iter().all(|s| s.either.is_none()) {
+                break;
+            }
+        }
         out.push(if private { Placement::Private } else { Placement::Global });
     }
     Ok(out)

@@ -13,16 +13,17 @@ use crate::tree::{Band, Tree, members_mupa};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, ArrayId, Scop, StmtId};
 
-/// The thread's loops with a mark above each innermost one that leaves a cell in a register, and what the marks say. `above` are the members that are
+/// The thread's loops with a mark above each innermost one that leaves a cell in a register, numbered from `from`, and what the marks say. `above` are the members that are
 /// fixed for them: those of the launch and of the thread.
 pub(super) fn promote(
     scop: &Scop,
     site: &Site,
     domain: &isl::UnionSet,
     private: &[ArrayId],
+    from: usize,
 ) -> Result<(Tree, Vec<Promotion>)> {
     let path: Vec<_> = site.host.iter().chain(&site.members).cloned().collect();
-    let mut p = Promoter { scop, private, found: Vec::new() };
+    let mut p = Promoter { scop, private, from, found: Vec::new() };
     let tree = p.walk(site.inner.clone(), domain, path)?;
     Ok((tree, p.found))
 }
@@ -30,6 +31,7 @@ pub(super) fn promote(
 struct Promoter<'a> {
     scop: &'a Scop,
     private: &'a [ArrayId],
+    from: usize,
     found: Vec<Promotion>,
 }
 
@@ -54,7 +56,7 @@ impl Promoter<'_> {
                     b.members.push(last);
                     return Ok(Tree::Band(b));
                 };
-                let mark = format!("{PROMOTED}{}", self.found.len());
+                let mark = format!("{PROMOTED}{}", self.from + self.found.len());
                 self.found.push(Promotion { mark: mark.clone(), statement, accesses });
                 let coincident = b.coincident.pop().unwrap_or(false);
                 let inner = Tree::Band(Band {

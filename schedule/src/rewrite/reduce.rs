@@ -99,7 +99,14 @@ pub(super) fn on_host(tree: &ScheduleTree, statement: &Statement) -> Result<u32>
         tree = match tree {
             Tree::Leaf => return Ok(found),
             Tree::Mark(name, _) if name == crate::strategy::KERNEL => return Ok(found),
-            Tree::Mark(_, child) => child,
+            Tree::Mark(name, child) => match &**child {
+                // Of the form without a nest.
+                Tree::Sequence(forms) if name == crate::strategy::EITHER => match forms.last() {
+                    Some((_, plain)) => plain,
+                    None => return Ok(found),
+                },
+                _ => child,
+            },
             Tree::Sequence(children) => {
                 let mut inside = None;
                 for (filter, child) in children {

@@ -18,10 +18,16 @@ use pollyrs_scop::{Scop, StmtId};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-const LAUNCH: f64 = 5000.0;
-const LATENCY: f64 = 50.0;
-const INSTANCE: f64 = 0.002;
+pub(crate) const LAUNCH: f64 = 5000.0;
+pub(crate) const LATENCY: f64 = 50.0;
+pub(crate) const INSTANCE: f64 = 0.002;
 const UNCOALESCED: f64 = 8.0;
+/// A step of a block: a barrier, and loads that nothing hides, since all threads wait.
+pub(crate) const BARRIER: f64 = 300.0;
+/// Threads of a block with steps, blocks that run at once, and of how many multiprocessors.
+pub(crate) const THREADS: f64 = 256.0;
+pub(crate) const RESIDENTS: f64 = 8.0;
+pub(crate) const MULTIPROCESSORS: f64 = 132.0;
 /// The value taken for every parameter, and for every extent that stays unknown.
 const SIZE: i64 = 1000;
 /// What is between two parameters if they are to be different: some elements, too, where they are the ends of an array in bytes.
@@ -163,6 +169,18 @@ impl<'a> Model<'a> {
     pub fn launch(&self, instances: f64, threads: f64, strided: f64, wait: f64) -> f64 {
         let each = INSTANCE * (1.0 + (UNCOALESCED - 1.0) * strided);
         LAUNCH + (instances / threads.max(1.0) * LATENCY * wait).max(instances * each)
+    }
+
+    /// Nanoseconds of one step of a block ([`super::NEST`]), which has a multiprocessor's throughput at most.
+    pub fn step(&self, instances: f64, threads: f64, strided: f64, wait: f64) -> f64 {
+        let each = INSTANCE * MULTIPROCESSORS * (1.0 + (UNCOALESCED - 1.0) * strided);
+        BARRIER + (instances / threads.clamp(1.0, THREADS) * LATENCY * wait).max(instances * each)
+    }
+
+    /// Nanoseconds of a launch of `blocks` blocks that take so long each and execute `instances` in all.
+    pub fn blocks(&self, blocks: f64, each: f64, instances: f64) -> f64 {
+        let turns = (blocks / (MULTIPROCESSORS * RESIDENTS)).ceil().max(1.0);
+        LAUNCH + (turns * each).max(instances * INSTANCE)
     }
 
     /// Nanoseconds if everything ran in one launch at full throughput.

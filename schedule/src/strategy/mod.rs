@@ -5,6 +5,8 @@
 //! - The mark [`KERNEL`] stands on a band whose members are all coincident: they become grid and block. What is beneath runs in
 //!   order in one thread. The mark [`SERIAL`] stands on a subtree that one thread executes. Everything above the marks runs on
 //!   the host. Every instance is beneath exactly one mark.
+//! - Beneath [`NEST`] the same marks stand for parts of a block, and what is above them runs in the block. Beneath [`EITHER`] are two subtrees, each
+//!   with all instances; the one or the other is executed.
 //!
 //! # Choice
 //! The tree that detection found (the program's order) is placed by [`place::place`], which distributes loops, moves
@@ -17,13 +19,14 @@
 mod cost;
 mod isl_scheduler;
 mod locality;
+mod nest;
 mod original;
 mod place;
 mod sizes;
 mod split;
 mod wavefront;
 
-pub(crate) use cost::{Model, extent_of, hopeless, volume};
+pub(crate) use cost::{BARRIER, INSTANCE, LATENCY, MULTIPROCESSORS, Model, extent_of, hopeless, volume};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
 pub(crate) use locality::{Movement, linear, movements, steps};
 pub use original::original;
@@ -39,6 +42,11 @@ use pollyrs_scop::Scop;
 pub const KERNEL: &str = "kernel";
 /// The mark on a subtree that one thread runs.
 pub const SERIAL: &str = "serial";
+/// The mark on a band whose iterations are blocks. Beneath it, what would be loops on the host are loops of the block, and what would be a launch, a step:
+/// its kernels' members become threads, and the block's threads wait for each other behind it.
+pub const NEST: &str = "nest";
+/// The mark on a sequence of two subtrees for the same instances, of which one is executed: with a nest, and without.
+pub const EITHER: &str = "either";
 
 /// A legal schedule with marks, and its estimated running time.
 #[derive(Clone, Debug)]

@@ -11,6 +11,8 @@
 //! 4. *wavefront* of the outermost members, if none is coincident;
 //! 5. *host*: one member becomes a host loop, and the rest is placed without the dependences it carries.
 //!
+//! Where there are coincident members and others, the result may be joined with a *nest* of these loops, for the sizes that it is better for ([`super::nest`]).
+//!
 //! # Invariants (why the result is legal)
 //! - A coincident member has distance zero for every active dependence; moving it over other members changes no
 //!   dependence's first non-zero distance.
@@ -25,7 +27,7 @@
 //! chain (i, j) is interchanged: a kernel over j with i in the thread.
 
 use super::cost::Model;
-use super::{KERNEL, Placed, SERIAL, locality, wavefront};
+use super::{KERNEL, Placed, SERIAL, locality, nest, wavefront};
 use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
@@ -43,8 +45,10 @@ pub fn place(scop: &Scop, deps: &Dependences, tree: &ScheduleTree) -> Result<Pla
     let known = known(scop)?;
     let domain = tree.domain.clone().intersect_params(known.clone())?;
     let ideal = model.ideal(model.instances(&domain)?);
-    let plan =
-        plan(&Node { model: &model, domain: domain.clone(), deps: deps.all(scop)?, trips: 1.0 }, &tree.root)?;
+    let plan = plan(
+        &Node { model: &model, domain: domain.clone(), deps: deps.all(scop)?, trips: 1.0, block: false },
+        &tree.root,
+    )?;
     Ok(Placed {
         tree: ScheduleTree { domain, root: plan.tree },
         cost: plan.cost,
@@ -55,18 +59,36 @@ pub fn place(scop: &Scop, deps: &Dependences, tree: &ScheduleTree) -> Result<Pla
 
 /// What a subtree is placed under.
 #[derive(Clone)]
-struct Node<'a> {
-    model: &'a Model<'a>,
-    domain: isl::UnionSet,
+pub(super) struct Node<'a> {
+    pub model: &'a Model<'a>,
+    pub domain: isl::UnionSet,
     /// Dependences between instances of `domain` that no host loop carries.
-    deps: isl::UnionMap,
+    pub deps: isl::UnionMap,
     /// Product of the extents of the host loops around.
-    trips: f64,
+    pub trips: f64,
+    /// Beneath a nest: what is placed is what one block executes, and launches are its steps.
+    pub block: bool,
 }
 
 impl Node<'_> {
+    /// Nanoseconds of a launch, or of a step of a block.
+    fn launch(&self, instances: f64, threads: f64, strided: f64, wait: f64) -> f64 {
+        match self.block {
+            true => self.model.step(instances, threads, strided, wait),
+            false => self.model.launch(instances, threads, strided, wait),
+        }
+    }
+
+    fn ideal(&self) -> Result<f64> {
+        let instances = self.instances()?;
+        Ok(match self.block {
+            true => self.model.step(instances, f64::INFINITY, 0.0, 1.0),
+            false => self.model.ideal(instances),
+        })
+    }
+
     /// Instances of one execution of the subtree.
-    fn instances(&self) -> Result<f64> {
+    pub fn instances(&self) -> Result<f64> {
         Ok((self.model.instances(&self.domain)? / self.trips).max(1.0))
     }
 
@@ -77,16 +99,16 @@ impl Node<'_> {
 }
 
 /// A placed subtree; `cost` is of one execution.
-struct Plan {
-    tree: Tree,
-    cost: f64,
-    parallel: bool,
-    serial: bool,
+pub(super) struct Plan {
+    pub tree: Tree,
+    pub cost: f64,
+    pub parallel: bool,
+    pub serial: bool,
 }
 
 fn serial(node: &Node, tree: Tree) -> Result<Plan> {
     let instances = node.instances()?;
-    let cost = node.model.launch(instances, 1.0, 0.0, 1.0);
+    let cost = node.launch(instances, 1.0, 0.0, 1.0);
     Ok(Plan { tree: tree.marked(SERIAL), cost, parallel: false, serial: true })
 }
 
@@ -164,20 +186,40 @@ fn sequence(mut plans: Vec<(isl::UnionSet, Plan)>) -> Plan {
 }
 
 /// Places the loops `members` above `child`. `distribute` is false if the caller tries the distributions itself.
-fn plan_chain(node: &Node, members: &[isl::UnionPwAff], child: &Tree, distribute: bool) -> Result<Plan> {
+pub(super) fn plan_chain(
+    node: &Node,
+    members: &[isl::UnionPwAff],
+    child: &Tree,
+    distribute: bool,
+) -> Result<Plan> {
     if members.is_empty() {
         return plan(node, child);
     }
     let flags = members.iter().map(|m| coincident(&node.deps, m)).collect::<Result<Vec<_>>>()?;
+    let best = cheapest(node, members, &flags, child, distribute)?;
+    if node.block {
+        return Ok(best);
+    }
+    nest::joined(node, members, &flags, child, best)
+}
+
+/// The cheapest plan without nests of its own.
+fn cheapest(
+    node: &Node,
+    members: &[isl::UnionPwAff],
+    flags: &[bool],
+    child: &Tree,
+    distribute: bool,
+) -> Result<Plan> {
     let mut best = serial(node, child.clone().under(members.to_vec()))?;
-    let ideal = node.model.ideal(node.instances()?);
+    let ideal = node.ideal()?;
     let mut consider = |candidate: Plan| {
         if candidate.cost < best.cost {
             best = candidate;
         }
         best.cost <= GOOD_ENOUGH * ideal
     };
-    if flags.iter().any(|f| *f) && consider(kernel(node, members, &flags, child)?) {
+    if flags.iter().any(|f| *f) && consider(kernel(node, members, flags, child)?) {
         return Ok(best);
     }
     if distribute
@@ -239,7 +281,7 @@ fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree
         }
         _ => 1.0 + strided,
     };
-    let cost = node.model.launch(node.instances()?, threads, strided, wait);
+    let cost = node.launch(node.instances()?, threads, strided, wait);
     let tree = mark(parallel, child.clone().under(inner));
     Ok(Plan { tree, cost, parallel: true, serial: false })
 }
@@ -274,7 +316,7 @@ fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, chil
         threads *= node.model.extent(m, &node.domain)?;
     }
     // A front crosses the box of the parallel members obliquely: half of it, on average.
-    let cost = node.model.launch(node.instances()? / launches, threads / 2.0, 1.0, 1.0);
+    let cost = node.launch(node.instances()? / launches, threads / 2.0, 1.0, 1.0);
     let inner = child.clone().under(members[w.replaces..].to_vec());
     let tree = mark(parallel, inner).under(vec![w.front.clone()]);
     Ok(Plan { tree, cost: launches * cost, parallel: true, serial: false })

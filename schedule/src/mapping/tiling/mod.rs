@@ -208,7 +208,7 @@ fn split(
     site: &Site,
 ) -> Result<Vec<Site>> {
     let Some(sizes) = &options.tiling else { return Ok(vec![]) };
-    if site.members.is_empty() {
+    if site.members.is_empty() || site.nest {
         return Ok(vec![]);
     }
     let plain = site;

@@ -1,0 +1,470 @@
+//! Nests as kernels with steps ([`crate::strategy::NEST`]): an iteration of the outer members is a block, what would be the host's schedule of launches is the
+//! block's schedule of steps, and the members of what would be a launch are threads, in turns where there are more of them.
+//!
+//! ```text
+//! step    [place in the sequence, loop counter, ...], in the order of the tree; what has fewer coordinates is filled with zeros
+//! thread  of the last two members (u, v):  [u mod p, v mod q];   of one:  [floor(v / q) mod p, v mod q];   of none:  [0, 0]
+//! ```
+//! Behind each step is a barrier, wherever the block may have an instance of it. Arrays stay in global memory, whose accesses a barrier orders within a block.
+//!
+//! # Invariants
+//! - What orders two instances of a block is either a loop or sequence above their kernels, hence a step coordinate, or the order within one thread.
+//! - Barriers are the same for all threads of a block: their set mentions none.
+//!
+//! # Example
+//! `for b (parallel) { for k { for i > k: S0[b, k, i]; for i > k, j > k: S1[b, k, i, j] } }`:
+//! ```text
+//! tile    S0[b, k, i], S1[b, k, i, j] -> [b]
+//! step    S0[b, k, i] -> [k, 0],  S1[b, k, i, j] -> [k, 1]
+//! thread  S0[b, k, i] -> [floor(i / 32) mod 8, i mod 32],  S1[b, k, i, j] -> [i mod 8, j mod 32]
+//! code    for k { for i: S0; _barrier[k, 0]; for i, j: S1; _barrier[k, 1] }
+//! ```
+
+use super::kernel::{launch_domain, product, values};
+use super::promotion::promote;
+use super::{MapOptions, Site, aligned, simple};
+use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, Time};
+use crate::planted::planted;
+use crate::strategy::{
+    BARRIER as BARRIER_TIME, INSTANCE, KERNEL, LATENCY, MULTIPROCESSORS, SERIAL, extent_of,
+};
+use crate::tree::{ScheduleTree, Tree, member_map};
+use crate::{Result, ScheduleError};
+use pollyrs_isl as isl;
+use pollyrs_scop::{ArrayId, Scop};
+
+/// A coordinate of a step.
+#[derive(Clone)]
+enum At {
+    Loop(isl::UnionPwAff),
+    Place(i64),
+}
+
+/// What would be a launch without the nest.
+struct Leaf {
+    domain: isl::UnionSet,
+    at: Vec<At>,
+    members: Vec<isl::UnionPwAff>,
+    inner: Tree,
+}
+
+/// The leaves beneath a nest, in order.
+fn leaves(tree: &Tree, domain: &isl::UnionSet, at: &mut Vec<At>, out: &mut Vec<Leaf>) -> Result<()> {
+    if domain.is_empty()? {
+        return Ok(());
+    }
+    let mut leaf = |members: &[isl::UnionPwAff], inner: &Tree, at: &[At]| {
+        let (members, inner) = (members.to_vec(), inner.clone());
+        out.push(Leaf { domain: domain.clone(), at: at.to_vec(), members, inner });
+    };
+    match tree {
+        Tree::Mark(m, child) if m == KERNEL => match &**child {
+            Tree::Band(b) => leaf(&b.members, &b.child, at),
+            _ => return Err(ScheduleError::Unsupported("a kernel mark needs a band")),
+        },
+        Tree::Mark(m, child) if m == SERIAL => leaf(&[], child, at),
+        Tree::Leaf => leaf(&[], &Tree::Leaf, at),
+        Tree::Mark(_, child) => leaves(child, domain, at, out)?,
+        Tree::Band(b) => {
+            at.extend(b.members.iter().cloned().map(At::Loop));
+            leaves(&b.child, domain, at, out)?;
+            at.truncate(at.len() - b.members.len());
+        }
+        Tree::Sequence(children) => {
+            for ((filter, child), place) in children.iter().zip(0..) {
+                at.push(At::Place(place));
+                leaves(child, &domain.clone().intersect(filter.clone())?, at, out)?;
+                at.pop();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The sites that there would be if all loops above the kernels of a nest were the host's; any other site by itself.
+pub(super) fn parts(site: &Site) -> Result<Vec<Site>> {
+    if !site.nest {
+        return Ok(vec![site.clone()]);
+    }
+    let mut found = Vec::new();
+    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+    let part = |leaf: Leaf| {
+        let mut host = site.host.clone();
+        host.extend(site.members.iter().cloned());
+        host.extend(leaf.at.iter().filter_map(|at| match at {
+            At::Loop(m) => Some(m.clone()),
+            At::Place(_) => None,
+        }));
+        let (domain, members, inner) = (leaf.domain, leaf.members, leaf.inner);
+        Site { host, domain, members, inner, nest: false, ..site.clone() }
+    };
+    Ok(found.into_iter().map(part).collect())
+}
+
+/// `{ S[i] -> [c] }` of a leaf with `n` coordinates.
+fn step(leaf: &Leaf, n: usize) -> Result<isl::UnionMap> {
+    let ctx = leaf.domain.context();
+    let constant = |v: i64| -> Result<isl::UnionMap> {
+        Ok(leaf.domain.clone().product_map(isl::UnionSet::read(ctx, &format!("{{ [{v}] }}"))?)?)
+    };
+    let mut maps = Vec::new();
+    for at in &leaf.at {
+        maps.push(match at {
+            At::Loop(m) => member_map(m)?.intersect_domain(leaf.domain.clone())?,
+            At::Place(place) => constant(*place)?,
+        });
+    }
+    for _ in maps.len()..n {
+        maps.push(constant(0)?);
+    }
+    product(maps)
+}
+
+/// Threads along the dimensions of the block, one or two, outermost first.
+fn threads(scop: &Scop, leaves: &[Leaf], options: &MapOptions) -> Result<Vec<u32>> {
+    let flat = leaves.iter().all(|l| l.members.len() < 2);
+    let most = |n: usize, d: usize| options.threads[n - 1].get(d).copied().unwrap_or(1).max(1);
+    let (mut along, mut line) = ([1.0_f64; 2], 1.0_f64);
+    for l in leaves {
+        let mut extents = Vec::new();
+        for m in l.members.iter().rev().take(2) {
+            extents.push(extent_of(scop, m, &l.domain)?);
+        }
+        match extents[..] {
+            [v] => line = line.max(v),
+            [v, u] => along = [along[0].max(u), along[1].max(v)],
+            _ => {}
+        }
+    }
+    let wide = |extent: f64, most: u32| (extent as u32).max(1).next_power_of_two().min(most);
+    if flat {
+        return Ok(vec![wide(line, most(1, 0))]);
+    }
+    let q = wide(along[1], most(2, 1));
+    let p = wide(along[0].max(line / f64::from(q)), most(2, 0).max(most(2, 0) * most(2, 1) / q));
+    Ok(vec![p, q])
+}
+
+/// The thread that has an instance, as the text of a map from the members that are spread, and the same for one thread `_t*`.
+fn spread(sizes: &[u32], members: usize) -> Option<(String, String)> {
+    Some(match (sizes, members) {
+        (_, 0) => return None,
+        ([q], 1) => (
+            format!("{{ [v] -> [v mod {q}] }}"),
+            format!("[_t0] -> {{ [v] : exists e : v = {q} * e + _t0 }}"),
+        ),
+        ([p, q], 1) => (
+            format!("{{ [v] -> [floor(v / {q}) mod {p}, v mod {q}] }}"),
+            format!("[_t0, _t1] -> {{ [v] : exists e : v = {} * e + {q} * _t0 + _t1 }}", p * q),
+        ),
+        ([p, q], _) => (
+            format!("{{ [u, v] -> [u mod {p}, v mod {q}] }}"),
+            format!("[_t0, _t1] -> {{ [u, v] : exists e, f : u = {p} * e + _t0 and v = {q} * f + _t1 }}"),
+        ),
+        _ => return None,
+    })
+}
+
+/// The kernel of a nest.
+pub(super) fn kernel(
+    scop: &Scop,
+    site: &Site,
+    known: &isl::Set,
+    options: &MapOptions,
+    private: &[ArrayId],
+) -> Result<MappedKernel> {
+    let ctx = &scop.ctx;
+    let domain = launch_domain(site)?;
+    let around = simple(domain.clone().params()?.coalesce()?.intersect(known.clone())?.coalesce()?)?;
+    let mut found = Vec::new();
+    leaves(&site.inner, &domain, &mut vec![], &mut found)?;
+    let n = found.iter().map(|l| l.at.len()).max().unwrap_or(0);
+    if n == 0 {
+        return Err(ScheduleError::Unsupported("a nest without steps"));
+    }
+    let sizes = threads(scop, &found, options)?;
+    let blocks: Vec<_> = (0..site.members.len()).map(|d| format!("_b{d}")).collect();
+    let lanes: Vec<_> = (0..sizes.len()).map(|d| format!("_t{d}")).collect();
+
+    let mut context = around.clone();
+    let (mut grid, mut tiles, mut block) = (Vec::new(), Vec::new(), Vec::new());
+    let mut one_tile = domain.clone();
+    for (m, b) in site.members.iter().zip(&blocks) {
+        let values = values(&domain, m)?;
+        let bound =
+            |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(around.clone())?.coalesce()?) };
+        let (lower, upper) = (bound(values.clone().dim_min(0)?)?, bound(values.dim_max(0)?)?);
+        let at = isl::PwAff::read(ctx, &format!("[{b}] -> {{ [({b})] }}"))?;
+        context =
+            context.intersect(at.clone().ge_set(lower.clone())?)?.intersect(at.le_set(upper.clone())?)?;
+        let count = upper.sub(lower.clone())?.add_constant(isl::Val::int(ctx, 1)?)?.coalesce()?;
+        let here = isl::UnionSet::read(ctx, &format!("[{b}] -> {{ [v] : v = {b} }}"))?;
+        one_tile = one_tile.intersect(member_map(m)?.intersect_range(here)?.domain()?)?;
+        tiles.push(member_map(m)?);
+        grid.push(GridDim { param: b.clone(), lower, count });
+    }
+    for (t, size) in lanes.iter().zip(&sizes) {
+        context = context.intersect(isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?)?;
+        block.push(BlockDim { param: t.clone(), size: *size });
+    }
+    let context = simple(context)?;
+
+    let mut steps = isl::UnionMap::empty(ctx)?;
+    let mut thread_map = isl::UnionMap::empty(ctx)?;
+    let (mut mine, mut barriers) = (isl::UnionSet::empty(ctx)?, isl::UnionSet::empty(ctx)?);
+    let mut promotions = Vec::new();
+    let mut bodies = Vec::new();
+    let c: Vec<_> = (0..n).map(|d| format!("c{d}")).collect();
+    let meet = isl::UnionMap::read(ctx, &format!("{{ [{0}] -> {BARRIER}[{0}] }}", c.join(", ")))?;
+    for (leaf, part) in found.iter().zip(parts(&Site { domain: domain.clone(), ..site.clone() })?) {
+        let step = step(leaf, n)?;
+        let here = leaf.domain.clone().intersect(one_tile.clone())?;
+        for set in here.clone().apply(step.clone().apply_range(meet.clone())?)?.sets()? {
+            barriers = barriers.add_set(set.remove_divs()?.coalesce()?)?;
+        }
+        steps = steps.union(step)?;
+        let spread_members = &leaf.members[leaf.members.len().saturating_sub(sizes.len().min(2))..];
+        match spread(&sizes, spread_members.len()) {
+            Some((map, one)) => {
+                let values = product(spread_members.iter().map(member_map).collect::<Result<_>>()?)?
+                    .intersect_domain(leaf.domain.clone())?;
+                thread_map =
+                    thread_map.union(values.clone().apply_range(isl::UnionMap::read(ctx, &map)?)?)?;
+                let one = values.intersect_range(isl::UnionSet::read(ctx, &one)?)?.domain()?;
+                mine = mine.union(here.intersect(one)?)?;
+            }
+            None => {
+                let zeros = vec!["0"; sizes.len()].join(", ");
+                let first = isl::UnionSet::read(ctx, &format!("{{ [{zeros}] }}"))?;
+                thread_map = thread_map.union(leaf.domain.clone().product_map(first)?)?;
+                let only: Vec<_> = lanes.iter().map(|t| format!("{t} = 0")).collect();
+                let only = format!("[{}] -> {{ : {} }}", lanes.join(", "), only.join(" and "));
+                mine = mine.union(here.intersect_params(isl::Set::read(ctx, &only)?)?)?;
+            }
+        }
+        let (inner, more) = promote(scop, &part, &leaf.domain, private, promotions.len())?;
+        promotions.extend(more);
+        bodies.push(inner.under(leaf.members.clone()));
+    }
+    let mut barriers = barriers.coalesce()?;
+    if planted("nest-barrier") {
+        // The last step of each iteration has none behind it.
+        let last = format!("{{ {BARRIER}[{}] : c{} >= 1 }}", c.join(", "), n - 1);
+        barriers = barriers.subtract(isl::UnionSet::read(ctx, &last)?)?;
+    }
+    let builder = Steps { ctx, n };
+    let root = builder.tree(&site.inner, &domain, 0, &mut bodies.into_iter())?;
+    let schedule_domain =
+        mine.coalesce()?.detect_equalities()?.union(barriers)?.gist_params(context.clone())?;
+    let root = root.ok_or(ScheduleError::NoParallelism)?;
+    let schedule = ScheduleTree { domain: schedule_domain, root }.to_isl()?;
+    let schedule = atomic(schedule.root()?.child(0)?)?.schedule()?;
+    aligned(
+        scop,
+        MappedKernel {
+            name: site.name.clone(),
+            host_params: site.host_params(),
+            tile_map: product(tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?,
+            thread_map: thread_map.gist_params(known.clone())?,
+            domain: domain.gist_params(known.clone())?,
+            grid,
+            block,
+            schedule,
+            context,
+            tiling: None,
+            steps: Some(steps.gist_params(known.clone())?),
+            windows: Vec::new(),
+            full: None,
+            unrolled: false,
+            ahead: false,
+            promotions,
+            early: Vec::new(),
+        },
+    )
+}
+
+/// Makes the tree of a thread.
+struct Steps<'a> {
+    ctx: &'a isl::Context,
+    /// Coordinates of a step.
+    n: usize,
+}
+
+impl Steps<'_> {
+    fn barrier(&self) -> String {
+        let c: Vec<_> = (0..self.n).map(|d| format!("c{d}")).collect();
+        format!("{BARRIER}[{}]", c.join(", "))
+    }
+
+    /// The tree of the nest with barriers, and with `bodies` for its leaves, those of an empty domain left out.
+    fn tree(
+        &self,
+        tree: &Tree,
+        domain: &isl::UnionSet,
+        at: usize,
+        bodies: &mut dyn Iterator<Item = Tree>,
+    ) -> Result<Option<Tree>> {
+        if domain.is_empty()? {
+            return Ok(None);
+        }
+        let is_leaf = match tree {
+            Tree::Mark(m, _) => m == KERNEL || m == SERIAL,
+            Tree::Leaf => true,
+            _ => false,
+        };
+        Ok(Some(match tree {
+            _ if is_leaf => {
+                let body = bodies.next().ok_or(ScheduleError::Unsupported("a nest without a body"))?;
+                let behind = isl::UnionSet::read(self.ctx, &format!("{{ {} }}", self.barrier()))?;
+                Tree::Sequence(vec![(domain.clone().universe()?, body), (behind, Tree::Leaf)])
+            }
+            Tree::Leaf => Tree::Leaf,
+            Tree::Mark(_, child) => return self.tree(child, domain, at, bodies),
+            Tree::Band(b) => {
+                let Some(child) = self.tree(&b.child, domain, at + b.members.len(), bodies)? else {
+                    return Ok(None);
+                };
+                let mut members = Vec::new();
+                for (m, d) in b.members.iter().zip(at..) {
+                    let own = m.clone().intersect_domain(domain.clone().universe()?)?;
+                    let text = format!("{{ {} -> [(c{d})] }}", self.barrier());
+                    members.push(own.union_add(isl::UnionPwAff::read(self.ctx, &text)?)?);
+                }
+                child.under(members)
+            }
+            Tree::Sequence(children) => {
+                let mut out = Vec::new();
+                for ((filter, child), place) in children.iter().zip(0..) {
+                    let inside = domain.clone().intersect(filter.clone())?;
+                    let Some(child) = self.tree(child, &inside, at + 1, bodies)? else { continue };
+                    let text = format!("{{ {} : c{at} = {place} }}", self.barrier());
+                    out.push((filter.clone().union(isl::UnionSet::read(self.ctx, &text)?)?, child));
+                }
+                Tree::Sequence(out)
+            }
+        }))
+    }
+}
+
+/// One loop for each coordinate of a step, so that all threads meet at the same barriers.
+fn atomic(node: isl::ScheduleNode) -> Result<isl::ScheduleNode> {
+    let mut barriers = false;
+    for set in node.universe_domain()?.sets()? {
+        barriers = barriers || set.tuple_name()?.as_deref() == Some(BARRIER);
+    }
+    if !barriers {
+        return Ok(node);
+    }
+    Ok(match node.node_type()? {
+        isl::NodeType::Band => {
+            let mut node = node;
+            for d in 0..node.band_n_member()? {
+                node = node.band_set_ast_loop_type(d as i32, isl::AstLoopType::Atomic)?;
+            }
+            atomic(node.child(0)?)?.parent()?
+        }
+        isl::NodeType::Filter | isl::NodeType::Mark => atomic(node.child(0)?)?.parent()?,
+        isl::NodeType::Sequence => {
+            let mut node = node;
+            for i in 0..node.n_children()? {
+                node = atomic(node.child(i as i32)?)?.parent()?;
+            }
+            node
+        }
+        _ => node,
+    })
+}
+
+/// Nanoseconds of a launch in a loop of launches, most of which go in graphs.
+const LAUNCH: f64 = 1500.0;
+/// Threads that a multiprocessor runs at once, and blocks.
+const RESIDENT_THREADS: f64 = 2048.0;
+const RESIDENT_BLOCKS: u32 = 32;
+
+/// Both times of the forms that `sites` are, the nests first.
+pub(super) fn nested(scop: &Scop, sites: &[Site], param: &str, options: &MapOptions) -> Result<Nested> {
+    let (mut nest, mut plain) = (Vec::new(), Vec::new());
+    for site in sites {
+        match &site.either {
+            Some(either) if either.param == param && either.nested => nest.push(time(scop, site, options)?),
+            Some(either) if either.param == param => plain.push(time(scop, site, options)?),
+            _ => {}
+        }
+    }
+    Ok(Nested { param: param.into(), times: [Time::Sum(nest), Time::Sum(plain)] })
+}
+
+/// Nanoseconds of all launches of a site. Extents are those of boxes around the instances, for nests and launches alike.
+fn time(scop: &Scop, site: &Site, options: &MapOptions) -> Result<Time> {
+    let extents = |members: &[isl::UnionPwAff], domain: &isl::UnionSet| -> Result<Time> {
+        Ok(Time::Product(members.iter().map(|m| extent(scop, m, domain)).collect::<Result<_>>()?))
+    };
+    let number = Time::Number;
+    if !site.nest {
+        // Launches, each as long as a thread, but not shorter than the device's throughput allows.
+        let (launches, threads) = (extents(&site.host, &site.domain)?, extents(&site.members, &site.domain)?);
+        let inner = path(scop, &site.inner, &site.domain)?;
+        let busy = Time::Product(vec![threads, inner.clone(), number(INSTANCE)]);
+        let long = Time::Product(vec![inner, number(LATENCY)]);
+        let each = Time::Sum(vec![number(LAUNCH), Time::Max(vec![busy, long])]);
+        return Ok(Time::Product(vec![launches, each]));
+    }
+    let mut found = Vec::new();
+    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+    let threads: u32 = threads(scop, &found, options)?.iter().product();
+    let residents = (RESIDENT_THREADS / f64::from(threads)).min(RESIDENT_BLOCKS.into());
+    let blocks =
+        Time::Product(vec![extents(&site.host, &site.domain)?, extents(&site.members, &site.domain)?]);
+    let (mut each, mut all) = (Vec::new(), Vec::new());
+    for leaf in &found {
+        let loops = leaf.at.iter().filter_map(|at| match at {
+            At::Loop(m) => Some(m.clone()),
+            At::Place(_) => None,
+        });
+        let loops: Vec<_> = loops.collect();
+        let (steps, points) = (extents(&loops, &leaf.domain)?, extents(&leaf.members, &leaf.domain)?);
+        let inner = path(scop, &leaf.inner, &leaf.domain)?;
+        let turns = Time::Product(vec![points.clone(), number(1.0 / f64::from(threads))]);
+        let turns = Time::Max(vec![turns, number(1.0)]);
+        let step = Time::Product(vec![turns, inner.clone(), number(LATENCY)]);
+        each.push(Time::Product(vec![steps.clone(), Time::Sum(vec![number(BARRIER_TIME), step])]));
+        all.push(Time::Product(vec![blocks.clone(), steps, points, inner, number(INSTANCE)]));
+    }
+    let turns = Time::Product(vec![blocks, number(1.0 / (MULTIPROCESSORS * residents))]);
+    let turns = Time::Max(vec![turns, number(1.0)]);
+    Ok(Time::Max(vec![Time::Product(vec![turns, Time::Sum(each)]), Time::Sum(all)]))
+}
+
+/// The number of values of a member over a domain, zero where there is none: `[params] -> { [] -> [v] }`.
+fn extent(scop: &Scop, member: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<Time> {
+    let values = values(domain, member)?;
+    let known = crate::known(scop)?;
+    let runs = domain.clone().params()?.intersect(known.clone())?;
+    let extent = values.clone().dim_max(0)?.coalesce()?.sub(values.dim_min(0)?.coalesce()?)?;
+    let extent = extent.add_constant(isl::Val::int(&scop.ctx, 1)?)?.coalesce()?;
+    let extent = extent.gist(runs)?.union_max(isl::PwAff::constant_on(scop.param_space()?, 0)?)?;
+    Ok(Time::Extent(extent.gist_params(known)?.coalesce()?))
+}
+
+/// Iterations of what a thread runs.
+fn path(scop: &Scop, tree: &Tree, domain: &isl::UnionSet) -> Result<Time> {
+    if domain.is_empty()? {
+        return Ok(Time::Number(0.0));
+    }
+    Ok(match tree {
+        Tree::Leaf => Time::Number(1.0),
+        Tree::Mark(_, child) => path(scop, child, domain)?,
+        Tree::Band(b) => {
+            let mut all = b.members.iter().map(|m| extent(scop, m, domain)).collect::<Result<Vec<_>>>()?;
+            all.push(path(scop, &b.child, domain)?);
+            Time::Product(all)
+        }
+        Tree::Sequence(children) => {
+            let mut all = Vec::new();
+            for (filter, child) in children {
+                all.push(path(scop, child, &domain.clone().intersect(filter.clone())?)?);
+            }
+            Time::Sum(all)
+        }
+    })
+}
