@@ -52,7 +52,8 @@ pub(super) fn joined(
     }
     let forms = vec![(node.domain.clone(), nest), (node.domain.clone(), plan.tree)];
     let tree = Tree::Sequence(forms).marked(EITHER);
-    Ok(Plan { tree, cost: plan.cost.min(cost), parallel: true, serial: false })
+    // Other orders and rewritings are searched for as if there were no nest: kernels that they make parallel may get tiles, which the estimate does not know.
+    Ok(Plan { tree, cost: plan.cost, parallel: true, serial: false })
 }
 
 /// The coincident members as blocks, and what they take; `None` if a block has no loop of steps with threads.
