@@ -12,7 +12,7 @@
 //! # Invariants
 //! - The outer members are coincident, so no dependence joins two blocks.
 //! - Dependences of a block are carried by its loops and sequences, that is, go from one step to a later one, or stay in one thread.
-//! - No nest is in another one, and none beside a form that has one already.
+//! - No nest is in another one. Of a loop and one around it, the outer one gets the nest.
 
 use super::place::{Node, Plan, plan_chain};
 use super::{EITHER, KERNEL, NEST};
@@ -36,7 +36,7 @@ pub(super) fn joined(
     plan: Plan,
 ) -> Result<Plan> {
     let sequential = flags.iter().any(|f| !f) || child.depth() > 0;
-    if !flags.iter().any(|f| *f) || !sequential || plan.tree.has_mark(NEST) {
+    if !flags.iter().any(|f| *f) || !sequential {
         return Ok(plan);
     }
     let found = budgeted(node.domain.context(), "nests", BUDGET, || nest(node, members, flags, child));
@@ -47,10 +47,11 @@ pub(super) fn joined(
         Err(e) => return Err(e),
     };
     // Launches in a loop may take long only because they are launches.
-    if !has_loop(&plan.tree) && CLEARLY * cost > plan.cost {
+    let launches = without(&plan.tree);
+    if !has_loop(&launches) && CLEARLY * cost > plan.cost {
         return Ok(plan);
     }
-    let forms = vec![(node.domain.clone(), nest), (node.domain.clone(), plan.tree)];
+    let forms = vec![(node.domain.clone(), nest), (node.domain.clone(), launches)];
     let tree = Tree::Sequence(forms).marked(EITHER);
     // Other orders and rewritings are searched for as if there were no nest: kernels that they make parallel may get tiles, which the estimate does not know.
     Ok(Plan { tree, cost: plan.cost, parallel: true, serial: false })
@@ -90,6 +91,23 @@ fn nest(
     Ok(Some((Tree::Band(band).marked(NEST), cost)))
 }
 
+/// A placed tree without nests.
+fn without(tree: &Tree) -> Tree {
+    match tree {
+        Tree::Leaf => Tree::Leaf,
+        Tree::Mark(m, child) => match &**child {
+            Tree::Sequence(forms) if m == EITHER => {
+                forms.last().map_or(Tree::Leaf, |(_, launches)| without(launches))
+            }
+            child => without(child).marked(m),
+        },
+        Tree::Band(b) => Tree::Band(Band { child: Box::new(without(&b.child)), ..b.clone() }),
+        Tree::Sequence(children) => {
+            Tree::Sequence(children.iter().map(|(f, c)| (f.clone(), without(c))).collect())
+        }
+    }
+}
+
 /// Whether a placed tree has a loop around a kernel: launches, or steps, that come again.
 fn has_loop(tree: &Tree) -> bool {
     match tree {
@@ -103,6 +121,7 @@ fn has_loop(tree: &Tree) -> bool {
 mod tests {
     use crate::strategy::{EITHER, NEST};
     use crate::testing::scop;
+    use crate::tree::Tree;
 
     #[test]
     fn nests_have_loops_of_steps() {
@@ -127,6 +146,13 @@ mod tests {
             (
                 "param m n; array V m n;
                  for b : 0 <= b < m { for t : 1 <= t < n { for i : 0 <= i < n - t { S0 : V[b,i] = V[b,i+1], V[b,i]; } } }",
+                true,
+            ),
+            // Beneath the sequential loop nothing but a wavefront: the nest is around that loop.
+            (
+                "param m n; array D m n n;
+                 for b : 0 <= b < m { for k : 0 <= k < n { for i : 0 <= i < n { for j : 0 <= j < n {
+                   S0 : D[b,i,j] = D[b,i,j], D[b,i,k], D[b,k,j]; } } } }",
                 true,
             ),
             // One system.
@@ -160,7 +186,14 @@ mod tests {
             let s = scop(text);
             let deps = crate::dependences(&s).unwrap();
             let tree = crate::schedule(&s, &deps, &Default::default()).map(|t| t.root);
-            let found = tree.is_ok_and(|t| t.has_mark(NEST) && t.has_mark(EITHER));
+            let found = match &tree {
+                Ok(Tree::Mark(m, forms)) => m == EITHER && forms.has_mark(NEST),
+                Ok(other) => {
+                    assert!(!other.has_mark(NEST), "{text}");
+                    false
+                }
+                Err(_) => false,
+            };
             assert_eq!(found, nested, "{text}");
         }
     }
