@@ -1,8 +1,8 @@
 //! The same programs for a machine with a GPU: compiled here, with what they have to print, and a script that runs and compares them.
 //!
 //! ```text
-//! DIR/run.sh        needs a shell, cmp and a CUDA driver; with SANITIZER=memcheck (or racecheck) under compute-sanitizer
-//!                   of the CUDA toolkit; several files at once
+//! DIR/run.sh        a line for each program and a total; needs a shell, cmp and a CUDA driver; with SANITIZER=memcheck (or racecheck) under
+//!                   compute-sanitizer of the CUDA toolkit; several files at once
 //! DIR/7             file 7 of the seed
 //! DIR/7.expected    what the plain program prints
 //! DIR/libpollyrs_rt.so.N
@@ -20,30 +20,58 @@ use std::time::Duration;
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 
 const RUNNER: &str = r#"#!/bin/sh
-# Runs the programs on the GPU and compares what they print with what the plain programs print.
-#   run.sh [FIRST [LAST]]      these files only
+# Runs the programs on the GPU and compares what they print with what the plain programs print: a line for each program, then a total.
+#   run.sh [FIRST [LAST]]      the programs of these files only
 # SANITIZER=memcheck|racecheck|synccheck|initcheck: under compute-sanitizer. JOBS: processes at once (default: one for each core).
 # LIMIT: seconds for a file (default 120). UNTIL: no file is started after this time (seconds since 1970).
 cd "$(dirname "$0")" || exit 2
 if [ "$1" = --one ]; then
   name=$2
-  [ -n "$UNTIL" ] && [ "$(date +%s)" -ge "$UNTIL" ] && echo "skipped 0" && exit 0
-  rm -f "$name.profile" "$name.log"
-  POLLYRS_RT_PROFILE=$name.profile timeout "$LIMIT" \
-    ${SANITIZER:+env POLLYRS_RT_POOL=0 compute-sanitizer --tool $SANITIZER --log-file "$name.log" --error-exitcode 97 --print-limit 10} \
-    "./$name" >"$name.out" 2>"$name.err"
-  status=$?
-  device=$(grep -c '"device":"cuda"' "$name.profile" 2>/dev/null)
-  # A program of which nothing reaches the device has nothing to watch, and the sanitizers call that an error.
-  if [ "${device:-0}" = 0 ] && grep -q "before first instrumented API call" "$name.log" 2>/dev/null; then status=0; fi
-  if [ $status = 0 ] && cmp -s "$name.out" "$name.expected"; then
-    echo "same ${device:-0}"
+  if [ -n "$UNTIL" ] && [ "$(date +%s)" -ge "$UNTIL" ]; then
+    echo "program $name.all: not started"
+    exit 0
+  fi
+  # All programs of the file, or one: its exit status, and what it prints is added to what there is.
+  run() {
+    POLLYRS_RT_PROFILE=$name.profile timeout "$LIMIT" \
+      ${SANITIZER:+env POLLYRS_RT_POOL=0 compute-sanitizer --tool $SANITIZER --log-file "$name.log" --error-exitcode 97 --print-limit 10} \
+      "./$name" "$@" >>"$name.out" 2>>"$name.err"
+    status=$?
+    # A program of which nothing reaches the device has nothing to watch, and the sanitizers call that an error.
+    if grep -q "before first instrumented API call" "$name.log" 2>/dev/null; then status=0; fi
+  }
+  # What became of a program.
+  result() {
+    for file in out expected; do
+      if [ "$1" = all ]; then cat "$name.$file"; else grep "^p$1 " "$name.$file"; fi >"$name.lines.$file"
+    done
+    function=p$1[^0-9]
+    [ "$1" = all ] && function=
+    device=$(grep '"device":"cuda"' "$name.profile" 2>/dev/null | grep -c "\"scop\":\"[^\"]*$function")
+    if [ "$status" = 0 ] && cmp -s "$name.lines.out" "$name.lines.expected"; then
+      echo "program $name.$1: same, $device executions on the GPU"
+    else
+      echo "program $name.$1: different, $device executions on the GPU, exit status $status"
+      diff "$name.lines.out" "$name.lines.expected" | head -4 >&2
+      tail -3 "$name.err" >&2
+      [ -s "$name.log" ] && head -30 "$name.log" >&2
+    fi
+    rm -f "$name.lines.out" "$name.lines.expected"
+  }
+  rm -f "$name.profile" "$name.log" "$name.out" "$name.err"
+  run
+  programs=$(sed -n 's/^p\([0-9]*\) 0 .*/\1/p' "$name.expected")
+  # Of a generator whose programs are files.
+  [ -n "$programs" ] || result all
+  if [ "$status" = 0 ]; then
+    for program in $programs; do result "$program"; done
   else
-    echo "different ${device:-0}"
-    echo "file $name: exit status $status" >&2
-    diff "$name.out" "$name.expected" | head -4 >&2
-    tail -3 "$name.err" >&2
-    [ -s "$name.log" ] && head -30 "$name.log" >&2
+    # Which one it was: each by itself.
+    for program in $programs; do
+      rm -f "$name.profile" "$name.log" "$name.out" "$name.err"
+      run "$program"
+      result "$program"
+    done
   fi
   exit 0
 fi
@@ -52,11 +80,11 @@ for expected in $(ls *.expected | sort -n); do
   name=${expected%.expected}
   [ "$name" -ge "${1:-0}" ] && [ "$name" -le "${2:-999999999}" ] && echo "$name"
 done | xargs -P "${JOBS:-$(nproc)}" -n 1 ./run.sh --one | awk -v tool="${SANITIZER:-no sanitizer}" '
-  { n[$1]++; device += $2 }
+  { print; n[$3]++; device += $4; on += $4 > 0 }
   END {
-    printf "%d files the same, %d different, %d not started, %d executions on the GPU (%s)\n", \
-      n["same"], n["different"], n["skipped"], device, tool
-    exit n["different"] > 0 || device == 0
+    printf "%d programs the same, %d different, %d files not started; %d with %d executions on the GPU (%s)\n", \
+      n["same,"], n["different,"], n["not"], on, device, tool
+    exit n["different,"] > 0 || device == 0
   }'
 "#;
 

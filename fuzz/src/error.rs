@@ -12,6 +12,10 @@ pub enum Error {
     Missing(String),
     #[error("file {file} of the bundle does not compile: {why}")]
     Bundle { file: u64, why: String },
+    #[error("no program has the feature {name:?} that is to be left out; there are: {known}")]
+    Feature { name: String, known: String },
+    #[error("nearly all programs have one of these: {0}")]
+    Everywhere(String),
     #[error("csmith or csmith.h is missing: install Debian's csmith and libcsmith-dev")]
     Csmith,
     #[error("the plain compiler refuses the harness: {0}")]

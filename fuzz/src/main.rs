@@ -85,6 +85,13 @@ struct Arguments {
     /// Ends after so many files.
     #[arg(long)]
     files: Option<u64>,
+    /// Leaves out programs with this feature, one of those that the report counts ("memory of two types", say): what other faults there are,
+    /// behind one that is known. May be given several times.
+    #[arg(long, value_name = "FEATURE")]
+    without: Vec<String>,
+    /// Starts no file after the first failure, and makes none small: whether there is one.
+    #[arg(long)]
+    stop: bool,
     /// Makes a bundle for a machine with a GPU of `--files` files in this folder, and ends.
     #[arg(long)]
     bundle: Option<PathBuf>,
@@ -117,21 +124,23 @@ fn main() -> std::process::ExitCode {
         // Each is a file of its own.
         Which::Csmith => match Csmith::new() {
             Ok(csmith) => with(&Arguments { batch: 1, ..arguments }, &csmith),
-            Err(e) => {
-                eprintln!("fuzz: {e}");
-                std::process::ExitCode::from(2)
-            }
+            Err(e) => failed(&e),
         },
     }
 }
 
 fn with<G: Grammar>(arguments: &Arguments, grammar: &G) -> std::process::ExitCode {
     if arguments.print {
-        let programs = programs(arguments, grammar, arguments.first);
-        for file in grammar.sources(&programs.iter().collect::<Vec<_>>()).files {
-            println!("{file}");
-        }
-        return std::process::ExitCode::SUCCESS;
+        let programs =
+            check_features(arguments, grammar).and_then(|()| programs(arguments, grammar, arguments.first));
+        return match programs {
+            Ok(programs) => {
+                let sources = grammar.sources(&programs.iter().collect::<Vec<_>>());
+                sources.files.iter().for_each(|file| println!("{file}"));
+                std::process::ExitCode::SUCCESS
+            }
+            Err(e) => failed(&e),
+        };
     }
     match fuzz(arguments, grammar) {
         Ok(_) if arguments.bundle.is_some() => std::process::ExitCode::SUCCESS,
@@ -139,21 +148,54 @@ fn with<G: Grammar>(arguments: &Arguments, grammar: &G) -> std::process::ExitCod
             print!("{report}");
             std::process::ExitCode::from(u8::from(report.failed()))
         }
-        Err(e) => {
-            eprintln!("fuzz: {e}");
-            std::process::ExitCode::from(2)
-        }
+        Err(e) => failed(&e),
     }
 }
 
-fn programs<G: Grammar>(arguments: &Arguments, grammar: &G, batch: u64) -> Vec<G::Program> {
-    let numbers = 0..arguments.batch as u64;
-    numbers
-        .map(|n| grammar.generate(&mut Rng::stream(arguments.seed, batch * arguments.batch as u64 + n)))
-        .collect()
+fn failed(error: &Error) -> std::process::ExitCode {
+    eprintln!("fuzz: {error}");
+    std::process::ExitCode::from(2)
+}
+
+/// How many programs are drawn to know a kind's features, and in place of one that has what is left out.
+const DRAWN: usize = 200;
+
+/// Whether all features that are left out are some of this kind of programs.
+fn check_features<G: Grammar>(arguments: &Arguments, grammar: &G) -> Result<()> {
+    if arguments.without.is_empty() {
+        return Ok(());
+    }
+    let mut known = std::collections::BTreeSet::new();
+    let has_all = |known: &std::collections::BTreeSet<&str>| {
+        arguments.without.iter().all(|name| known.contains(name.as_str()))
+    };
+    for n in 0..DRAWN as u64 {
+        known.extend(grammar.features(&grammar.generate(&mut Rng::stream(arguments.seed, n))));
+        if has_all(&known) {
+            return Ok(());
+        }
+    }
+    let unknown = arguments.without.iter().find(|name| !known.contains(name.as_str()));
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    Err(Error::Feature { name: unknown.cloned().unwrap_or_default(), known })
+}
+
+/// The programs of a file. One with a feature that is left out is replaced by what its random numbers lead to next.
+fn programs<G: Grammar>(arguments: &Arguments, grammar: &G, batch: u64) -> Result<Vec<G::Program>> {
+    let unwanted = |program: &G::Program| {
+        let features = grammar.features(program);
+        arguments.without.iter().any(|name| features.contains(name.as_str()))
+    };
+    let program = |n: u64| {
+        let mut rng = Rng::stream(arguments.seed, batch * arguments.batch as u64 + n);
+        let drawn = (0..DRAWN).map(|_| grammar.generate(&mut rng)).find(|program| !unwanted(program));
+        drawn.ok_or_else(|| Error::Everywhere(arguments.without.join(", ")))
+    };
+    (0..arguments.batch as u64).map(program).collect()
 }
 
 fn fuzz<G: Grammar>(arguments: &Arguments, grammar: &G) -> Result<Report> {
+    check_features(arguments, grammar)?;
     let scratch = tempfile::tempdir().map_err(at(Path::new("a temporary folder")))?;
     let runtime_dir = std::path::absolute(&arguments.build).map_err(at(&arguments.build))?;
     let tools = Tools {
@@ -172,7 +214,7 @@ fn fuzz<G: Grammar>(arguments: &Arguments, grammar: &G) -> Result<Report> {
         bundle::begin(&tools, dir)?;
         let files = arguments.first..arguments.first + arguments.files.unwrap_or(1);
         for file in files {
-            let programs = programs(arguments, grammar, file);
+            let programs = programs(arguments, grammar, file)?;
             let sources = grammar.sources(&programs.iter().collect::<Vec<_>>());
             let strategy = STRATEGIES[file as usize % STRATEGIES.len()];
             bundle::add(&tools, &sources, file, strategy, dir, scratch.path())?;
@@ -230,7 +272,7 @@ impl<G> Shared<'_, G> {
 
 fn worker<G: Grammar>(shared: &Shared<'_, G>, dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).map_err(at(dir))?;
-    while Instant::now() < shared.deadline {
+    while Instant::now() < shared.deadline && !(shared.arguments.stop && shared.report().failed_once()) {
         let batch = shared.next.fetch_add(1, Ordering::Relaxed);
         if shared.arguments.files.is_some_and(|n| batch >= shared.arguments.first + n) {
             break;
@@ -241,7 +283,7 @@ fn worker<G: Grammar>(shared: &Shared<'_, G>, dir: &Path) -> Result<()> {
 }
 
 fn one_batch<G: Grammar>(shared: &Shared<'_, G>, batch: u64, dir: &Path) -> Result<()> {
-    let programs = programs(shared.arguments, shared.grammar, batch);
+    let programs = programs(shared.arguments, shared.grammar, batch)?;
     let list: Vec<&G::Program> = programs.iter().collect();
     let sources = shared.grammar.sources(&list);
     let mut rng = Rng::stream(shared.arguments.seed ^ 0x5eed, batch);
@@ -330,6 +372,7 @@ fn write_failure<G: Grammar>(
     };
     // What takes long takes too long to be made small.
     let small = if *kind != Kind::Slow
+        && !shared.arguments.stop
         && shared.shrinks.fetch_add(1, Ordering::Relaxed) < shared.arguments.shrinks
         && fails(program)
     {

@@ -100,8 +100,14 @@ impl Report {
         self.failures.push(line);
     }
 
+    /// Whether something failed so far.
+    pub fn failed_once(&self) -> bool {
+        !self.failures.is_empty()
+    }
+
+    /// Whether the run as a whole did: something failed, or nothing was tried.
     pub fn failed(&self) -> bool {
-        !self.failures.is_empty() || self.programs == 0
+        self.failed_once() || self.programs == 0
     }
 }
 

@@ -33,6 +33,7 @@ pub const BUGS: [(&str, &str); 29] = [
     ("nest-barrier", "nests: the last step of an iteration has no barrier behind it"),
     ("copy-out", "host code: the last row is not copied back"),
     ("last-iteration", "code generation: loops stop one iteration early"),
+    ("retyped", "sequences: arrays of different types are taken for different memory"),
 ];
 
 /// Whether this bug is planted.

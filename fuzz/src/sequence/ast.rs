@@ -433,6 +433,14 @@ impl Program {
         }
     }
 
+    /// Whether one object is two arguments of different types.
+    fn retypes(&self, call: &Call) -> bool {
+        let params = self.kernels.get(call.kernel).map_or(&[][..], |kernel| &kernel.params);
+        let args: Vec<(Elem, usize)> =
+            params.iter().map(|p| p.elem).zip(call.args.iter().map(|a| a.object)).collect();
+        args.iter().any(|(elem, object)| args.iter().any(|(other, same)| object == same && elem != other))
+    }
+
     /// What it has, for the report.
     pub fn features(&self) -> BTreeSet<&'static str> {
         let mut found = BTreeSet::new();
@@ -457,6 +465,11 @@ impl Program {
             };
         }
         each_event(&self.events, &mut |event| {
+            if let Event::Call(call) | Event::Beside { call, .. } = event
+                && self.retypes(call)
+            {
+                found.insert("memory of two types");
+            }
             found.insert(match event {
                 Event::Beside { .. } => "threads",
                 Event::Sub { leaves: true, .. } => "longjmp or exceptions",

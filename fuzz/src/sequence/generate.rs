@@ -153,6 +153,9 @@ fn kernel(rng: &mut Rng, program: &Program, language: Language, indices: bool) -
     if language.has_pages() && rng.chance(15) {
         return retyping(rng);
     }
+    if let Some(kernel) = rng.chance(25).then(|| over_a_hole(rng, program)).flatten() {
+        return kernel;
+    }
     let through = (indices && rng.chance(75)).then(|| {
         params.push(Param { elem: Elem::Scalar(Scalar::I32), index: true, restrict: false });
         params.len() - 1
@@ -214,6 +217,39 @@ fn retyping(rng: &mut Rng) -> Kernel {
         inline: rng.chance(25),
         long: rng.chance(40),
     }
+}
+
+/// Elements on both sides of a page that nobody may touch: one array, from the first to the last of them.
+fn over_a_hole(rng: &mut Rng, program: &Program) -> Option<Kernel> {
+    let object = program.objects.iter().find(|o| o.home == Home::Holes)?;
+    let bytes = program.layout(object.elem).bytes;
+    if 2 * PAGE % bytes != 0 {
+        return None;
+    }
+    let params = vec![Param { elem: object.elem, index: false, restrict: false }];
+    let far = 2 * PAGE / bytes;
+    let mut shape = Shape { params, program, through: None };
+    let mut at = |rng: &mut Rng, constant| {
+        let index = Index { constant, terms: vec![term(1, None, Some(0))], through: None };
+        shape.place(rng, &index, Some(0))
+    };
+    let store = |to, value| {
+        let body = vec![Node::Assign { to, update: None, value }];
+        Node::Loop { var: 0, low: 0, high: Sym::N, step: 1, down: false, body }
+    };
+    let (near, behind) = (at(rng, 0), at(rng, far));
+    let body = match rng.below(3) {
+        0 => vec![store(near, Value::Var(0)), store(behind, Value::Const(rng.range(1, 90)))],
+        1 => vec![store(near, Value::Load(behind))],
+        _ => vec![store(behind, Value::Bin(Op::Add, Box::new(Value::Load(near)), Box::new(Value::Var(0))))],
+    };
+    Some(Kernel {
+        params: shape.params,
+        body,
+        second: rng.chance(25),
+        inline: rng.chance(25),
+        long: rng.chance(40),
+    })
 }
 
 /// A type that is likely to lie somewhere.
@@ -519,10 +555,14 @@ fn call(rng: &mut Rng, program: &Program, state: &State, language: Language) -> 
     let mut args = Vec::new();
     let differ = kernel.params.len() == 2 && kernel.params[0].elem != kernel.params[1].elem;
     let untyped = program.objects.iter().position(|o| o.home == Home::Malloc && o.values.is_none());
-    let same = match untyped {
-        Some(object) if differ && rng.chance(60) => Some(object),
+    let ring = program.objects.iter().position(|o| o.home == Home::Ring);
+    let same = match (untyped, ring) {
+        (Some(object), _) if differ && rng.chance(60) => Some(object),
+        (_, Some(object)) if rng.chance(40) => Some(object),
         _ => rng.chance(35).then(|| rng.below(program.objects.len())),
     };
+    // All arguments in the same half: a call reaches no byte at both of its addresses.
+    let in_second_half = rng.chance(50);
     let mut smallest = i64::MAX;
     for param in &kernel.params {
         let size = program.layout(param.elem).bytes;
@@ -562,9 +602,18 @@ fn call(rng: &mut Rng, program: &Program, state: &State, language: Language) -> 
             _ if program.objects[object].home == Home::Holes && rng.chance(60) => {
                 2 * PAGE * rng.range(0, bytes / PAGE / 2 - 1)
             }
+            _ if program.objects[object].home == Home::Ring && rng.chance(70) => {
+                let half = bytes / 2;
+                place.min(half / 2) + if in_second_half && half % size == 0 { half } else { 0 }
+            }
             _ => place,
         };
-        smallest = smallest.min((bytes - offset) / size);
+        let room = match program.objects[object].home {
+            Home::Holes => PAGE,
+            Home::Ring => bytes / 2 - offset % (bytes / 2),
+            _ => bytes - offset,
+        };
+        smallest = smallest.min(room / size);
         let mut spot = Spot { object, offset, stride: 0 };
         if language.has_sections() {
             spot = section(rng, program, spot, param)?;
@@ -580,6 +629,7 @@ fn call(rng: &mut Rng, program: &Program, state: &State, language: Language) -> 
         if holes {
             l = 2 * PAGE / bytes;
             m = rng.range(PAGE / bytes / 4, PAGE / bytes);
+            smallest *= 4;
         }
         n = (smallest / l.max(1)).clamp(1, 60);
     }

@@ -35,7 +35,9 @@ impl<W: Copy> Residency<W> {
         let entry = &mut self.entries[at];
         entry.writer = Some(writer);
         if array.window().is_some() {
-            entry.add_window(array);
+            if !skips("unknown-rows") {
+                entry.add_window(array);
+            }
         } else if !array.needs_values() && !skips("whole-results") {
             // Written as a whole.
             unite(&mut entry.valid, result.span());
