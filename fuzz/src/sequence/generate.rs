@@ -238,7 +238,7 @@ fn over_a_hole(rng: &mut Rng, program: &Program) -> Option<Kernel> {
         Node::Loop { var: 0, low: 0, high: Sym::N, step: 1, down: false, body }
     };
     let (near, behind) = (at(rng, 0), at(rng, far));
-    let body = match rng.below(3) {
+    let body = match rng.weighted(&[70, 15, 15]) {
         0 => vec![store(near, Value::Var(0)), store(behind, Value::Const(rng.range(1, 90)))],
         1 => vec![store(near, Value::Load(behind))],
         _ => vec![store(behind, Value::Bin(Op::Add, Box::new(Value::Load(near)), Box::new(Value::Var(0))))],
@@ -431,7 +431,15 @@ fn draw(rng: &mut Rng, program: &Program, state: &State, language: Language, dep
     let home = program.objects[object].home;
     let nested = if depth == 0 { 1 } else { 0 };
     let event = match rng.weighted(&[50, 12, 12, 7, 3, 4, 6, 4, 4, 7, 9 * nested, 5 * nested, 4]) {
-        0 => Event::Call(call(rng, program, state, language)?),
+        0 => {
+            let first = call(rng, program, state, language)?;
+            match other_half(rng, program, state, language, &first) {
+                Some(second) if depth == 0 => {
+                    Event::Sub { events: vec![Event::Call(first), Event::Call(second)], leaves: false }
+                }
+                _ => Event::Call(first),
+            }
+        }
         1 => Event::Read(part(rng, program, state, object)),
         2 => Event::Write(part(rng, program, state, object), rng.range(-5, 60)),
         3 => {
@@ -526,6 +534,27 @@ fn part(rng: &mut Rng, program: &Program, state: &State, object: usize) -> Part 
     let last = (state.bytes(object) / layout.bytes - (count - 1) * step - 1).max(0);
     let offset = rng.range(0, last) * layout.bytes;
     Part { at: Spot { object, offset, stride: 0 }, elem, leaf: rng.below(layout.leaves.len()), count, step }
+}
+
+/// Behind a call with memory that is mapped twice, one that reaches the same bytes at their other address.
+fn other_half(
+    rng: &mut Rng,
+    program: &Program,
+    state: &State,
+    language: Language,
+    first: &Call,
+) -> Option<Call> {
+    let on_ring = |spot: &Spot| program.objects[spot.object].home == Home::Ring;
+    let ring = *first.args.iter().find(|spot| on_ring(spot)).filter(|_| rng.chance(60))?;
+    let half = state.bytes(ring.object) / 2;
+    let mut second = if rng.chance(50) { first.clone() } else { call(rng, program, state, language)? };
+    let begin = if ring.offset < half { half } else { 0 };
+    second
+        .args
+        .iter_mut()
+        .filter(|spot| on_ring(spot))
+        .for_each(|spot| spot.offset = begin + spot.offset % half);
+    Some(second)
 }
 
 /// The part of the object as Fortran has it: of its type, or a member of each element; sometimes every second one.
