@@ -468,3 +468,58 @@ fn path(scop: &Scop, tree: &Tree, domain: &isl::UnionSet) -> Result<Time> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::legality::{Rule, check};
+    use crate::mapped::MappedKernel;
+    use crate::mapping::{MapOptions, Nests};
+    use crate::testing::scop;
+    use pollyrs_isl as isl;
+
+    /// The rules that the only kernel of many factorisations breaks after a change.
+    fn spoilt(change: &dyn Fn(&mut MappedKernel)) -> Vec<Rule> {
+        let s = scop(
+            "param m n; array A m n n;
+             for b : 0 <= b < m { for k : 0 <= k < n {
+               for i : k < i < n { S0 : A[b,i,k] = A[b,i,k], A[b,k,k]; }
+               for i : k < i < n { for j : k < j < n { S1 : A[b,i,j] = A[b,i,j], A[b,i,k], A[b,k,j]; } } } }",
+        );
+        let deps = crate::dependences(&s).unwrap();
+        let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
+        let options = MapOptions { nests: Nests::Always, ..Default::default() };
+        let mut mapped = crate::map(&s, &deps, &tree, &options).unwrap();
+        assert_eq!(mapped.kernels.len(), 1);
+        change(&mut mapped.kernels[0]);
+        let mut rules: Vec<_> = check(&s, &deps, &mapped).unwrap().into_iter().map(|v| v.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    #[test]
+    fn what_orders_steps_is_proved() {
+        assert_eq!(spoilt(&|_| ()), []);
+        // No barrier behind the second step of each iteration.
+        let dropped = |k: &mut MappedKernel| {
+            let gone = isl::UnionSet::read(k.domain.context(), "{ _barrier[c, 1] }").unwrap();
+            let kept = k.schedule.domain().unwrap().subtract(gone).unwrap();
+            k.schedule = k.schedule.clone().intersect_domain(kept).unwrap();
+        };
+        assert!(spoilt(&dropped).contains(&Rule::Barrier));
+        // Both steps as one.
+        let joined = |k: &mut MappedKernel| {
+            let one = isl::UnionMap::read(k.domain.context(), "{ [c, d] -> [c, 1] }").unwrap();
+            k.steps = Some(k.steps.clone().unwrap().apply_range(one).unwrap());
+        };
+        assert!(!spoilt(&joined).is_empty());
+        // A thread that one of the first barriers leaves out.
+        let apart = |k: &mut MappedKernel| {
+            let text = "[_t1] -> { _barrier[0, 0] : _t1 = 3 }";
+            let gone = isl::UnionSet::read(k.domain.context(), text).unwrap();
+            let kept = k.schedule.domain().unwrap().subtract(gone).unwrap();
+            k.schedule = k.schedule.clone().intersect_domain(kept).unwrap();
+        };
+        assert!(spoilt(&apart).contains(&Rule::Barrier));
+    }
+}
