@@ -358,7 +358,14 @@ pub unsafe extern "C" fn pollyrs_rt_inspect(
 ) -> i32 {
     let _errno = Errno::kept();
     // SAFETY: the caller's promise.
-    let found = inspect::look(start, unsafe { &*rows }, element_bytes);
+    unsafe { answer(inspect::look(start, &*rows, element_bytes), ends) }
+}
+
+/// What an inspection found, for the program.
+///
+/// # Safety
+/// `ends` is valid.
+unsafe fn answer(found: error::Result<(i64, i64)>, ends: *mut [i64; 2]) -> i32 {
     let (seen, found) = match found {
         Ok((low, high)) => (1, [low, high]),
         Err(_) => (0, [0, 0]),
@@ -380,13 +387,22 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     element_bytes: u32,
     ends: *mut [i64; 2],
 ) -> i32 {
+    let _errno = Errno::kept();
     // SAFETY: the caller's promise.
-    unsafe {
-        if let Some(part) = (*rows).span(start) {
-            with_frame(slot, |frame| frame.hold().show(registry::config(), part));
+    let rows = unsafe { &*rows };
+    let look = || inspect::look(start, rows, element_bytes);
+    let mut found = None;
+    if let Some(part) = rows.span(start) {
+        let question = (start as u64, rows.words(), element_bytes);
+        // SAFETY: the caller's promise.
+        unsafe {
+            with_frame(slot, |frame| {
+                found = Some(frame.hold().inspect(registry::config(), part, question, look));
+            });
         }
-        pollyrs_rt_inspect(start, rows, element_bytes, ends)
     }
+    // SAFETY: the caller's promise.
+    unsafe { answer(found.unwrap_or_else(look), ends) }
 }
 
 /// `pollyrs_rt_sides`.

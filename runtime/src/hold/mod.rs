@@ -34,7 +34,7 @@ use crate::device::Queue;
 use crate::device::results::lost;
 use crate::device::returned::obliterate;
 use crate::device::snapshot::Snapshot;
-use crate::residency::{Dirty, Place, Residency};
+use crate::residency::{Dirty, Place, Question, Residency};
 use carrier::Books;
 use episode::Episode;
 
@@ -240,13 +240,29 @@ impl Hold {
         self.written_to(write);
     }
 
-    /// What the device alone has of a part of the address space comes back, and stays.
+    /// The ends of integers in a part of the address space, as `look` finds them in the program's memory: what the device alone has of it comes back before,
+    /// and stays. Where the device has the same as the program, nobody looks twice.
+    ///
+    /// # Errors
+    /// Those of `look`.
     ///
     /// # Safety
     /// What is dirty is writable.
-    pub unsafe fn show(&mut self, config: &'static Config, part: Span) {
+    pub unsafe fn inspect(
+        &mut self,
+        config: &'static Config,
+        part: Span,
+        question: Question,
+        look: impl FnOnce() -> Result<(i64, i64)>,
+    ) -> Result<(i64, i64)> {
+        if let Some(ends) = self.residency.known(part, &question) {
+            return Ok(ends);
+        }
         // SAFETY: the caller's promise.
         unsafe { self.with_books(config, false, |residency, books| residency.show(books, part)) };
+        let ends = look()?;
+        self.residency.learn(part, question, ends);
+        Ok(ends)
     }
 
     /// As [`Hold::release`], but the program itself does nothing.

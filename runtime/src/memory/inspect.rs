@@ -27,6 +27,12 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// As the program gives them.
+    pub fn words(&self) -> [i64; 7] {
+        let ([a, b, c], [x, y, z]) = (self.counts, self.strides);
+        [self.bytes, a, b, c, x, y, z]
+    }
+
     /// The addresses from the first byte to behind the last one; `None` for no bytes, and for what wraps around.
     pub fn span(&self, start: *const c_void) -> Option<Span> {
         if self.bytes <= 0 || self.counts.iter().any(|n| *n <= 0) {

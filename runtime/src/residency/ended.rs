@@ -34,6 +34,7 @@ impl<W: Copy> Residency<W> {
         let (Some(at), Some(result)) = (self.index_of(array), Dirty::of(array)) else { return };
         let entry = &mut self.entries[at];
         entry.writer = Some(writer);
+        entry.forget(result.span());
         if array.window().is_some() {
             if !skips("unknown-rows") {
                 entry.add_window(array);
@@ -66,6 +67,7 @@ impl<W: Copy> Residency<W> {
             let entry = &mut self.entries[i];
             let valid = std::mem::take(&mut entry.valid);
             entry.valid = valid.into_iter().flat_map(|part| without(part, &[span])).collect();
+            entry.forget(span);
             entry.windows.retain(|(whole, _)| !overlaps(*whole, span));
             let (start, end) = (entry.host.0.max(span.0), entry.host.1.min(span.1));
             carrier.outdated(entry.device + (start - entry.host.0), end - start);

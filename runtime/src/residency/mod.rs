@@ -32,12 +32,14 @@
 mod ended;
 #[cfg(test)]
 mod explore;
+mod known;
 pub mod masks;
 mod parts;
 mod place;
 mod release;
 mod windows;
 
+pub use known::Question;
 pub use parts::{Use, check_apart};
 pub use windows::Missing;
 
@@ -134,6 +136,8 @@ pub struct Entry<W> {
     uses: Vec<Use>,
     /// The last SCoP that wrote it.
     writer: Option<W>,
+    /// See [`known`].
+    known: Vec<known::Known>,
 }
 
 /// See the module documentation.

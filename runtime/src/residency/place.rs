@@ -83,6 +83,7 @@ impl<W: Copy> Residency<W> {
         if !skips("late-snapshot") {
             entry.valid.clear();
         }
+        entry.forget(entry.host);
         entry.windows.clear();
         carrier.snapshot(entry.device, entry.host.1 - entry.host.0)?;
         entry.snapshot = true;
@@ -122,6 +123,7 @@ impl<W: Copy> Residency<W> {
             snapshot: needs_snapshot(array),
             uses: Vec::new(),
             writer: None,
+            known: Vec::new(),
         };
         for i in self.near(hull).into_iter().rev() {
             let old = self.entries.swap_remove(i);
