@@ -2,6 +2,7 @@
 
 #include "shim.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -131,17 +132,31 @@ static void divide(Loop &L, const Interval &I, ArrayRef<BasicBlock *> Usual, con
              *After = BasicBlock::Create(C, "interval.end", &F, Header);
   DebugLoc At = Exiting->getDebugLoc();
 
-  // What counts is known behind the copy, and needs no value of its last iteration.
+  // What counts is known behind the copy, and needs no value of its last iteration. (All is looked up before anything changes.)
+  struct Progression {
+    Value *Start;
+    ConstantInt *Step;
+  };
+  DenseMap<Value *, Progression> Counts;
+  auto LookUp = [&](Value *V) {
+    auto *A = V->getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(V)) : nullptr;
+    if (A && A->getLoop() == &L && A->isAffine() && isa<SCEVConstant>(A->getStepRecurrence(SE)) && V->getType()->getScalarSizeInBits() <= 64 &&
+        Expander.isSafeToExpand(A->getStart()))
+      Counts[V] = {Expander.expandCodeFor(A->getStart(), V->getType(), End->getIterator()), cast<SCEVConstant>(A->getStepRecurrence(SE))->getValue()};
+  };
+  for (PHINode &P : Header->phis())
+    LookUp(P.getIncomingValueForBlock(Latch));
+  for (PHINode &P : Exit->phis())
+    LookUp(P.getIncomingValueForBlock(Latch));
   IRBuilder<> X(After);
   X.SetCurrentDebugLocation(At);
+  PHINode *Taken = X.CreatePHI(Wide, 1, "interval.taken");
   Value *Sum = nullptr, *Last = nullptr;
   auto AtEnd = [&](Value *V) -> Value * {
-    auto *Counts = SE.isSCEVable(V->getType()) && V->getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(V)) : nullptr;
-    if (!Counts || Counts->getLoop() != &L || !Counts->isAffine() || !isa<SCEVConstant>(Counts->getStepRecurrence(SE)) ||
-        V->getType()->getScalarSizeInBits() > 64 || !Expander.isSafeToExpand(Counts->getStart()))
+    auto Found = Counts.find(V);
+    if (Found == Counts.end())
       return Copied(V);
-    Value *Start = Expander.expandCodeFor(Counts->getStart(), V->getType(), Before->getTerminator()->getIterator());
-    Value *Step = cast<SCEVConstant>(Counts->getStepRecurrence(SE))->getValue();
+    auto [Start, Step] = Found->second;
     return X.CreateAdd(Start, X.CreateMul(X.CreateTruncOrBitCast(Last, V->getType()), Step));
   };
 
@@ -149,7 +164,6 @@ static void divide(Loop &L, const Interval &I, ArrayRef<BasicBlock *> Usual, con
   IRBuilder<> D(Dispatch);
   D.SetCurrentDebugLocation(At);
   PHINode *Done = D.CreatePHI(Wide, 2, "interval.done");
-  PHINode *Taken = X.CreatePHI(Wide, 1, "interval.taken");
   Sum = X.CreateAdd(Done, Taken);
   Last = X.CreateSub(Sum, ConstantInt::get(Wide, 1));
   for (PHINode &P : Header->phis()) {
