@@ -2,7 +2,7 @@
 //
 // ARGS: 40 21
 // ARGS: 1 7
-// ARGS: 19 300
+// ARGS: 17 70
 // ARGS: 3 2
 // OFFLOAD: yes
 // KERNELS: lattice lattice_twice likeliest knapsack chain sweep heat smooth align
