@@ -19,8 +19,9 @@ ORDER = {
     "plugin": "base ir < switches prepare holds device < compiled run < remarks pipeline < search commit < driver selftest < entry",
 }
 
-# Modules of one folder that need each other, at most.
+# Modules of one folder that need each other, at most; in some folders still more.
 LARGEST_CIRCLE = 6
+LARGER_CIRCLES = {("codegen-ptx", "host"): 9}
 
 
 def blank(text):
@@ -171,7 +172,7 @@ def mistakes(name, files, order):
     # Circles between folders are against any order.
     within = {v: {w for w in graph[v] if w and w[0] == v[0]} for v in inner}
     for circle in circles(within):
-        if len(circle) > LARGEST_CIRCLE:
+        if len(circle) > LARGER_CIRCLES.get((name, circle[0][0]), LARGEST_CIRCLE):
             found.append(f"{name}: {len(circle)} modules need each other: {' '.join('/'.join(v) for v in circle)}")
     return found
 
