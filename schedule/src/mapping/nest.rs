@@ -26,7 +26,7 @@ use super::{MapOptions, Site, aligned, simple};
 use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, Time};
 use crate::planted::planted;
 use crate::strategy::{
-    BARRIER as BARRIER_TIME, INSTANCE, KERNEL, LATENCY, MULTIPROCESSORS, SERIAL, extent_of,
+    BARRIER as BARRIER_TIME, INSTANCE, KERNEL, LATENCY, MULTIPROCESSORS, SERIAL, STEP_LATENCY, extent_of,
 };
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Result, ScheduleError};
@@ -426,7 +426,7 @@ fn time(scop: &Scop, site: &Site, options: &MapOptions) -> Result<Time> {
         let inner = path(scop, &leaf.inner, &leaf.domain)?;
         let turns = Time::Product(vec![points.clone(), number(1.0 / f64::from(threads))]);
         let turns = Time::Max(vec![turns, number(1.0)]);
-        let step = Time::Product(vec![turns, inner.clone(), number(LATENCY)]);
+        let step = Time::Product(vec![turns, inner.clone(), number(STEP_LATENCY)]);
         each.push(Time::Product(vec![steps.clone(), Time::Sum(vec![number(BARRIER_TIME), step])]));
         all.push(Time::Product(vec![blocks.clone(), steps, points, inner, number(INSTANCE)]));
     }

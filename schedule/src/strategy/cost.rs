@@ -24,6 +24,9 @@ pub(crate) const INSTANCE: f64 = 0.002;
 const UNCOALESCED: f64 = 8.0;
 /// A step of a block: a barrier, and loads that nothing hides, since all threads wait.
 pub(crate) const BARRIER: f64 = 300.0;
+/// An iteration of a thread in a step, which loads what other threads have stored (bench/chains.c on an H200: 165 ns in lattices, 64 and 195 in factorisations of floats and
+/// doubles, 770 where a branch waits for the loads).
+pub(crate) const STEP_LATENCY: f64 = 150.0;
 /// Threads of a block with steps, blocks that run at once, and of how many multiprocessors.
 pub(crate) const THREADS: f64 = 256.0;
 pub(crate) const RESIDENTS: f64 = 8.0;
@@ -174,7 +177,7 @@ impl<'a> Model<'a> {
     /// Nanoseconds of one step of a block ([`super::NEST`]), which has a multiprocessor's throughput at most.
     pub fn step(&self, instances: f64, threads: f64, strided: f64, wait: f64) -> f64 {
         let each = INSTANCE * MULTIPROCESSORS * (1.0 + (UNCOALESCED - 1.0) * strided);
-        BARRIER + (instances / threads.clamp(1.0, THREADS) * LATENCY * wait).max(instances * each)
+        BARRIER + (instances / threads.clamp(1.0, THREADS) * STEP_LATENCY * wait).max(instances * each)
     }
 
     /// Nanoseconds of a launch of `blocks` blocks that take so long each and execute `instances` in all.

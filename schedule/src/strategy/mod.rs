@@ -26,7 +26,9 @@ mod sizes;
 mod split;
 mod wavefront;
 
-pub(crate) use cost::{BARRIER, INSTANCE, LATENCY, MULTIPROCESSORS, Model, extent_of, hopeless, volume};
+pub(crate) use cost::{
+    BARRIER, INSTANCE, LATENCY, MULTIPROCESSORS, Model, STEP_LATENCY, extent_of, hopeless, volume,
+};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
 pub(crate) use locality::{Movement, linear, movements, steps};
 pub use original::original;

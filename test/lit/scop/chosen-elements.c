@@ -57,4 +57,7 @@ void any(int n, const int *restrict at, const double *restrict x, double *restri
     y[i] = x[at[i]];
 }
 
-// CHECK-NOT: scop any
+// The values of `at` are inspected: their range is what a load may touch.
+// CHECK-LABEL: scop any
+// CHECK: param at_min i32
+// CHECK: may-read [{{.*}}] -> { S0[i0] -> x[o0] : {{.*}}at_min <= o0 <= at_max{{.*}} }
