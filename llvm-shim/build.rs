@@ -20,6 +20,7 @@ const SOURCES: &[&str] = &[
     "lend.cpp",
     "loops.cpp",
     "inline.cpp",
+    "kept.cpp",
     "memory.cpp",
     "prepare.cpp",
     "conditions.cpp",

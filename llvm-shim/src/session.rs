@@ -6,7 +6,7 @@
 use crate::{Analyses, LLVMModuleRef, LLVMValueRef, ShimError, sys};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -165,6 +165,15 @@ impl Session {
         // SAFETY: live session and function; nothing holds analyses of it.
         unsafe { sys::prs_invalidate(self.raw, f) };
         Ok(())
+    }
+
+    /// Loops that stay on the host beside a version for the device tell the run-time library of each execution, as loops of the function `name`, and
+    /// why: rows are not equally far apart, what next to no program does, or other steps of windows.
+    pub fn record_kept(&self, f: LLVMValueRef, name: &CStr, [apart, kept, steps]: [&CStr; 3]) {
+        // SAFETY: live session and function; the texts are copied.
+        unsafe {
+            sys::prs_record_kept(self.raw, f, name.as_ptr(), apart.as_ptr(), kept.as_ptr(), steps.as_ptr());
+        }
     }
 
     /// Drops what no longer holds of a function that now calls a runtime: `memory(…)` admits inaccessible memory,

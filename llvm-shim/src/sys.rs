@@ -220,6 +220,14 @@ unsafe extern "C" {
     ) -> LLVMValueRef;
     pub fn prs_redirect(call: LLVMValueRef, g: LLVMValueRef, first: LLVMValueRef, second: LLVMValueRef);
     pub fn prs_weaken_attributes(f: LLVMValueRef);
+    pub fn prs_record_kept(
+        s: *mut RawSession,
+        f: LLVMValueRef,
+        name: *const c_char,
+        apart: *const c_char,
+        kept: *const c_char,
+        steps: *const c_char,
+    );
 
     pub fn prs_has_loops(s: *mut RawSession, f: LLVMValueRef) -> bool;
     /// Outer loops before inner ones; blocks of no inner loop.

@@ -15,10 +15,18 @@ use pollyrs_llvm_shim::{Analyses, Regions, Session, redirect};
 use pollyrs_scop::ValueHandle;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
 
 /// Instructions of the checks and launches of one SCoP, at most. The checks are one block, and what LLVM does with a block takes more than
 /// linear time: three seconds for the overlaps of 60 arrays, half a minute where ranges have many cases.
 const MAX_HOST_CODE: u64 = 32_000;
+
+/// Why versions of loops stay on the host: for tables of rows, for sizes or pointers of objects, and for steps of windows.
+const KEPT: [&CStr; 3] = [
+    c"the rows are not equally far apart",
+    c"what is exchanged or assigned has different sizes, or overlaps",
+    c"windows move by steps other than 1 and 2",
+];
 
 impl Compiled {
     /// Makes the check block and the parameters' values while analyses are alive.
@@ -66,7 +74,7 @@ pub fn rewrite(
 ) -> Result<(), PluginError> {
     let Rewrite { session, timer, .. } = *with;
     let mut added = Vec::new();
-    let result = rewrite_clone(with, clone, compiled, &mut added);
+    let result = rewrite_clone(with, (clone, &ir::name_of(f)), compiled, &mut added);
     if let Err(e) = result {
         for kernel in added {
             // SAFETY: internal kernels that only the clone's descriptors refer to.
@@ -108,7 +116,7 @@ fn lend_hold(with: &Rewrite<'_>, slot: LLVMValueRef, lend: &holds::Lend) -> Resu
 
 fn rewrite_clone(
     with: &Rewrite<'_>,
-    clone: LLVMValueRef,
+    (clone, name): (LLVMValueRef, &str),
     compiled: &mut [Compiled],
     added: &mut Vec<LLVMValueRef>,
 ) -> Result<(), PluginError> {
@@ -168,8 +176,13 @@ fn rewrite_clone(
             lend_hold(with, slot, lend)?;
         }
     }
-    session.weaken_attributes(clone);
     session.invalidate(clone)?;
+    // What stays on the host beside these says so as well.
+    if !compiled.is_empty() {
+        let name = CString::new(format!("{name} (other version)")).map_err(|e| PluginError::Internal(e.to_string()))?;
+        session.record_kept(clone, &name, KEPT);
+    }
+    session.weaken_attributes(clone);
     crate::prepare::restore(session, clone)?;
     timer.time(Phase::Verification, || session.verify_function(clone)).map_err(PluginError::Internal)?;
     Ok(())

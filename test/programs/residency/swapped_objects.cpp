@@ -4,6 +4,7 @@
 // ARGS: 0 9 9
 // ARGS: 4 3 50
 // OFFLOAD: yes
+// STAYS: _ZL9overwriteR4GridS0_ii: the grids that it gets have different sizes
 // KERNELS: smooth relax attract distances
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,9 @@
-// Windows that move by a step that is an argument: convolutions, pooling. There are versions for 1 and 2; other steps run on the host.
+// Windows that move by a step that is an argument: convolutions, pooling. There are versions for 1 and 2; other steps run on the host, and say so.
 // ARGS: 17 23
 // ARGS: 3 5
 // ARGS: 40 33
-// OFFLOAD: yes
+// OFFLOAD: partial
+// FALLBACK: windows move by steps other than 1 and 2
 #include "example.h"
 
 __attribute__((noinline)) static void convolve(int h, int w, int k, int s, const double *x, const double *f, double *y) {
