@@ -1,6 +1,6 @@
 //! What slices of launches touch, for all kernels of a SCoP, proved. What is too costly to prove is launched as a whole.
 
-use crate::pipeline::reject_reason;
+use crate::pipeline::reasons::reject_reason;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{RejectReason, Scop};
 
