@@ -87,9 +87,7 @@ fn next(plan: Plan, setback: Setback, nests: bool) -> Result<(Plan, Option<Strin
     let plain = Plan::Plain { proof: PROOF };
     Ok(match (plan, setback) {
         (_, Setback::Final(end)) => return Err(end),
-        (Plan::TimeTiles { windows: true }, Setback::NoTimeTiles(why)) => {
-            (Plan::Nests, Some(why))
-        }
+        (Plan::TimeTiles { windows: true }, Setback::NoTimeTiles(why)) => (Plan::Nests, Some(why)),
         (Plan::TimeTiles { windows: true }, Setback::NoForm) => (Plan::TimeTiles { windows: false }, None),
         (Plan::TimeTiles { .. }, Setback::NoForm | Setback::NoTimeTiles(_)) => (plain, Some(NO_FORM.into())),
         (_, Setback::TooLong(e)) => (plain, Some(e.to_string())),
@@ -232,7 +230,9 @@ impl Attempts<'_> {
             Err(ScheduleError::Budget(_)) if has_tiles(mapped) => Err(Setback::NoProof { wrong: false }),
             Err(e) => Err(self.refused(e)),
             Ok(violations) => match violations.first() {
-                Some(_) if has_steps(mapped) && !self.options.targets.checked => Err(Setback::NoProof { wrong: true }),
+                Some(_) if has_steps(mapped) && !self.options.targets.checked => {
+                    Err(Setback::NoProof { wrong: true })
+                }
                 Some(v) if !schedule::planted::unproved() => Err(unproved("mapping", &v.to_string()).into()),
                 _ => Ok(()),
             },
@@ -273,7 +273,9 @@ impl Attempts<'_> {
         Ok(Some(match self.run.timer.time(Phase::Kernels, fuse) {
             Ok(steps) => Ok(steps),
             Err(Failure::Unproved(violation)) => return Err(unproved("time steps", &violation)),
-            Err(Failure::Reason(_)) if has_nests(mapped) => in_tiles("loops of blocks, a barrier for each step"),
+            Err(Failure::Reason(_)) if has_nests(mapped) => {
+                in_tiles("loops of blocks, a barrier for each step")
+            }
             Err(Failure::Reason(_)) if has_steps(mapped) => {
                 in_tiles("tiles of a wavefront, a launch for each diagonal")
             }

@@ -1,6 +1,6 @@
 //! What slices of launches touch, for all kernels of a SCoP, proved. What is too costly to prove is launched as a whole.
 
-use crate::pipeline::reasons::reject_reason;
+use crate::pipeline::reasons::{reject_reason, unproved};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{RejectReason, Scop};
 
@@ -15,8 +15,7 @@ pub fn of(scop: &Scop, mapped: &schedule::MappedScop) -> Result<Vec<Option<sched
         match found {
             Ok(slices) => all.push(slices),
             Err(violation) => {
-                let message = format!("this was not proved: {violation}");
-                return Err(RejectReason::Internal { stage: "slices".into(), message });
+                return Err(unproved("slices", &violation));
             }
         }
     }

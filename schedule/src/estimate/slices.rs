@@ -15,6 +15,7 @@
 //! `B[256 _s]`.
 
 use super::{Corners, MAX_PIECES, ends};
+use crate::planted::planted;
 use crate::{MappedKernel, MappedScop, Result, budgeted, is_quota, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
@@ -82,7 +83,7 @@ fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corner
 }
 
 /// `[params, _s] -> { : ... }`: the values that the parameter takes.
-pub(crate) fn range(k: &MappedKernel) -> Result<isl::Set> {
+fn range(k: &MappedKernel) -> Result<isl::Set> {
     let ctx = k.grid[0].lower.context();
     let at = isl::PwAff::read(ctx, &format!("[{SLICE}] -> {{ [({SLICE})] }}"))?;
     let end = k.grid[0].lower.clone().add(k.grid[0].count.clone())?;
@@ -92,7 +93,11 @@ pub(crate) fn range(k: &MappedKernel) -> Result<isl::Set> {
 /// The instances of tiles below [`SLICE`], or of those from there on.
 fn instances(k: &MappedKernel, below: bool) -> Result<isl::UnionSet> {
     let dims: Vec<String> = (0..k.grid.len()).map(|d| format!("x{d}")).collect();
-    let relation = if below { "<" } else { ">=" };
+    let relation = match below {
+        true if planted("slice-end") => "< -1 +",
+        true => "<",
+        false => ">=",
+    };
     let text = format!("[{SLICE}] -> {{ [{}] : x0 {relation} {SLICE} }}", dims.join(","));
     let tiles = isl::UnionSet::read(k.domain.context(), &text)?;
     Ok(k.domain.clone().intersect(k.tile_map.clone().intersect_range(tiles)?.domain()?)?)
@@ -161,9 +166,12 @@ fn sliced(
 }
 
 /// The instances of launches that may come after that of a kernel without host loops.
-pub(crate) fn later(mapped: &MappedScop, k: &MappedKernel) -> Result<isl::UnionSet> {
+fn later(mapped: &MappedScop, k: &MappedKernel) -> Result<isl::UnionSet> {
     let after = others(mapped, k, true)?;
     let mut all = isl::UnionSet::empty(k.domain.context())?;
+    if planted("slice-later") {
+        return Ok(all);
+    }
     for launch in after.sets()? {
         let name = launch.tuple_name()?.unwrap_or_default();
         if let Some(other) = mapped.kernels.iter().find(|other| other.name == name) {

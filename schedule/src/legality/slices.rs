@@ -4,8 +4,8 @@
 //! claimed, and none that blocks from there on, or later launches, touch is before the first one. Corners and tile maps are not used.
 
 use super::{Rule, Violation, forget, steps};
-use crate::estimate::slices::{SLICE, Slices, later, range};
-use crate::{MappedScop, Result, budgeted, known};
+use crate::estimate::slices::{SLICE, Slices};
+use crate::{MappedKernel, MappedScop, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
 
@@ -16,9 +16,9 @@ pub fn check(scop: &Scop, mapped: &MappedScop, kernel: usize, slices: &Slices) -
 
 fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, slices: &Slices) -> Result<Vec<Violation>> {
     let k = &mapped.kernels[kernel];
-    let context = known(scop)?.intersect(range(k)?)?;
+    let context = known(scop)?.intersect(borders(k)?)?;
     let (below, from) = (executed(mapped, kernel, "<")?, executed(mapped, kernel, ">=")?);
-    let later = later(mapped, k)?;
+    let later = launched_later(mapped, k)?;
     let mut found = Vec::new();
     for (id, array) in slices.arrays.iter().enumerate() {
         let Some(array) = array else { continue };
@@ -51,6 +51,42 @@ fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, slices: &Slices) -> R
 
 fn outside(set: &isl::Set, params: &isl::Set) -> Result<isl::Set> {
     Ok(set.clone().subtract(set.clone().intersect_params(params.clone())?)?)
+}
+
+/// `[params, _s] -> { : ... }`: each border has a block below it, and none but the last ends the grid.
+fn borders(k: &MappedKernel) -> Result<isl::Set> {
+    let along = &k.grid[0];
+    let text = format!("[{SLICE}, {0}] -> {{ : {0} = {SLICE} - 1 }}", along.param);
+    let below = isl::Set::read(k.domain.context(), &text)?;
+    let at = isl::PwAff::read(k.domain.context(), &format!("[{0}] -> {{ [({0})] }}", along.param))?;
+    let number = at.clone().sub(along.lower.clone())?;
+    let first = at.ge_set(along.lower.clone())?;
+    let blocks = first.intersect(number.lt_set(along.count.clone())?)?.intersect(below)?;
+    match blocks.space()?.find_dim_by_name(isl::DimType::Param, &along.param)? {
+        Some(at) => Ok(blocks.project_out(isl::DimType::Param, at, 1)?),
+        None => Ok(blocks),
+    }
+}
+
+/// `[params] -> { S[i] }`: what launches execute that the host's schedule has behind one of `k`.
+fn launched_later(mapped: &MappedScop, k: &MappedKernel) -> Result<isl::UnionSet> {
+    let host = mapped.host.map()?;
+    let of = |kernel: &MappedKernel| -> Result<isl::UnionMap> {
+        let dims: Vec<String> = (0..kernel.host_params.len()).map(|d| format!("x{d}")).collect();
+        let launches = format!("{{ {}[{}] }}", kernel.name, dims.join(","));
+        let launches = isl::UnionSet::read(k.domain.context(), &launches)?;
+        Ok(host.clone().intersect_domain(launches)?)
+    };
+    let own = of(k)?;
+    let mut all = isl::UnionSet::empty(k.domain.context())?;
+    for other in &mapped.kernels {
+        if !own.clone().lex_lt(of(other)?)?.is_empty()? {
+            // A relation to itself, since parameters are forgotten in relations.
+            let executed = forget(other.domain.clone().identity()?, &other.host_params)?;
+            all = all.union(executed.domain()?)?;
+        }
+    }
+    Ok(all)
 }
 
 /// `[params, _s] -> { S[i] }`: what blocks whose first coordinate stands in this relation to the border execute.

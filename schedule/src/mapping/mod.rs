@@ -32,7 +32,6 @@ mod placement;
 mod promotion;
 mod tiling;
 
-pub(crate) use kernel::{aligned, simple};
 pub use tiling::{TileShape, TilingOptions};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};

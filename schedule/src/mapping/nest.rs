@@ -22,7 +22,8 @@
 
 use super::kernel::{launch_domain, product, values};
 use super::promotion::promote;
-use super::{MapOptions, Site, aligned, simple};
+use super::{MapOptions, Site};
+use crate::domains::{aligned, simple};
 use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, Time};
 use crate::planted::planted;
 use crate::strategy::{

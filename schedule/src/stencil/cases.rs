@@ -4,8 +4,8 @@
 //! Where the distance takes few values, the instances of each are a set of their own. All but one must be boxes one element wide
 //! in some dimension, so that tiles amid the grid do not meet them.
 
-use super::recognise::{Domain, Place, box_of, constant, equal, params};
-use super::{Case, check};
+use super::Case;
+use super::functions::{Domain, Place, box_of, constant, coordinate, equal, lift, params};
 use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, Scop};
@@ -111,10 +111,8 @@ fn by_distance(
     let mut parts = vec![(Vec::new(), domain.clone())];
     for (d, place) in space.iter().enumerate() {
         let written = match place {
-            Place::Fixed(f) => check::lift(f, domain)?,
-            Place::Iterator(j, c) => {
-                check::coordinate(domain, *j as u32)?.add_constant(isl::Val::int(ctx, *c)?)?
-            }
+            Place::Fixed(f) => lift(f, domain)?,
+            Place::Iterator(j, c) => coordinate(domain, *j as u32)?.add_constant(isl::Val::int(ctx, *c)?)?,
         };
         let distance = function.at((lead + d) as i32)?.sub(written)?;
         let ends = (distance.clone().min_value()?.to_i64(), distance.clone().max_value()?.to_i64());

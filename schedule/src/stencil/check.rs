@@ -52,20 +52,6 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The function that returns dimension `d` of the points of `set`.
-pub(super) fn coordinate(set: &isl::Set, d: u32) -> Result<isl::PwAff> {
-    let ls = isl::LocalSpace::from_space(set.space()?)?;
-    Ok(isl::PwAff::from_aff(isl::Aff::var_on_domain(ls, isl::DimType::Set, d)?)?)
-}
-
-/// A function of the parameters as a function on the points of `set`'s space.
-pub(super) fn lift(f: &isl::PwAff, set: &isl::Set) -> Result<isl::PwAff> {
-    let everywhere = isl::Set::universe(set.space()?)?;
-    let map = isl::Map::from_pw_aff(f.clone().from_range()?)?;
-    let wide = isl::Map::from_domain_and_range(everywhere, map.range()?)?;
-    Ok(isl::PwMultiAff::from_map(wide)?.at(0)?)
-}
-
 /// Whether every read gets its value from the same instance when time is outermost, the statements of an iteration run one after
 /// the other, and all instances of a statement at one time are simultaneous (and read before they write).
 /// Only for parameters in `Stencil::runs`: elsewhere no steps are fused.

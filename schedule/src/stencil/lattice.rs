@@ -4,7 +4,7 @@
 //! **Example.** `{ S[t, i, j] : 1 <= i, j < n - 1 and (i + j) mod 2 = 1 }` is the box `1 .. n-2` by `1 .. n-2` and the lattice
 //! `i + j + 1 = 0 (mod 2)` with `j` for its pivot.
 
-use super::recognise::{Domain, bounds, params, product};
+use super::functions::{Domain, bounds, params, product};
 use crate::Result;
 use pollyrs_isl as isl;
 

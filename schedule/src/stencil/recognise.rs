@@ -1,7 +1,7 @@
 //! Access relations to steps and buffers.
 
 use super::cases::{self, Read};
-use super::lattice::{self, Lattice};
+use super::functions::{Domain, Place, constant, coordinate, domain_box, equal, params};
 use super::{Buffer, NotStencil, Stencil, Step, StepAccess, check, instances};
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
@@ -31,15 +31,6 @@ enum Subscript {
     Fixed(isl::PwAff, Option<i64>),
     /// Iterator number (from 1: 0 is time) plus a constant.
     Iterator(usize, i64),
-}
-
-/// A statement's domain as a box.
-pub(super) struct Domain {
-    /// By iterator: first and last value.
-    pub bounds: Bounds,
-    pub runs: isl::Set,
-    /// Which of the box's points there are.
-    pub lattices: Vec<Lattice>,
 }
 
 /// What would be the stencil that `scop` is, if its flow is that of the steps.
@@ -103,62 +94,6 @@ pub(super) fn recognise_form(scop: &Scop) -> Result<std::result::Result<Stencil,
     Ok(Err(NotStencil::Access))
 }
 
-/// The domain as a product of intervals, or its points on lattices, if it is that.
-pub(super) fn domain_box(domain: &isl::Set, known: &isl::Set) -> Result<Option<Domain>> {
-    let domain = domain.clone().intersect_params(known.clone())?;
-    if domain.is_empty()? {
-        return Ok(None);
-    }
-    match box_of(&domain)? {
-        Some(found) => Ok(Some(found)),
-        None => lattice::of(&domain),
-    }
-}
-
-/// A set as a product of intervals, if it is one.
-pub(super) fn box_of(domain: &isl::Set) -> Result<Option<Domain>> {
-    let Some((bounds, runs)) = bounds(domain)? else { return Ok(None) };
-    let is_box = product(domain, &bounds)?.intersect_params(runs.clone())?.is_equal(domain)?;
-    Ok(is_box.then_some(Domain { bounds, runs, lattices: Vec::new() }))
-}
-
-/// First and last value, by dimension.
-pub(super) type Bounds = Vec<(isl::PwAff, isl::PwAff)>;
-
-/// First and last value of each dimension of a set, and where there are any; `None` if a dimension has none.
-pub(super) fn bounds(domain: &isl::Set) -> Result<Option<(Bounds, isl::Set)>> {
-    let mut bounds = Vec::new();
-    for d in 0..domain.dim(isl::DimType::Set)? as i32 {
-        // A dimension without a bound has no extreme value; isl reports it as an error.
-        let at = d as u32;
-        if !domain.dim_has_lower_bound(isl::DimType::Set, at)?
-            || !domain.dim_has_upper_bound(isl::DimType::Set, at)?
-        {
-            return Ok(None);
-        }
-        bounds.push((domain.clone().dim_min(d)?.coalesce()?, domain.clone().dim_max(d)?.coalesce()?));
-    }
-    Ok(Some((bounds, domain.clone().params()?)))
-}
-
-/// The points of the space of `domain` within bounds.
-pub(super) fn product(domain: &isl::Set, bounds: &Bounds) -> Result<isl::Set> {
-    let mut product = isl::Set::universe(domain.space()?)?;
-    for (d, (lower, upper)) in bounds.iter().enumerate() {
-        let x = check::coordinate(domain, d as u32)?;
-        product = product.intersect(x.clone().ge_set(check::lift(lower, domain)?)?)?;
-        product = product.intersect(x.le_set(check::lift(upper, domain)?)?)?;
-    }
-    Ok(product)
-}
-
-/// Whether two functions of the parameters agree where `runs` holds.
-pub(super) fn equal(a: &isl::PwAff, b: &isl::PwAff, runs: &isl::Set) -> Result<bool> {
-    let same = a.clone().eq_set(b.clone())?;
-    let same = if same.is_params()? { same } else { same.params()? };
-    Ok(runs.is_subset(&same)?)
-}
-
 /// How many time iterations have instances of all statements: each statement's begin at 0, and are without gaps, since its domain is a box. Some may have
 /// more, as the first of two bodies that take turns has where the number of turns is odd. `None` if one begins elsewhere.
 fn common_time(domains: &[Domain], runs: &isl::Set) -> Result<Option<isl::PwAff>> {
@@ -180,15 +115,11 @@ fn common_time(domains: &[Domain], runs: &isl::Set) -> Result<Option<isl::PwAff>
     Ok(Some(last.add_constant(one)?.intersect_params(runs.clone())?))
 }
 
-pub(super) fn params(set: isl::Set) -> Result<isl::Set> {
-    Ok(if set.is_params()? { set } else { set.params()? })
-}
-
 /// The instances of a statement at times `period * q + phase`, if there are any.
 fn at_phase(s: &Statement, (period, phase): (i64, i64), runs: &isl::Set) -> Result<Option<isl::Set>> {
     let domain = s.domain.clone().intersect_params(runs.clone())?;
     let ctx = runs.context();
-    let shifted = check::coordinate(&domain, 0)?.add_constant(isl::Val::int(ctx, -phase)?)?;
+    let shifted = coordinate(&domain, 0)?.add_constant(isl::Val::int(ctx, -phase)?)?;
     let domain = domain.intersect(shifted.modulo(isl::Val::int(ctx, period)?)?.zero_set()?)?;
     Ok(if domain.is_empty()? { None } else { Some(domain) })
 }
@@ -216,7 +147,7 @@ fn subscripts(
             if found.is_some() || !space {
                 break;
             }
-            let rest = value.clone().sub(check::coordinate(&domain, i)?)?;
+            let rest = value.clone().sub(coordinate(&domain, i)?)?;
             found = constant(&rest)?.map(|c| Subscript::Iterator(i as usize, c));
         }
         if found.is_none() && space {
@@ -228,12 +159,6 @@ fn subscripts(
         }
     }
     Ok(Some(out))
-}
-
-/// The value of a function that has one only.
-pub(super) fn constant(f: &isl::PwAff) -> Result<Option<i64>> {
-    let (min, max) = (f.clone().min_value()?.to_i64(), f.clone().max_value()?.to_i64());
-    Ok(if min == max { min } else { None })
 }
 
 /// A function on a domain as one of the parameters, if it is that.
@@ -253,13 +178,6 @@ fn fixed(f: &isl::PwAff, domain: &isl::Set) -> Result<Option<isl::PwAff>> {
 fn number(c: i64, runs: &isl::Set) -> Result<isl::PwAff> {
     let zero = isl::PwAff::from_aff(isl::Aff::zero_on_domain_space(runs.space()?)?)?;
     Ok(zero.add_constant(isl::Val::int(runs.context(), c)?)?)
-}
-
-/// Where a subscript of a space dimension points.
-#[derive(Clone, Debug)]
-pub(super) enum Place {
-    Iterator(usize, i64),
-    Fixed(isl::PwAff),
 }
 
 /// Leading constants, then the space dimensions: selectors and places.

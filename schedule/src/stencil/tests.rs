@@ -2,6 +2,7 @@ use super::check::Rule;
 use super::*;
 use crate::dependences;
 use crate::testing::scop;
+use pollyrs_isl as isl;
 
 /// Whatever is recognised here is a test of the proof by form, too.
 fn recognised(text: &str) -> std::result::Result<Stencil, NotStencil> {

@@ -8,7 +8,8 @@
 //! **Example.** `for t, for c < 2, for i, for (j = 1 + (i + c) % 2; j < n - 1; j += 2) x[i][j] = ...` has one statement `S[t, c, i, k]`; it becomes
 //! `S_0[t, i, j]` and `S_1[t, i, j]`, where `x[i][j]` is written.
 
-use super::recognise::{MAX_STATEMENTS, domain_box};
+use super::functions::domain_box;
+use super::recognise::MAX_STATEMENTS;
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;

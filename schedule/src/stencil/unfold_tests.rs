@@ -2,6 +2,7 @@ use super::check::Rule;
 use super::*;
 use crate::dependences;
 use crate::testing::scop;
+use pollyrs_isl as isl;
 
 /// The stencil behind [`unfold()`], if there is one, and whether it was needed.
 fn unfolded(text: &str) -> std::result::Result<(Stencil, bool), NotStencil> {
@@ -84,7 +85,7 @@ fn boxes_of_lattices() {
     for step in &s.steps {
         for d in 0..2 {
             for (bound, expected) in [(&step.lower[d], "1"), (&step.upper[d], "n - 2")] {
-                assert!(recognise::equal(bound, &corner(expected), &s.runs).unwrap(), "{bound}");
+                assert!(functions::equal(bound, &corner(expected), &s.runs).unwrap(), "{bound}");
             }
         }
     }

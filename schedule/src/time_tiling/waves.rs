@@ -92,7 +92,7 @@ pub(crate) fn kernel(
         techniques,
     )?;
     let launches = launches(&kernel, launched, known)?;
-    Ok(Some((crate::mapping::aligned(scop, kernel)?, launches)))
+    Ok(Some((crate::domains::aligned(scop, kernel)?, launches)))
 }
 
 /// The grid of each launch, and the launches, `[params, _h*] -> { : ... }`, by the tiles of a box around the permutable loops' values: `T` is between the sums of
