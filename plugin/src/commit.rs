@@ -179,7 +179,8 @@ fn rewrite_clone(
     session.invalidate(clone)?;
     // What stays on the host beside these says so as well.
     if !compiled.is_empty() {
-        let name = CString::new(format!("{name} (other version)")).map_err(|e| PluginError::Internal(e.to_string()))?;
+        let name = CString::new(format!("{name} (other version)"))
+            .map_err(|e| PluginError::Internal(e.to_string()))?;
         session.record_kept(clone, &name, KEPT);
     }
     session.weaken_attributes(clone);

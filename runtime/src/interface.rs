@@ -9,6 +9,7 @@ use crate::base::caller::{Errno, Inside, fatal, set_errno};
 use crate::base::config::Offload;
 use crate::base::error::{self, Error};
 use crate::base::why;
+use crate::cost::inspections;
 use crate::emulated::blocks;
 use crate::execution::{self, Run};
 use crate::hold::Hold;
@@ -358,7 +359,16 @@ pub unsafe extern "C" fn pollyrs_rt_inspect(
 ) -> i32 {
     let _errno = Errno::kept();
     // SAFETY: the caller's promise.
-    unsafe { answer(inspect::look(start, &*rows, element_bytes), ends) }
+    unsafe {
+        let look = || inspect::look(start, &*rows, element_bytes);
+        answer(if is_worth(start, &*rows) { look() } else { Err(error::Error::Unreadable) }, ends)
+    }
+}
+
+/// Whether an inspection is worth its time.
+fn is_worth(start: *const c_void, rows: &inspect::Rows) -> bool {
+    let bytes = rows.counts.iter().fold(rows.bytes, |all, n| all.saturating_mul(*n));
+    inspections::is_worth(registry::config(), (start as u64, bytes))
 }
 
 /// What an inspection found, for the program.
@@ -390,6 +400,10 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     let _errno = Errno::kept();
     // SAFETY: the caller's promise.
     let rows = unsafe { &*rows };
+    if !is_worth(start, rows) {
+        // SAFETY: the caller's promise.
+        return unsafe { answer(Err(error::Error::Unreadable), ends) };
+    }
     let look = || inspect::look(start, rows, element_bytes);
     let mut found = None;
     if let Some(part) = rows.span(start) {

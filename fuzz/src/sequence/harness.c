@@ -36,6 +36,8 @@ int wanted(int argc, char **argv, int program) {
   return 1;
 }
 
+static int is_open(int number, int64_t at) { return at / PAGE >= MAX_PAGES || !objects[number].closed[at / PAGE]; }
+
 // `types`: bytes of an element, then its members in floating point: "24:d0,f8,". From `from` on; closed pages stay as they are.
 static void fill(int number, int64_t from, const char *types) {
   unsigned char *start = objects[number].start;
@@ -43,14 +45,14 @@ static void fill(int number, int64_t from, const char *types) {
   char *rest;
   int64_t size = strtoll(types, &rest, 10);
   for (int64_t at = from; at < bytes; ++at)
-    if (at / PAGE >= MAX_PAGES || !objects[number].closed[at / PAGE])
+    if (is_open(number, at))
       start[at] = (unsigned char)next_random();
   for (const char *member = rest + 1; *member; member = rest + 1) {
     int64_t offset = strtoll(member + 1, &rest, 10), wide = *member == 'd' ? 8 : 4;
     for (int64_t at = offset; at + wide <= bytes; at += size) {
       double value = (double)(next_random() % 4096) / 64 - 32;
       float narrow = (float)value;
-      if (at >= from && !(at / PAGE < MAX_PAGES && objects[number].closed[at / PAGE]))
+      if (at >= from && is_open(number, at) && is_open(number, at + wide - 1))
         memcpy(start + at, wide == 8 ? (void *)&value : (void *)&narrow, wide);
     }
   }

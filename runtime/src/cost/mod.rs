@@ -37,6 +37,7 @@ use crate::cost::machine::{Machine, REFERENCE};
 mod budget;
 mod episodes;
 mod history;
+pub mod inspections;
 mod loading;
 pub mod machine;
 #[cfg(test)]

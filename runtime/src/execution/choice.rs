@@ -13,7 +13,7 @@ use crate::base::caller::errno_address;
 use crate::base::config::{Config, DeviceChoice, Offload};
 use crate::base::error::{Error, Result};
 use crate::base::size::Size;
-use crate::cost::{self, Advice, Course, Estimate, Moves, Wait};
+use crate::cost::{self, Advice, Course, Estimate, Moves, Wait, inspections};
 use crate::gpu::cuda::Device;
 use crate::hold::Hold;
 use crate::process::registry::{self, State};
@@ -91,6 +91,19 @@ pub fn choose(
     {
         return Ok(None);
     }
+    let chosen = choose_by_time(scop, state, work, arrays, hold);
+    inspections::settle(chosen.is_err());
+    chosen
+}
+
+/// By what both sides are thought to take.
+fn choose_by_time(
+    scop: &Scop,
+    state: &'static State,
+    work: f64,
+    arrays: &[Array],
+    hold: Option<&mut Hold>,
+) -> Result<Option<Estimate>> {
     let (kernels, rates) = (scop.kernels().len(), registry::rates());
     if !hold.as_ref().is_some_and(|hold| hold.holds())
         && let Some(seconds) = state.learned.tiny(work, rates)

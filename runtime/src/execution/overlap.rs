@@ -121,7 +121,12 @@ impl Run<'_> {
             match (held, &mut self.hold) {
                 // SAFETY: the caller's promise; the array has a place in the hold.
                 (true, Some(hold)) => unsafe {
-                    hold.copy_in(&mut *self.queue, &host, device, part)?;
+                    hold.copy_in(
+                        &mut *self.queue,
+                        &host,
+                        device,
+                        (host.start.cast::<u8>().cast_const(), part),
+                    )?;
                 },
                 // SAFETY: the caller's promise; the allocation has the range's size.
                 _ => unsafe {

@@ -384,7 +384,7 @@ impl Queue for CudaQueue {
         let neighbours = std::mem::take(&mut self.neighbours);
         // SAFETY: the caller's promise.
         let copied = device.with_ring(bytes, |ring| unsafe {
-            ring.to_device(device.context(), stream, to, from, bytes, neighbours)
+            ring.send(device.context(), stream, to, from, bytes, neighbours)
         });
         if let Some(copied) = copied {
             return copied;
@@ -545,7 +545,7 @@ impl Queue for CudaQueue {
         if !pinned {
             // SAFETY: the caller's promise.
             let copied = device
-                .with_ring(bytes, |ring| unsafe { ring.to_host(device.context(), stream, to, from, bytes) });
+                .with_ring(bytes, |ring| unsafe { ring.fetch(device.context(), stream, to, from, bytes) });
             if let Some(copied) = copied {
                 return copied;
             }

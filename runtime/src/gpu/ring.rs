@@ -20,7 +20,7 @@
 //!   buffer is queued by who finishes the last piece of its slot: no thread waits for an event that is recorded anew;
 //! * pieces are dealt out in ascending order, and a thread waits only for slots before the one of its piece, or for who has its slot's first
 //!   piece: the earliest unfinished piece waits for the device alone;
-//! * [`Ring::to_device`] has read all of the program's memory when it returns; [`Ring::to_host`] has written all of it;
+//! * [`Ring::to_device`] has read all of the program's memory when it returns; [`Ring::fetch`] has written all of it;
 //! * after an error the stream is drained before anybody else gets the buffers; where that fails as well, they are never
 //!   used again.
 //!
@@ -148,7 +148,7 @@ impl Ring {
     ///
     /// # Safety
     /// `from` is readable, `to` lies in an allocation that the stream's work may use.
-    pub unsafe fn to_device(
+    pub unsafe fn send(
         &mut self,
         context: &Context,
         stream: Handle,
@@ -164,7 +164,7 @@ impl Ring {
     ///
     /// # Safety
     /// `to` is writable, `from` lies in an allocation that the stream's work may use.
-    pub unsafe fn to_host(
+    pub unsafe fn fetch(
         &mut self,
         context: &Context,
         stream: Handle,
@@ -185,7 +185,7 @@ impl Ring {
         unsafe { self.through(context, stream, from, bytes, &store) }
     }
 
-    /// As [`Ring::to_host`], but `store` gets the pieces, in any order and on several threads at once.
+    /// As [`Ring::fetch`], but `store` gets the pieces, in any order and on several threads at once.
     ///
     /// # Safety
     /// `from` lies in an allocation that the stream's work may use.

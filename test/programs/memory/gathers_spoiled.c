@@ -6,7 +6,7 @@
 // STAYS: sometimes: its table ends with the last page
 // STAYS: natural_filtered: no number far outside is natural and can be read
 // FALLBACK: overlap
-// FALLBACK: cannot be inspected
+// FALLBACK: were not inspected
 // FALLBACK: not readable
 // FALLBACK: is not negative: the least value of
 #include "example.h"
