@@ -6,6 +6,7 @@ pub(crate) mod divisors;
 pub(crate) mod early;
 pub(crate) mod elements;
 pub(crate) mod mma;
+pub(crate) mod packed;
 pub(crate) mod pinned;
 pub(crate) mod predicate;
 pub(crate) mod quick;
