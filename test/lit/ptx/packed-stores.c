@@ -5,14 +5,14 @@
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=packed>' -disable-output %t.ll 2>&1 | FileCheck %s
 // RUN: %opt -passes='print<pollyrs-ptx;only-function=aligned>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=ALIGNED
 
-struct __attribute__((packed)) odd { short s; char c; float f; };
+struct __attribute__((packed)) odd { short s; char c, d; float f; };
 
 // CHECK: .entry packed
 // CHECK: cvt.rn.f32.{{.*}} [[F:%[a-z0-9]+]],
 // CHECK-COUNT-4: prmt.b32 {{%[a-z0-9]+}}, [[F]], 0, {{[0-9]+}};
-void packed(int n, struct odd *restrict a, const struct odd *restrict b) {
+void packed(int n, struct odd *restrict a, const short *restrict b) {
   for (int i = 0; i < n; i++)
-    a[i].f = b[i].s & 1023;
+    a[i].f = b[i] & 1023;
 }
 
 // ALIGNED: .entry aligned

@@ -5,26 +5,22 @@
 // KERNELS: odd even chosen
 #include "example.h"
 
-typedef struct { char tag; float f; short s; double d; int i; float g; unsigned char u; double e; } __attribute__((packed)) odd_t;
-typedef struct { short s; float f; unsigned u; double d; long long l; float g; double e; } __attribute__((packed, aligned(2))) even_t;
+typedef struct { short s; unsigned char u; signed char t; float f; double d; } __attribute__((packed)) odd_t;
+typedef struct { int i; float f; double d; long long l; } __attribute__((packed, aligned(2))) even_t;
 
 #define KERNEL __attribute__((noinline)) static
 
 KERNEL void odd(int n, odd_t *a, const int *x) {
   for (int i = 0; i < n; ++i) {
-    a[i].f = (float)(a[n - 1 - i].s & 1023);
+    a[i].f = (float)a[i].s;
     a[i].d = (double)(x[i] & 65535);
-    a[i].g = (float)x[i] * 0.5f;
-    a[i].e = (double)(unsigned char)x[i];
   }
 }
 
 KERNEL void even(int n, even_t *a, const int *x) {
   for (int i = 0; i < n; ++i) {
-    a[i].f = (float)(short)x[i];
-    a[i].d = (double)((unsigned)x[i] >> 3);
-    a[i].g = (float)((long long)x[i] * 77);
-    a[i].e = (double)x[i] / 3;
+    a[i].f = (float)((unsigned)x[i] >> 3);
+    a[i].d = (double)(x[i] & 4095);
   }
 }
 
@@ -43,7 +39,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < n; ++i) {
     x[i] = (int)(example_uniform() * 2e9);
     a[i].s = (short)(x[i] >> 5);
-    a[i].tag = (char)i;
+    a[i].u = (unsigned char)i;
   }
   odd(n, a, x);
   even(n, b, x);
