@@ -10,7 +10,7 @@ fn main() {
         Ok(o) if o.status.success() => String::from_utf8_lossy(&o.stdout).trim().to_string(),
         _ => format!("{prefix}/lib"),
     };
-    println!("cargo:rustc-link-arg-tests=-L{dir}");
-    println!("cargo:rustc-link-arg-tests=-Wl,-rpath,{dir}");
-    println!("cargo:rustc-link-arg-tests=-lLLVM-22");
+    println!("cargo:rustc-link-arg=-L{dir}");
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{dir}");
+    println!("cargo:rustc-link-arg=-lLLVM-22");
 }

@@ -70,9 +70,10 @@ fn permuted(ir: &Ir, word: LLVMValueRef, at: u32, size: u32) -> LLVMValueRef {
     let text = format!("prmt.b32 $0, $1, 0, {selector};");
     let piece = ir.assembly(function_type(ty, &[ty]), &text, "=r,r", false, &[word]);
     // SAFETY: a live context.
+    let half = unsafe { LLVMInt16TypeInContext(ir.ctx) };
     match size {
         1 => ir.trunc(piece, ir.i8_type()),
-        2 => ir.trunc(piece, unsafe { LLVMInt16TypeInContext(ir.ctx) }),
+        2 => ir.trunc(piece, half),
         _ => piece,
     }
 }
