@@ -126,12 +126,16 @@ pub fn of_this_machine(config: &Config) -> Machine {
     }
 }
 
+/// Seconds that a start is later than another one, if that matters.
+const LATE: f64 = 0.1;
+
 /// Measures and writes, if that was not done often enough before. `startup`: what this process took. The device's context is not current.
 pub fn calibrate(config: &Config, device: &Device, startup: f64) {
     let Some(path) = file(config) else { return };
     let before = kept(&path);
     // The start is measured anyway. One that took far less than any before: those were of a machine under load.
-    let faster = |kept: &Kept| startup * NOISE < kept.machine.startup;
+    let faster =
+        |kept: &Kept| startup * NOISE < kept.machine.startup && kept.machine.startup - startup > LATE;
     if before.as_ref().is_some_and(|kept| kept.measurements >= MEASUREMENTS && !faster(kept)) {
         return;
     }
