@@ -316,10 +316,10 @@ impl Array {
         out.then_some((self.out_offset, self.out_bytes))
     }
 
-    /// May stay on the device until a release. (What may not be readable, and comes back, is copied each time, with care.)
+    /// May stay on the device until a release. (What may not be readable is copied each time, with care: its range may have other objects in it, which
+    /// the program changes without a release of this one.)
     pub fn held(&self) -> bool {
-        let returns = self.is_guarded() && self.out_range().is_some();
-        self.flags & (ARRAY_HELD | ARRAY_SCRATCH) == ARRAY_HELD && self.bytes > 0 && !returns
+        self.flags & (ARRAY_HELD | ARRAY_SCRATCH | ARRAY_GUARDED) == ARRAY_HELD && self.bytes > 0
     }
 
     /// Which of its function's objects it may belong to.

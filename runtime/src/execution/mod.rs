@@ -312,20 +312,9 @@ impl Run<'_> {
                 unsafe { hold.copy_window(&mut *self.queue, &host, device, &rows) }?;
                 self.bytes_in += rows.total();
             }
-            let parts = stale.unwrap_or_default();
-            let mut source = host.start.cast::<u8>().cast_const();
-            if host.is_guarded() && !parts.is_empty() {
-                // What is on the device already need not be there for the host.
-                let mut before = Snapshot::new(host.bytes)?;
-                for &(offset, bytes) in &parts {
-                    let part = offset as usize..(offset + bytes) as usize;
-                    guarded::copy(&mut before[part], source.wrapping_add(offset as usize))?;
-                }
-                source = before.as_ptr();
-                self.arrays[index].before = before;
-            }
-            for part in parts {
-                // SAFETY: the caller's promise; the buffer has the range's size, and lives as long as the queue.
+            let source = host.start.cast::<u8>().cast_const();
+            for part in stale.unwrap_or_default() {
+                // SAFETY: the caller's promise.
                 self.bytes_in += unsafe { hold.copy_in(&mut *self.queue, &host, device, (source, part)) }?;
             }
             return Ok(());
