@@ -312,10 +312,9 @@ impl Run<'_> {
                 unsafe { hold.copy_window(&mut *self.queue, &host, device, &rows) }?;
                 self.bytes_in += rows.total();
             }
-            let source = host.start.cast::<u8>().cast_const();
             for part in stale.unwrap_or_default() {
                 // SAFETY: the caller's promise.
-                self.bytes_in += unsafe { hold.copy_in(&mut *self.queue, &host, device, (source, part)) }?;
+                self.bytes_in += unsafe { hold.copy_in(&mut *self.queue, &host, device, part) }?;
             }
             return Ok(());
         }

@@ -121,12 +121,7 @@ impl Run<'_> {
             match (held, &mut self.hold) {
                 // SAFETY: the caller's promise; the array has a place in the hold.
                 (true, Some(hold)) => unsafe {
-                    hold.copy_in(
-                        &mut *self.queue,
-                        &host,
-                        device,
-                        (host.start.cast::<u8>().cast_const(), part),
-                    )?;
+                    hold.copy_in(&mut *self.queue, &host, device, part)?;
                 },
                 // SAFETY: the caller's promise; the allocation has the range's size.
                 _ => unsafe {

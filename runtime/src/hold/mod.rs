@@ -98,17 +98,16 @@ impl Hold {
         residency.place(&mut books, array)
     }
 
-    /// Copies a part of an array in, through the snapshot where there is one, but for what another array of the execution brought. `source` has what the array's range has.
-    /// The bytes.
+    /// Copies a part of an array in, through the snapshot where there is one, but for what another array of the execution brought. The bytes.
     ///
     /// # Safety
-    /// The part is readable at `source` until the queue's work is done; the array has a place here.
+    /// The array's range is readable; the array has a place here.
     pub unsafe fn copy_in(
         &mut self,
         queue: &mut dyn Queue,
         array: &Array,
         device: u64,
-        (source, (offset, bytes)): (*const u8, (u64, u64)),
+        (offset, bytes): (u64, u64),
     ) -> Result<u64> {
         self.copying = true;
         let first = array.start as u64;
@@ -119,7 +118,7 @@ impl Hold {
         let mut copied = 0;
         for (start, end) in self.residency.lacks(array, (first + offset, first + offset + bytes)) {
             let (offset, bytes) = (start - first, end - start);
-            let mut from = source.wrapping_add(offset as usize);
+            let mut from = array.start.cast::<u8>().cast_const().wrapping_add(offset as usize);
             if let Some(before) = self.snapshots.get_mut(&memory) {
                 let part = &mut before[(start - begin) as usize..(end - begin) as usize];
                 // SAFETY: the caller's promise; the snapshot has the entry's size.
