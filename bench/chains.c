@@ -54,20 +54,20 @@ KERNEL(solve) {
     }
 }
 
-/* Option prices by binomial lattices, in place and by two lines. */
+/* Option prices by binomial lattices, in place and by two lines; halved, so that none grows beyond a float. */
 KERNEL(binomial) {
   TYPE(*v)[n + 1] = (void *)p;
   for (int o = 0; o < m; o++)
     for (int t = n; t > 0; t--)
       for (int i = 0; i < t; i++)
-        v[o][i] = q[o] * v[o][i + 1] + r[o] * v[o][i];
+        v[o][i] = (TYPE)0.5 * (q[o] * v[o][i + 1] + r[o] * v[o][i]);
 }
 KERNEL(binomial2) {
   TYPE(*v)[n + 1] = (void *)p, (*w)[n + 1] = (void *)r;
   for (int o = 0; o < m; o++)
     for (int t = n; t > 0; t--) {
       for (int i = 0; i < t; i++)
-        w[o][i] = q[o] * v[o][i + 1] + (TYPE)0.5 * v[o][i];
+        w[o][i] = (TYPE)0.5 * (q[o] * v[o][i + 1] + v[o][i]);
       for (int i = 0; i < t; i++)
         v[o][i] = w[o][i];
     }

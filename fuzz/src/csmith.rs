@@ -100,7 +100,7 @@ impl Grammar for Csmith {
         let include = include_folder().map(|f| format!("-I{}", f.display()));
         let flags = include.into_iter().chain(["-Wno-incompatible-pointer-types".to_owned()]).collect();
         let files = programs.iter().map(|p| format!("/* csmith --seed {} */\n{}", p.seed, p.text)).collect();
-        Sources { language: Language::C, files, threads: false, flags, limit: Duration::from_secs(4) }
+        Sources { language: Language::C, files, threads: false, flags, limit: Duration::from_secs(1) }
     }
 
     fn harness(&self) -> &'static str {

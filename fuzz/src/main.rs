@@ -54,6 +54,9 @@ struct Arguments {
     /// How long to start new programs.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// These seconds are processor time, of the fuzzer and all that it starts: the same on a machine that does something else.
+    #[arg(long)]
+    processor: bool,
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The folder with libpollyrs.so and libpollyrs_rt.so.
@@ -228,12 +231,11 @@ fn fuzz<G: Grammar>(arguments: &Arguments, grammar: &G) -> Result<Report> {
         arguments,
         grammar,
         tools,
-        deadline: Instant::now() + Duration::from_secs(arguments.seconds),
+        started: Instant::now(),
         next: AtomicU64::new(arguments.first),
         shrinks: AtomicUsize::new(0),
         report: Mutex::new(Report::new(arguments.seed)),
     };
-    let started = Instant::now();
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..jobs)
             .map(|job| {
@@ -249,8 +251,9 @@ fn fuzz<G: Grammar>(arguments: &Arguments, grammar: &G) -> Result<Report> {
         workers.into_iter().map(done).collect()
     });
     results.into_iter().collect::<Result<Vec<()>>>()?;
+    let seconds = shared.started.elapsed().as_secs_f64();
     let mut report = shared.report.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    report.seconds = started.elapsed().as_secs_f64();
+    report.seconds = seconds;
     Ok(report)
 }
 
@@ -258,7 +261,7 @@ struct Shared<'a, G> {
     arguments: &'a Arguments,
     grammar: &'a G,
     tools: Tools,
-    deadline: Instant,
+    started: Instant,
     next: AtomicU64,
     shrinks: AtomicUsize,
     report: Mutex<Report>,
@@ -268,11 +271,18 @@ impl<G> Shared<'_, G> {
     fn report(&self) -> std::sync::MutexGuard<'_, Report> {
         self.report.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+
+    /// Whether no further file is to be started.
+    fn over(&self) -> bool {
+        let spent = if self.arguments.processor { process::spent() } else { self.started.elapsed() };
+        spent >= Duration::from_secs(self.arguments.seconds)
+            || self.arguments.stop && self.report().failed_once()
+    }
 }
 
 fn worker<G: Grammar>(shared: &Shared<'_, G>, dir: &Path) -> Result<()> {
     std::fs::create_dir_all(dir).map_err(at(dir))?;
-    while Instant::now() < shared.deadline && !(shared.arguments.stop && shared.report().failed_once()) {
+    while !shared.over() {
         let batch = shared.next.fetch_add(1, Ordering::Relaxed);
         if shared.arguments.files.is_some_and(|n| batch >= shared.arguments.first + n) {
             break;

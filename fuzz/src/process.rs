@@ -71,8 +71,13 @@ pub fn run(command: &mut Command, scratch: &Path, limit: Duration) -> Result<Don
     Ok(Done { status, timed_out, cpu, stdout: read(&out)?, stderr: read(&err)? })
 }
 
+/// Processor time of this process and of all children that ended.
+pub fn spent() -> Duration {
+    state("self").map_or(Duration::ZERO, |(_, cpu)| cpu)
+}
+
 /// Whether a child that was not waited for has ended, and its processor time. A zombie still has its entry in /proc.
-fn state(pid: u32) -> Option<(bool, Duration)> {
+fn state(pid: impl std::fmt::Display) -> Option<(bool, Duration)> {
     let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return Some((true, Duration::ZERO));
     };

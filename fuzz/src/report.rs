@@ -22,6 +22,8 @@ pub struct Report {
     features: BTreeMap<&'static str, (usize, usize)>,
     failures: Vec<String>,
     kinds: BTreeMap<Kind, usize>,
+    /// Not compared.
+    unfinished: usize,
     plain_cpu: Duration,
     plugin_cpu: Duration,
     slowest: Duration,
@@ -36,6 +38,7 @@ pub fn merge(whole: &mut Outcome, one: Outcome) {
             map.entry(name).or_default().extend(programs);
         }
     }
+    whole.unfinished += one.unfinished;
     whole.plain_cpu += one.plain_cpu;
     whole.plugin_cpu += one.plugin_cpu;
 }
@@ -65,6 +68,7 @@ impl Report {
             refused_whole: BTreeMap::new(),
             fell_back: BTreeMap::new(),
             features: BTreeMap::new(),
+            unfinished: 0,
             failures: Vec::new(),
             kinds: BTreeMap::new(),
             plain_cpu: Duration::ZERO,
@@ -88,6 +92,7 @@ impl Report {
         add(&mut self.refused, &outcome.refused, |_| true);
         add(&mut self.refused_whole, &outcome.refused, |p| !outcome.versioned.contains(p));
         add(&mut self.fell_back, &outcome.fell_back, |_| true);
+        self.unfinished += outcome.unfinished;
         self.plain_cpu += outcome.plain_cpu;
         self.plugin_cpu += outcome.plugin_cpu;
         self.slowest = self.slowest.max(outcome.plugin_cpu);
@@ -144,6 +149,13 @@ impl fmt::Display for Report {
             for (name, n) in sorted {
                 writeln!(f, "    {n:5} {name}")?;
             }
+        }
+        if self.unfinished > 0 {
+            writeln!(
+                f,
+                "  not compared, for they ran on and on with very many executions: {}",
+                self.unfinished
+            )?;
         }
         for (kind, n) in &self.kinds {
             writeln!(f, "  {kind:?}: {n}")?;
