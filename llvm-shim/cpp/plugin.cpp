@@ -34,6 +34,7 @@ const OptionText Options[] = {
     {"strategy", "auto|original|isl|streaming|hybrid|diamond|split", "Where the schedule comes from (default: auto); streaming: several time steps of a stencil a launch; hybrid, diamond, split: time tiles"},
     {"stencil-shape", "TYxTXxCYxCXxL", "Of a stencil: threads along y and x, columns of each, and 2 to keep steps apart (default: by its model)"},
     {"fuse-steps", "n", "Time iterations of a stencil in one launch (default: chosen by its size)"},
+    {"fuse-kernels", "true|false", "Neighbouring kernels become one where a thread then finds values in its registers (default: true)"},
     {"tile", "sizes", "Tile sizes, outermost first, separated by 'x' or ',': 32x8"},
     {"register-tile", "none|TYxTXxPYxPX[xB]", "Tiles of points in registers: threads and points of a thread along two dimensions, blocks on a multiprocessor (default: by the mapping)"},
     {"wave-tile", "none|NxM[xK]", "Tiles of wavefronts, where no loop is parallel: points along each loop (default: 64x64, 16x16x64)"},

@@ -89,6 +89,8 @@ pub struct Options {
     pub strategy: Strategy,
     /// Time iterations of a stencil in one launch; `None`: chosen by the plan.
     pub fuse_steps: Option<u32>,
+    /// Neighbouring kernels may become one.
+    pub fuse_kernels: bool,
     /// Of a stencil: threads along y and x, columns of a thread along y and x, and 2 if no step waits for another of its
     /// iteration (else 1); empty: chosen by the plan.
     pub stencil_shape: Vec<u32>,
@@ -127,7 +129,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 29] = [
     "targets",
     "arch",
     "cubin",
@@ -139,6 +141,7 @@ const NAMES: [&str; 28] = [
     "verify",
     "strategy",
     "fuse-steps",
+    "fuse-kernels",
     "stencil-shape",
     "tile",
     "register-tile",
@@ -175,6 +178,7 @@ impl Default for Options {
             verify: false,
             strategy: Strategy::Auto,
             fuse_steps: None,
+            fuse_kernels: true,
             stencil_shape: Vec::new(),
             tile: Vec::new(),
             register_tile: None,
@@ -301,6 +305,7 @@ impl Options {
                 }
             }
             "fuse-steps" => self.fuse_steps = Some(number(value)?),
+            "fuse-kernels" => self.fuse_kernels = flag(value)?,
             "stencil-shape" => {
                 let n = value.split('x').map(number).collect::<Result<Vec<u32>, _>>()?;
                 let fits = |n: &[u32]| {

@@ -104,5 +104,7 @@ fn schedule_options(options: &Options, budget: u64) -> schedule::ScheduleOptions
         Strategy::Original => schedule::strategy::Scheduler::Original,
         Strategy::Isl => schedule::strategy::Scheduler::Isl,
     };
-    schedule::ScheduleOptions { scheduler, budget }
+    // The program's own order has its own kernels.
+    let fuse = options.fuse_kernels && options.strategy != Strategy::Original;
+    schedule::ScheduleOptions { scheduler, fuse, budget }
 }

@@ -17,6 +17,7 @@
 //! becomes a sequence of parallel updates. Each further tiling (hexagonal, split, overlapped, streaming) is a module here.
 
 mod cost;
+mod fuse;
 mod isl_scheduler;
 mod locality;
 mod nest;
@@ -76,13 +77,15 @@ pub enum Scheduler {
 #[derive(Clone, Debug)]
 pub struct ScheduleOptions {
     pub scheduler: Scheduler,
+    /// Whether neighbouring kernels may become one.
+    pub fuse: bool,
     /// isl operations a candidate may use.
     pub budget: u64,
 }
 
 impl Default for ScheduleOptions {
     fn default() -> Self {
-        ScheduleOptions { scheduler: Scheduler::Auto, budget: crate::DEFAULT_BUDGET }
+        ScheduleOptions { scheduler: Scheduler::Auto, fuse: true, budget: crate::DEFAULT_BUDGET }
     }
 }
 
@@ -111,24 +114,21 @@ pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> R
 
 /// [`schedule`] with its estimate.
 pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> Result<Placed> {
+    let place = |tree: &ScheduleTree| place::placed(scop, deps, tree, options.fuse);
     let from_original = || {
-        budgeted(&scop.ctx, "scheduling", options.budget, || {
-            place(scop, deps, &ScheduleTree::from_isl(&scop.schedule)?)
-        })
+        budgeted(&scop.ctx, "scheduling", options.budget, || place(&ScheduleTree::from_isl(&scop.schedule)?))
     };
     let from_split = || {
         budgeted(&scop.ctx, "scheduling", options.budget, || {
             let tree = split(scop, &ScheduleTree::from_isl(&scop.schedule)?)?;
-            tree.map(|t| place(scop, deps, &t)).transpose()
+            tree.map(|t| place(&t)).transpose()
         })
     };
-    let from_isl = || {
-        budgeted(&scop.ctx, "scheduling", options.budget, || place(scop, deps, &isl_schedule(scop, deps)?))
-    };
+    let from_isl = || budgeted(&scop.ctx, "scheduling", options.budget, || place(&isl_schedule(scop, deps)?));
     let from_sizes = || {
         budgeted(&scop.ctx, "scheduling", options.budget, || {
             let tree = isl_schedule_of_sizes(scop, deps)?;
-            tree.map(|t| place(scop, deps, &t)).transpose()
+            tree.map(|t| place(&t)).transpose()
         })
     };
     match options.scheduler {

@@ -11,6 +11,8 @@
 //! 4. *wavefront* of the outermost members, if none is coincident;
 //! 5. *host*: one member becomes a host loop, and the rest is placed without the dependences it carries.
 //!
+//! Neighbours of a sequence of kernels are made one where that saves launches and traffic ([`super::fuse`]).
+//!
 //! Where there are coincident members and others, the result may be joined with a *nest* of these loops, for the sizes that it is better for ([`super::nest`]).
 //!
 //! # Invariants (why the result is legal)
@@ -27,7 +29,7 @@
 //! chain (i, j) is interchanged: a kernel over j with i in the thread.
 
 use super::cost::Model;
-use super::{KERNEL, Placed, SERIAL, locality, nest, wavefront};
+use super::{KERNEL, Placed, SERIAL, fuse, locality, nest, wavefront};
 use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
@@ -41,12 +43,24 @@ const GOOD_ENOUGH: f64 = 1.5;
 
 /// Places the tree; the result has its marks.
 pub fn place(scop: &Scop, deps: &Dependences, tree: &ScheduleTree) -> Result<Placed> {
+    placed(scop, deps, tree, true)
+}
+
+/// [`place`]; kernels become one only with `fuse`.
+pub(super) fn placed(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, fuse: bool) -> Result<Placed> {
     let model = Model::new(scop)?;
     let known = known(scop)?;
     let domain = tree.domain.clone().intersect_params(known.clone())?;
     let ideal = model.ideal(model.instances(&domain)?);
     let plan = plan(
-        &Node { model: &model, domain: domain.clone(), deps: deps.all(scop)?, trips: 1.0, block: false },
+        &Node {
+            model: &model,
+            domain: domain.clone(),
+            deps: deps.all(scop)?,
+            trips: 1.0,
+            block: false,
+            fuse,
+        },
         &tree.root,
     )?;
     Ok(Placed {
@@ -68,6 +82,8 @@ pub(super) struct Node<'a> {
     pub trips: f64,
     /// Beneath a nest: what is placed is what one block executes, and launches are its steps.
     pub block: bool,
+    /// Whether kernels may become one.
+    pub fuse: bool,
 }
 
 impl Node<'_> {
@@ -154,7 +170,7 @@ fn plan_sequence(node: &Node, children: &[(isl::UnionSet, Tree)]) -> Result<Plan
         run.push((filter.clone(), child.clone()));
     }
     flush(node, &mut run, &mut plans)?;
-    Ok(sequence(plans))
+    Ok(sequence(fuse::fused(node, plans)?))
 }
 
 fn flush(
@@ -296,7 +312,7 @@ fn loops(tree: &Tree) -> usize {
     }
 }
 
-fn mark(members: Vec<isl::UnionPwAff>, child: Tree) -> Tree {
+pub(super) fn mark(members: Vec<isl::UnionPwAff>, child: Tree) -> Tree {
     let coincident = vec![true; members.len()];
     Tree::Band(Band { members, permutable: true, coincident, child: Box::new(child) }).marked(KERNEL)
 }
@@ -351,7 +367,10 @@ fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree) -> Resul
             }
         }
     }
-    Ok(cheapest[n].take().map(|(_, plans)| sequence(plans)))
+    match cheapest[n].take() {
+        Some((_, plans)) => Ok(Some(sequence(fuse::fused(node, plans)?))),
+        None => Ok(None),
+    }
 }
 
 /// The components with neighbours made one that have no loops of their own, if all of `members` stay parallel: a launch less. (Not parts of
@@ -393,7 +412,7 @@ fn together(
 type Groups = Vec<(isl::UnionSet, Plan)>;
 
 impl Plan {
-    fn copy(&self) -> Plan {
+    pub fn copy(&self) -> Plan {
         Plan { tree: self.tree.clone(), ..*self }
     }
 }
