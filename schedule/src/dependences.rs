@@ -9,6 +9,8 @@
 //!   reduced.
 //! - `flow` is value-based: the source wrote the value that the sink reads (or may have, for may-writes).
 //!   [`memory_flow`] is the unreduced relation.
+//! - Updates in any order (`Statement::updates`) are part of none: nothing else touches their arrays. Of elements that data chooses and an inspection proves to be
+//!   different, the dependences are those of their places (`Access::place`), which stand for the elements in `tagged_flow`.
 //! - What is known of the parameters is left out of the relations; whoever asks whether one is empty puts it back.
 //!
 //! # Example
@@ -20,7 +22,7 @@ mod alike;
 use crate::planted::planted;
 use crate::{Result, budgeted, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, Scop};
+use pollyrs_scop::{Access, AccessKind, Scop, Statement};
 
 /// The dependences of a SCoP.
 #[derive(Clone, Debug)]
@@ -55,7 +57,7 @@ struct Accesses {
 fn accesses(scop: &Scop) -> Result<Accesses> {
     let known = known(scop)?;
     let of = |kind: AccessKind| -> Result<isl::UnionMap> {
-        Ok(scop.accesses(|_, a| a.kind == kind)?.intersect_params(known.clone())?)
+        Ok(scop.ordered_accesses(|_, a| a.kind == kind)?.intersect_params(known.clone())?)
     };
     Ok(Accesses {
         // As few pieces as possible: the dataflow analysis is quadratic in them. The neighbours that a stencil reads are often all
@@ -110,8 +112,15 @@ fn compute(scop: &Scop, acc: Accesses) -> Result<Dependences> {
         anti: tidy(anti, known)?,
         output: tidy(output.may_dependence()?, known)?,
         tagged_flow: tidy(tagged, known)?,
-        no_source: tidy(readers.all_reads(flow.may_no_source()?)?, known)?,
+        no_source: tidy(readers.all_reads(flow.may_no_source()?)?.union(unordered(scop, known)?)?, known)?,
     })
+}
+
+/// Reads of elements that data chooses of arrays that are written, which are no part of the dataflow: any of them may see what was there before.
+fn unordered(scop: &Scop, known: &isl::Set) -> Result<isl::UnionMap> {
+    let apart = |s: &Statement, a: &Access| s.update_of(a).is_some() || a.place.is_some();
+    let reads = scop.accesses(|s, a| a.kind == AccessKind::Read && apart(s, a))?;
+    Ok(reads.intersect_params(known.clone())?)
 }
 
 /// All pairs of a write and a later read of the same cell, whatever happens between: `{ writer -> reader }`.

@@ -214,6 +214,7 @@ impl Parser<'_> {
             body: vec![],
             synthesized: vec![],
             reduction: None,
+            updates: Vec::new(),
             subregion: None,
             location: None,
         };

@@ -155,6 +155,8 @@ pub(crate) struct Builder<'a> {
     pub residues: BTreeMap<Value, (Value, Option<Residue>)>,
     /// What data chooses of the addresses of loads: see [`crate::chosen`].
     pub chosen: BTreeMap<Value, Vec<Chosen>>,
+    /// What stores do to elements that data chooses, by store: see [`crate::updates`].
+    pub updates: BTreeMap<Value, crate::updates::Found>,
     /// What is looked at before the SCoP runs: see [`crate::inspect`].
     pub inspections: Vec<Inspected>,
     /// Loads whose elements are bounded by loops that data counts: see [`crate::counted`].
@@ -195,6 +197,7 @@ impl<'a> Builder<'a> {
             excluded: BTreeSet::new(),
             residues: BTreeMap::new(),
             chosen: BTreeMap::new(),
+            updates: BTreeMap::new(),
             inspections: Vec::new(),
             inspecting: false,
             counted_accesses: BTreeSet::new(),

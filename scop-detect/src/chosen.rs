@@ -9,7 +9,7 @@
 //! values of such sets. A PHI at the head of a loop has values from iterations before: of what its sources depend on, the loop and
 //! those inside it are projected out.
 //!
-//! **Invariants.** Only loads: what is stored to under such a subscript would order all iterations. A set holds whatever the data is. The
+//! **Invariants.** Only loads, and stores of updates in any order ([`crate::updates`]): others would order all iterations. A set holds whatever the data is. The
 //! value is an instruction before the load, so that the statement can have it.
 //!
 //! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best` is 0 or an earlier `j`.
@@ -60,6 +60,7 @@ impl Builder<'_> {
         let blocks: Vec<Block> = flow.order.iter().copied().chain(within).collect();
         for load in blocks.into_iter().flat_map(ir::instructions) {
             if ir::opcode(load) != Some(Op::LLVMLoad) {
+                self.find_update(load);
                 continue;
             }
             let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else { continue };

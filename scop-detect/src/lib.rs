@@ -13,6 +13,7 @@
 //!   webs         cells that only hand one value on, joined
 //!   subregions   control flow on data → parts of statements
 //!   statements   effects           → statements                                 (accesses, strides)
+//!   updates      sums and the like in elements that data chooses
 //!   fields       members of structures, as arrays of one width each
 //!   finish       statements        → the finished Scop                          (schedule)
 //!   carried      cells of values that several loops carry, joined
@@ -67,6 +68,7 @@ mod strides;
 mod subregions;
 mod trivial;
 mod unwritten;
+mod updates;
 mod versions;
 mod webs;
 

@@ -208,6 +208,7 @@ impl Builder<'_> {
             body: tree.values().map(|v| handle(*v)).collect(),
             synthesized,
             reduction: None,
+            updates: Vec::new(),
             subregion: g.subregion().map(|k| flow.subregions[k].describe(self)),
             location: anchor.or_else(|| crate::builder::block_location(e.block)),
             name: name.clone(),
@@ -238,7 +239,7 @@ impl Builder<'_> {
                     Some(within) => within,
                     None => Place::new(e.loops.clone(), e.domain.clone(), Some(v)),
                 };
-                let raw = self.chosen_access(flow, v, base, place)?;
+                let raw = self.chosen_access(flow, v, base, place).map_err(|f| self.no_update(v, f))?;
                 let k = bases.iter().position(|b| *b == base).unwrap_or_else(|| {
                     bases.push(base);
                     found.push(Vec::new());
@@ -295,6 +296,7 @@ impl Builder<'_> {
                 draft.statement.accesses.push(access);
             }
         }
+        self.add_updates(drafts, arrays)?;
         for (d, g) in drafts.iter_mut().zip(groups) {
             if let Some(k) = g.subregion() {
                 self.find_certain(&flow.subregions[k], &mut d.statement)?;

@@ -196,12 +196,23 @@ pub struct Access {
     /// For accesses of the statement's [`Subregion`], and those whose subscripts depend on data: which element one execution of the
     /// instruction touches. `relation` holds all that the instance may touch and need not be single-valued nor total.
     pub within: Option<Within>,
+    /// `[params] -> { Stmt[i...] -> place[p...] }`, where data chooses the element and an inspection proves that different places have different
+    /// elements: two accesses of the array meet only where their places do. All accesses of the array have one then.
+    pub place: Option<isl::Map>,
 }
 
 impl Access {
     /// An access of straight-line code.
     pub fn new(kind: AccessKind, array: ArrayId, relation: isl::Map, value: AccessValue) -> Access {
-        Access { kind, array, relation, value, certain: kind != AccessKind::MayWrite, within: None }
+        Access {
+            kind,
+            array,
+            relation,
+            value,
+            certain: kind != AccessKind::MayWrite,
+            within: None,
+            place: None,
+        }
     }
 }
 
@@ -285,6 +296,37 @@ pub struct Reduction {
     pub regrouped: bool,
 }
 
+/// How an [`Update`] combines an element with a value. Any order of updates gives the same integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UpdateOp {
+    /// Modulo 2^bits.
+    Add,
+    And,
+    Or,
+    Xor,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    /// Of floating-point numbers whose sums the program lets be regrouped.
+    FAdd,
+}
+
+/// An update `a[k] = op(a[k], value)` of an element that data chooses. Nothing else is done to the array but updates with the same operation, and nobody looks at
+/// what is there in between, so that they may be made in any order, each as a whole.
+///
+/// **Example.** `h[p[i]] -= w[i]` is [`UpdateOp::Add`] with `chain` the subtraction: with the identity in place of what is loaded it gives what is to be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Update {
+    pub load: ValueHandle,
+    pub store: ValueHandle,
+    /// The instructions from what is loaded to what is stored, in program order. Nothing else uses what they compute.
+    pub chain: Vec<ValueHandle>,
+    pub op: UpdateOp,
+    /// The constant with `op(identity, value) = value`.
+    pub identity: ValueHandle,
+}
+
 /// A statement: instructions that run once for each point of its domain.
 #[derive(Clone, Debug)]
 pub struct Statement {
@@ -297,6 +339,8 @@ pub struct Statement {
     pub body: Vec<ValueHandle>,
     pub synthesized: Vec<Synthesized>,
     pub reduction: Option<Reduction>,
+    /// Of elements that data chooses.
+    pub updates: Vec<Update>,
     /// Control flow that depends on data. Instructions of its blocks are in `body`, behind all others.
     pub subregion: Option<Subregion>,
     pub location: Option<Location>,
@@ -306,6 +350,12 @@ impl Statement {
     /// Whether each instance runs the same instructions on elements known beforehand: no control flow, and no subscript, depends on data.
     pub fn is_plain(&self) -> bool {
         self.subregion.is_none() && self.accesses.iter().all(|a| a.within.is_none())
+    }
+
+    /// The update that an access is a part of.
+    pub fn update_of(&self, a: &Access) -> Option<&Update> {
+        let AccessValue::Instruction(v) = a.value else { return None };
+        self.updates.iter().find(|u| u.load == v || u.store == v)
     }
 }
 
@@ -524,6 +574,18 @@ impl Scop {
                 if keep(s, a) {
                     u = u.add_map(a.relation.clone().intersect_domain(s.domain.clone())?)?;
                 }
+            }
+        }
+        u.intersect_params(self.facts()?)
+    }
+
+    /// What orders instances: as [`Scop::accesses`], without updates, which any order is fine for, and of accesses that have a place this.
+    pub fn ordered_accesses(&self, keep: impl Fn(&Statement, &Access) -> bool) -> isl::Result<isl::UnionMap> {
+        let mut u = isl::UnionMap::empty(&self.ctx)?;
+        for s in &self.statements {
+            for a in s.accesses.iter().filter(|a| s.update_of(a).is_none() && keep(s, a)) {
+                let relation = a.place.as_ref().unwrap_or(&a.relation);
+                u = u.add_map(relation.clone().intersect_domain(s.domain.clone())?)?;
             }
         }
         u.intersect_params(self.facts()?)

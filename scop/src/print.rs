@@ -73,6 +73,14 @@ impl fmt::Display for Scop {
                     AccessKind::MayWrite => "may-write",
                 };
                 writeln!(f, "    {kind} {}", a.relation)?;
+                if let Some(place) = &a.place {
+                    writeln!(f, "      at {place}")?;
+                }
+            }
+            for u in &s.updates {
+                let of = s.accesses.iter().find(|a| a.value == AccessValue::Instruction(u.store));
+                let name = of.map_or("", |a| &self.array(a.array).name);
+                writeln!(f, "    update of {name} in any order: {:?}", u.op)?;
             }
             if let Some(r) = &s.reduction {
                 let order = if r.commutative { "in any order" } else { "in order" };

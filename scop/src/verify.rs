@@ -17,6 +17,10 @@ pub enum VerifyError {
     MissingSize(String),
     #[error("{0}: inspected values are written, or depend on what is inspected later")]
     Inspection(String),
+    #[error(
+        "{0}: an update is not all that is done to the array, or some accesses have a place and others don't"
+    )]
+    Update(String),
     #[error("the schedule does not order exactly the statements' instances")]
     Schedule,
     #[error(transparent)]
@@ -65,6 +69,17 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
         }
         if !fine {
             return Err(VerifyError::Inspection(array.name.clone()));
+        }
+    }
+    for (id, array) in scop.arrays.iter().enumerate() {
+        let own = || {
+            let all = scop.statements.iter().flat_map(|s| s.accesses.iter().map(move |a| (s, a)));
+            all.filter(|(_, a)| a.array == ArrayId(id))
+        };
+        let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
+        let placed: BTreeSet<bool> = own().map(|(_, a)| a.place.is_some()).collect();
+        if ops.len() > 1 || placed.len() > 1 {
+            return Err(VerifyError::Update(array.name.clone()));
         }
     }
     let scheduled = scop.schedule.domain()?;

@@ -34,6 +34,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const WRITE: u32 = 1;
 /// A load whose value may be thrown away.
 const MAY_BE_UNUSED: u32 = 2;
+/// A store that combines with what is there, as one operation.
+const UPDATE: u32 = 4;
 /// `PollyrsEmuSite::argument` of shared memory, and where the array is not known.
 const SHARED_MEMORY: u32 = u32::MAX;
 const ANY_ARRAY: u32 = u32::MAX - 1;
@@ -154,6 +156,7 @@ fn accessed(i: LLVMValueRef) -> Option<(LLVMValueRef, LLVMTypeRef)> {
         match opcode(i) {
             LLVMOpcode::LLVMLoad => Some((operand(i, 0), LLVMTypeOf(i))),
             LLVMOpcode::LLVMStore => Some((operand(i, 1), LLVMTypeOf(operand(i, 0)))),
+            LLVMOpcode::LLVMAtomicRMW => Some((operand(i, 0), LLVMTypeOf(operand(i, 1)))),
             _ => None,
         }
     }
@@ -272,6 +275,7 @@ impl Checker {
             LLVMStore if unsafe { LLVMGetOrdering(i) } != LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic => {
             }
             LLVMStore => self.store(i)?,
+            LLVMAtomicRMW => self.update(i),
             LLVMBr | LLVMSwitch => {
                 self.ir.before(i);
                 self.refuse(i, operand(i, 0));
@@ -410,6 +414,17 @@ impl Checker {
             }
         }
         Ok(())
+    }
+
+    /// What is there is read, and written with a value: undefined if one of the two is.
+    fn update(&mut self, i: LLVMValueRef) {
+        let (address, value) = (operand(i, 0), operand(i, 1));
+        self.ir.before(i);
+        self.refuse(i, address);
+        let site = self.site(i, WRITE | UPDATE, argument(self.root(address)));
+        let bit = self.shadow(value).unwrap_or_else(|| self.ir.bool(false));
+        let bit = self.ir.zext(bit, self.ir.i32_type());
+        self.run_time("pollyrs_rt_emu_store", self.ir.void_type(), &[self.thread, address, site, bit]);
     }
 
     /// In front of an instruction to which an undefined operand is a mistake.

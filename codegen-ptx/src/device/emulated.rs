@@ -20,7 +20,7 @@ use crate::ir::error::{CodegenError, Result, internal};
 use crate::ir::intrinsics::{BARRIER, BLOCK_ID, EMU_BARRIER, OPAQUE, PREFETCH, SHARED, THREAD_ID, thread_of};
 use crate::ir::llvm::*;
 use crate::kernel::module::KernelModule;
-use crate::ops::{copies, mma, quick, shuffle};
+use crate::ops::{copies, mma, quick, shuffle, updates};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -80,6 +80,7 @@ pub unsafe fn lower_emulated(
     let info = |name: &str| names.iter().position(|n| n == name).map(|at| &km.kernels[at]);
     mma::to_host(module.0, info)?;
     shuffle::to_host(module.0)?;
+    updates::to_host(module.0)?;
     lower_abstract(module.0)?;
     quick::to_host(module.0, checked)?;
     for (f, arguments, arrays) in made {

@@ -14,3 +14,4 @@ pub(crate) mod roots;
 pub(crate) mod share;
 pub(crate) mod shuffle;
 pub(crate) mod squares;
+pub(crate) mod updates;

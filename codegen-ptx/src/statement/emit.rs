@@ -14,7 +14,7 @@ use crate::ir::types::{int_width, llvm_elem, type_of};
 use crate::kernel::builder::{KernelBuilder, invariant};
 use crate::kernel::plan::{Plan, plan};
 use crate::kernel::storage::{Element, Storage, Stored};
-use crate::ops::early;
+use crate::ops::{early, updates};
 use crate::statement::cell::{cell_align, cell_type, scalar_size};
 use crate::statement::{call, inner, subregion};
 use inkwell::llvm_sys::LLVMOpcode;
@@ -42,7 +42,7 @@ pub(crate) struct Instance<'p> {
 /// The instructions of a statement's update if it was regrouped.
 fn wraps(s: &Statement) -> Vec<usize> {
     let update = s.reduction.iter().filter(|r| r.regrouped).flat_map(|r| &r.update);
-    update.map(|v| v.0).collect()
+    update.chain(s.updates.iter().flat_map(|u| &u.chain)).map(|v| v.0).collect()
 }
 
 /// How reports name a statement.
@@ -407,10 +407,16 @@ fn emit_clone<'k, S: Storage<'k>>(
         }
         LLVMInsertIntoBuilder(k.ir.raw(), copy);
         if n.wraps.contains(&(i as usize))
-            && matches!(LLVMGetInstructionOpcode(i), LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMMul)
+            && matches!(
+                LLVMGetInstructionOpcode(i),
+                LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub | LLVMOpcode::LLVMMul
+            )
         {
             LLVMSetNSW(copy, 0);
             LLVMSetNUW(copy, 0);
+        }
+        if n.wraps.contains(&(i as usize)) && LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMICmp {
+            LLVMSetICmpSameSign(copy, 0);
         }
         let mut len = 0;
         let entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(copy, &mut len);
@@ -455,6 +461,16 @@ fn emit_access<'k, S: Storage<'k>>(
     // SAFETY: a load or store of the host.
     let align = unsafe { LLVMGetAlignment(i) }.min(bytes);
     let display = &k.scop.array(access.array).display;
+    if let Some(u) = s.update_of(access) {
+        if is_load {
+            return Ok(Some(u.identity.0 as LLVMValueRef));
+        }
+        let v = resolve(k, n, operand(i, 0))?;
+        let to = in_memory(k, n, at, access)?;
+        k.ir.note(&n.what, display);
+        updates::emit(k.ir, u.op, to, v);
+        return Ok(None);
+    }
     if is_load {
         k.ir.note(&n.what, display);
         let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);

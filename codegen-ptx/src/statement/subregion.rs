@@ -156,12 +156,14 @@ fn operands_in_front<'k, S: Storage<'k>>(
         let opcode = unsafe { LLVMGetInstructionOpcode(i) };
         match opcode {
             LLVMOpcode::LLVMGetElementPtr => {}
-            LLVMOpcode::LLVMLoad => {
+            LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore => {
+                if opcode == LLVMOpcode::LLVMStore {
+                    used.push(operand(i, 0));
+                }
                 let of = |a: &&Access| a.value == AccessValue::Instruction(ValueHandle(i as usize));
                 let within = s.accesses.iter().filter(of).filter_map(|a| a.within.as_ref());
                 used.extend(within.flat_map(|w| &w.values).map(|c| c.value.0 as LLVMValueRef));
             }
-            LLVMOpcode::LLVMStore => used.push(operand(i, 0)),
             LLVMOpcode::LLVMSelect if is_true(operand(i, 0)) => used.push(operand(i, 1)),
             // The callee is an operand, too.
             LLVMOpcode::LLVMCall => {

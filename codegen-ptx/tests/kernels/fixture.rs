@@ -144,6 +144,7 @@ impl<'c> Fixture<'c> {
                 })
                 .collect(),
             reduction: None,
+            updates: Vec::new(),
             subregion: None,
             location: None,
         };

@@ -87,6 +87,7 @@ pub(super) fn copy(
         body: vec![],
         synthesized: vec![],
         reduction: None,
+        updates: Vec::new(),
         subregion: None,
         location: None,
     }

@@ -374,6 +374,7 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
         body: vec![],
         synthesized: vec![],
         reduction: None,
+        updates: Vec::new(),
         subregion: None,
         location: s.location.clone(),
     });
@@ -393,6 +394,7 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
         body: r.update.clone(),
         synthesized: vec![],
         reduction: Some(Reduction { read: 0, write: 1, regrouped: true, ..r.clone() }),
+        updates: Vec::new(),
         subregion: None,
         location: s.location.clone(),
     });

@@ -44,6 +44,8 @@ pub struct Site {
 /// `PollyrsEmuSite::flags`: a load whose value may be thrown away. One that races with a write has no defined value, and is no mistake
 /// unless this value is used.
 const MAY_BE_UNUSED: u32 = 2;
+/// A store that combines with what is there, as one operation: in any order with others of its kind.
+const UPDATE: u32 = 4;
 
 /// `PollyrsEmuSite::argument` of shared memory.
 const SHARED_MEMORY: u32 = u32::MAX;
@@ -247,7 +249,7 @@ impl Checker {
                     continue;
                 }
                 undefined |= write.is_none() && cell.undefined();
-                if let Some(conflict) = touch(cell, clock, linear, site, write)
+                if let Some(conflict) = touch(cell, clock, linear, known, write)
                     && self.checks.race
                 {
                     let what = format!("byte {offset} of shared memory, for {},", text(known.array));
@@ -286,7 +288,7 @@ impl Checker {
                 continue;
             }
             undefined |= write.is_none() && cell.undefined();
-            if let Some(conflict) = touch(cell, &self.clock, linear, site, write)
+            if let Some(conflict) = touch(cell, &self.clock, linear, known, write)
                 && self.checks.race
             {
                 let element = self.element(index, address);
@@ -517,11 +519,12 @@ fn touch(
     cell: &mut Cell,
     clock: &Clock,
     thread: u16,
-    site: *const Site,
+    site: &Site,
     write: Option<bool>,
 ) -> Option<shadow::Conflict> {
     match write {
         None => cell.read(clock, thread, site),
+        Some(undefined) if site.flags & UPDATE != 0 => cell.update(clock, thread, site, undefined),
         Some(undefined) => cell.write(clock, thread, site, undefined),
     }
 }

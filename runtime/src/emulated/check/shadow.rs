@@ -5,7 +5,7 @@
 //!
 //! **Solution.** Blocks run one after the other and the threads of a block in rounds from barrier to barrier, so one counter
 //! tells everything: an *epoch* begins with each launch, block and round. Two accesses are of one launch, of one block or of one
-//! round if no launch, block or round began between their epochs. It is enough to keep the last write, and the reads of the last
+//! round if no launch, block or round began between their epochs. It is enough to keep the last write, and the reads and the updates of the last
 //! round in which there were any (FastTrack: Flanagan, Freund, PLDI 2009): what an older access conflicts with, a younger one
 //! that is ordered behind it in the same block does too.
 
@@ -33,6 +33,20 @@ impl Stamp {
     pub fn thread(&self) -> Option<u64> {
         (self.thread < MANY_BLOCKS).then_some(self.thread.into())
     }
+
+    /// All accesses of a kind that does not conflict with itself, and one more.
+    fn joined(self, clock: &Clock, thread: u16, site: *const Site) -> Stamp {
+        let thread = if self.epoch < clock.launch {
+            thread
+        } else if self.thread == MANY_BLOCKS || self.epoch < clock.block {
+            MANY_BLOCKS
+        } else if self.epoch == clock.now && self.thread != thread {
+            MANY_THREADS
+        } else {
+            thread
+        };
+        Stamp { epoch: clock.now, thread, undefined: false, site }
+    }
 }
 
 /// One location.
@@ -40,10 +54,12 @@ impl Stamp {
 pub struct Cell {
     write: Stamp,
     read: Stamp,
+    /// Updates in any order.
+    update: Stamp,
 }
 
 /// What nobody wrote.
-pub const FRESH: Cell = Cell { write: Stamp { undefined: true, ..NOBODY }, read: NOBODY };
+pub const FRESH: Cell = Cell { write: Stamp { undefined: true, ..NOBODY }, read: NOBODY, update: NOBODY };
 
 /// When it is.
 #[derive(Clone, Debug, Default)]
@@ -125,7 +141,7 @@ impl Cell {
 
     /// Whether a kernel wrote it.
     pub fn written(&self) -> bool {
-        self.write.epoch != 0
+        self.last_write().epoch != 0
     }
 
     /// Whether a kernel read it.
@@ -134,28 +150,21 @@ impl Cell {
     }
 
     pub fn last_write(&self) -> Stamp {
-        self.write
+        if self.update.epoch > self.write.epoch { self.update } else { self.write }
     }
 
     /// Whether a read now would not be ordered with the last write.
     pub fn being_written(&self, clock: &Clock, thread: u16) -> bool {
-        clock.conflicts(&self.write, thread).is_some()
+        clock.conflicts(&self.write, thread).or_else(|| clock.conflicts(&self.update, thread)).is_some()
     }
 
     pub fn read(&mut self, clock: &Clock, thread: u16, site: *const Site) -> Option<Conflict> {
-        let conflict = clock.conflicts(&self.write, thread);
-        let r = &mut self.read;
-        let thread = if r.epoch < clock.launch {
-            thread
-        } else if r.thread == MANY_BLOCKS || r.epoch < clock.block {
-            MANY_BLOCKS
-        } else if r.epoch == clock.now && r.thread != thread {
-            MANY_THREADS
-        } else {
-            thread
+        let conflict = |earlier: Stamp| {
+            clock.conflicts(&earlier, thread).map(|between| Conflict { between, earlier, wrote: true })
         };
-        *r = Stamp { epoch: clock.now, thread, undefined: false, site };
-        conflict.map(|between| Conflict { between, earlier: self.write, wrote: true })
+        let found = conflict(self.write).or_else(|| conflict(self.update));
+        self.read = self.read.joined(clock, thread, site);
+        found
     }
 
     pub fn write(
@@ -168,8 +177,27 @@ impl Cell {
         let conflict = |stamp: Stamp, wrote| {
             clock.conflicts(&stamp, thread).map(|between| Conflict { between, earlier: stamp, wrote })
         };
-        let found = conflict(self.write, true).or_else(|| conflict(self.read, false));
+        let found = conflict(self.write, true)
+            .or_else(|| conflict(self.update, true))
+            .or_else(|| conflict(self.read, false));
         self.write = Stamp { epoch: clock.now, thread, undefined, site };
+        found
+    }
+
+    /// A read and a write in one, which conflicts with everything but its like.
+    pub fn update(
+        &mut self,
+        clock: &Clock,
+        thread: u16,
+        site: *const Site,
+        undefined: bool,
+    ) -> Option<Conflict> {
+        let conflict = |stamp: Stamp, wrote| {
+            clock.conflicts(&stamp, thread).map(|between| Conflict { between, earlier: stamp, wrote })
+        };
+        let found = conflict(self.write, true).or_else(|| conflict(self.read, false));
+        self.update = self.update.joined(clock, thread, site);
+        self.write.undefined |= undefined;
         found
     }
 }
@@ -204,6 +232,7 @@ mod tests {
             found = match what {
                 'r' => cell.read(&clock, thread, NO_SITE),
                 'w' => cell.write(&clock, thread, NO_SITE, false),
+                'u' => cell.update(&clock, thread, NO_SITE, false),
                 _ => {
                     clock.begin_launch();
                     at = None;
@@ -238,6 +267,18 @@ mod tests {
             (&[('r', 0, 0, 0), ('r', 1, 0, 0), ('w', 1, 1, 0)], Some(Blocks)),
             (&[('w', 0, 0, 0), ('-', 0, 0, 0), ('w', 1, 0, 1)], None),
             (&[('r', 0, 0, 0), ('r', 1, 0, 1), ('-', 0, 0, 0), ('w', 0, 0, 5)], None),
+            // Updates get along with each other, and with nothing else.
+            (&[('u', 0, 0, 0), ('u', 0, 0, 1), ('u', 1, 0, 0)], None),
+            (&[('w', 0, 0, 0), ('-', 0, 0, 0), ('u', 1, 0, 0), ('u', 2, 0, 0)], None),
+            (&[('w', 0, 0, 0), ('u', 0, 0, 1)], Some(Threads)),
+            (&[('u', 0, 0, 0), ('u', 0, 0, 1), ('r', 0, 0, 1)], Some(Threads)),
+            (&[('u', 0, 0, 0), ('u', 0, 0, 1), ('w', 0, 0, 1)], Some(Threads)),
+            (&[('u', 0, 0, 0), ('u', 1, 0, 0), ('r', 1, 0, 0)], Some(Blocks)),
+            (&[('r', 0, 0, 0), ('u', 1, 0, 0)], Some(Blocks)),
+            (&[('u', 0, 0, 0), ('u', 0, 0, 1), ('r', 0, 1, 5)], None),
+            (&[('w', 0, 0, 0), ('u', 0, 0, 0), ('u', 0, 0, 1)], Some(Threads)),
+            (&[('w', 0, 0, 0), ('u', 0, 1, 0), ('u', 0, 1, 1)], None),
+            (&[('w', 0, 0, 0), ('u', 0, 1, 0), ('u', 1, 0, 1)], Some(Blocks)),
         ];
         for (accesses, expected) in table {
             assert_eq!(last(accesses), *expected, "{accesses:?}");
