@@ -12,7 +12,13 @@ pub fn advice(name: &str, text: &str) -> Option<&'static str> {
 }
 
 /// Names of remarks, parts of texts of which one has to be there (none: any text), and the advice.
-const ADVICE: [(&str, &[&str], &str); 47] = [
+const ADVICE: &[(&str, &[&str], &str)] = &[
+    (
+        "LoopBound",
+        &["the step of"],
+        "a loop that advances by the counter of another one is offloaded in a function of its own that is not inlined ('__attribute__((noinline)) \
+         void mark(int first, int step, ...)'): the step is a plain number there",
+    ),
     (
         "LoopBound",
         &["floating-point data"],
@@ -75,6 +81,12 @@ const ADVICE: [(&str, &[&str], &str); 47] = [
         "Subscript",
         &["a pointer that moves"],
         "compute the address from the loop counters ('p[i*stride + j]') instead of advancing a pointer by a step that is loaded or changes",
+    ),
+    (
+        "Subscript",
+        &["takes over from the one before"],
+        "an index that moves by data ('if (keep) out[m++] = x') puts the iterations in order: compute 'x' and 'keep' into arrays with a place \
+         for each iteration, in a loop that runs in parallel, and pack them in a second one",
     ),
     (
         "Subscript",
@@ -144,8 +156,8 @@ const ADVICE: [(&str, &[&str], &str); 47] = [
     (
         "Call",
         &[],
-        "let the compiler see the function (same file, 'static' or 'inline', small enough to be inlined); move input, output, allocation \
-         and locks out of the loop",
+        "let the compiler see the function (same file, 'static' or 'inline', small enough to be inlined); what a library does (sorting, \
+         input, output, allocation, locks) belongs in a loop of its own",
     ),
     (
         "NestedTables",
@@ -280,6 +292,12 @@ mod tests {
                 "full length",
             ),
             ("Subscript", "a subscript of a is not affine: it depends on i % b", "two nested loops"),
+            (
+                "Subscript",
+                "of out is not affine: it depends on m, which each iteration takes over from the one before",
+                "in a second one",
+            ),
+            ("LoopBound", "not affine: it depends on the step of k, p", "function of its own"),
             ("Subscript", "a subscript of h is not affine: it depends on x", "histograms"),
             ("LoopBound", "the number of iterations is not affine: it depends on p * p", "before the loop"),
             ("LoopBound", "the number of iterations is not affine: it depends on p", "fixed range"),

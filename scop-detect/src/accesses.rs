@@ -6,6 +6,7 @@
 //! Integer divisions and minima (`A[(t + 1) % 2][i]`) are no polynomials: each such piece becomes a further dimension of the
 //! domain handed over, fixed to its function, and is put back into the subscripts afterwards.
 
+use crate::blame::type_reason;
 use crate::builder::{Builder, Fail, Place};
 use crate::ir::{self, Value};
 use crate::ranges::extension;
@@ -59,7 +60,7 @@ pub(crate) fn base_of(b: &Builder<'_>, inst: Value) -> Result<Value, Fail> {
     let e = b.an.scev(address, scope);
     if ir::address_space(address) != 0 {
         // Relative to a segment, or memory that no pointer of the run-time library reaches.
-        return Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::type_of(address)) }, inst));
+        return Err(Fail::at(type_reason(ir::type_of(address), inst), inst));
     }
     let Some(base) = pointer_base(&e) else {
         let blocker = match ir::opcode(address) {
@@ -164,11 +165,11 @@ impl Builder<'_> {
         let types: Vec<ElemType> =
             raws.iter().filter_map(|r| ir::elem_type(ir::accessed_type(r.inst))).collect();
         let Some(elem) = types.first().copied() else {
-            let ty = ir::type_text(ir::accessed_type(first));
-            return Err(Fail::at(RejectReason::Type { ty }, first));
+            return Err(Fail::at(type_reason(ir::accessed_type(first), first), first));
         };
         if let Some(k) = types.iter().position(|t| t.bytes() != elem.bytes()) {
-            return Err(Fail::at(RejectReason::ElementType { array }, raws[k].inst));
+            let bytes = Some((elem.bytes().max(types[k].bytes()), elem.bytes().min(types[k].bytes())));
+            return Err(Fail::at(RejectReason::ElementType { array, bytes }, raws[k].inst));
         }
         let mut offsets: Vec<Polynomial> = raws.iter().map(|r| r.offset.clone()).collect();
         self.unit_strides(&mut offsets, u64::from(elem.bytes()), first)?;
@@ -312,7 +313,7 @@ impl Builder<'_> {
         match e {
             DelinearizeError::Isl(e) => Fail::from(e),
             DelinearizeError::Blocked(Blocked::NotDivisible { access, .. }) => {
-                Fail::at(RejectReason::ElementType { array }, inst(access))
+                Fail::at(RejectReason::ElementType { array, bytes: None }, inst(access))
             }
             DelinearizeError::Blocked(Blocked::NonAffineSubscript { access, term }) => {
                 let blocker = match raws.get(access) {

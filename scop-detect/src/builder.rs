@@ -23,7 +23,7 @@ pub(crate) const WIDE_BOUND: i64 = 1 << 46;
 const MAX_FOLLOWED: usize = 64;
 
 /// Whether a value is computed from itself, an iteration earlier.
-fn comes_back(phi: Value) -> bool {
+pub(crate) fn comes_back(phi: Value) -> bool {
     let mut seen = Vec::new();
     let mut next: Vec<Value> = ir::incoming(phi).into_iter().map(|(x, _)| x).collect();
     while let Some(x) = next.pop() {
@@ -348,7 +348,10 @@ impl<'a> Builder<'a> {
                             counter.map_or_else(|| "a loop counter".to_string(), |p| self.name_of(p));
                         format!("{counter}*{}", self.describe(step))
                     }
-                    _ => "a loop counter".to_string(),
+                    _ => self
+                        .only_counter(l.header)
+                        .and_then(|p| self.user_name(p, 4))
+                        .unwrap_or_else(|| "a loop counter".to_string()),
                 }
             }
             ScevKind::ZeroExtend(a)
@@ -451,7 +454,15 @@ impl<'a> Builder<'a> {
                 format!("a value that each iteration takes over from the one before{how}")
             }
             Some(ir::Op::LLVMPHI) => "one of several values, by the branch that was taken".to_string(),
-            Some(ir::Op::LLVMFCmp) => "floating-point data".to_string(),
+            Some(ir::Op::LLVMFCmp) => {
+                let named = ir::operands(v).into_iter().find_map(|x| {
+                    ir::parent(x).and_then(|_| self.user_name(x, 4).or_else(|| source_name(x)))
+                });
+                named.map_or_else(
+                    || "floating-point data".to_string(),
+                    |name| format!("floating-point data, {name}"),
+                )
+            }
             Some(ir::Op::LLVMAlloca) => "a local variable".to_string(),
             Some(ir::Op::LLVMGetElementPtr) => format!("an address in {}", self.name_of(ir::operand(v, 0))),
             Some(ir::Op::LLVMSelect) => "one of two values, by a condition".to_string(),

@@ -12,6 +12,7 @@
 //! loop, which fails because of `printf`. Its body is the chain `for i`, `printf`, `for j`, `for k`; the SCoPs found are
 //! `for i` and `for j; for k`.
 
+use crate::blame::several_exits;
 use crate::builder::{Candidate, Fail, block_location, loc};
 use crate::cfg::Cfg;
 use crate::ir::{self, Block, Op};
@@ -85,7 +86,11 @@ impl Search<'_, '_> {
                 return RejectReason::Terminator { opcode: ir::opcode_text(op) };
             }
         }
-        if data.exiting.len() == 1 { RejectReason::ControlFlow } else { RejectReason::LoopExits }
+        if data.exiting.len() == 1 {
+            RejectReason::ControlFlow
+        } else {
+            several_exits(self.an, l, data.header).reason
+        }
     }
 
     fn has_loop(&self, c: &Candidate) -> bool {

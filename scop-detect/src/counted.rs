@@ -40,7 +40,7 @@ impl Builder<'_> {
         self.inspecting = true;
         let fine = self.trial(|me| match me.counted(flow, place)? {
             Some(_) => me.chosen_access(flow, load, base, place.clone()).map(drop),
-            None => Err(Fail::new(RejectReason::LoopExits, me.region.entry)),
+            None => Err(Fail::new(RejectReason::LoopExits { blocker: None }, me.region.entry)),
         });
         self.inspecting = false;
         if fine?.is_err() {

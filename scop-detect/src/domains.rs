@@ -8,6 +8,7 @@
 //! **Example.** `for (i = 0; i < n; i++) if (i > 5) S;` has the domain `{ S[i] : 6 <= i <= n - 1 }`: the guard `n > 0` of the
 //! rotated loop, the count `n - 1`, and the condition.
 
+use crate::blame::several_exits;
 use crate::builder::{Builder, Fail, Place, Stop};
 use crate::cfg::program_order;
 use crate::ir::{self, Block, Op, Pred, Value};
@@ -184,10 +185,10 @@ impl Builder<'_> {
     ) -> Result<Set, Fail> {
         let data = &self.an.loops()[l.0];
         let header = data.header;
-        let [exiting] = data.exiting[..] else { return Err(Fail::new(RejectReason::LoopExits, header)) };
+        let [exiting] = data.exiting[..] else { return Err(several_exits(self.an, l, header)) };
         let latch = data.latch.ok_or_else(|| Fail::new(RejectReason::ControlFlow, header))?;
         if !self.an.dominates(exiting, latch) || self.an.innermost_loop(exiting) != Some(l) {
-            return Err(Fail::new(RejectReason::LoopExits, exiting));
+            return Err(several_exits(self.an, l, exiting));
         }
         let inst = ir::terminator(exiting).unwrap_or(std::ptr::null_mut());
         if ir::branch_condition(exiting).is_none() {
@@ -218,7 +219,16 @@ impl Builder<'_> {
     fn bound_blocker(&self, exiting: Block, l: LoopId) -> String {
         let Some(cond) = ir::branch_condition(exiting) else { return "an unusual exit".into() };
         let blocker = self.varying_operand(cond, l, 4).or_else(|| self.product_of(cond, l));
-        blocker.map_or_else(|| "the exit test".to_string(), |v| self.name_of(v))
+        let Some(v) = blocker else { return "the exit test".to_string() };
+        match &self.an.scev(v, Some(l)).kind {
+            ScevKind::AddRec { operands, .. }
+                if !operands.iter().skip(1).all(|s| matches!(s.kind, ScevKind::Constant(_))) =>
+            {
+                let steps: Vec<String> = operands.iter().skip(1).map(|s| self.describe(s)).collect();
+                format!("the step of {}, {}", self.name_of(v), steps.join(", "))
+            }
+            _ => self.name_of(v),
+        }
     }
 
     /// The side of an exit test that is more than an affine function of the counter: `p * p` of `p * p < n`.

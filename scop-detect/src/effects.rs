@@ -11,6 +11,7 @@
 //! **Invariant.** The set of effects is closed: every cell an effect reads has the effects that write it.
 
 use crate::accesses::base_of;
+use crate::blame::type_reason;
 use crate::builder::{Builder, Fail, Place, Stop};
 use crate::domains::Flow;
 use crate::instructions::{check_body, check_effects, inputs, is_expensive, is_ignored};
@@ -373,8 +374,7 @@ impl Builder<'_> {
         }
         let Some(block) = ir::parent(v).filter(|b| self.contains(*b)) else {
             if !ir::computable(v) || ir::is_constant(v) {
-                let ty = ir::type_text(ir::type_of(v));
-                return Err(Fail { block: Some(e.block), ..Fail::at(RejectReason::Type { ty }, at) });
+                return Err(Fail { block: Some(e.block), ..Fail::at(type_reason(ir::type_of(v), at), at) });
             }
             if !fx.invariants.contains(&v) {
                 fx.invariants.push(v);
@@ -472,7 +472,7 @@ impl Builder<'_> {
         if !phi {
             check_body(v)?;
         } else if !ir::computable(v) {
-            return Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::type_of(v)) }, v));
+            return Err(Fail::at(type_reason(ir::type_of(v), v), v));
         }
         e.tree.insert(self.cfg.position(v), v);
         let from = if phi { ir::incoming(v).into_iter().map(|(x, _)| x).collect() } else { inputs(v) };

@@ -3,8 +3,10 @@
 //! Two questions: [`check_effects`] looks at *every* instruction of the region, as its effect must be modelled or absent;
 //! [`check_body`] only at those that a statement needs.
 
+use crate::blame::type_reason;
 use crate::builder::Fail;
 use crate::ir::{self, Op, Value};
+use pollyrs_llvm_shim::source_name;
 use pollyrs_scop::RejectReason;
 
 /// Intrinsics without a meaning for the computation.
@@ -173,12 +175,17 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
     let own = |f: Value| !ir::is_declaration(f);
     let callee = match ir::callee(call).map(ir::name) {
         // What divides loops by the rows of tables has put it there.
-        Some(n) if n == "pollyrs_rt_rows" => return RejectReason::NestedTables,
+        Some(n) if n == "pollyrs_rt_rows" => {
+            return RejectReason::NestedTables { table: source_name(ir::operand(call, 0)) };
+        }
         Some(n) if is_math_function(&n) && !ir::callee(call).is_some_and(own) => {
             format!("{n} (it may set errno; compile with -fno-math-errno)")
         }
         Some(n) => n,
-        None => "a function pointer".to_string(),
+        None => match ir::operands(call).last().copied().and_then(source_name) {
+            Some(name) => format!("a function pointer ({name})"),
+            None => "a function pointer".to_string(),
+        },
     };
     RejectReason::Call { callee }
 }
@@ -188,11 +195,16 @@ pub(crate) fn check_effects(v: Value) -> Result<(), Fail> {
     use Op::*;
     let Some(op) = ir::opcode(v) else { return Ok(()) };
     match op {
-        LLVMLoad | LLVMStore if !ir::is_simple_access(v) => Err(Fail::at(RejectReason::OrderedAccess, v)),
-        LLVMStore if ir::elem_type(ir::accessed_type(v)).is_none() => {
-            Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::accessed_type(v)) }, v))
+        LLVMLoad | LLVMStore if !ir::is_simple_access(v) => {
+            Err(Fail::at(RejectReason::OrderedAccess { object: ir::address(v).and_then(source_name) }, v))
         }
-        LLVMFence | LLVMAtomicCmpXchg | LLVMAtomicRMW => Err(Fail::at(RejectReason::OrderedAccess, v)),
+        LLVMStore if ir::elem_type(ir::accessed_type(v)).is_none() => {
+            Err(Fail::at(type_reason(ir::accessed_type(v), v), v))
+        }
+        LLVMFence => Err(Fail::at(RejectReason::OrderedAccess { object: None }, v)),
+        LLVMAtomicCmpXchg | LLVMAtomicRMW => {
+            Err(Fail::at(RejectReason::OrderedAccess { object: source_name(ir::operand(v, 0)) }, v))
+        }
         LLVMCall if !is_ignored(v) && !is_check(v) && !is_math(v) && !ir::is_pure_call(v) => {
             Err(Fail::at(call_reason(v), v))
         }
@@ -227,7 +239,7 @@ pub(crate) fn check_body(v: Value) -> Result<(), Fail> {
     }
     let memory = op == LLVMLoad;
     if !ir::computable(v) || (memory && ir::elem_type(ir::type_of(v)).is_none()) {
-        return Err(Fail::at(RejectReason::Type { ty: ir::type_text(ir::type_of(v)) }, v));
+        return Err(Fail::at(type_reason(ir::type_of(v), v), v));
     }
     Ok(())
 }

@@ -33,6 +33,7 @@
 //! ```
 
 mod accesses;
+mod blame;
 mod builder;
 mod candidates;
 mod carried;

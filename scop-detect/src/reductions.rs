@@ -55,7 +55,8 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
 struct Total<'a> {
     statement: &'a Statement,
     cell: &'a Access,
-    /// What the cell holds afterwards.
+    /// What the cell holds before and afterwards.
+    old: Value,
     new: Value,
 }
 
@@ -79,7 +80,7 @@ fn totals(scop: &Scop) -> isl::Result<Vec<Total<'_>>> {
                 && r.relation.is_equal(&w.relation)?
                 && !w.relation.clone().intersect_domain(s.domain.clone())?.is_injective()?
             {
-                found.push(Total { statement: s, cell: w, new });
+                found.push(Total { statement: s, cell: w, old, new });
             }
         }
     }
@@ -102,7 +103,10 @@ pub fn running_total(scop: &Scop) -> isl::Result<Option<String>> {
         let dims = t.statement.domain.dim(isl::DimType::Set)?;
         for s in &scop.statements {
             let stores = s.accesses.iter().any(|a| {
-                a.array != t.cell.array && a.kind == AccessKind::MustWrite && stored(a) == Some(t.new)
+                let value = stored(a);
+                a.array != t.cell.array
+                    && a.kind == AccessKind::MustWrite
+                    && (value == Some(t.new) || value == Some(t.old))
             });
             if stores && s.domain.dim(isl::DimType::Set)? == dims {
                 return Ok(Some(scop.array(t.cell.array).display.clone()));

@@ -14,6 +14,7 @@
 //! **Example.** `for (i...) { s = 0; for (j...) s += A[i][j]; B[i] = s; }` has `Phi(s)[i]`, written with `0` before the inner
 //! loop and with the sum in it, and `Scalar(sum, 1)[i]`, written in the last iteration of `j`.
 
+use crate::blame::{several_exits, type_reason};
 use crate::builder::{Builder, Fail};
 use crate::domains::Flow;
 use crate::ir::{self, Block, Op, Value};
@@ -51,7 +52,7 @@ impl Builder<'_> {
     }
 
     pub fn new_cell(&self, flow: &Flow, kind: CellKind, value: Value, depth: usize) -> Result<Cell, Fail> {
-        let ty = || RejectReason::Type { ty: ir::type_text(ir::type_of(value)) };
+        let ty = || type_reason(ir::type_of(value), value);
         // Odd integers, truth values among them, lie in the next wider cell.
         let wide =
             || ir::int_bits(value).filter(|b| *b <= 64).map(|b| ElemType::Int(b.next_power_of_two().max(8)));
@@ -133,6 +134,13 @@ impl Builder<'_> {
         let exit = self.region.exit;
         let edges = self.cfg.predecessors(exit).into_iter().filter(|p| self.contains(*p)).count();
         let phis = ir::instructions(exit).first().is_some_and(|i| ir::opcode(*i) == Some(Op::LLVMPHI));
-        if edges > 1 && phis { Err(Fail::new(RejectReason::LoopExits, self.region.entry)) } else { Ok(()) }
+        if edges <= 1 || !phis {
+            return Ok(());
+        }
+        let several = self.an.loops().iter().position(|l| l.exiting.len() > 1 && self.contains(l.header));
+        Err(match several {
+            Some(l) => several_exits(self.an, LoopId(l), self.region.entry),
+            None => Fail::new(RejectReason::LoopExits { blocker: None }, self.region.entry),
+        })
     }
 }

@@ -10,7 +10,7 @@
 //! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption: the domain
 //! has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
 
-use crate::builder::{Builder, Place, Stop};
+use crate::builder::{Builder, Place, Stop, comes_back};
 use crate::ir::{self, Op};
 use crate::remainders::is_remainder;
 use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
@@ -31,9 +31,21 @@ const MAX_PIECES: u32 = 24;
 /// Longer polynomials are not spelled out in messages.
 const MAX_TERMS_SHOWN: usize = 4;
 
+/// Said of a variable that is no counter, such as `m` of `if (c) out[m++] = x`.
+const TAKEN_OVER: &str = ", which each iteration takes over from the one before";
+
 impl Builder<'_> {
     fn blocked<T>(&self, e: &ScevExpr) -> Result<T, Stop> {
-        Err(Stop::Blocker(self.describe(&self.culprit(e).unwrap_or_else(|| e.clone()))))
+        let culprit = self.culprit(e).unwrap_or_else(|| e.clone());
+        let mut text = self.describe(&culprit);
+        if let ScevKind::Unknown(v) = &culprit.kind
+            && ir::opcode(*v) == Some(ir::Op::LLVMPHI)
+            && comes_back(*v)
+            && self.user_name(*v, 4).is_some()
+        {
+            text.push_str(TAKEN_OVER);
+        }
+        Err(Stop::Blocker(text))
     }
 
     /// The part of a non-affine expression that is to blame.

@@ -105,7 +105,7 @@ impl Builder<'_> {
     pub fn subregion(&mut self, flow: &mut Flow, block: Block, why: &Fail) -> Result<Option<()>, Fail> {
         let header = match &why.reason {
             RejectReason::Condition { .. } if flow.domains.contains_key(&block) => false,
-            RejectReason::LoopBound { .. } | RejectReason::LoopExits
+            RejectReason::LoopBound { .. } | RejectReason::LoopExits { .. }
                 if !flow.domains.contains_key(&block) =>
             {
                 true
@@ -246,17 +246,20 @@ impl Builder<'_> {
                 domain
             };
             let mut place = Place::new(outside, domain, None);
-            let bound = match headed {
-                Some(l) => match self.bound(l, &place)? {
-                    None if self.is_counted_by_data(l) => {
-                        self.wide_loops.insert(l);
-                        let most = self.constant(i128::from(WIDE_BOUND), &place);
-                        Some(most.map_err(|s| s.fail(b as Value, |_| RejectReason::LoopExits))?)
-                    }
-                    bound => bound,
-                },
-                None => None,
-            };
+            let bound =
+                match headed {
+                    Some(l) => match self.bound(l, &place)? {
+                        None if self.is_counted_by_data(l) => {
+                            self.wide_loops.insert(l);
+                            let most = self.constant(i128::from(WIDE_BOUND), &place);
+                            Some(most.map_err(|s| {
+                                s.fail(b as Value, |_| RejectReason::LoopExits { blocker: None })
+                            })?)
+                        }
+                        bound => bound,
+                    },
+                    None => None,
+                };
             if let (Some(l), Some(count)) = (headed, bound) {
                 let dim = place.loops.len();
                 let domain = place.domain.add_dims(DimType::Set, 1)?;

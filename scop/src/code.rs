@@ -134,7 +134,7 @@ impl From<&RejectReason> for Code {
     fn from(reason: &RejectReason) -> Code {
         match reason {
             RejectReason::LoopBound { .. } => Code::LoopBound,
-            RejectReason::LoopExits => Code::LoopExits,
+            RejectReason::LoopExits { .. } => Code::LoopExits,
             RejectReason::ControlFlow => Code::ControlFlow,
             RejectReason::Condition { .. } => Code::Condition,
             RejectReason::Check { .. } => Code::Check,
@@ -142,9 +142,9 @@ impl From<&RejectReason> for Code {
             RejectReason::BaseChanges { .. } => Code::BaseChanges,
             RejectReason::ElementType { .. } => Code::ElementType,
             RejectReason::Call { .. } => Code::Call,
-            RejectReason::NestedTables => Code::NestedTables,
+            RejectReason::NestedTables { .. } => Code::NestedTables,
             RejectReason::InlineAssembly => Code::InlineAssembly,
-            RejectReason::OrderedAccess => Code::OrderedAccess,
+            RejectReason::OrderedAccess { .. } => Code::OrderedAccess,
             RejectReason::Instruction { .. } => Code::Instruction,
             RejectReason::Device { .. } => Code::Device,
             RejectReason::Terminator { .. } => Code::Terminator,

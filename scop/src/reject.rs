@@ -8,8 +8,8 @@ use std::fmt;
 pub enum RejectReason {
     /// The number of iterations is not an affine function of outer counters and parameters.
     LoopBound { blocker: String },
-    /// The loop has several exits or an exit in its middle that is not modelled.
-    LoopExits,
+    /// The loop has several exits or an exit in its middle that is not modelled; what the early one depends on, where that is known.
+    LoopExits { blocker: Option<String> },
     /// The control flow has no single entry and exit, or is irreducible.
     ControlFlow,
     /// A branch depends on data or on a non-affine expression.
@@ -20,24 +20,24 @@ pub enum RejectReason {
     Subscript { array: String, blocker: String },
     /// The base pointer changes inside the region.
     BaseChanges { array: String },
-    /// Accesses to one array have incompatible element types or sizes.
-    ElementType { array: String },
+    /// Accesses to one array have incompatible element types or sizes: two of them in bytes, where these are what is wrong.
+    ElementType { array: String, bytes: Option<(u32, u32)> },
     /// A call that may have side effects or that is not known.
     Call { callee: String },
     /// Rows are found through a table whose own place is in a table.
-    NestedTables,
+    NestedTables { table: Option<String> },
     /// Inline assembly.
     InlineAssembly,
-    /// A volatile or atomic access, or a fence.
-    OrderedAccess,
+    /// A volatile or atomic access, or a fence, which accesses nothing.
+    OrderedAccess { object: Option<String> },
     /// An instruction that has no meaning on the device.
     Instruction { opcode: String },
     /// Code generation found something that the device cannot run.
     Device { what: String },
     /// A terminator other than a branch (switch, invoke, indirect branch ...).
     Terminator { opcode: String },
-    /// A type that kernels cannot hold.
-    Type { ty: String },
+    /// A type that kernels cannot hold, and what has it in the source, where that is known.
+    Type { ty: String, object: Option<String> },
     /// No loop can run in parallel; the values that iterations need of earlier ones, where these are known.
     NoParallelism { values: Vec<String> },
     /// No loop can run in parallel unless a floating-point sum or product may be regrouped.
@@ -70,7 +70,10 @@ impl fmt::Display for RejectReason {
             RejectReason::LoopBound { blocker } => {
                 write!(f, "the number of iterations is not affine: it depends on {blocker}")
             }
-            RejectReason::LoopExits => f.write_str("the loop can be left at more than one place"),
+            RejectReason::LoopExits { blocker } => {
+                f.write_str("the loop can be left at more than one place")?;
+                blocker.as_ref().map_or(Ok(()), |b| write!(f, ": where it ends depends on {b}"))
+            }
             RejectReason::ControlFlow => f.write_str("the control flow is not structured"),
             RejectReason::Condition { blocker } => {
                 write!(
@@ -90,8 +93,17 @@ impl fmt::Display for RejectReason {
             RejectReason::BaseChanges { array } => {
                 write!(f, "the base address of {array} changes inside the loop")
             }
-            RejectReason::ElementType { array } => {
+            RejectReason::ElementType { array, bytes: None } => {
                 write!(f, "{array} is accessed with element types that do not fit one array")
+            }
+            RejectReason::ElementType { array, bytes: Some((a, b)) } => {
+                let many = |n: &u32| if *n == 1 { "1 byte".to_owned() } else { format!("{n} bytes") };
+                write!(
+                    f,
+                    "{array} is accessed in elements of {} and of {}, which do not fit one array",
+                    many(a),
+                    many(b)
+                )
             }
             RejectReason::Call { callee } => match helper(callee) {
                 Some((what, instead)) => write!(f, "{what} is the call of {callee} ({instead})"),
@@ -100,11 +112,15 @@ impl fmt::Display for RejectReason {
                 }
                 None => write!(f, "the call of {callee} may have side effects"),
             },
-            RejectReason::NestedTables => {
-                f.write_str("rows are found through a table of tables (a pointer to pointers to pointers)")
+            RejectReason::NestedTables { table } => {
+                let of = table.as_ref().map_or(String::new(), |t| format!(" of {t}"));
+                write!(f, "rows{of} are found through a table of tables (a pointer to pointers to pointers)")
             }
             RejectReason::InlineAssembly => f.write_str("inline assembly"),
-            RejectReason::OrderedAccess => f.write_str("a volatile or atomic access"),
+            RejectReason::OrderedAccess { object: None } => f.write_str("a volatile or atomic access"),
+            RejectReason::OrderedAccess { object: Some(o) } => {
+                write!(f, "a volatile or atomic access to {o}")
+            }
             RejectReason::Instruction { opcode } => {
                 write!(f, "the instruction {opcode} cannot run on the device")
             }
@@ -115,10 +131,13 @@ impl fmt::Display for RejectReason {
                 "switch" => f.write_str("a switch with many cases"),
                 _ => write!(f, "the terminator {opcode} is not a branch"),
             },
-            RejectReason::Type { ty } => match source_type(ty) {
-                Some(name) => write!(f, "values of type {name} ({ty}) cannot be held on the device"),
-                None => write!(f, "values of type {ty} cannot be held on the device"),
-            },
+            RejectReason::Type { ty, object } => {
+                let of = object.as_ref().map_or(String::new(), |o| format!(", such as {o},"));
+                match source_type(ty) {
+                    Some(name) => write!(f, "values of type {name} ({ty}){of} cannot be held on the device"),
+                    None => write!(f, "values of type {ty}{of} cannot be held on the device"),
+                }
+            }
             RejectReason::NoParallelism { values } => {
                 f.write_str("no loop can run in parallel")?;
                 match &values[..] {

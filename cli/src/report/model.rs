@@ -85,12 +85,19 @@ pub fn report(remarks: Vec<Remark>) -> Report {
             last = Some((r.function.clone(), nests.len()));
         }
         let text = note.text.strip_prefix("not offloaded: ").or_else(|| note.text.strip_prefix("offloaded "));
+        let text = text.unwrap_or(&note.text);
+        // Nothing new where loop and reason are in one line.
+        let name = std::path::Path::new(&r.file).file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        let text = match text.rsplit_once(" (loop at ") {
+            Some((what, at)) if at.ends_with(&format!("{name}:{})", r.line)) => what,
+            _ => text,
+        };
         let nest = Nest {
             line: r.line,
             column: r.column,
             function: demangled(&r.function),
             offloaded,
-            text: text.unwrap_or(&note.text).to_owned(),
+            text: text.to_owned(),
             advice: if offloaded { None } else { advice(&r.name, &r.text) },
             code: r.code,
             notes: Vec::new(),
@@ -141,7 +148,14 @@ mod tests {
             remark(Analysis, "PRS040", "/p/b.c", 9, "f", "checks that A and B do not overlap"),
             remark(Analysis, "PRS040", "/p/b.c", 9, "other", "checks that C and D do not overlap"),
             remark(Missed, "PRS106", "/p/a.c", 2, "_Z1gv", "not offloaded: a subscript of a is not affine"),
-            remark(Missed, "PRS106", "/p/a.c", 2, "_Z1gv", "not offloaded: a subscript of a is not affine"),
+            remark(
+                Missed,
+                "PRS106",
+                "/p/a.c",
+                2,
+                "_Z1gv",
+                "not offloaded: a subscript of a is not affine (loop at a.c:2)",
+            ),
             remark(Passed, "PRS001", "/usr/include/c++/14/v.h", 3, "f", "offloaded f: 1 loop"),
         ]);
         let files: Vec<_> =

@@ -197,7 +197,11 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
             }
             LLVMStore => {}
             LLVMOpcode::LLVMCall if calls::may_be_set(value) => {
-                return unsupported("errno at points that the program does not compute");
+                // SAFETY: a live call.
+                let called = name_of(unsafe { LLVMGetCalledValue(value) });
+                return unsupported(format!(
+                    "{called}, which may set errno (-fno-math-errno), at points that the program does not compute"
+                ));
             }
             LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem => {
                 return unsupported("a division of integers at points that the program does not compute");

@@ -5,7 +5,7 @@ use crate::compiled::{Failure, Steps};
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule::stencil::{self, NotStencil, Stencil, Wish};
 use pollyrs_schedule::{Dependences, MappedScop};
-use pollyrs_scop::Scop;
+use pollyrs_scop::{ArrayKind, Scop};
 use pollyrs_tuning::StencilShape;
 
 /// Adds fused kernels to `kernels` if the SCoP is a stencil and its plans are proved; the result says what was done.
@@ -38,7 +38,28 @@ fn recognised(scop: &Scop, deps: &Dependences) -> Result<(Option<Scop>, Stencil)
         let found = stencil::recognise(&unfolded, &deps)??;
         return Ok((Some(unfolded), found));
     }
+    if matches!(why, NotStencil::Scalars) {
+        return Err(Failure::Reason(in_a_scalar(scop)));
+    }
     Err(why.into())
+}
+
+/// Names in the message about values that are no elements of arrays.
+const MAX_NAMES: usize = 3;
+
+/// "a value crosses statements in a scalar: s"
+fn in_a_scalar(scop: &Scop) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for a in scop.arrays.iter().filter(|a| matches!(a.kind, ArrayKind::Scalar { .. } | ArrayKind::Phi { .. }))
+    {
+        if !names.contains(&a.display.as_str()) {
+            names.push(&a.display);
+        }
+    }
+    match names.len() {
+        1..=MAX_NAMES => format!("{}: {}", NotStencil::Scalars, names.join(", ")),
+        _ => NotStencil::Scalars.to_string(),
+    }
 }
 
 /// Whether a SCoP is a stencil.

@@ -16,7 +16,7 @@ use crate::compiled::Compiled;
 use crate::pipeline::tuned;
 use crate::run::Run;
 use crate::switches::{self, Switch};
-use pollyrs_llvm_shim::Analyses;
+use pollyrs_llvm_shim::{Analyses, LoopData};
 use pollyrs_schedule as schedule;
 use pollyrs_scop::{Location, RejectReason, Rejection, Scop};
 use pollyrs_scop_detect as detect;
@@ -105,6 +105,7 @@ fn search_once(
         let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
         let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
         let (blocks, loops) = (scop.region.blocks.iter().map(|b| b.0).collect(), scop.loops.len());
+        let beside = several_nests(analyses, &scop);
         let large = || found.iter().map(|(_, c)| c).chain(compiled.iter().map(|(_, c)| c));
         let (switch, switched) = switch_of(analyses, &scop).unzip();
         if switch != Some(Switch::Off) && loops > 2 && fuses_apart(run, &scop) {
@@ -124,12 +125,22 @@ fn search_once(
             _ => tuned::compile(run, scop),
         };
         run.budgets.spend(ctx.operations() - before);
-        let divide =
-            matches!(result, Err(RejectReason::Budget { .. } | RejectReason::SwitchedOff)) && loops > 1;
+        let divide = match &result {
+            Err(RejectReason::Budget { .. } | RejectReason::SwitchedOff) => loops > 1,
+            // One that can't run in parallel keeps what stands beside it from the device.
+            Err(
+                RejectReason::NoParallelism { .. }
+                | RejectReason::OrderedSum { .. }
+                | RejectReason::RunningTotal { .. },
+            ) => beside,
+            _ => false,
+        };
         seen.push(Seen { at, region: detect::Before { blocks, divide } });
         match result {
             Ok(Some(c)) => compiled.push((at, c)),
             Ok(None) => {}
+            // Its parts have reasons of their own.
+            Err(_) if beside && divide && run.budgets.allows_another_search() => {}
             Err(reason) => {
                 again |= hidden
                     && matches!(reason, RejectReason::NoParallelism { .. } | RejectReason::OrderedSum { .. });
@@ -139,6 +150,15 @@ fn search_once(
         }
     }
     Round { compiled, rejections, seen, hidden: again }
+}
+
+/// Whether a SCoP has more than one outermost loop.
+fn several_nests(analyses: &Analyses<'_>, scop: &Scop) -> bool {
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let is_inside = |l: &LoopData| inside.contains(&(l.header as usize));
+    let loops = analyses.loops();
+    let outermost = |l: &&LoopData| is_inside(l) && !l.parent.is_some_and(|p| is_inside(&loops[p.0]));
+    loops.iter().filter(outermost).count() > 1
 }
 
 /// Whether a part of a SCoP is a stencil whose steps may be fused as soon as it is alone, and there is time to look for it.

@@ -10,4 +10,4 @@ void f(int n, void *A) {
   }
 }
 
-// CHECK: rejected ElementType at {{.*}}element-type.c:{{[0-9]+}}: A is accessed with element types that do not fit one array ({{.*}})
+// CHECK: rejected ElementType at {{.*}}element-type.c:{{[0-9]+}}: A is accessed in elements of 8 bytes and of 4 bytes, which do not fit one array ({{.*}})

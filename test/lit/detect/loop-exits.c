@@ -11,4 +11,4 @@ void f(int n, float *A) {
   }
 }
 
-// CHECK: rejected LoopExits at {{.*}}loop-exits.c:{{[0-9]+}}: the loop can be left at more than one place ({{.*}})
+// CHECK: rejected LoopExits at {{.*}}loop-exits.c:{{[0-9]+}}: the loop can be left at more than one place: where it ends depends on A ({{.*}})

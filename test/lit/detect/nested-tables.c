@@ -5,7 +5,7 @@
 
 // CHECK: scop cube.1 at {{.*}}, 2 loops
 // CHECK: scop cube.2 at {{.*}}, 1 loops
-// CHECK: rejected NestedTables at {{.*}}nested-tables.c:{{[0-9]+}}: rows are found through a table of tables (a pointer to pointers to pointers)
+// CHECK: rejected NestedTables at {{.*}}nested-tables.c:{{[0-9]+}}: rows of u are found through a table of tables (a pointer to pointers to pointers)
 void cube(int n, double ***u, double ***v) {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)

@@ -16,7 +16,7 @@ void by_pointer(int n, float *A, float (*f)(float)) {
     A[i] = f(A[i]);
 }
 
-// CHECK: rejected Call at {{.*}}calls.c:[[#@LINE-4]]: the call of a function pointer may have side effects (at {{.*}}calls.c:[[#@LINE-3]])
+// CHECK: rejected Call at {{.*}}calls.c:[[#@LINE-4]]: the call of a function pointer (f) may have side effects (at {{.*}}calls.c:[[#@LINE-3]])
 
 float (*table[4])(float);
 void by_table(int n, float *A) {
@@ -24,7 +24,7 @@ void by_table(int n, float *A) {
     A[i] = table[i % 4](A[i]);
 }
 
-// CHECK: rejected Call at {{.*}}calls.c:[[#@LINE-4]]: the call of a function pointer may have side effects (at {{.*}}calls.c:[[#@LINE-3]])
+// CHECK: rejected Call at {{.*}}calls.c:[[#@LINE-4]]: the call of a function pointer (table) may have side effects (at {{.*}}calls.c:[[#@LINE-3]])
 
 void prints(int n, const float *A) {
   for (int i = 0; i < n; i++)
@@ -114,7 +114,7 @@ int sum(int n, ...) {
   return s;
 }
 
-// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-6]]: values of type pointer (ptr) cannot be held on the device (at {{.*}}calls.c:[[#@LINE-5]])
+// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-6]]: values of type pointer (ptr), such as all, cannot be held on the device (at {{.*}}calls.c:[[#@LINE-5]])
 
 extern int unknown(const float *);
 void calls_unknown(int n, float A[n][n]) {
@@ -158,7 +158,7 @@ void frame(int n, void **A) {
     A[i] = __builtin_frame_address(0);
 }
 
-// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type pointer (ptr) cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
+// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type pointer (ptr), such as A, cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
 
 void assembly_without_effects(int n, int *A) {
   for (int i = 0; i < n; i++) {
@@ -175,14 +175,14 @@ void extended(int n, long double *A) {
     A[i] *= 2;
 }
 
-// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type long double (x86_fp80) cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
+// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type long double (x86_fp80), such as A, cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
 
 void wide(int n, __int128 *A) {
   for (int i = 0; i < n; i++)
     A[i] += i;
 }
 
-// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type __int128 (i128) cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
+// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type __int128 (i128), such as A, cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
 
 typedef float eight __attribute__((vector_size(32)));
 void vectors(int n, eight *A) {
@@ -190,7 +190,7 @@ void vectors(int n, eight *A) {
     A[i] = A[i] * 2;
 }
 
-// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type SIMD vector (<8 x float>) cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
+// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type SIMD vector (<8 x float>), such as A, cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
 
 void halves(int n, _Float16 *A) {
   for (int i = 0; i < n; i++)
@@ -218,7 +218,7 @@ void pointers(int n, float **A, float *p) {
     A[i] = p + i;
 }
 
-// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type pointer (ptr) cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
+// CHECK: rejected Type at {{.*}}calls.c:[[#@LINE-4]]: values of type pointer (ptr), such as A, cannot be held on the device (at {{.*}}calls.c:[[#@LINE-3]])
 
 void addresses_as_numbers(int n, unsigned long *A) {
   for (int i = 0; i < n; i++)

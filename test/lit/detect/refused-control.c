@@ -13,7 +13,7 @@ int found(int n, const int *A, int x) {
   return -1;
 }
 
-// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-6]]: the loop can be left at more than one place (at {{.*}}control.c:[[#@LINE-6]])
+// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-6]]: the loop can be left at more than one place: where it ends depends on A (at {{.*}}control.c:[[#@LINE-5]])
 
 void until_zero(float *A) {
   for (int i = 0; A[i] != 0; i++)
@@ -125,7 +125,7 @@ void two_searches(int n, const float *A, float *B) {
   }
 }
 
-// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-9]]: the loop can be left at more than one place (at {{.*}}control.c:[[#@LINE-8]])
+// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-9]]: the loop can be left at more than one place: where it ends depends on A (at {{.*}}control.c:[[#@LINE-8]])
 
 void outer_break(int n, int m, float A[n][m], float *B) {
   for (int i = 0; i < n; i++) {
@@ -140,7 +140,7 @@ done:
   B[0] = 0;
 }
 
-// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-12]]: the loop can be left at more than one place (at {{.*}}control.c:[[#@LINE-11]])
+// CHECK: rejected LoopExits at {{.*}}control.c:[[#@LINE-12]]: the loop can be left at more than one place: where it ends depends on A (at {{.*}}control.c:[[#@LINE-10]])
 
 int recursive(int n, int *A) {
   for (int i = 0; i < n; i++)

@@ -40,7 +40,7 @@ void dispatches(int n, Shape *const *S, float *A) {
     A[i] = S[i]->area();
 }
 
-// CHECK: rejected Call at {{.*}}exceptions.cpp:[[#@LINE-4]]: the call of a function pointer may have side effects (at {{.*}}exceptions.cpp:[[#@LINE-3]])
+// CHECK: rejected Call at {{.*}}exceptions.cpp:[[#@LINE-4]]: the call of a function pointer (S) may have side effects (at {{.*}}exceptions.cpp:[[#@LINE-3]])
 
 void appends(int n, std::vector<float> &A) {
   for (int i = 0; i < n; i++)

@@ -73,21 +73,21 @@ void volatile_read(int n, volatile int *port, int *A) {
     A[i] = *port;
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access to port (at {{.*}}memory.c:[[#@LINE-3]])
 
 void counter(int n, atomic_int *count, const int *A) {
   for (int i = 0; i < n; i++)
     atomic_fetch_add(count, A[i]);
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access to count (at {{.*}}memory.c:[[#@LINE-3]])
 
 void relaxed(int n, atomic_int *A) {
   for (int i = 0; i < n; i++)
     atomic_store_explicit(&A[i], i, memory_order_relaxed);
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-4]]: a volatile or atomic access to A (at {{.*}}memory.c:[[#@LINE-3]])
 
 int exchanged(int n, atomic_int *A) {
   int won = 0;
@@ -98,7 +98,7 @@ int exchanged(int n, atomic_int *A) {
   return won;
 }
 
-// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-7]]: a volatile or atomic access (at {{.*}}memory.c:[[#@LINE-5]])
+// CHECK: rejected OrderedAccess at {{.*}}memory.c:[[#@LINE-7]]: a volatile or atomic access to A (at {{.*}}memory.c:[[#@LINE-5]])
 
 void fenced(int n, int *A) {
   for (int i = 0; i < n; i++) {
@@ -147,7 +147,7 @@ void unions(int n, union word *A) {
   }
 }
 
-// CHECK: rejected ElementType at {{.*}}memory.c:[[#@LINE-6]]: A is accessed with element types that do not fit one array (at {{.*}}memory.c:[[#@LINE-4]])
+// CHECK: rejected ElementType at {{.*}}memory.c:[[#@LINE-6]]: A is accessed in elements of 4 bytes and of 2 bytes, which do not fit one array (at {{.*}}memory.c:[[#@LINE-4]])
 
 _Thread_local float own[1024];
 void thread_local_memory(int n) {
@@ -162,7 +162,7 @@ void segment(int n, float __attribute__((address_space(256))) * A) {
     A[i] = i;
 }
 
-// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-4]]: values of type ptr addrspace(256) cannot be held on the device (at {{.*}}memory.c:[[#@LINE-3]])
+// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-4]]: values of type ptr addrspace(256), such as A, cannot be held on the device (at {{.*}}memory.c:[[#@LINE-3]])
 
 struct node {
   struct node *next;
@@ -185,7 +185,7 @@ float chased(int n, const int *next, const float *A) {
   return s;
 }
 
-// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-7]]: a subscript of A is not affine: it depends on at (at {{.*}}memory.c:[[#@LINE-6]])
+// CHECK: rejected Subscript at {{.*}}memory.c:[[#@LINE-7]]: a subscript of A is not affine: it depends on at, which each iteration takes over from the one before (at {{.*}}memory.c:[[#@LINE-6]])
 
 struct grid {
   int n;
@@ -201,7 +201,7 @@ void base_behind_stores(struct grid *g, int n, unsigned char *other) {
   }
 }
 
-// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type pointer (ptr) cannot be held on the device {{.*}}
+// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type pointer (ptr), such as g, cannot be held on the device {{.*}}
 
 void bound_behind_stores(struct grid *g, unsigned char *A) {
   for (int i = 0; i < g->n; i++)
@@ -219,4 +219,4 @@ float *choice(int n, float *A, float *B, const int *C) {
   return p;
 }
 
-// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type pointer (ptr) cannot be held on the device {{.*}}
+// CHECK: rejected Type at {{.*}}memory.c:[[#@LINE-7]]: values of type pointer (ptr), such as p, cannot be held on the device {{.*}}

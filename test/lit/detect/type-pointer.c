@@ -8,4 +8,4 @@ void f(int n, float *A, float **P) {
     P[i] = A + i;
 }
 
-// CHECK: rejected Type at {{.*}}type-pointer.c:{{[0-9]+}}: values of type pointer (ptr) cannot be held on the device ({{.*}})
+// CHECK: rejected Type at {{.*}}type-pointer.c:{{[0-9]+}}: values of type pointer (ptr), such as P, cannot be held on the device ({{.*}})

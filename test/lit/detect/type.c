@@ -8,4 +8,4 @@ void f(int n, long double *A, float *B) {
     B[i] = (float)A[i];
 }
 
-// CHECK: rejected Type at {{.*}}type.c:{{[0-9]+}}: values of type long double (x86_fp80) cannot be held on the device ({{.*}})
+// CHECK: rejected Type at {{.*}}type.c:{{[0-9]+}}: values of type long double (x86_fp80), such as A, cannot be held on the device ({{.*}})

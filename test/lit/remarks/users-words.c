@@ -14,7 +14,7 @@ void quotients(int n, double complex *a, const double complex *b) {
     a[i] = a[i] / b[i];
 }
 
-// CHECK: values of type long double (x86_fp80) cannot be held on the device {{.*}}[PRS116]
+// CHECK: values of type long double (x86_fp80), such as {{.*}}, cannot be held on the device {{.*}}[PRS116]
 void extended(int n, long double *a) {
   for (int i = 0; i < n; i++)
     a[i] *= 2;
