@@ -8,6 +8,7 @@ use crate::driver::{Compiler, DriverError};
 use pollyrs_rt::config::Config;
 use pollyrs_rt::driver::{self, Api};
 use pollyrs_rt::machine::{self, Machine};
+use serde::Serialize;
 use std::ffi::CStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,8 @@ use std::process::Command;
 const PTX_VERSIONS: [(i32, u32); 8] =
     [(130, 90), (129, 88), (128, 87), (126, 85), (124, 84), (120, 80), (118, 78), (110, 70)];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Verdict {
     Ok,
     Note,
@@ -25,7 +27,7 @@ enum Verdict {
 }
 
 /// One line of the answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     verdict: Verdict,
     what: &'static str,
@@ -59,8 +61,19 @@ fn ok(what: &'static str, found: impl Into<String>) -> Finding {
     finding(Verdict::Ok, what, found, "")
 }
 
+/// How the findings are printed.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The exit status is 1 if something fails: a program could not be compiled, or not run on a device. Notes leave it 0."
+)]
+pub struct DoctorArgs {
+    /// Print a JSON array of findings, each with verdict (ok, note, fail), what, found and remedy
+    #[arg(long)]
+    json: bool,
+}
+
 /// Prints the findings; 1 if a program could not be compiled or not run on a device.
-pub fn run() -> u8 {
+pub fn run(args: &DoctorArgs) -> u8 {
     let findings: Vec<Finding> = [
         compilers(),
         vec![installation(), ptxas(), math_library()],
@@ -69,7 +82,10 @@ pub fn run() -> u8 {
         settings(),
     ]
     .concat();
-    let text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&findings).unwrap_or_default() + "\n",
+        false => findings.iter().map(|finding| format!("{finding}\n")).collect(),
+    };
     // The status says the same.
     let _ = crate::output::print(&text);
     u8::from(findings.iter().any(|f| f.verdict == Verdict::Fail))

@@ -2,6 +2,7 @@
 //! this file only parses the first word and prints errors.
 
 mod advice;
+mod compare;
 mod doctor;
 mod driver;
 mod explain;
@@ -14,6 +15,8 @@ mod show;
 mod tune;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use compare::CompareArgs;
+use doctor::DoctorArgs;
 use driver::{DriverArgs, Mode};
 use explain::ExplainArgs;
 use generate::GenerateArgs;
@@ -51,12 +54,14 @@ enum Command {
     Explain(ExplainArgs),
     /// Run a program and show where its loops ran and how long they took
     Profile(ProfileArgs),
+    /// Run a program with each loop nest on both sides, and say where device and CPU have different results
+    Compare(CompareArgs),
     /// Draw the time tiles of a file's stencils
     Show(ShowArgs),
     /// Measure other choices than the model's on the device, and write the best to a file that later compilations read
     Tune(TuneArgs),
     /// Check compilers, driver, device and limits of this machine
-    Doctor,
+    Doctor(DoctorArgs),
     /// Write manual pages and shell completions
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -83,9 +88,10 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args).map_err(Into::into),
         Command::Explain(args) => explain::run(&args).map_err(Into::into),
         Command::Profile(args) => profile::run(&args).map_err(Into::into),
+        Command::Compare(args) => compare::run(&args).map_err(Into::into),
         Command::Show(args) => show::run(&args).map_err(Into::into),
         Command::Tune(args) => tune::run(&args).map_err(Into::into),
-        Command::Doctor => Ok(doctor::run()),
+        Command::Doctor(args) => Ok(doctor::run(&args)),
         Command::Generate(args) => generate::run(&args, Cli::command()).map_err(Into::into),
     };
     match result {

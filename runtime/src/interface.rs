@@ -16,7 +16,7 @@ use crate::hold::Hold;
 use crate::hold::frame::Frame;
 use crate::memory::{inspect, row_table};
 use crate::process::original::{self, Original, Whose};
-use crate::process::{is_unwatched, nvtx, profile, registry};
+use crate::process::{compare, is_unwatched, nvtx, profile, registry};
 
 /// Runs `body`; a panic becomes an error, and `errno` stays.
 fn guarded<T>(body: impl FnOnce() -> error::Result<T>) -> error::Result<T> {
@@ -69,6 +69,7 @@ pub unsafe extern "C" fn pollyrs_rt_begin_held(
         unsafe { frame(slot).hold() }
     });
     drop(inside);
+    let hold = hold.filter(|_| registry::config().compare.is_none());
     // SAFETY: the caller's promise.
     unsafe { start(hold, scop, work, arrays, n_arrays) }
 }
@@ -452,20 +453,29 @@ pub unsafe extern "C" fn pollyrs_rt_host_begin(scop: *const Scop, reason: u32) -
             }
             index => format!("reason {index}"),
         };
-        if registry::config().offload == Offload::Require {
+        let compared = if reason == REASON_RUNTIME { compare::take(scop) } else { None };
+        if registry::config().offload == Offload::Require && compared.is_none() {
             fatal(&format!(
                 "{} does not run on a device, as POLLYRS_RT_OFFLOAD=require demands: {}",
                 profile::title(scop),
                 text()
             ));
         }
-        if !reports && estimated.is_none() && !nvtx::is_watched() {
+        if !reports && estimated.is_none() && compared.is_none() && !nvtx::is_watched() {
             return Ok(None);
         }
         let reason = reports.then(text);
         let range = nvtx::Range::open(|| format!("{}: on the host", profile::title(scop)));
         let whose = Whose::Scop(scop);
-        Ok(Some(Original { whose, reason, refused, estimated, start: Instant::now(), _range: range }))
+        Ok(Some(Original {
+            whose,
+            reason,
+            refused,
+            estimated,
+            start: Instant::now(),
+            compared,
+            _range: range,
+        }))
     });
     begun.ok().flatten().map_or(std::ptr::null_mut(), |original| original::begin(original, place))
 }
@@ -528,6 +538,7 @@ pub unsafe extern "C" fn pollyrs_rt_kept_begin(
             refused: true,
             estimated: None,
             start: Instant::now(),
+            compared: None,
             _range: None,
         })
     });

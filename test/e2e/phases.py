@@ -1,6 +1,7 @@
 """The driver in what builds do besides compiling one C file: assembler files, intermediate files that are kept, static programs, links to the
 executable, pipes that are closed; and what it says of mistakes."""
 
+import json
 import subprocess
 
 import toolchain
@@ -90,8 +91,45 @@ def check(result, work, report):
     result.check(b"compiled at -O0" in done.stdout, lambda: report(done.stdout.decode(), done, "pollyrs report -O0 a.c"))
     done = toolchain.run([toolchain.DRIVER, "doctor"], env=toolchain.environment(POLLYRS_RT_DEVICE="gpu"))
     result.check(b"POLLYRS_RT_DEVICE=gpu is not one of" in done.stdout, lambda: report(done.stdout.decode(), done, "pollyrs doctor"))
+    compares(result, work, report)
     links(result, work, report)
     closed_pipes(result, work, report)
+
+
+SUMS = """#include <stdio.h>
+static double a[5000], b[4000];
+int main(int argc, char **argv) {
+  double s = 0;
+  for (int i = 0; i < 5000; i++)
+    a[i] = (i * 7919 % 1000) / 7.0;
+  for (int i = 0; i < 4000; i++)
+    b[i] = a[i + argc] * 1.5;
+  for (int i = 0; i < 4000; i++)
+    s += b[i];
+  printf("%.12g\\n", s);
+}
+"""
+
+
+def compares(result, work, report):
+    """Both sides of a program are the same, but for a sum that is regrouped."""
+    (work / "sums.c").write_text(SUMS, encoding="utf-8")
+    environment = toolchain.environment(POLLYRS_RT_DEVICE="emulated")
+    build = [toolchain.DRIVER, "cc", "-O2", "-g", "--pollyrs-targets=emulated", "--pollyrs-option=min-work=0", "sums.c", "-o", "x"]
+    for flags, words, code, said in (([], [], 0, "all results are the same"), (["-ffast-math"], [], 1, ": s, element 0: "),
+                                     (["-ffast-math"], ["--tolerance", "1e-9"], 0, "all results are the same")):
+        done = toolchain.run([*build, *flags], env=environment, cwd=work)
+        result.check(done.code == 0, lambda: report(done.why(), done, toolchain.shell([*build, *flags])))
+        command = [toolchain.DRIVER, "compare", *words, "./x"]
+        done = toolchain.run(command, env=environment, cwd=work)
+        text = done.stderr.decode(errors="replace")
+        result.check(done.code == code and said in text and "sums.c:7" in text and b"\n" in done.stdout, lambda: report(f"status {done.code}: {text}", done, toolchain.shell(command)))
+    done = toolchain.run([toolchain.DRIVER, "compare", "/bin/true"], env=environment)
+    result.check(done.code == 0 and b"nothing was compared" in done.stderr, lambda: report(done.stderr.decode(), done, "pollyrs compare /bin/true"))
+    done = toolchain.run([toolchain.DRIVER, "doctor", "--json"], env=environment)
+    found = json.loads(done.stdout)
+    fails = any(f["verdict"] == "fail" for f in found)
+    result.check(found and done.code == int(fails), lambda: report(f"status {done.code}", done, "pollyrs doctor --json"))
 
 
 def links(result, work, report):

@@ -376,7 +376,7 @@ impl<'c> Code<'c> {
         checks: &Checks,
         why: &[(LLVMValueRef, LLVMBasicBlockRef)],
     ) -> Result<(), CodegenError> {
-        let Code { ir, module, versioned, .. } = *self;
+        let Code { ir, module, versioned, slots, .. } = *self;
         ir.at_end(checks.refuse);
         let why = ir.phi(ir.i32_type(), why);
         let ptr = ir.ptr_type();
@@ -390,6 +390,12 @@ impl<'c> Code<'c> {
         let token = ir.phi(ptr, &[(reported, checks.refuse), (ir.null(), checks.alone)]);
         let end = terminator(versioned.host_end).ok_or(CodegenError::Internal("host_end".into()))?;
         ir.before(end);
+        // For a comparison of both sides (the run-time library's `process/compare.rs`).
+        for l in &versioned.live_outs {
+            if let Some(array) = live_out_array(self.plan.scop, ValueHandle(l.value as usize)) {
+                ir.store(l.value, slots.live_out[&array]);
+            }
+        }
         let host_end = ir.declare(module, "pollyrs_rt_host_end", ir.void_type(), &[ir.ptr_type()]);
         ir.call(ir.void_type(), host_end, &[token]);
         Ok(())

@@ -5,6 +5,7 @@
 //! | `POLLYRS_RT_DEVICE` | `auto` (default), `cuda`, `emulated`, `off` | Where SCoPs run. `auto`: on a CUDA device if there is one that the program has code for. `cuda`, `emulated`: there. `off`: nowhere. Wherever that is impossible, the original loop runs. |
 //! | `POLLYRS_RT_OFFLOAD` | `auto` (default), `always`, `never`, `require` | When. `auto`: if the estimate of [`crate::cost`] favours the device; on the emulated device, which is for tests, the same as `always`. `always`: whenever it is possible. `require`: as `always`, and the first execution that can't run on a device ends the program, with the reason and its place. |
 //! | `POLLYRS_RT_PROFILE` | a file | Appends one JSON line for each execution of a versioned SCoP (see [`crate::process::profile`]). A relative path is taken from the directory of the first use. |
+//! | `POLLYRS_RT_COMPARE` | a file | Runs each execution on both sides, and appends a JSON line about the differences (see [`crate::process::compare`]); nothing stays on the device. |
 //! | `POLLYRS_RT_VERBOSE` | `0` (default), `1` | One line of text on stderr for each execution, and a summary at exit. |
 //! | `POLLYRS_RT_CUDA_LIBRARY` | a path | The CUDA driver library to load instead of the system's `libcuda.so.1`. |
 //! | `POLLYRS_RT_CUDA_DEVICE` | a number; by default that of the context that is current where the driver is first needed, or 0 | Which of the CUDA devices that the driver shows. |
@@ -77,6 +78,7 @@ pub struct Config {
     pub device: DeviceChoice,
     pub offload: Offload,
     pub profile: Option<PathBuf>,
+    pub compare: Option<PathBuf>,
     pub verbose: bool,
     pub cuda_library: Option<PathBuf>,
     /// None: the program's, or the first.
@@ -151,6 +153,7 @@ impl Config {
                 "auto, always, never, require",
             ),
             profile: reader.path("POLLYRS_RT_PROFILE"),
+            compare: reader.path("POLLYRS_RT_COMPARE"),
             verbose: reader.flag("POLLYRS_RT_VERBOSE", false),
             // Not made absolute: a bare name is searched as the loader does.
             cuda_library: reader.text("POLLYRS_RT_CUDA_LIBRARY").map(PathBuf::from),
@@ -232,6 +235,10 @@ impl Config {
             check,
             complaints: Vec::new(),
         };
+        if config.compare.is_some() {
+            // No result may reach the program's memory.
+            config.overlap = Overlap::Off;
+        }
         config.complaints = reader.complaints(names);
         config
     }

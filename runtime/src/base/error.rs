@@ -80,6 +80,8 @@ pub enum Error {
     OneMemory { a: Arc<str>, b: Arc<str> },
     #[error("an array overlaps another one, of which earlier results are still on the device")]
     Awaited,
+    #[error("the device's results are compared with the original loop's")]
+    Compared,
     #[error("injected fault: {operation} {count}")]
     Injected { operation: Operation, count: u64 },
     #[error("internal error of the run-time library: {0}")]

@@ -15,6 +15,7 @@
 
 mod checks;
 mod choice;
+mod compare;
 mod faults;
 mod overlap;
 mod room;
@@ -458,6 +459,11 @@ impl Run<'_> {
         }
         // SAFETY: the caller's promise.
         let errno = unsafe { self.check_faults() }?;
+        if self.config.compare.is_some() {
+            // SAFETY: the caller's promise.
+            unsafe { self.keep_apart() }?;
+            return Err(Error::Compared);
+        }
         // SAFETY: the caller's promise.
         let brought = unsafe { self.hurry() }?;
         self.bytes_out = brought.iter().sum();

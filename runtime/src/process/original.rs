@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use crate::base::abi::Scop;
 use crate::base::size::Size;
+use crate::process::compare;
 use crate::process::profile::{self, Line};
 use crate::process::{is_unwatched, nvtx, registry};
 
@@ -33,6 +34,8 @@ pub struct Original {
     /// The size of a loop whose time is to be learnt from.
     pub estimated: Option<Size>,
     pub start: Instant,
+    /// What the device has computed.
+    pub compared: Option<compare::Results>,
     /// In the tools.
     pub _range: Option<nvtx::Range>,
 }
@@ -40,6 +43,9 @@ pub struct Original {
 impl Original {
     fn report(&mut self, ended: bool) {
         let seconds = self.start.elapsed().as_secs_f64();
+        if let (Whose::Scop(scop), Some(results), true) = (&self.whose, self.compared.take(), ended) {
+            results.compare(scop);
+        }
         // An estimate comes from a refusal of this version's.
         if let (Whose::Scop(scop), Some(size), true) = (&self.whose, self.estimated, ended)
             && let Some(state) = registry::state(scop)

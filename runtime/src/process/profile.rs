@@ -192,7 +192,8 @@ pub fn report(config: &Config, line: &Line) {
     }
 }
 
-fn append(path: &Path, line: &Line) {
+/// Appends a line of JSON to a file.
+pub fn append(path: &Path, line: &impl Serialize) {
     static COMPLAINED: AtomicBool = AtomicBool::new(false);
     let write = || -> std::io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
