@@ -123,7 +123,7 @@ def compares(result, work, report):
         command = [toolchain.DRIVER, "compare", *words, "./x"]
         done = toolchain.run(command, env=environment, cwd=work)
         text = done.stderr.decode(errors="replace")
-        result.check(done.code == code and said in text and "sums.c:7" in text and b"\n" in done.stdout, lambda: report(f"status {done.code}: {text}", done, toolchain.shell(command)))
+        result.check(done.code == code and said in text and "sums.c:5" in text and b"\n" in done.stdout, lambda: report(f"status {done.code}: {text}", done, toolchain.shell(command)))
     done = toolchain.run([toolchain.DRIVER, "compare", "/bin/true"], env=environment)
     result.check(done.code == 0 and b"nothing was compared" in done.stderr, lambda: report(done.stderr.decode(), done, "pollyrs compare /bin/true"))
     done = toolchain.run([toolchain.DRIVER, "doctor", "--json"], env=environment)
