@@ -108,8 +108,9 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "Subscript",
         &[],
-        "subscripts have to be sums of loop counters and parameters times constants (one size a dimension). Where an index comes from \
-         memory (gathers, histograms, sparse matrices), that loop stays on the CPU: move other work into loops of its own",
+        "subscripts have to be sums of loop counters and parameters times constants (one size a dimension). Where the index of a \
+         store comes from memory (a scatter), that loop stays on the CPU: turn it around, so that each iteration stores to its own element, or move \
+         other work into loops of its own",
     ),
     ("BaseChanges", &[], "keep the array's address in a local variable that the loop does not change"),
     (
@@ -298,7 +299,7 @@ mod tests {
                 "in a second one",
             ),
             ("LoopBound", "not affine: it depends on the step of k, p", "function of its own"),
-            ("Subscript", "a subscript of h is not affine: it depends on x", "histograms"),
+            ("Subscript", "a subscript of h is not affine: it depends on x", "a scatter"),
             ("LoopBound", "the number of iterations is not affine: it depends on p * p", "before the loop"),
             ("LoopBound", "the number of iterations is not affine: it depends on p", "fixed range"),
             (
