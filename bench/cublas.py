@@ -4,7 +4,7 @@ bundle. Needs libcublas and libcudart somewhere Python's packages or the CUDA to
 
   cublas.py [--bundle DIR] [N...]       default: 1024 2000 2048 4096 8192
 
-With a bundle of the dense set, its `gemm` runs in between, and the output is the table of RESULTS.md.
+With a bundle of the dense set, its `gemm` runs in between, and the output is the table of bench/results/01-matrix-products.json.
 """
 
 import ctypes

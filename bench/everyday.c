@@ -1,6 +1,6 @@
 /* Loops as they stand in programs of all kinds, none of them made for a GPU: `everyday SIZE [NAME]` runs each four times (or the one of that name)
  * and prints a hash of what it computed. SIZE 0 is small, to be compared with the plain program (bilateral, softmax and options differ in last bits:
- * functions of the C library); 1 is what bench/RESULTS.md has figures of. */
+ * functions of the C library); 1 is what bench/notes/004-everyday-loops.md has figures of. */
 #define LOW 0.5
 #define HIGH 1.5
 #include "loops.h"

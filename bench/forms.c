@@ -1,5 +1,5 @@
 /* One stencil in the forms that programs have it in: `forms SIZE [NAME]` runs each four times (or the one of that name) and prints a hash of what it computed. SIZE 0
- * is small, to be compared with the plain program; 1 is what bench/RESULTS.md has figures of. */
+ * is small, to be compared with the plain program; 1 is what bench/notes/018-forms-of-a-stencil.md has figures of. */
 #define LOW -1.0
 #define HIGH 1.0
 #include "loops.h"

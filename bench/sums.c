@@ -1,6 +1,6 @@
 /* Sums and maxima over several loops, in any order and in their own: `sums SIZE [NAME]` runs each loop nest four times (or the one of that name) and
  * prints a hash of what it computed, or twelve digits of what may be added in any order. SIZE 0 is small, to be compared with the plain program; 1 is
- * what bench/RESULTS.md has figures of. */
+ * what bench/notes/010-reductions.md has figures of. */
 #define LOW -1.0
 #define HIGH 1.0
 #include "loops.h"

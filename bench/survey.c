@@ -1,5 +1,5 @@
 /* Loops of programs of many fields, written without a thought of how they would run: `survey SIZE [NAME]` runs each four times (or the one of that name)
- * and prints a hash of what it computed. SIZE 0 is small, to be compared with the plain program; 1 is what bench/RESULTS.md has figures of. */
+ * and prints a hash of what it computed. SIZE 0 is small, to be compared with the plain program; 1 is what bench/notes/006-fifteen-loops-more.md has figures of. */
 #define LOW 0.5
 #define HIGH 1.5
 #include "loops.h"

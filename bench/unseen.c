@@ -1,5 +1,5 @@
 /* Ten dense kernels that nobody tuned for: `unseen SIZE [NAME]` runs each four times (or the one of that name) on random data and prints a hash of what it
- * computed. SIZE 0 is small, to be compared with the plain program; 1 is what bench/RESULTS.md has figures of. */
+ * computed. SIZE 0 is small, to be compared with the plain program; 1 is what bench/notes/007-ten-kernels-more.md has figures of. */
 #define LOW -1.0
 #define HIGH 1.0
 #include "loops.h"

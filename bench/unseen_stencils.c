@@ -1,5 +1,5 @@
 /* Ten time loops as programs have them, written after the stencils of bench/stencils: `unseen_stencils SIZE [NAME]` runs each four times (or the one of that name)
- * on random data and prints a hash of what it computed. SIZE 0 is small, to be compared with the plain program; 1 is what bench/RESULTS.md has figures of. */
+ * on random data and prints a hash of what it computed. SIZE 0 is small, to be compared with the plain program; 1 is what bench/notes/017-ten-time-loops-more.md has figures of. */
 #define LOW 0.0
 #define HIGH 1.0
 #include "loops.h"

@@ -323,7 +323,7 @@ pub struct Alternative {
 
 impl Alternative {
     /// The time of a launch: a multiprocessor runs `residents` of its blocks at once, in `weight`; those left over take a third of that, and the rest in
-    /// proportion to their number (measured on an H200: two of six resident blocks take 0.57 of the time of six; `bench/RESULTS.md` compares predictions
+    /// proportion to their number (measured on an H200: two of six resident blocks take 0.57 of the time of six; `bench/notes/002-matrix-products.md` compares predictions
     /// with measurements).
     pub fn time(&self, blocks: u64, multiprocessors: u32) -> u64 {
         let (weight, residents) = (u64::from(self.weight), u64::from(self.residents.max(1)));

@@ -198,7 +198,7 @@ fn copies_to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
         |ir, [to, from, ..]| {
             let to = ir.addrspace_cast(to, ir.pointer_in(3));
             let from = ir.addrspace_cast(from, ir.pointer_in(1));
-            // Through the first cache: past it, products took 12 to 70% longer on an H200 (`bench/RESULTS.md`).
+            // Through the first cache: past it, products took 12 to 70% longer on an H200 (`bench/notes/002-matrix-products.md`).
             call(ir, "llvm.nvvm.cp.async.ca.shared.global.16", &[to, from])
         },
         |ir| call(ir, "llvm.nvvm.cp.async.commit.group", &[]),

@@ -1,7 +1,7 @@
 //! Rows change places between the lanes of a warp on their way from and to memory.
 //!
 //! Problem: a lane computes neighbouring columns, eight in one dimension. If it loads and stores these, each access of the warp touches as many lines of the cache, and
-//! eight times as many sectors as it has bytes for: on an H200 that is what a launch of 32 steps takes (`bench/RESULTS.md`). Approach: accesses are those of consecutive elements, lane `l` has
+//! eight times as many sectors as it has bytes for: on an H200 that is what a launch of 32 steps takes (`bench/notes/014-stencils-contracted.md`). Approach: accesses are those of consecutive elements, lane `l` has
 //! column `32 k + l` of the `k`-th, and shared memory between:
 //! ```text
 //! load:   for k: shared[33 k + l] = source[32 k + l];  barrier;  for c: e = cells * l + c: own[c] = shared[e + e / 32];  barrier

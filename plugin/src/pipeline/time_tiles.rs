@@ -71,7 +71,7 @@ pub fn tile_time(
             None => Ok(mapped),
         }
     };
-    // Measured in three dimensions: small tiles bring more than they pass on (bench/RESULTS.md, "Time tiles").
+    // Measured in three dimensions: small tiles bring more than they pass on (bench/notes/015-time-tiles.md).
     let mut wish = options.techniques.unwrap_or_default();
     for s in &scop.statements {
         let dims = s.domain.dim(pollyrs_isl::DimType::Set)?;

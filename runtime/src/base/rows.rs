@@ -24,7 +24,7 @@ pub struct Plane {
     pub rows: u64,
 }
 
-/// What rows cost beyond their bytes, in bytes of a large copy at the same cost. Measured on an H200 (`bench/RESULTS.md`): ordinary memory goes
+/// What rows cost beyond their bytes, in bytes of a large copy at the same cost. Measured on an H200 (`bench/notes/021-windows.md`): ordinary memory goes
 /// by planes at a fifth of the rate of the ring's copies to the device and at a ninth from it, a row takes 25 ns (as 1,100 bytes at 45 GB/s), a
 /// copy some 6 us.
 const TIMES: u64 = 9;

@@ -26,7 +26,7 @@ pub const ALIGNMENT: u64 = 256;
 
 /// What kernels for GPUs need of it: the widest access, whose alignment is that of the host's, or tested. But for the rest by this, arrays begin at
 /// a multiple of [`ALIGNMENT`]: `malloc` puts large ones 16 bytes behind a page, where each part of a row that a warp loads lies on two
-/// cache lines (products of doubles at 4096 took 15% longer, `bench/RESULTS.md`).
+/// cache lines (products of doubles at 4096 took 15% longer, `bench/notes/002-matrix-products.md`).
 pub const WIDEST_ACCESS: u64 = 16;
 
 /// What fresh memory holds.

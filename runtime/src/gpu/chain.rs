@@ -2,7 +2,7 @@
 //!
 //! Problem: a time loop launches thousands of kernels one after the other, and the driver takes four microseconds for a launch, more than
 //! many of the kernels. Approach: launches are collected, and some of them go as one CUDA graph, a chain of kernel nodes, which takes the
-//! driver a fifth (`bench/RESULTS.md`). Graphs are made once, of a few lengths; before each use their nodes get the kernels, grids and
+//! driver a fifth (`bench/notes/024-launches-in-a-row.md`). Graphs are made once, of a few lengths; before each use their nodes get the kernels, grids and
 //! arguments of the launches. Invariants:
 //!
 //! * launches run in their order: a graph is a chain, and takes its place in the stream as any operation does. Whoever puts something else into

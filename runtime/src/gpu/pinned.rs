@@ -1,7 +1,7 @@
 //! Pinned memory of the library's own, on large pages where the system has them.
 //!
 //! Problem: threads that copy through buffers on pages of 4 KiB wait for page tables, most of all in a virtual machine: eight of them fill what
-//! `cuMemHostAlloc` gives with 76 GB/s, and 95 GB/s where the buffers lie on pages of 2 MiB (`bench/RESULTS.md`). Invariants:
+//! `cuMemHostAlloc` gives with 76 GB/s, and 95 GB/s where the buffers lie on pages of 2 MiB (`bench/notes/019-transfers.md`). Invariants:
 //!
 //! * the memory is a mapping that a forked child does not get: otherwise the first store after a `fork` would move the page, and the device
 //!   would go on with the former one;

@@ -80,8 +80,8 @@ pub struct MapOptions {
 impl Default for MapOptions {
     /// Warps along x, eight of them a block: enough to hide latency at any register count the kernels reach, small enough
     /// that partial tiles waste little. In three dimensions four, with the outermost dimension the block's, not the thread's: what depends on it
-    /// alone is computed once a warp, not by each thread, where index arithmetic is most of the instructions (bench/RESULTS.md, "Sizes and
-    /// steps": on an H200 stencils are 10 to 16% faster than with 4x4x32, and nothing is slower; 8 along y idle where the middle loop is short).
+    /// alone is computed once a warp, not by each thread, where index arithmetic is most of the instructions (bench/notes/016-sizes-and-steps.md:
+    /// on an H200 stencils are 10 to 16% faster than with 4x4x32, and nothing is slower; 8 along y idle where the middle loop is short).
     fn default() -> Self {
         MapOptions {
             threads: [vec![256], vec![8, 32], vec![1, 4, 32]],

@@ -7,7 +7,7 @@
 //! ```
 //! but at least 0.7 * issue * k; the last term for the dependent instructions of one warp, the constant for the barrier and device memory. Fitted to most of the
 //! variants in bench/fused_steps.csv, of twelve stencils in both element types, 3072 x 3072 and 384^3, on an H200 (bench/sweep.py): times are within 16% (root of the mean
-//! square of the logarithm). How far the chosen variants are from the best is in bench/RESULTS.md.
+//! square of the logarithm). How far the chosen variants are from the best is in bench/notes/013-stencils.md.
 
 use super::StepAccess;
 use super::plan::{StencilPlan, exchanged_cells, slot_end};

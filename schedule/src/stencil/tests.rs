@@ -317,7 +317,7 @@ fn choice(text: &str, elem: pollyrs_scop::ElemType, work: f64) -> (u32, u32, i64
     (config.threads[1], config.cells[1], config.fuse)
 }
 
-/// Of two-dimensional stencils; how fast the alternatives are on an H200 is in bench/RESULTS.md.
+/// Of two-dimensional stencils; how fast the alternatives are on an H200 is in bench/notes/014-stencils-contracted.md.
 #[test]
 fn choices_of_the_model() {
     use pollyrs_scop::ElemType::{F32, F64};

@@ -56,7 +56,7 @@ pub struct TilingOptions {
 impl Default for TilingOptions {
     /// Accumulators, two sets of operands, a strip on its way and addresses have to fit the registers: 255 of a thread, 65536 of a
     /// multiprocessor. Two blocks of 128 threads hide each other's barriers, with 8 × 16 points each keeps 24 operands for 128 fused
-    /// operations. Rates are TFLOP/s on an H200, gemm at many sizes (`bench/RESULTS.md`); longer strips, and tiles of 128 × 256 in one block, were slower.
+    /// operations. Rates are TFLOP/s on an H200, gemm at many sizes (`bench/notes/002-matrix-products.md`); longer strips, and tiles of 128 × 256 in one block, were slower.
     fn default() -> Self {
         let shape = |threads, points, residents, rate| TileShape {
             threads,
@@ -360,7 +360,7 @@ pub(super) fn fastest(
 mod tests {
     use super::*;
 
-    /// Products of matrices on an H200: rows, columns, and milliseconds with large and with small tiles (`bench/RESULTS.md`).
+    /// Products of matrices on an H200: rows, columns, and milliseconds with large and with small tiles (`bench/notes/002-matrix-products.md`).
     type Measured = (u64, u64, f64, f64);
     const FLOAT: [Measured; 11] = [
         (1024, 1024, 0.119, 0.075),
@@ -390,7 +390,7 @@ mod tests {
         (4101, 4099, 3.107, 3.242),
     ];
 
-    /// Products of matrices on an H200 (`bench/RESULTS.md`): rows, columns, and milliseconds in large tiles, in small ones, and cut behind this number of
+    /// Products of matrices on an H200 (`bench/notes/002-matrix-products.md`): rows, columns, and milliseconds in large tiles, in small ones, and cut behind this number of
     /// rows of large tiles.
     type MeasuredCut = (u64, u64, f64, f64, u64, f64);
     const FLOAT_CUT: [MeasuredCut; 8] = [
