@@ -21,6 +21,7 @@
 //! cases).
 
 mod affine;
+mod known;
 mod poly;
 mod residue;
 mod search;
@@ -28,6 +29,7 @@ mod shapes;
 mod typical;
 mod view;
 
+pub use known::Known;
 pub use poly::{Monomial, Polynomial, Symbol};
 pub use residue::Residue;
 

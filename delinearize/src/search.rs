@@ -214,9 +214,26 @@ impl<'a> Search<'a> {
 
     /// Whether `pieced` has a condition and more pieces than `other`, which is right for some of the usual sizes.
     fn is_pieced_for_nothing(&self, pieced: &View, other: &View) -> Result<bool> {
-        Ok(pieced.max_pieces() > other.max_pieces()
-            && !pieced.is_unconditional()?
-            && !self.run.usual()?.is_subset(&other.violations)?)
+        if pieced.max_pieces() <= other.max_pieces() || pieced.is_unconditional()? {
+            return Ok(false);
+        }
+        let short = other.max_pieces() == 1 && self.steps_by_rows(&other.sizes);
+        let usual = if short { self.run.short()? } else { self.run.usual()? };
+        Ok(!usual.is_subset(&other.violations)?)
+    }
+
+    /// Whether counters step by the rows, planes and so on of a shape, as they are.
+    fn steps_by_rows(&self, sizes: &Sizes) -> bool {
+        let mut stride = Polynomial::constant(1);
+        sizes.iter().rev().all(|size| {
+            stride = &stride * size;
+            let negative = -&stride;
+            self.offsets.iter().any(|o| {
+                let counters = o.symbols().into_iter().filter(|s| matches!(s, Symbol::Iter(_)));
+                let mut steps = counters.filter_map(|s| o.powers_of(s).remove(&1));
+                steps.any(|step| step == stride || step == negative)
+            })
+        })
     }
 
     fn better(&self, view: &View, best: Option<&View>) -> Result<bool> {

@@ -14,6 +14,8 @@ type Result<T> = std::result::Result<T, DelinearizeError>;
 
 /// A loop of fewer iterations than this is one for trivial sizes, unless it never has more.
 pub(crate) const FEW: i64 = 3;
+/// A loop along the width of a border has no more than this.
+const FEWEST: i64 = 2;
 
 /// What all sizes are taken to be, give or take a few, to tell what mostly holds.
 const TYPICAL: i64 = 1024;
@@ -37,7 +39,23 @@ impl Executed<'_> {
         if let Some(known) = self.usual.get() {
             return Ok(known.clone());
         }
-        let mut usual = self.long(FEW)?;
+        let usual = self.positive(FEW)?;
+        Ok(self.usual.get_or_init(|| usual).clone())
+    }
+
+    /// The same with loops of two iterations and more: `a[k * w + j + h - d]` for `j < w + 2 * (d - h)` is the border of a grid that has rows of `w` with `h`
+    /// elements on either side, of which `d` are wanted, and `h` is a small number.
+    pub fn short(&self) -> Result<isl::Set> {
+        if let Some(known) = self.short.get() {
+            return Ok(known.clone());
+        }
+        let short = self.positive(FEWEST)?;
+        Ok(self.short.get_or_init(|| short).clone())
+    }
+
+    /// Positive parameters for which all loops have `least` iterations, as far as the context allows that.
+    fn positive(&self, least: i64) -> Result<isl::Set> {
+        let mut usual = self.long(least)?;
         for p in 0..usual.dim(isl::DimType::Param)? {
             let positive = usual.clone().lower_bound_val(
                 isl::DimType::Param,
@@ -48,7 +66,7 @@ impl Executed<'_> {
                 usual = positive;
             }
         }
-        Ok(self.usual.get_or_init(|| usual).clone())
+        Ok(usual)
     }
 
     /// The parameters for which all counters of executed accesses take `least` values, but for those that never do.

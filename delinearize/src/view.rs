@@ -12,7 +12,8 @@
 //! 3. `k = 0`, if some parameters make all iterations inside (a condition is needed),
 //! 4. the `k`, or the several, that need the weakest condition;
 //!
-//! of those that are inside for some of the parameters that programs have ([`Executed::usual`]), and else of all.
+//! of those that are inside for some of the parameters that programs have ([`Executed::usual`]; for `k = 0` [`Executed::short`] will do), and else of
+//! all.
 //!
 //! **Condition**: with `D` the executed iterations, the violations are `{ x in D : f_k < 0 or f_k >= d_k }`
 //! for some inner dimension `k`; the view is right for the parameters in the complement of their projection.
@@ -195,6 +196,8 @@ pub(crate) struct Executed<'a> {
     executed: Vec<isl::Set>,
     /// [`Executed::usual`], once it is asked for.
     pub(crate) usual: OnceCell<isl::Set>,
+    /// [`Executed::short`], once it is asked for.
+    pub(crate) short: OnceCell<isl::Set>,
     /// Parameters for which anything is executed.
     pub any: isl::Set,
     /// For each access, the first one with the same domain and offset, whose pieces it shares: a read and a write of an element, say.
@@ -261,6 +264,7 @@ impl<'a> Executed<'a> {
             same_domain,
             origins,
             usual: OnceCell::new(),
+            short: OnceCell::new(),
             known: RefCell::default(),
         })
     }
@@ -437,6 +441,12 @@ impl<'a> Executed<'a> {
         };
         let usual = self.usual()?.intersect(executed.clone())?;
         let mut slabs: Option<Vec<Piece>> = None;
+        if let Some((0, outside)) = options.first() {
+            let violated = outside.params()?;
+            if !self.short()?.intersect(executed.clone())?.is_subset(&violated)? {
+                return Ok((whole(0), violated));
+            }
+        }
         for (usually, there) in [(true, usual), (false, executed.clone())] {
             let mut best: Option<(Vec<Piece>, isl::Set)> = None;
             for (k, outside) in &options {

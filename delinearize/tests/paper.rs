@@ -424,6 +424,19 @@ fn rows_of_an_extent_and_one() {
     case.expect("e + 1", "hi < lo or e >= hi - lo", &["i0, i1"]);
 }
 
+/// The border below a grid that has two elements more on either side, as wide as an argument says: at most two rows, and nothing else is assumed.
+#[test]
+fn rows_of_a_border() {
+    let d = "j k : 0 <= j < w + 2d and 0 <= k < d";
+    let case =
+        Case::new("w d", "").array(d, "w + 4", "1 - k, j + 2 - d").array(d, "w + 4", "2 + k, j + 2 - d");
+    let shape = case.solve().unwrap();
+    let right = |w, d| holds(&shape.assumption, &[w, d]);
+    assert!(right(40, 1) && right(40, 2) && right(1, 2) && !right(40, 3), "{}", shape.assumption);
+    assert!(!shape.wraps && shape.subscripts.iter().flatten().all(|f| f.n_piece().unwrap() == 1));
+    check_points(&case, &shape, -1..=4, -1..=4);
+}
+
 /// The right border of a grid with a halo of `h`: column `x - h + k` is in the row for `h` of at least `d`; in the next one, as `k - h`, for none.
 #[test]
 fn columns_from_the_right_border() {

@@ -102,6 +102,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         tuned: Tuned::load(options)?,
         assembler: Assembler::new(),
         summaries: Summaries::new(session),
+        shapes: Default::default(),
         borrowers: RefCell::default(),
         ready: RefCell::default(),
         extended: RefCell::default(),

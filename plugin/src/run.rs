@@ -15,6 +15,7 @@ use pollyrs_scop_detect as detect;
 use pollyrs_tuning::{self as tuning, Entry};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// What one run over a module needs everywhere.
 pub struct Run<'a> {
@@ -27,6 +28,8 @@ pub struct Run<'a> {
     pub tuned: Tuned,
     pub assembler: Assembler,
     pub summaries: Summaries<'a>,
+    /// Shapes of arrays that were found before.
+    pub shapes: Rc<detect::Known>,
     /// Functions that may work with their callers' holds, as far as the search has come.
     pub borrowers: RefCell<holds::Borrowers>,
     /// Those that were rewritten.
@@ -39,7 +42,8 @@ impl Run<'_> {
     /// What detection may use now.
     pub fn detect_options(&self) -> detect::DetectOptions {
         let (isl_operations, all_operations) = (self.budgets.attempt(), self.budgets.detection());
-        detect::DetectOptions { isl_operations, all_operations, ..Default::default() }
+        let shapes = self.shapes.clone();
+        detect::DetectOptions { isl_operations, all_operations, shapes, ..Default::default() }
     }
 }
 

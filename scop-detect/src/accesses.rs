@@ -11,7 +11,7 @@ use crate::builder::{Builder, Fail, Place};
 use crate::ir::{self, Value};
 use crate::ranges::extension;
 use isl::{DimType, Map, PwAff, Set};
-use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, Symbol, delinearize};
+use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, ElemType, RejectReason};
@@ -236,7 +236,7 @@ impl Builder<'_> {
         let context = self.known_of(&accesses)?;
         let problem =
             Problem { params: &params, context: &context, element_bytes: elem.bytes(), accesses: &accesses };
-        let shape = delinearize(&problem)?;
+        let shape = self.shapes.delinearize(&problem)?;
         let sizes = shape.size_functions(&problem)?;
         Ok((shape, sizes))
     }

@@ -3,6 +3,7 @@
 //! Invariants: `assumed` is the conjunction of the recorded assumptions; no recorded assumption is implied by the context
 //! and the ones before it; parameters are never removed, so indices into `params` stay valid.
 
+use crate::DetectOptions;
 use crate::cfg::Cfg;
 use crate::chosen::Chosen;
 use crate::inspect::Inspected;
@@ -10,7 +11,7 @@ use crate::ir::{self, Block, Value};
 pub(crate) use crate::place::Place;
 use crate::unwritten::Assumed;
 use isl::{DimType, PwAff, Set, Space};
-use pollyrs_delinearize::Residue;
+use pollyrs_delinearize::{Known, Residue};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
 use pollyrs_scop::{Assumption, AssumptionKind, Location, ProductRange, RejectReason};
@@ -148,6 +149,7 @@ pub(crate) struct Builder<'a> {
     pub outer_counters: BTreeMap<LoopId, Option<(usize, i64)>>,
     /// [`crate::DetectOptions::counted_stores`].
     pub counted_stores: bool,
+    pub shapes: &'a Known,
     pub unwritten_loads: &'a Assumed,
     /// Blocks that are left out of the model, as they are assumed not to be entered: see [`crate::versions`].
     pub excluded: BTreeSet<Block>,
@@ -175,7 +177,7 @@ impl<'a> Builder<'a> {
         cfg: &'a Cfg,
         ctx: isl::Context,
         region: &'a Candidate,
-        counted_stores: bool,
+        options: &'a DetectOptions,
         unwritten_loads: &'a Assumed,
     ) -> Result<Self, Fail> {
         let universe = Set::universe(Space::unit(&ctx)?)?;
@@ -192,7 +194,8 @@ impl<'a> Builder<'a> {
             strict: false,
             tied: BTreeSet::new(),
             outer_counters: BTreeMap::new(),
-            counted_stores,
+            counted_stores: options.counted_stores,
+            shapes: &options.shapes,
             unwritten_loads,
             excluded: BTreeSet::new(),
             residues: BTreeMap::new(),

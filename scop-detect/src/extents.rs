@@ -48,7 +48,30 @@ impl Builder<'_> {
         }
         self.assumed = assumed;
         self.context = self.context.clone().intersect(bounds)?;
+        self.assume_extent(index, ops, &place)?;
         Ok(Some(index))
+    }
+
+    /// Assumes that a size which is computed from a lower and an upper bound is their distance: that there are elements between them. Otherwise views
+    /// are possible in which rows are as long as nothing in the program is, for bounds that leave arrays without elements.
+    fn assume_extent(&mut self, index: usize, ops: &[ScevExpr], place: &Place) -> Result<(), Stop> {
+        let mut distances = ops.iter().filter(|o| !matches!(o.kind, ScevKind::Constant(_)));
+        let (Some(distance), None) = (distances.next(), distances.next()) else { return Ok(()) };
+        let before = (self.assumed.clone(), self.assumptions.clone());
+        let Ok(x) = self.exact(distance, place) else {
+            (self.assumed, self.assumptions) = before;
+            return Ok(());
+        };
+        let involved = (0..x.dim(DimType::Param)?)
+            .map(|d| x.involves_dims(DimType::Param, d, 1))
+            .collect::<isl::Result<Vec<bool>>>()?;
+        if involved.iter().filter(|i| **i).count() < 2 {
+            (self.assumed, self.assumptions) = before;
+            return Ok(());
+        }
+        let same = self.param_aff(index, place.space()?)?.eq_set(x)?.params()?;
+        let note = format!("{} is not negative", self.describe(distance));
+        self.assume_params(AssumptionKind::NonNegative, same, None, &note)
     }
 
     /// The polynomial of something that is multiplied by counters or parameters: rounded quotients of parameters get names.

@@ -77,16 +77,18 @@ pub use reductions::{ordered_sum, running_total};
 
 use builder::{Builder, Candidate, Fail};
 use candidates::Search;
+pub use pollyrs_delinearize::Known;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::Analyses;
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// The reason that regions of an earlier search are left alone for; in no result.
 const AGAIN: &str = "the search before";
 
 /// Limits of the search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct DetectOptions {
     /// isl operations for one region.
     pub isl_operations: u64,
@@ -97,6 +99,8 @@ pub struct DetectOptions {
     /// A loop with a known number of iterations that stores under a branch on data becomes part of a statement. It is not parallel any
     /// more: try again without where that leaves nothing parallel ([`Scop::stores_in_subregion_loop`]).
     pub counted_stores: bool,
+    /// Shapes of arrays that were found before; of one compilation.
+    pub shapes: Rc<Known>,
     /// Regions that a search before this one found, by their blocks (as [`pollyrs_scop::Region`] has them).
     pub before: Vec<Before>,
 }
@@ -125,6 +129,7 @@ impl Default for DetectOptions {
             all_operations: 20_000_000,
             max_attempts: 512,
             counted_stores: true,
+            shapes: Rc::default(),
             before: Vec::new(),
         }
     }
@@ -167,7 +172,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         let name = format!("{function}.{}", count + 1);
         let left = options.all_operations.saturating_sub(operations).max(1);
         let scop = ctx.with_budget(options.isl_operations.min(left), || {
-            let start = || Builder::new(analyses, &cfg, ctx.clone(), c, options.counted_stores, &assumed);
+            let start = || Builder::new(analyses, &cfg, ctx.clone(), c, options, &assumed);
             let mut builder = start()?;
             let left_out = builder.begin(true)?;
             match builder.build(name.clone(), function.clone()) {

@@ -14,6 +14,9 @@ use pollyrs_scop::RejectReason;
 
 /// A loop of fewer iterations is trivial.
 const FEW: i64 = 3;
+/// The border of a grid may be as wide as this, and is as long as that.
+const FEWEST: i64 = 2;
+const MANY: i64 = 16;
 /// isl operations; without an answer the model is taken. A twentieth of a second.
 const OPERATIONS: u64 = 250_000;
 
@@ -34,40 +37,22 @@ impl Builder<'_> {
 
     /// What an assumption says that leaves trivial sizes only.
     fn trivial(&self, drafts: &[Draft]) -> isl::Result<Option<String>> {
-        let mut free = self.context.clone();
-        let mut assumed = free.clone();
-        for a in &self.assumptions {
-            assumed = assumed.intersect(a.set.clone())?;
-        }
         // What is deepest tells: `sum = 0` for rows without elements is a statement that runs where the loop over elements does not.
-        let mut domains = Vec::new();
+        let mut sorted = Vec::new();
         for draft in drafts {
             let domain = draft.statement.domain.clone().reset_tuple_id()?;
-            domains.push((domain.dim(DimType::Set)?, domain));
+            sorted.push((domain.dim(DimType::Set)?, domain));
         }
-        domains.sort_by_key(|(dims, _)| std::cmp::Reverse(*dims));
-        let mut seen: Vec<Set> = Vec::new();
-        for (_, domain) in domains {
-            if seen
-                .iter()
-                .map(|s| s.plain_is_equal(&domain))
-                .collect::<isl::Result<Vec<_>>>()?
-                .contains(&true)
-            {
-                continue;
+        sorted.sort_by_key(|(dims, _)| std::cmp::Reverse(*dims));
+        let mut domains: Vec<Set> = Vec::new();
+        for (_, domain) in sorted {
+            let seen = domains.iter().map(|s| s.plain_is_equal(&domain)).collect::<isl::Result<Vec<_>>>()?;
+            if !seen.contains(&true) {
+                domains.push(domain);
             }
-            for d in 0..domain.dim(DimType::Set)? {
-                let long = spread(&domain, d)?;
-                let next = free.clone().intersect(long.clone())?;
-                if next.is_empty()? {
-                    continue;
-                }
-                free = next;
-                assumed = assumed.intersect(long)?;
-            }
-            seen.push(domain);
         }
-        if !assumed.is_empty()? {
+        let (free, left) = self.left(&domains, FEW)?;
+        if !left.is_empty()? || self.is_a_border(&domains)? {
             return Ok(None);
         }
         for a in &self.assumptions {
@@ -77,15 +62,51 @@ impl Builder<'_> {
         }
         Ok(self.assumptions.last().map(|a| a.note.clone()))
     }
+
+    /// The parameters for which all loops have `least` iterations, and those of them that the assumptions leave.
+    fn left(&self, domains: &[Set], least: i64) -> isl::Result<(Set, Set)> {
+        let mut free = self.context.clone();
+        let mut assumed = free.clone();
+        for a in &self.assumptions {
+            assumed = assumed.intersect(a.set.clone())?;
+        }
+        for domain in domains {
+            for d in 0..domain.dim(DimType::Set)? {
+                let long = spread(domain, d, least)?;
+                let next = free.clone().intersect(long.clone())?;
+                if next.is_empty()? {
+                    continue;
+                }
+                free = next;
+                assumed = assumed.intersect(long)?;
+            }
+        }
+        Ok((free, assumed))
+    }
+
+    /// Whether what is left are a few rows along the border of a grid: no loop is for one iteration only, and in each nest there is one with
+    /// many.
+    fn is_a_border(&self, domains: &[Set]) -> isl::Result<bool> {
+        let (_, left) = self.left(domains, FEWEST)?;
+        let mut is = !left.is_empty()?;
+        for domain in domains {
+            let mut along = false;
+            for d in 0..domain.dim(DimType::Set)? {
+                along = along || !left.is_disjoint(&spread(domain, d, MANY)?)?;
+            }
+            is &= along;
+        }
+        Ok(is)
+    }
 }
 
-/// The parameters for which dimension `d` has values that are [`FEW`] less one apart.
-fn spread(domain: &Set, d: u32) -> isl::Result<Set> {
+/// The parameters for which dimension `d` has values that are `least` less one apart.
+fn spread(domain: &Set, d: u32, least: i64) -> isl::Result<Set> {
     let behind = domain.dim(DimType::Set)? - d - 1;
     let one = domain.clone().project_out(DimType::Set, d + 1, behind)?.project_out(DimType::Set, 0, d)?;
     let pair = one.clone().flat_product(one)?;
     let space = isl::LocalSpace::from_space(pair.space()?)?;
     let at = |d| isl::Aff::var_on_domain(space.clone(), DimType::Set, d);
-    let far = at(1)?.sub(at(0)?)?.add_constant(Val::int(domain.context(), 1 - FEW)?)?;
+    let far = at(1)?.sub(at(0)?)?.add_constant(Val::int(domain.context(), 1 - least)?)?;
     pair.intersect(isl::PwAff::from_aff(far)?.nonneg_set()?)?.params()
 }
