@@ -26,6 +26,8 @@ const COMPLETIONS: [(Shell, &str); 3] = [
 pub fn run(args: &GenerateArgs, mut command: Command) -> std::io::Result<u8> {
     let man = args.share.join("man/man1");
     std::fs::create_dir_all(&man)?;
+    // `pollyrs help report` is `pollyrs report --help`: no pages of their own.
+    command = command.disable_help_subcommand(true);
     command.build();
     // The compilers' words are passed on: their own help is `--pollyrs-help`.
     clap_mangen::generate_to(command.clone(), &man)?;
@@ -51,6 +53,7 @@ mod tests {
                 std::fs::read_to_string(folder.path().join(format!("man/man1/{name}.1"))).unwrap_or_default();
             assert!(page.contains(".TH") && page.contains("SYNOPSIS"), "{name}: {page}");
         }
+        assert!(!folder.path().join("man/man1/pollyrs-help-report.1").exists());
         for (_, name) in COMPLETIONS {
             let text = std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
             assert!(text.contains("report"), "{name}");
