@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 32] = [
+pub const BUGS: [(&str, &str); 33] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -31,6 +31,7 @@ pub const BUGS: [(&str, &str); 32] = [
     ("step-barrier", "time tiles: the code has no barriers between steps"),
     ("cone", "time tiles: hexagons lean one point less than the dependences"),
     ("nest-barrier", "nests: the last step of an iteration has no barrier behind it"),
+    ("row-copy", "rows: the last row of a block is not copied to shared memory"),
     ("slice-end", "slices: the last block of a slice gets no data of its own"),
     ("slice-later", "slices: results go back although later launches change them"),
     ("copy-out", "host code: the last row is not copied back"),

@@ -173,6 +173,10 @@ fn build_kernel(
             2..=FEW_THREADS => unroll_loops(context, draft, UNROLL),
             ..=MORE_THREADS if full.is_none() => unroll_loops(context, draft, UNROLL_MORE),
             _ if full.is_some() && kernel.unrolled => window::unroll_steps(context, draft),
+            // Sums of rows in shared memory, a thread each.
+            _ if full.is_none() && !kernel.windows.is_empty() && kernel.host_params.is_empty() => {
+                unroll_loops(context, draft, UNROLL_MORE)
+            }
             _ => {}
         }
         finish(&k, &from)

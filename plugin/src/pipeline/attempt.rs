@@ -106,6 +106,11 @@ fn has_nests(mapped: &MappedScop) -> bool {
     mapped.kernels.iter().any(|k| k.steps.is_some() && k.windows.is_empty())
 }
 
+/// Whether blocks of rows run the kernels of a sequence as steps.
+fn has_rows(mapped: &MappedScop) -> bool {
+    mapped.kernels.iter().any(|k| k.steps.is_some() && !k.windows.is_empty() && k.host_params.is_empty())
+}
+
 fn has_tiles(mapped: &MappedScop) -> bool {
     has_steps(mapped) || mapped.kernels.iter().any(|k| k.tiling.is_some())
 }
@@ -276,7 +281,7 @@ impl Attempts<'_> {
             Err(Failure::Reason(_)) if has_nests(mapped) => {
                 in_tiles("loops of blocks, a barrier for each step")
             }
-            Err(Failure::Reason(_)) if has_steps(mapped) => {
+            Err(Failure::Reason(_)) if has_steps(mapped) && !has_rows(mapped) => {
                 in_tiles("tiles of a wavefront, a launch for each diagonal")
             }
             Err(Failure::Reason(why)) => Err(why),

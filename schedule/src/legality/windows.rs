@@ -101,8 +101,13 @@ impl Checker<'_> {
             ok &= s.subregion.as_ref().is_none_or(|r| r.loops.is_empty());
             for a in s.accesses.iter().filter(|a| a.array == w.array) {
                 let once = a.within.as_ref().is_none_or(Within::is_function);
-                let plain = matches!(a.value, AccessValue::Instruction(_)) && once;
-                ok &= plain && a.relation.is_single_valued()?;
+                let plain = match a.value {
+                    AccessValue::Instruction(_) => true,
+                    // A stored value that is read back; stores of cells don't go to memory as well.
+                    AccessValue::ScalarRead(_) => a.kind == AccessKind::Read,
+                    AccessValue::ScalarWrite(_) => false,
+                };
+                ok &= plain && once && a.relation.is_single_valued()?;
             }
         }
         Ok(ok)

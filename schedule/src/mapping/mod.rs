@@ -30,12 +30,13 @@ mod lanes;
 mod nest;
 mod placement;
 mod promotion;
+mod rows;
 mod tiling;
 
 pub use tiling::{TileShape, TilingOptions};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
-use crate::strategy::{EITHER, KERNEL, NEST, SERIAL, place};
+use crate::strategy::{EITHER, KERNEL, NEST, ROWS, SERIAL, place};
 use crate::time_tiling::waves;
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, is_quota, known};
@@ -134,6 +135,8 @@ struct Site {
     alone: bool,
     /// `inner` is a block's schedule of steps, with marks.
     nest: bool,
+    /// Arrays of rows are in shared memory meanwhile.
+    rows: bool,
     /// Set if this is one of two forms of the same instances.
     either: Option<Either>,
 }
@@ -218,7 +221,7 @@ fn map_marked(
             continue;
         }
         let mut kernel = match site.nest {
-            true => nest::kernel(scop, site, &known, options, &private)?,
+            true => nest::kernel(scop, deps, site, &known, options, &private)?,
             false => kernel::build(scop, site, &known, options, &private)?,
         };
         kernel.early = early::reads(scop, deps, &kernel)?;
@@ -407,30 +410,37 @@ fn collect(
     if domain.is_empty()? {
         return Ok(None);
     }
-    let mut site = |members: Vec<isl::UnionPwAff>, inner: &Tree, around: &Around, nest: bool| {
-        let name = format!("K{}", sites.len());
-        let domain = domain.clone();
-        sites.push(Site {
-            name,
-            host: around.host.clone(),
-            domain,
-            members,
-            inner: inner.clone(),
-            tile: None,
-            threads: None,
-            alternative: None,
-            alone,
-            nest,
-            either: around.either.clone(),
-        });
-        Ok(Some(Host::Launch(sites.len() - 1)))
-    };
+    let mut site =
+        |members: Vec<isl::UnionPwAff>, inner: &Tree, around: &Around, (nest, rows): (bool, bool)| {
+            let name = format!("K{}", sites.len());
+            let domain = domain.clone();
+            sites.push(Site {
+                name,
+                host: around.host.clone(),
+                domain,
+                members,
+                inner: inner.clone(),
+                tile: None,
+                threads: None,
+                alternative: None,
+                alone,
+                nest,
+                rows,
+                either: around.either.clone(),
+            });
+            Ok(Some(Host::Launch(sites.len() - 1)))
+        };
     match tree {
-        Tree::Mark(m, child) if m == KERNEL || m == NEST => match &**child {
-            Tree::Band(b) => site(b.members.clone(), &b.child, around, m == NEST),
+        // Without steps the kernels beneath are launches.
+        Tree::Mark(m, child) if m == ROWS && around.nests == Nests::Never => match &**child {
+            Tree::Band(b) => collect(&b.child, domain, around, sites, false),
+            _ => Err(ScheduleError::Unsupported("rows need a band")),
+        },
+        Tree::Mark(m, child) if m == KERNEL || m == NEST || m == ROWS => match &**child {
+            Tree::Band(b) => site(b.members.clone(), &b.child, around, (m != KERNEL, m == ROWS)),
             _ => Err(ScheduleError::Unsupported("a kernel mark needs a band")),
         },
-        Tree::Mark(m, child) if m == SERIAL => site(vec![], child, around, false),
+        Tree::Mark(m, child) if m == SERIAL => site(vec![], child, around, (false, false)),
         Tree::Mark(m, child) if m == EITHER => {
             let Tree::Sequence(forms) = &**child else {
                 return Err(ScheduleError::Unsupported("two forms that are no sequence"));
@@ -449,7 +459,7 @@ fn collect(
             }
             Ok(if out.is_empty() { None } else { Some(Host::Sequence(out)) })
         }
-        Tree::Leaf => site(vec![], &Tree::Leaf, around, false),
+        Tree::Leaf => site(vec![], &Tree::Leaf, around, (false, false)),
         Tree::Mark(_, child) => collect(child, domain, around, sites, false),
         Tree::Band(Band { members, child, .. }) => {
             around.host.extend(members.iter().cloned());

@@ -22,6 +22,7 @@
 
 use super::kernel::{launch_domain, product, values};
 use super::promotion::promote;
+use super::rows::{self, BEFORE};
 use super::{MapOptions, Site};
 use crate::domains::{aligned, simple};
 use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, Time};
@@ -30,7 +31,7 @@ use crate::strategy::{
     BARRIER as BARRIER_TIME, INSTANCE, KERNEL, LATENCY, MULTIPROCESSORS, SERIAL, STEP_LATENCY, extent_of,
 };
 use crate::tree::{ScheduleTree, Tree, member_map};
-use crate::{Result, ScheduleError};
+use crate::{Dependences, Result, ScheduleError};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
 
@@ -42,11 +43,11 @@ enum At {
 }
 
 /// What would be a launch without the nest.
-struct Leaf {
-    domain: isl::UnionSet,
+pub(super) struct Leaf {
+    pub domain: isl::UnionSet,
     at: Vec<At>,
-    members: Vec<isl::UnionPwAff>,
-    inner: Tree,
+    pub members: Vec<isl::UnionPwAff>,
+    pub inner: Tree,
 }
 
 /// The leaves beneath a nest, in order.
@@ -169,6 +170,7 @@ fn spread(sizes: &[u32], members: usize) -> Option<(String, String)> {
 /// The kernel of a nest.
 pub(super) fn kernel(
     scop: &Scop,
+    deps: &Dependences,
     site: &Site,
     known: &isl::Set,
     options: &MapOptions,
@@ -243,9 +245,16 @@ pub(super) fn kernel(
                 mine = mine.union(here.intersect_params(isl::Set::read(ctx, &only)?)?)?;
             }
         }
-        let (inner, more) = promote(scop, &part, &leaf.domain, private, promotions.len())?;
+        let (inner, more) = match site.rows {
+            true => (leaf.inner.clone(), Vec::new()),
+            false => promote(scop, &part, &leaf.domain, private, promotions.len())?,
+        };
         promotions.extend(more);
         bodies.push(inner.under(leaf.members.clone()));
+    }
+    let staging = if site.rows { rows::staging(scop, deps, site, &domain, &found, &sizes)? } else { None };
+    if staging.is_some() {
+        barriers = barriers.union(isl::UnionSet::read(ctx, &format!("{{ {BARRIER}[{BEFORE}] }}"))?)?;
     }
     let mut barriers = barriers.coalesce()?;
     if planted("nest-barrier") {
@@ -255,9 +264,14 @@ pub(super) fn kernel(
     }
     let builder = Steps { ctx, n };
     let root = builder.tree(&site.inner, &domain, 0, &mut bodies.into_iter())?;
-    let schedule_domain =
-        mine.coalesce()?.detect_equalities()?.union(barriers)?.gist_params(context.clone())?;
-    let root = root.ok_or(ScheduleError::NoParallelism)?;
+    let mut schedule_domain = mine.coalesce()?.detect_equalities()?.union(barriers)?;
+    let mut root = root.ok_or(ScheduleError::NoParallelism)?;
+    let mut windows = Vec::new();
+    if let Some(staging) = staging {
+        (root, schedule_domain, steps) = staging.ahead_of(root, schedule_domain, steps)?;
+        windows = staging.windows;
+    }
+    let schedule_domain = schedule_domain.gist_params(context.clone())?;
     let schedule = ScheduleTree { domain: schedule_domain, root }.to_isl()?;
     let schedule = atomic(schedule.root()?.child(0)?)?.schedule()?;
     aligned(
@@ -274,7 +288,7 @@ pub(super) fn kernel(
             context,
             tiling: None,
             steps: Some(steps.gist_params(known.clone())?),
-            windows: Vec::new(),
+            windows,
             full: None,
             unrolled: false,
             ahead: false,

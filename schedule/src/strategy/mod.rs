@@ -23,6 +23,7 @@ mod locality;
 mod nest;
 mod original;
 mod place;
+mod rows;
 mod sizes;
 mod split;
 mod wavefront;
@@ -35,6 +36,7 @@ pub(crate) use locality::{Movement, linear, movements, steps};
 pub use original::original;
 pub use place::place;
 pub(crate) use place::{coincident, nonnegative};
+pub(crate) use rows::{COLUMNS, arrays as arrays_of_rows, rows_of_block};
 pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
@@ -50,6 +52,9 @@ pub const SERIAL: &str = "serial";
 pub const NEST: &str = "nest";
 /// The mark on a sequence of two subtrees for the same instances, of which one is executed: with a nest, and without.
 pub const EITHER: &str = "either";
+
+/// The mark on a band whose iterations are blocks of rows ([`rows`]); beneath it is a sequence of kernels, which are steps of a block, or launches.
+pub const ROWS: &str = "rows";
 
 /// A legal schedule with marks, and its estimated running time.
 #[derive(Clone, Debug)]

@@ -29,7 +29,7 @@
 //! chain (i, j) is interchanged: a kernel over j with i in the thread.
 
 use super::cost::Model;
-use super::{KERNEL, Placed, SERIAL, fuse, locality, nest, wavefront};
+use super::{KERNEL, Placed, SERIAL, fuse, locality, nest, rows, wavefront};
 use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
@@ -52,23 +52,11 @@ pub(super) fn placed(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, fuse:
     let known = known(scop)?;
     let domain = tree.domain.clone().intersect_params(known.clone())?;
     let ideal = model.ideal(model.instances(&domain)?);
-    let plan = plan(
-        &Node {
-            model: &model,
-            domain: domain.clone(),
-            deps: deps.all(scop)?,
-            trips: 1.0,
-            block: false,
-            fuse,
-        },
-        &tree.root,
-    )?;
-    Ok(Placed {
-        tree: ScheduleTree { domain, root: plan.tree },
-        cost: plan.cost,
-        ideal,
-        parallel: plan.parallel,
-    })
+    let top =
+        Node { model: &model, domain: domain.clone(), deps: deps.all(scop)?, trips: 1.0, block: false, fuse };
+    let plan = plan(&top, &tree.root)?;
+    let root = rows::joined(&top, plan.tree)?;
+    Ok(Placed { tree: ScheduleTree { domain, root }, cost: plan.cost, ideal, parallel: plan.parallel })
 }
 
 /// What a subtree is placed under.
