@@ -38,6 +38,7 @@ use crate::ir::error::{CodegenError, Result};
 use crate::ir::llvm::*;
 use crate::ir::types::identifier;
 use crate::kernel::module::{KernelInfo, KernelModule};
+use crate::kernels::apart::apart;
 use crate::kernels::arguments::{argument_types, candidates, finish, used_arrays};
 use crate::kernels::entry::{Draft, entry};
 use crate::staged::state::Staged;
@@ -175,7 +176,8 @@ fn build_kernel(
             _ if full.is_some() && kernel.unrolled => window::unroll_steps(context, draft),
             // Sums of rows in shared memory, a thread each.
             _ if full.is_none() && !kernel.windows.is_empty() && kernel.host_params.is_empty() => {
-                unroll_loops(context, draft, UNROLL_MORE)
+                apart(context, draft, arguments);
+                unroll_loops(context, draft, UNROLL_MORE);
             }
             _ => {}
         }

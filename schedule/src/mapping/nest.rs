@@ -103,6 +103,32 @@ pub(super) fn parts(site: &Site) -> Result<Vec<Site>> {
     Ok(found.into_iter().map(part).collect())
 }
 
+/// [`parts`], but for blocks of rows: a thread has the same rows in all leaves of one member, so that they are one part.
+pub(super) fn homes(site: &Site) -> Result<Vec<Site>> {
+    let all = parts(site)?;
+    if !site.rows {
+        return Ok(all);
+    }
+    let (of_rows, mut out): (Vec<_>, Vec<_>) = all.into_iter().partition(|p| p.members.len() == 1);
+    let Some(first) = of_rows.first().cloned() else { return Ok(out) };
+    let mut home = Site { domain: isl::UnionSet::empty(site.domain.context())?, ..first };
+    let (mut members, mut steps) = (None::<isl::UnionPwAff>, Vec::new());
+    for p in of_rows {
+        let filter = p.domain.clone().universe()?;
+        home.domain = home.domain.union(p.domain)?;
+        let own = p.members[0].clone().intersect_domain(filter.clone())?;
+        members = Some(match members {
+            Some(all) => all.union_add(own)?,
+            None => own,
+        });
+        steps.push((filter, p.inner));
+    }
+    home.members = members.into_iter().collect();
+    home.inner = Tree::Sequence(steps);
+    out.insert(0, home);
+    Ok(out)
+}
+
 /// `{ S[i] -> [c] }` of a leaf with `n` coordinates.
 fn step(leaf: &Leaf, n: usize) -> Result<isl::UnionMap> {
     let ctx = leaf.domain.context();

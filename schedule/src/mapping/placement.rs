@@ -31,7 +31,7 @@ pub(super) fn placement(scop: &Scop, deps: &Dependences, sites: &[Site]) -> Resu
         let mut private = true;
         for nested in [true, false] {
             let form = sites.iter().filter(|s| s.either.as_ref().is_none_or(|e| e.nested == nested));
-            let parts = form.map(super::nest::parts).collect::<Result<Vec<_>>>()?.concat();
+            let parts = form.map(super::nest::homes).collect::<Result<Vec<_>>>()?.concat();
             private = private && is_private(scop, deps, &parts, ArrayId(i))?;
             if sites.iter().all(|s| s.either.is_none()) {
                 break;

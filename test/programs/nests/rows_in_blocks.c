@@ -9,7 +9,7 @@
 // ARGS: 127 300
 // ARGS: 3 5
 // OFFLOAD: yes
-// KERNELS: softmax layer variance in_place least integers part chained
+// KERNELS: softmax layer variance in_place least integers part chained constant
 #include "example.h"
 #include <math.h>
 
@@ -117,6 +117,24 @@ KEEP void chained(int n, int m, double (*restrict x)[m], double *restrict s) {
   }
 }
 
+/* Of constant sizes: what rows add up to stays with a thread. */
+enum { ROWS = 200, COLUMNS = 160 };
+static float fixed[ROWS][COLUMNS], scaled[ROWS][COLUMNS];
+KEEP void constant(void) {
+  for (int i = 0; i < ROWS; i++) {
+    float mean = 0, var = 0;
+    for (int j = 0; j < COLUMNS; j++)
+      mean += fixed[i][j];
+    mean /= COLUMNS;
+    for (int j = 0; j < COLUMNS; j++) {
+      float d = fixed[i][j] - mean;
+      var += d * d;
+    }
+    for (int j = 0; j < COLUMNS; j++)
+      scaled[i][j] = (fixed[i][j] - mean) / (var + 1);
+  }
+}
+
 static void show(const char *name, const double *values, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; i++)
@@ -164,6 +182,13 @@ int main(int argc, char **argv) {
   show("part", y, all);
   chained(n, m, (void *)x, v);
   show("chained", x, all);
+  for (int i = 0; i < ROWS * COLUMNS; i++)
+    fixed[i / COLUMNS][i % COLUMNS] = (float)(i % 29);
+  constant();
+  double of_constant = 0;
+  for (int i = 0; i < ROWS * COLUMNS; i++)
+    of_constant += scaled[i / COLUMNS][i % COLUMNS] * (double)(i % 13);
+  example_print("constant", &of_constant, 1);
   free(x);
   free(y);
   free(v);
