@@ -13,7 +13,6 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::Command;
 
 /// The program and its arguments.
@@ -73,8 +72,8 @@ struct Difference {
 pub fn run(args: &CompareArgs) -> Result<u8, CompareError> {
     let file = tempfile::NamedTempFile::new()?;
     let Some((program, words)) = args.program.split_first() else { return Ok(2) };
-    let program_path = PathBuf::from(program);
-    let status = Command::new(&program_path)
+    crate::interrupt::listen();
+    let status = Command::new(program)
         .args(words)
         .env("POLLYRS_RT_COMPARE", file.path())
         .env("POLLYRS_RT_OFFLOAD", "always")

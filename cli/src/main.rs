@@ -7,6 +7,7 @@ mod doctor;
 mod driver;
 mod explain;
 mod generate;
+mod interrupt;
 mod names;
 mod output;
 mod profile;

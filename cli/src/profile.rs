@@ -1,11 +1,14 @@
 //! `pollyrs profile`: runs a program and shows where its loop nests ran, and what took how long.
 //!
-//! The run-time library writes one JSON line an execution (`POLLYRS_RT_PROFILE`). From these come a table, and a page with a timeline that
-//! needs no other file: an SVG picture whose parts tell their sizes and rates under the mouse.
+//! The run-time library writes one JSON line an execution (`POLLYRS_RT_PROFILE`). From these come a table, and a page with a timeline ([`page`]). Both are made of what
+//! there is, also where the program is interrupted.
 //!
 //! The library measures when an execution began, and how long its setup, its kernels and all of it took. The rest went into transfers
 //! and waiting; the page shows it before and after the kernels in proportion to the bytes each way.
 
+mod page;
+
+use crate::interrupt;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -33,6 +36,9 @@ pub enum ProfileError {
     /// Files.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// The page's figures.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
     /// The program did not start.
     #[error("cannot run '{program}': {source}")]
     Spawn {
@@ -83,6 +89,7 @@ pub fn run(args: &ProfileArgs) -> Result<u8, ProfileError> {
     let (path, status) = match (&args.read, args.program.split_first()) {
         (Some(path), _) => (path.clone(), 0),
         (None, Some((program, words))) => {
+            interrupt::listen();
             let status =
                 Command::new(program).args(words).env("POLLYRS_RT_PROFILE", file.path()).status().map_err(
                     |source| ProfileError::Spawn { program: program.to_string_lossy().into_owned(), source },
@@ -94,7 +101,7 @@ pub fn run(args: &ProfileArgs) -> Result<u8, ProfileError> {
     let lines = read(&fs_err::read_to_string(path)?);
     crate::output::tell(&table(&lines));
     if let Some(output) = &args.output {
-        fs_err::write(output, page(&lines))?;
+        fs_err::write(output, page::page(&lines)?)?;
         crate::output::tell(&format!("timeline: {}\n", output.display()));
     }
     Ok(status)
@@ -118,6 +125,14 @@ struct Total {
     bytes_in: u64,
     bytes_out: u64,
     reasons: BTreeMap<String, u64>,
+}
+
+impl Total {
+    /// GB/s of the transfers.
+    fn rate(&self) -> Option<f64> {
+        let bytes = self.bytes_in + self.bytes_out;
+        (bytes > 0 && self.transfer_ms > 0.0).then(|| bytes as f64 / self.transfer_ms / 1e6)
+    }
 }
 
 fn totals(lines: &[Line]) -> Vec<((String, String), Total)> {
@@ -165,11 +180,7 @@ fn table(lines: &[Line]) -> String {
         "GB/s"
     );
     for ((scop, device), t) in &totals {
-        let bytes = t.bytes_in + t.bytes_out;
-        let rate = match bytes > 0 && t.transfer_ms > 0.0 {
-            true => format!("{:.2}", bytes as f64 / t.transfer_ms / 1e6),
-            false => "-".to_owned(),
-        };
+        let rate = t.rate().map_or("-".to_owned(), |r| format!("{r:.2}"));
         let _ = writeln!(
             text,
             "{scop:width$}  {device:8} {:>7} {:>8} {:>11.3} {:>11.3} {:>10.3} {:>11.3} {:>9.1} {:>9.1} {rate:>7}  {}",
@@ -190,103 +201,12 @@ fn table(lines: &[Line]) -> String {
     text
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// What a stretch of time was spent on: name and colour.
 const HOST: (&str, &str) = ("original loop", "#8a8f98");
 const SETUP: (&str, &str) = ("setup", "#d9a441");
 const TO_DEVICE: (&str, &str) = ("to the device", "#4a90d9");
 const KERNELS: (&str, &str) = ("kernels", "#3fa45b");
 const TO_HOST: (&str, &str) = ("to the host", "#9a5fc9");
-/// Pixels of the picture; the browser scales it.
-const WIDTH: f64 = 1600.0;
-const LANE: f64 = 34.0;
-/// Of them, for the name of the lane below.
-const LABEL: f64 = 14.0;
-/// Executions drawn one by one; of more, the longest.
-const MAX_DRAWN: usize = 20_000;
-
-/// The page: a table of the executions' sums and a lane a thread.
-fn page(lines: &[Line]) -> String {
-    let first = lines.iter().map(|l| l.start_us).min().unwrap_or(0);
-    let end = |l: &Line| (l.start_us - first) as f64 / 1e3 + l.total_ms;
-    let span = lines.iter().map(end).fold(0.0, f64::max).max(1e-3);
-    let mut lanes: Vec<(u32, u64)> = lines.iter().map(|l| (l.process, l.thread)).collect();
-    lanes.sort_unstable();
-    lanes.dedup();
-    let mut drawn: Vec<&Line> = lines.iter().collect();
-    drawn.sort_by(|a, b| b.total_ms.total_cmp(&a.total_ms));
-    drawn.truncate(MAX_DRAWN);
-    drawn.sort_by_key(|l| l.start_us);
-    let height = 40.0 + LANE * lanes.len() as f64;
-    let mut svg = String::new();
-    for i in 0..=10 {
-        let x = WIDTH * f64::from(i) / 10.0;
-        // Inside of the picture at both ends.
-        let anchor = ["start", "middle", "end"][usize::from(i > 0) + usize::from(i == 10)];
-        let _ = write!(
-            svg,
-            "<line x1=\"{x}\" y1=\"18\" x2=\"{x}\" y2=\"{height}\" stroke=\"#ddd\"/><text x=\"{x}\" y=\"12\" text-anchor=\"{anchor}\">{:.3} ms</text>",
-            span * f64::from(i) / 10.0
-        );
-    }
-    for (lane, (process, thread)) in lanes.iter().enumerate().filter(|_| lanes.len() > 1) {
-        let y = 22.0 + LANE * lane as f64;
-        let _ = write!(svg, "<text x=\"2\" y=\"{y}\">process {process}, thread {thread}</text>");
-    }
-    for line in &drawn {
-        let lane = lanes.binary_search(&(line.process, line.thread)).unwrap_or(0);
-        let y = 24.0 + LANE * lane as f64;
-        let mut at = (line.start_us - first) as f64 / 1e3;
-        for (what, ms, bytes) in stretches(line) {
-            let (x, width) = (at / span * WIDTH, (ms / span * WIDTH).max(0.5));
-            let rate = if bytes > 0 && ms > 0.0 {
-                format!(", {:.2} GB/s", bytes as f64 / ms / 1e6)
-            } else {
-                String::new()
-            };
-            let size = if bytes > 0 { format!(", {bytes} bytes{rate}") } else { String::new() };
-            let launches =
-                if what == KERNELS { format!(", {} launches", line.kernels) } else { String::new() };
-            let why = line.reason.as_deref().map_or(String::new(), |r| format!("\n{r}"));
-            let title = format!(
-                "{} ({}): {}\n{ms:.3} ms from {at:.3} ms{size}{launches}{why}",
-                line.scop, line.at, what.0
-            );
-            let _ = write!(
-                svg,
-                "<rect x=\"{x:.2}\" y=\"{y}\" width=\"{width:.2}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>",
-                LANE - LABEL,
-                what.1,
-                escape(&title)
-            );
-            at += ms;
-        }
-    }
-    let legend: String = [HOST, SETUP, TO_DEVICE, KERNELS, TO_HOST]
-        .iter()
-        .map(|(name, colour)| {
-            format!("<span style=\"background:{colour}\">&nbsp;&nbsp;&nbsp;</span> {name} &nbsp; ")
-        })
-        .collect();
-    let left_out = lines.len() - drawn.len();
-    let note = if left_out > 0 {
-        format!("<p>{left_out} shorter executions are not drawn.</p>")
-    } else {
-        String::new()
-    };
-    format!(
-        "<!DOCTYPE html><html><head><meta charset=\"utf-8\"><title>pollyrs profile</title><style>body{{font:14px sans-serif;margin:2em}}\
-         svg{{width:100%;border:1px solid #ccc}} text{{font:10px sans-serif;fill:#666}} rect:hover{{stroke:#000}}</style></head><body>\
-         <h1>pollyrs profile</h1><p>{legend}</p>\
-         <svg viewBox=\"0 0 {WIDTH} {height}\" preserveAspectRatio=\"none\" xmlns=\"http://www.w3.org/2000/svg\">{svg}</svg>{note}\
-         <p>One lane for each thread, in the order of their first executions. Hover for sizes and rates.</p><pre>{}</pre></body></html>\n",
-        escape(&table(lines))
-    )
-}
-
 /// The parts of an execution, in their order, with milliseconds and bytes.
 fn stretches(line: &Line) -> Vec<((&'static str, &'static str), f64, u64)> {
     if line.on_host() {
@@ -307,7 +227,7 @@ fn stretches(line: &Line) -> Vec<((&'static str, &'static str), f64, u64)> {
 mod tests {
     use super::*;
 
-    const LINES: &str = r#"{"scop":"gemm#0","at":"a<b>.c:3","device":"cuda","kernels":2,"kernel_ms":1.0,"setup_ms":2.0,"total_ms":6.0,"bytes_to_device":3000000,"bytes_to_host":1000000,"start_us":1000,"process":1,"thread":1}
+    pub(super) const LINES: &str = r#"{"scop":"gemm#0","at":"a<b>.c:3","device":"cuda","kernels":2,"kernel_ms":1.0,"setup_ms":2.0,"total_ms":6.0,"bytes_to_device":3000000,"bytes_to_host":1000000,"start_us":1000,"process":1,"thread":1}
 {"scop":"gemm#0","at":"a<b>.c:3","device":"cuda","kernels":0,"kernel_ms":0,"setup_ms":0,"total_ms":1.0,"bytes_to_device":0,"bytes_to_host":1000000,"start_us":9000,"process":1,"thread":1,"release":true}
 {"scop":"init#0","at":"","device":"host","kernels":0,"kernel_ms":0,"setup_ms":0,"total_ms":0.5,"bytes_to_device":0,"bytes_to_host":0,"start_us":8000,"process":1,"thread":2,"reason":"not worth a transfer: x"}
 {"scop":"half"#;
@@ -340,21 +260,5 @@ mod tests {
         assert!((parts.iter().map(|p| p.1).sum::<f64>() - 6.0).abs() < 1e-9);
         assert!((parts[1].1 - 2.25).abs() < 1e-9);
         assert_eq!(stretches(&lines[2]), [(HOST, 0.5, 0)]);
-    }
-
-    #[test]
-    fn the_page_is_whole_and_escaped() {
-        let page = page(&read(LINES));
-        assert!(page.matches("<rect").count() == 6 && page.matches("<title>").count() == 7, "{page}");
-        assert!(page.contains("a&lt;b&gt;.c:3") && !page.contains("a<b>"), "{page}");
-        assert!(!page.contains("http://") || page.matches("http").count() == 1, "only the name space");
-        assert!(
-            page.contains("process 1, thread 2</text>") && page.contains("text-anchor=\"end\">"),
-            "{page}"
-        );
-        assert!(table(&[]).contains("no loop nest"));
-        // The second lane's name, 10 pixels high, lies between the lanes.
-        let (first, name) = (24.0 + LANE - LABEL, 22.0 + LANE);
-        assert!(page.contains(&format!("y=\"{name}\">process 1, thread 2")) && first + 10.0 < name, "{page}");
     }
 }

@@ -2,6 +2,8 @@
 executable, pipes that are closed; and what it says of mistakes."""
 
 import json
+import os
+import signal
 import subprocess
 
 import toolchain
@@ -92,6 +94,7 @@ def check(result, work, report):
     done = toolchain.run([toolchain.DRIVER, "doctor"], env=toolchain.environment(POLLYRS_RT_DEVICE="gpu"))
     result.check(b"POLLYRS_RT_DEVICE=gpu is not one of" in done.stdout, lambda: report(done.stdout.decode(), done, "pollyrs doctor"))
     compares(result, work, report)
+    interrupted(result, work)
     links(result, work, report)
     closed_pipes(result, work, report)
 
@@ -130,6 +133,35 @@ def compares(result, work, report):
     found = json.loads(done.stdout)
     fails = any(f["verdict"] == "fail" for f in found)
     result.check(found and done.code == int(fails), lambda: report(f"status {done.code}", done, "pollyrs doctor --json"))
+
+
+WAITS = """#include <stdio.h>
+#include <unistd.h>
+static double a[5000];
+int main(void) {
+  for (int i = 0; i < 5000; i++)
+    a[i] = i * 2.0;
+  printf("%g\\n", a[4999]);
+  fflush(stdout);
+  pause();
+}
+"""
+
+
+def interrupted(result, work):
+    """A profile of a program that is interrupted has what ran before."""
+    (work / "waits.c").write_text(WAITS, encoding="utf-8")
+    environment = toolchain.environment(POLLYRS_RT_DEVICE="emulated", POLLYRS_RT_OFFLOAD="always")
+    toolchain.run([toolchain.DRIVER, "cc", *OPTIONS, "waits.c", "-o", "x"], env=environment, cwd=work)
+    with subprocess.Popen([toolchain.DRIVER, "profile", "-o", "waits.html", "./x"], env=environment, cwd=work, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, start_new_session=True) as process:
+        first = process.stdout.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        said = process.communicate(timeout=60)[1].decode(errors="replace")
+    page = (work / "waits.html").read_text(encoding="utf-8") if (work / "waits.html").exists() else ""
+    result.check(first and process.returncode == 130 and "main " in said and "\"name\":\"main\"" in page, f"status {process.returncode}: {said}")
+    done = toolchain.run([toolchain.DRIVER, "tune", "--output", "no/folder/x.tune", "waits.c"], env=environment, cwd=work)
+    result.check(done.code == 1 and b"no/folder/x.tune: cannot be written" in done.stderr, done.stderr.decode(errors="replace"))
 
 
 def links(result, work, report):

@@ -13,6 +13,7 @@ mod measure;
 mod search;
 
 use crate::driver;
+use crate::interrupt;
 use crate::output::tell;
 use build::{Key, Variant};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -71,6 +72,9 @@ pub enum TuneError {
     /// Files, processes.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// Of the choices.
+    #[error("{}: cannot be written: {source}", path.display())]
+    Output { path: PathBuf, source: std::io::Error },
     #[error(transparent)]
     File(#[from] pollyrs_tuning::Error),
     #[error(transparent)]
@@ -118,6 +122,11 @@ pub fn run(args: &TuneArgs) -> Result<u8, TuneError> {
         return Err(TuneError::TunedAmongWords);
     }
     let output = args.output.clone().unwrap_or_else(|| output_of(words));
+    // Before anything takes long; what is there stays.
+    let place = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    tempfile::NamedTempFile::new_in(place)
+        .map_err(|source| TuneError::Output { path: output.clone(), source })?;
+    interrupt::listen();
     let temporary;
     let folder = match &args.build {
         Some(folder) => {
@@ -185,6 +194,9 @@ impl Session<'_> {
         }
         let from = usize::from(self.args.from.is_some());
         for number in from..self.args.rounds + from {
+            if interrupt::happened() {
+                break;
+            }
             let round = search.round(number == 0, &self.args.also);
             if round.is_empty() {
                 break;
@@ -207,7 +219,7 @@ impl Session<'_> {
         model: &Variant,
     ) -> Result<Option<Confirmed>, TuneError> {
         let chosen = search.chosen();
-        if chosen.is_empty() {
+        if chosen.is_empty() || interrupt::happened() {
             return Ok(None);
         }
         let variants = self.compile("best", vec![chosen]);
@@ -321,8 +333,12 @@ impl<'a> Bench<'a> {
     fn all(&self, label: &str, variants: &[Variant], search: &mut Search) {
         let bar = bar(variants.len(), &format!("{label}: measuring"));
         for v in variants {
+            if interrupt::happened() {
+                break;
+            }
             if search.is_news(v) {
                 match self.run(v) {
+                    Err(_) if interrupt::happened() => break,
                     Ok(measured) => search.note(v, &measured),
                     Err(why @ (RunError::Output(_) | RunError::Start(..))) => {
                         let chosen: Vec<String> =
@@ -393,8 +409,11 @@ fn finish(output: &Path, device: &str, search: &Search, last: Option<&Confirmed>
     }
     fs_err::write(output, tuned.text()?)?;
     tell(&table(&rows));
+    if interrupt::happened() {
+        tell("pollyrs: interrupted: the choices are the best of those that were measured\n");
+    }
     tell(&format!("written to {}: compile with --pollyrs-tuned={0}\n", output.display()));
-    Ok(0)
+    Ok(if interrupt::happened() { interrupt::STATUS } else { 0 })
 }
 
 /// Name, the model's, the best, choices that ran, the choice.
