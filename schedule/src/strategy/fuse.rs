@@ -3,7 +3,8 @@
 //!
 //! Kernels of a sequence are taken in order; each joins the last one before it that it may, past such as it does not depend on. Two kernels may be
 //! one if
-//! 1. they have as many members, and what a thread runs has no loops: products, sums and filters have tiles of their own;
+//! 1. they have as many members, and what a thread runs has no loops: products, sums and filters have tiles of their own; nor are they parts of one statement,
+//!    which are rows, columns and boxes;
 //! 2. with the second one's members moved by constants, all of them are coincident for the dependences between the two;
 //! 3. the box around both has no more points than twice the instances of each statement in it, on average.
 //!
@@ -96,7 +97,8 @@ fn pair(
     (second_filter, second): &(isl::UnionSet, Plan),
 ) -> Result<Option<(isl::UnionSet, Plan)>> {
     let (Some(a), Some(b)) = (flat(&first.tree), flat(&second.tree)) else { return Ok(None) };
-    if a.members.len() != b.members.len() {
+    let apart = first_filter.clone().universe()?.is_disjoint(&second_filter.clone().universe()?)?;
+    if a.members.len() != b.members.len() || !apart {
         return Ok(None);
     }
     let own = |f: &isl::UnionSet| node.domain.clone().intersect(f.clone());
