@@ -112,15 +112,23 @@ fn compute(scop: &Scop, acc: Accesses) -> Result<Dependences> {
         anti: tidy(anti, known)?,
         output: tidy(output.may_dependence()?, known)?,
         tagged_flow: tidy(tagged, known)?,
-        no_source: tidy(readers.all_reads(flow.may_no_source()?)?.union(unordered(scop, known)?)?, known)?,
+        no_source: tidy(unordered(scop, known, readers.all_reads(flow.may_no_source()?)?)?, known)?,
     })
 }
 
-/// Reads of elements that data chooses of arrays that are written, which are no part of the dataflow: any of them may see what was there before.
-fn unordered(scop: &Scop, known: &isl::Set) -> Result<isl::UnionMap> {
+/// `no_source` of elements. Reads of elements that data chooses, of arrays that are written to as well, are no part of the dataflow, or their places are: any of them may see what was
+/// there before.
+fn unordered(scop: &Scop, known: &isl::Set, no_source: isl::UnionMap) -> Result<isl::UnionMap> {
     let apart = |s: &Statement, a: &Access| s.update_of(a).is_some() || a.place.is_some();
     let reads = scop.accesses(|s, a| a.kind == AccessKind::Read && apart(s, a))?;
-    Ok(reads.intersect_params(known.clone())?)
+    let mut all = reads.intersect_params(known.clone())?;
+    for m in no_source.maps()? {
+        let name = m.tuple_name(isl::DimType::Out)?;
+        if scop.arrays.iter().any(|a| Some(&a.name) == name.as_ref()) {
+            all = all.add_map(m)?;
+        }
+    }
+    Ok(all)
 }
 
 /// All pairs of a write and a later read of the same cell, whatever happens between: `{ writer -> reader }`.

@@ -9,7 +9,7 @@
 //! values of such sets. A PHI at the head of a loop has values from iterations before: of what its sources depend on, the loop and
 //! those inside it are projected out.
 //!
-//! **Invariants.** Only loads, and stores of updates in any order ([`crate::updates`]): others would order all iterations. A set holds whatever the data is. The
+//! **Invariants.** Only loads, and stores of updates in any order ([`crate::updates`]) or to elements that are proved to be different ([`crate::scatters`]): others would order all iterations. A set holds whatever the data is. The
 //! value is an instruction before the load, so that the statement can have it.
 //!
 //! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best` is 0 or an earlier `j`.
@@ -60,7 +60,10 @@ impl Builder<'_> {
         let blocks: Vec<Block> = flow.order.iter().copied().chain(within).collect();
         for load in blocks.into_iter().flat_map(ir::instructions) {
             if ir::opcode(load) != Some(Op::LLVMLoad) {
-                self.find_update(load);
+                if ir::opcode(load) == Some(Op::LLVMStore) {
+                    self.find_update(load);
+                    self.find_listed(flow, load)?;
+                }
                 continue;
             }
             let (Ok(base), Some(place)) = (base_of(self, load), self.place_of(flow, load)) else { continue };
@@ -95,6 +98,39 @@ impl Builder<'_> {
                 }
                 self.chosen.remove(&load);
             }
+        }
+        Ok(())
+    }
+
+    /// The same for a store, if an inspected integer alone chooses its element.
+    fn find_listed(&mut self, flow: &Flow, store: Value) -> Result<(), Fail> {
+        let (Ok(base), Some(place)) = (base_of(self, store), self.place_of(flow, store)) else {
+            return Ok(());
+        };
+        let scope = ir::parent(store).and_then(|p| self.an.innermost_loop(p));
+        let e = self.an.scev(ir::address(store).unwrap_or(store), scope);
+        if self.chosen.contains_key(&store) || !self.has_unknown(&e) {
+            return Ok(());
+        }
+        let affine = self.trial(|me| me.raw_access(store, base, place.clone()).map(drop))?;
+        if !matches!(affine, Err(RejectReason::Subscript { .. })) {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        self.inspecting = true;
+        self.unknown_parts(flow, store, &e, &place, &mut found)?;
+        if found.is_empty() {
+            self.bounded_parts(flow, store, &e, &place, &mut found)?;
+        }
+        let mut fine = found.len() == 1;
+        if fine {
+            self.chosen.insert(store, found);
+            fine = self.trial(|me| me.chosen_access(flow, store, base, place.clone()).map(drop))?.is_ok()
+                && self.listed(store).is_some();
+        }
+        self.inspecting = false;
+        if !fine {
+            self.chosen.remove(&store);
         }
         Ok(())
     }

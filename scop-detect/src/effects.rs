@@ -125,7 +125,9 @@ impl Builder<'_> {
             let mut e = self.subregion_effect(flow, &mut fx, k)?;
             for v in stores {
                 e.tree.insert(self.cfg.position(v), v);
-                self.resolve(flow, &mut fx, &mut e, ir::operand(v, 0))?;
+                for o in [ir::operand(v, 0)].into_iter().chain(self.chosen_by(v)) {
+                    self.resolve(flow, &mut fx, &mut e, o)?;
+                }
             }
             fx.effects.push(e);
         }
@@ -133,7 +135,9 @@ impl Builder<'_> {
             let block = ir::parent(v).unwrap_or(self.region.entry);
             let place = self.place(flow, block, Some(v))?;
             let mut e = new_effect(block, self.cfg.position(v).1, Out::Store(v), &place, true);
-            self.resolve(flow, &mut fx, &mut e, ir::operand(v, 0))?;
+            for o in [ir::operand(v, 0)].into_iter().chain(self.chosen_by(v)) {
+                self.resolve(flow, &mut fx, &mut e, o)?;
+            }
             fx.effects.push(e);
         }
         for v in self.live_outs() {

@@ -4,6 +4,7 @@
 //! is not in it. No assumption is implied by the context and the others.
 
 use crate::builder::{Builder, Fail, loc};
+use crate::inspect::Looked;
 use crate::ir::{self, Value};
 use crate::schedule::original_schedule;
 use crate::statements::{Draft, handle};
@@ -58,6 +59,9 @@ impl Builder<'_> {
                 if let Some(w) = &mut a.within {
                     w.relation = tidy_map(w.relation.clone(), &space)?;
                 }
+                if let Some(place) = &mut a.place {
+                    *place = tidy_map(place.clone(), &space)?;
+                }
             }
             for f in &mut s.synthesized {
                 f.function = tidy_function(f.function.clone(), &space)?;
@@ -101,7 +105,8 @@ impl Builder<'_> {
         for l in looked {
             let (Some(low), Some(high)) = (number(&l.low), number(&l.high)) else { continue };
             let elements = tidy_set(l.elements, &space)?;
-            inspections.push(Inspection { array: l.array, elements, low, high, display: l.display });
+            let Looked { array, display, distinct, .. } = l;
+            inspections.push(Inspection { array, elements, low, high, distinct, display });
         }
         let block = |b: &ir::Block| ValueHandle(*b as usize);
         let mut blocks: Vec<_> = self.region.blocks.iter().collect();
@@ -215,7 +220,7 @@ impl Builder<'_> {
         looked: &mut Vec<crate::inspect::Looked>,
     ) -> Result<(), Fail> {
         for n in (0..looked.len()).rev() {
-            let mut used = false;
+            let mut used = looked[n].distinct;
             for end in [looked[n].low.clone(), looked[n].high.clone()] {
                 used |= self.is_mentioned(&end, drafts, arrays, &looked[n + 1..])?;
             }
@@ -288,9 +293,11 @@ impl Builder<'_> {
             for f in &s.synthesized {
                 used |= in_pwa(&f.function)?;
             }
-            for relation in
-                s.accesses.iter().flat_map(|a| [Some(&a.relation), a.within.as_ref().map(|w| &w.relation)])
-            {
+            let all = |a: &'_ Access| {
+                let within = a.within.as_ref().map(|w| w.relation.clone());
+                [Some(a.relation.clone()), within, a.place.clone()]
+            };
+            for relation in s.accesses.iter().flat_map(all) {
                 let Some(relation) = relation else { continue };
                 let at = relation.find_dim_by_id(DimType::Param, &id)?;
                 used |= at >= 0 && relation.involves_dims(DimType::Param, at as u32, 1)?;

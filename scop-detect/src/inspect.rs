@@ -9,6 +9,8 @@
 //! its values are those from before, too. The elements that are looked at are all that statements may load; they depend on
 //! what was inspected before only.
 //!
+//! Where a list gives elements that are stored to, no two of its integers may be equal ([`crate::scatters`]).
+//!
 //! **Example.** `for (i) y[i] = x[a[b[i]]];` inspects `{ b[i] : 0 <= i < n }`, then `{ a[j] : b_min <= j <= b_max }`, and reads
 //! `{ x[k] : a_min <= k <= a_max }`.
 
@@ -37,6 +39,14 @@ pub(crate) struct Inspected {
     pub low: String,
     pub high: String,
     display: String,
+    /// No two of them may be equal: see [`crate::scatters`].
+    pub distinct: bool,
+}
+
+impl Inspected {
+    pub fn looks_at(&self, load: Value) -> bool {
+        self.loads.contains(&load)
+    }
 }
 
 /// What is looked at, before parameters have their final numbers.
@@ -46,6 +56,7 @@ pub(crate) struct Looked {
     pub low: String,
     pub high: String,
     pub display: String,
+    pub distinct: bool,
 }
 
 impl Builder<'_> {
@@ -111,7 +122,16 @@ impl Builder<'_> {
         let least = self.param_aff(self.params.len() - 2, space.clone())?;
         let largest = self.param_aff(self.params.len() - 1, space)?;
         self.context = self.context.clone().intersect(least.le_set(largest)?.params()?)?;
-        self.inspections.push(Inspected { base, bits, member, loads: vec![load], low, high, display });
+        self.inspections.push(Inspected {
+            base,
+            bits,
+            member,
+            loads: vec![load],
+            low,
+            high,
+            display,
+            distinct: false,
+        });
         Ok(Some(self.inspections.len() - 1))
     }
 
@@ -226,7 +246,7 @@ impl Builder<'_> {
                 }
             }
             let (low, high) = (i.low.clone(), i.high.clone());
-            all.push(Looked { array, elements, low, high, display: i.display.clone() });
+            all.push(Looked { array, elements, low, high, display: i.display.clone(), distinct: i.distinct });
         }
         Ok(all)
     }

@@ -14,6 +14,7 @@
 //!   subregions   control flow on data → parts of statements
 //!   statements   effects           → statements                                 (accesses, strides)
 //!   updates      sums and the like in elements that data chooses
+//!   scatters     stores to elements that a list gives
 //!   fields       members of structures, as arrays of one width each
 //!   finish       statements        → the finished Scop                          (schedule)
 //!   carried      cells of values that several loops carry, joined
@@ -61,6 +62,7 @@ mod read_back;
 mod reductions;
 mod remainders;
 mod scalars;
+mod scatters;
 mod scev_affine;
 mod schedule;
 mod selects;

@@ -13,6 +13,7 @@ use crate::domains::Flow;
 use crate::effects::{Effect, Effects, Out};
 use crate::ir::{self, Op, Value};
 use crate::scalars::CellKind;
+use crate::scatters::Subscripts;
 use isl::{DimType, Map, PwAff};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
@@ -248,6 +249,7 @@ impl Builder<'_> {
                 found[k].push((Owner { draft: n, stored }, raw));
             }
         }
+        let mut chosen = Vec::new();
         for (base, found) in bases.into_iter().zip(found) {
             let (owners, raws): (Vec<Owner>, Vec<Raw>) = found.into_iter().unzip();
             let mut accesses = Vec::new();
@@ -277,6 +279,10 @@ impl Builder<'_> {
                     _ => AccessKind::Read,
                 };
                 let draft = &mut drafts[owner];
+                if !raw.place.values.is_empty() {
+                    let (instruction, place, subs) = (raw.inst, raw.place.clone(), subs.clone());
+                    chosen.push(Subscripts { draft: owner, instruction, place, subs });
+                }
                 let relation = self.relation(&draft.name, &raw.place, subs, &name)?;
                 if let Some(v) = stored {
                     let value = AccessValue::ScalarRead(handle(v));
@@ -296,7 +302,12 @@ impl Builder<'_> {
                 draft.statement.accesses.push(access);
             }
         }
-        self.add_updates(drafts, arrays)?;
+        if let Some(store) = self.add_updates(drafts, arrays) {
+            return Err(self.not_apart(flow, store));
+        }
+        if let Some(store) = self.add_places(drafts, arrays, &chosen)? {
+            return Err(self.not_apart(flow, store));
+        }
         for (d, g) in drafts.iter_mut().zip(groups) {
             if let Some(k) = g.subregion() {
                 self.find_certain(&flow.subregions[k], &mut d.statement)?;

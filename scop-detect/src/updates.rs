@@ -11,6 +11,7 @@
 
 use crate::accesses::base_of;
 use crate::builder::{Builder, Fail};
+use crate::domains::Flow;
 use crate::ir::{self, Block, Op, Value};
 use crate::statements::{Draft, handle};
 use inkwell::llvm_sys::LLVMFastMathAllowReassoc;
@@ -210,7 +211,25 @@ impl Builder<'_> {
         }
     }
 
-    /// Why a store under a subscript that data chooses can't be modelled.
+    /// Why a store under a subscript that data chooses can't be modelled, when it is neither an update nor one of a list.
+    pub fn not_apart(&mut self, flow: &Flow, store: Value) -> Fail {
+        self.chosen.remove(&store);
+        let (base, place) = match (base_of(self, store), self.place_of(flow, store)) {
+            (Ok(base), Some(place)) => (base, place),
+            (Err(fail), _) => return fail,
+            _ => return Fail::at(RejectReason::ControlFlow, store),
+        };
+        let fail = match self.chosen_access(flow, store, base, place) {
+            Err(fail) => fail,
+            Ok(_) => {
+                let (array, blocker) = (self.name_of(base), "data".to_string());
+                Fail::at(RejectReason::Subscript { array, blocker }, store)
+            }
+        };
+        self.no_update(store, fail)
+    }
+
+    /// The reason, or a better one.
     pub fn no_update(&self, store: Value, fail: Fail) -> Fail {
         match self.updates.get(&store) {
             Some(found) if found.ordered && matches!(fail.reason, RejectReason::Subscript { .. }) => {
@@ -221,13 +240,15 @@ impl Builder<'_> {
         }
     }
 
-    /// Fills in [`Statement::updates`](pollyrs_scop::Statement), or says which store is no such thing.
-    pub fn add_updates(&self, drafts: &mut [Draft], arrays: &[Array]) -> Result<(), Fail> {
+    /// Fills in [`Statement::updates`](pollyrs_scop::Statement). The result is a store to an array that is accessed otherwise, too.
+    pub fn add_updates(&self, drafts: &mut [Draft], arrays: &[Array]) -> Option<Value> {
         for d in drafts.iter_mut() {
             for a in d.statement.accesses.iter().filter(|a| a.kind != AccessKind::Read) {
                 let AccessValue::Instruction(v) = a.value else { continue };
                 let store = v.0 as Value;
-                if let Some(found) = self.updates.get(&store).filter(|_| self.chosen.contains_key(&store)) {
+                if let Some(found) =
+                    self.updates.get(&store).filter(|f| !f.ordered && self.chosen.contains_key(&store))
+                {
                     d.statement.updates.push(Update {
                         load: handle(found.load),
                         store: v,
@@ -238,22 +259,16 @@ impl Builder<'_> {
                 }
             }
         }
-        for (id, array) in arrays.iter().enumerate() {
+        (0..arrays.len()).find_map(|id| {
             let own = || {
                 let all = drafts.iter().map(|d| &d.statement);
                 let all = all.flat_map(|s| s.accesses.iter().map(move |a| (s, a)));
                 all.filter(|(_, a)| a.array == ArrayId(id))
             };
             let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
-            if ops.len() < 2 {
-                continue;
-            }
-            let store = own().find_map(|(s, a)| s.update_of(a).map(|u| u.store.0 as Value));
-            let at = store.unwrap_or(self.region.entry as Value);
-            let blocker = "data, where it is stored to and used otherwise".to_string();
-            return Err(Fail::at(RejectReason::Subscript { array: array.display.clone(), blocker }, at));
-        }
-        Ok(())
+            let store = || own().find_map(|(s, a)| s.update_of(a).map(|u| u.store.0 as Value));
+            if ops.len() < 2 { None } else { store() }
+        })
     }
 }
 

@@ -468,6 +468,8 @@ pub struct Inspection {
     /// Parameters, by index: the least and the largest signed value of the elements; any number where there are none.
     pub low: usize,
     pub high: usize,
+    /// No two elements are equal: what [`Access::place`] relies on.
+    pub distinct: bool,
     /// What the source calls the array.
     pub display: String,
 }

@@ -57,7 +57,8 @@ impl fmt::Display for Scop {
         }
         for i in &self.inspections {
             let (low, high) = (&self.params[i.low].name, &self.params[i.high].name);
-            writeln!(f, "  inspect {low} to {high}: {}", i.elements)?;
+            let distinct = if i.distinct { ", all different" } else { "" };
+            writeln!(f, "  inspect {low} to {high}{distinct}: {}", i.elements)?;
         }
         for s in &self.statements {
             writeln!(f, "  statement {}", s.name)?;

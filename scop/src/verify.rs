@@ -78,7 +78,8 @@ pub fn verify(scop: &Scop) -> Result<(), VerifyError> {
         };
         let ops: BTreeSet<Option<UpdateOp>> = own().map(|(s, a)| s.update_of(a).map(|u| u.op)).collect();
         let placed: BTreeSet<bool> = own().map(|(_, a)| a.place.is_some()).collect();
-        if ops.len() > 1 || placed.len() > 1 {
+        let distinct = scop.inspections.iter().any(|i| i.distinct);
+        if ops.len() > 1 || placed.len() > 1 || placed.contains(&true) && !distinct {
             return Err(VerifyError::Update(array.name.clone()));
         }
     }

@@ -29,6 +29,9 @@ use pollyrs_scop::{ArrayKind, Inspection};
 /// Bytes of a row, and three dimensions of rows; the least and the largest value.
 pub(crate) const INSPECTED_WORDS: u64 = 1 + 2 * ROW_DIMS as u64 + 2;
 
+/// `POLLYRS_INSPECT_DISTINCT`: refused where two values are equal.
+const DISTINCT: u32 = 256;
+
 impl Gate<'_> {
     /// Makes the inspections and gives `expr` and `params`, by parameter, what they find.
     pub fn inspect(
@@ -95,14 +98,16 @@ impl Gate<'_> {
             ir.store(stride, word(1 + (ROW_DIMS + k) as u64));
         }
         let results = word(INSPECTED_WORDS - 2);
+        let asked = array.elem.bytes() | if i.distinct { DISTINCT } else { 0 };
         let (mut types, mut args) =
-            (vec![ptr, ptr, i32, ptr], vec![start, slots.inspected, ir.int32(array.elem.bytes()), results]);
+            (vec![ptr, ptr, i32, ptr], vec![start, slots.inspected, ir.int32(asked), results]);
         let name = on_hold(plan, "pollyrs_rt_inspect", ptr, &mut types, &mut args);
         let inspect = ir.declare(module, &name, i32, &types);
         let status = ir.call(i32, inspect, &args);
         let seen = ir.icmp(LLVMIntNE, status, ir.int32(0));
+        let equal = if i.distinct { "two of them are equal, " } else { "" };
         let text = format!(
-            "the values of {} were not inspected: its memory is not readable, or the host was faster before",
+            "the values of {} were not inspected: {equal}its memory is not readable, or the host was faster before",
             i.display
         );
         self.pass(expr, vec![Check::plain(seen, text)])?;

@@ -68,6 +68,8 @@ pub enum Error {
     Launch { kernel: String, cause: &'static str },
     #[error("memory that the loop may not access is not readable")]
     Unreadable,
+    #[error("two integers that have to be different are equal")]
+    Repeated,
     #[error("the stack is too small for calls of the driver, or none of the thread's own")]
     SmallStack,
     #[error("a function of the program would set errno")]

@@ -9,6 +9,7 @@
 use std::ffi::c_void;
 
 use crate::base::error::{Error, Result};
+use crate::base::planted::skips;
 use crate::base::spans::Span;
 use crate::memory::guarded;
 
@@ -47,10 +48,15 @@ impl Rows {
     }
 }
 
-/// The least and the largest element of the rows, as signed integers; `(0, 0)` where there is none.
+/// `POLLYRS_INSPECT_DISTINCT`.
+const DISTINCT: u32 = 256;
+/// Bits of a map for each value that is looked at: with fewer values for as many places they are sorted.
+const SPARSE: i128 = 64;
+
+/// The least and the largest element of the rows, as signed integers; `(0, 0)` where there is none. With `DISTINCT` added to the bytes of an element no two may be equal.
 ///
 /// # Errors
-/// [`Error::Unreadable`] for memory that isn't there, and for widths and sizes that nothing sensible has.
+/// [`Error::Unreadable`] for memory that isn't there, and for widths and sizes that nothing sensible has; [`Error::Repeated`] for values that are equal.
 pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64)> {
     if rows.bytes <= 0 || rows.counts.iter().any(|n| *n <= 0) {
         return Ok((0, 0));
@@ -59,8 +65,32 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
     if all.is_none_or(|all| all > MOST) {
         return Err(Error::Unreadable);
     }
-    let mut piece = vec![0u8; PIECE.min(rows.bytes as usize)];
+    let width = element & !DISTINCT;
     let mut ends = (i64::MAX, i64::MIN);
+    each_piece(start, rows, |part| {
+        let (low, high) = match width {
+            1 => range(part, |b: [u8; 1]| i8::from_ne_bytes(b), (i8::MAX, i8::MIN)),
+            2 => range(part, i16::from_ne_bytes, (i16::MAX, i16::MIN)),
+            4 => range(part, i32::from_ne_bytes, (i32::MAX, i32::MIN)),
+            8 => range(part, i64::from_ne_bytes, (i64::MAX, i64::MIN)),
+            _ => return Err(Error::Unreadable),
+        };
+        ends = (ends.0.min(low), ends.1.max(high));
+        Ok(())
+    })?;
+    if skips("largest") {
+        ends.1 -= 1;
+    }
+    if element & DISTINCT != 0 && !skips("distinct") {
+        let count = all.unwrap_or_default() / i128::from(width);
+        distinct(start, rows, width, (ends, count))?;
+    }
+    Ok(ends)
+}
+
+/// Calls `then` with copies of all bytes, in pieces of whole elements.
+fn each_piece(start: *const c_void, rows: &Rows, mut then: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let mut piece = vec![0u8; PIECE.min(rows.bytes as usize)];
     for i in 0..rows.counts[0] {
         for j in 0..rows.counts[1] {
             for k in 0..rows.counts[2] {
@@ -71,21 +101,62 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
                 while left > 0 {
                     let part = &mut piece[..left.min(PIECE)];
                     guarded::copy(part, from)?;
-                    let (low, high) = match element {
-                        1 => range(part, |b: [u8; 1]| i8::from_ne_bytes(b), (i8::MAX, i8::MIN)),
-                        2 => range(part, i16::from_ne_bytes, (i16::MAX, i16::MIN)),
-                        4 => range(part, i32::from_ne_bytes, (i32::MAX, i32::MIN)),
-                        8 => range(part, i64::from_ne_bytes, (i64::MAX, i64::MIN)),
-                        _ => return Err(Error::Unreadable),
-                    };
-                    ends = (ends.0.min(low), ends.1.max(high));
+                    then(part)?;
                     from = from.wrapping_add(part.len());
                     left -= part.len();
                 }
             }
         }
     }
-    Ok(ends)
+    Ok(())
+}
+
+/// Whether no two of the values, of which there are so many between the ends, are equal.
+fn distinct(start: *const c_void, rows: &Rows, width: u32, (ends, count): ((i64, i64), i128)) -> Result<()> {
+    let places = i128::from(ends.1) - i128::from(ends.0) + 1;
+    if places < count {
+        return Err(Error::Repeated);
+    }
+    if places <= SPARSE * count {
+        let words = (places as usize).div_ceil(64);
+        let mut seen = Vec::new();
+        seen.try_reserve_exact(words).map_err(|_| Error::Unreadable)?;
+        seen.resize(words, 0u64);
+        return each_piece(start, rows, |part| {
+            let mut twice = 0;
+            values(part, width, |v| {
+                let at = v.wrapping_sub(ends.0) as usize;
+                // (What another thread of the program changes meanwhile may be beyond the ends.)
+                if let Some(word) = seen.get_mut(at / 64) {
+                    let bit = 1u64 << (at % 64);
+                    twice |= *word & bit;
+                    *word |= bit;
+                }
+            });
+            if twice == 0 { Ok(()) } else { Err(Error::Repeated) }
+        });
+    }
+    let mut all = Vec::new();
+    all.try_reserve_exact(usize::try_from(count).unwrap_or(usize::MAX)).map_err(|_| Error::Unreadable)?;
+    each_piece(start, rows, |part| {
+        values(part, width, |v| all.push(v));
+        Ok(())
+    })?;
+    all.sort_unstable();
+    if all.windows(2).any(|pair| pair[0] == pair[1]) { Err(Error::Repeated) } else { Ok(()) }
+}
+
+/// Each whole element, as a signed integer.
+fn values(bytes: &[u8], width: u32, mut then: impl FnMut(i64)) {
+    fn each<const N: usize>(bytes: &[u8], mut then: impl FnMut([u8; N])) {
+        bytes.as_chunks::<N>().0.iter().for_each(|element| then(*element));
+    }
+    match width {
+        1 => each(bytes, |b: [u8; 1]| then(i8::from_ne_bytes(b).into())),
+        2 => each(bytes, |b| then(i16::from_ne_bytes(b).into())),
+        4 => each(bytes, |b| then(i32::from_ne_bytes(b).into())),
+        _ => each(bytes, |b| then(i64::from_ne_bytes(b))),
+    }
 }
 
 /// The least and the largest of whole elements; `ends` is what none of them is beyond.
@@ -149,6 +220,25 @@ mod tests {
             let rows = Rows { bytes: bytes.len() as i64, ..ONE };
             assert_eq!(look(bytes.as_ptr().cast(), &rows, element), Ok(expected));
         }
+    }
+
+    #[test]
+    fn equal_values_are_found() {
+        let shuffled: Vec<i32> = (0..200_000).map(|i| (i * 7919) % 200_003 - 50_000).collect();
+        let far: Vec<i32> = (0..1000).map(|i| i * 2_000_000 - 1_000_000_000).collect();
+        for words in [shuffled, far] {
+            let rows = Rows { bytes: words.len() as i64 * 4, ..ONE };
+            let ask = |words: &[i32]| look(words.as_ptr().cast(), &rows, 4 | DISTINCT);
+            assert!(ask(&words).is_ok());
+            for (a, b) in [(0, words.len() - 1), (70_000 % words.len(), 3), (1, 2)] {
+                let mut spoiled = words.clone();
+                spoiled[a] = spoiled[b];
+                assert_eq!(ask(&spoiled), Err(Error::Repeated));
+            }
+        }
+        // The same elements twice.
+        let rows = Rows { bytes: 8, counts: [1, 1, 2], strides: [0; 3] };
+        assert_eq!(look([1i32, 2].as_ptr().cast(), &rows, 4 | DISTINCT), Err(Error::Repeated));
     }
 
     #[test]

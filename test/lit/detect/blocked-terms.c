@@ -16,9 +16,3 @@ void counters(int n, double *A) {
     for (int j = 0; j < n; j++)
       A[i * j] += 1;
 }
-
-// CHECK: rejected Subscript at {{.*}}blocked-terms.c:[[#@LINE+2]]: a subscript of A is not affine: it depends on index
-void indirect(int n, int *index, double *A) {
-  for (int i = 0; i < n; i++)
-    A[3 * index[i] + 1] = 1;
-}

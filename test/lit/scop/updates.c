@@ -1,5 +1,5 @@
 // Updates of elements that data chooses may be made in any order, if nothing else is done to the array; what looks at the element, adds floating-point numbers in the program's
-// order or lets another store come between is refused.
+// order or is too narrow for it needs numbers that are all different; another store in between, and several operations, are refused.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-scop>" -disable-output %t.ll 2>&1 | FileCheck %s
@@ -37,17 +37,38 @@ void regrouped(int n, double *restrict f, const int *restrict p, const double *r
 }
 #pragma clang fp reassociate(off)
 
-// CHECK-NOT: scop
-// REFUSED: rejected OrderedSum at {{.*}}: no loop can run in parallel: f is a sum of floating-point numbers
+// In the program's order there is one addition an element at most.
+// CHECK-LABEL: scop ordered
+// CHECK: inspect p_min to p_max, all different:
+// CHECK-NOT: update
 void ordered(int n, double *restrict f, const int *restrict p, const double *restrict v) {
   for (int i = 0; i < n; i++)
     f[p[i]] += v[i];
 }
 
-// REFUSED: rejected Subscript at {{.*}}: a subscript of h is not affine
+// CHECK-LABEL: scop watched
+// CHECK: inspect p_min to p_max, all different:
+// CHECK-NOT: update
 void watched(int n, int *restrict h, const int *restrict p, int *restrict seen) {
   for (int i = 0; i < n; i++)
     seen[i] = h[p[i]]++;
+}
+
+// CHECK-LABEL: scop narrow
+// CHECK: inspect p_min to p_max, all different:
+// CHECK-NOT: update
+void narrow(int n, unsigned char *restrict h, const int *restrict p) {
+  for (int i = 0; i < n; i++)
+    h[p[i]]++;
+}
+
+// CHECK-NOT: scop
+// REFUSED: rejected OrderedSum at {{.*}}: no loop can run in parallel: f is a sum of floating-point numbers
+void ends(int n, double *restrict f, const int *restrict a, const int *restrict b, const double *restrict v) {
+  for (int i = 0; i < n; i++) {
+    f[a[i]] += v[i];
+    f[b[i]] -= v[i];
+  }
 }
 
 // REFUSED: rejected Subscript at {{.*}}: a subscript of h is not affine
@@ -59,16 +80,10 @@ void lost(int n, int *restrict h, const int *restrict a, const int *restrict b) 
   }
 }
 
-// REFUSED: rejected Subscript at {{.*}}: a subscript of h is not affine: it depends on data, where it is stored to and used otherwise
+// REFUSED: rejected Subscript at {{.*}}: a subscript of h is not affine: it depends on p
 void mixed(int n, int *restrict h, const int *restrict p, const int *restrict q) {
   for (int i = 0; i < n; i++) {
     h[p[i]] += 1;
     h[q[i]] ^= 5;
   }
-}
-
-// REFUSED: rejected Subscript at {{.*}}: a subscript of h is not affine
-void narrow(int n, unsigned char *restrict h, const int *restrict p) {
-  for (int i = 0; i < n; i++)
-    h[p[i]]++;
 }

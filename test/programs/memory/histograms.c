@@ -1,5 +1,5 @@
 // Updates of elements that data chooses: histograms of bytes and of numbers, weighted, under conditions, by minima, maxima and bits, in rows of their own, of two images,
-// of the ends of edges; several steps over one histogram, and numbers that change between steps. Sums of floating-point numbers keep their order.
+// of the ends of edges; several steps over one histogram, and numbers that change between steps.
 // ARGS: 333
 // ARGS: 0
 // ARGS: 1
@@ -107,11 +107,6 @@ KERNEL void nearest(int n, long *restrict h, const int *restrict p, const long *
   }
 }
 
-KERNEL void deposit(int n, TYPE *restrict f, const int *restrict p, const TYPE *restrict v) {
-  for (int i = 0; i < n; ++i)
-    f[p[i]] += v[i];
-}
-
 static void print(const char *name, const void *data, size_t size) {
   const unsigned char *b = data;
   uint64_t hash = 1469598103934665603u;
@@ -128,8 +123,8 @@ int main(int argc, char **argv) {
   unsigned *natural = calloc(4 * m, sizeof *natural), *some = natural, *all = natural + m, *odd = natural + 2 * m;
   long *wide = calloc(2 * m, sizeof *wide);
   unsigned char *image = malloc(8 * m);
-  TYPE *x = example_array(2 * m);
-  example_fill(x, 2 * m);
+  TYPE *x = example_array(m);
+  example_fill(x, m);
   for (size_t i = 0; i < m; ++i)
     x[i] -= (TYPE)0.5;
   for (size_t i = 0; i < 8 * m; ++i)
@@ -168,8 +163,6 @@ int main(int argc, char **argv) {
   print("kept", h, 4 * m * sizeof *h);
   nearest(n, wide, p, wide + m);
   print("nearest", wide, 2 * m * sizeof *wide);
-  deposit(n, x + m, p, x);
-  print("deposit", x, 2 * m * sizeof *x);
   changing(n, 5, h, p);
   print("changing", ints, 16 * m * sizeof *ints);
   free(ints), free(row), free(natural), free(wide), free(image), free(x);
