@@ -1,4 +1,5 @@
-"""The commands of README.md and docs/: every block marked `sh` runs in a fresh clone, those of a page in one shell, and exits with 0. What is for a
+"""The commands of README.md and docs/: every block marked `sh` runs in a fresh clone, those of a page in one shell, and exits with 0; the `text` block behind a
+`pollyrs report` has lines that it prints. What is for a
 GPU runs on the emulated device.
 
 A block of another language behind `<!-- file: NAME -->` is the content of that file. What else stands for something of the reader's is provided: `PREFIX` is a folder with an installed pollyrs (whose `bin` is in PATH), a source file that
@@ -40,23 +41,27 @@ end program
 PROGRAM[".cpp"] = PROGRAM[".c"]
 MAKEFILE = "program: program.c\n"
 CRATE = '[package]\nname = "example"\nversion = "0.1.0"\nedition = "2021"\n\n[workspace]\n'
+# Commands whose output is the same everywhere: it is compared with the block behind them.
+REPORT = re.compile(r"pollyrs report [^|>]*$", re.M)
 FILE = re.compile(r"^\s*<!-- file: (\S+) *-->\s*$")
 SKIPPED = re.compile(r"^\s*<!-- not run: (.*?) *-->\s*$")
 
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """The text of a block, where it is, why it is not run ('': it is), and the file whose content it is ('': it is commands)."""
+    """The text of a block, where it is, why it is not run ('': it is), the file whose content it is ('': it is commands), and what follows it as output of a
+    report."""
 
     text: str
     line: int
     skipped: str
     file: str = ""
+    output: str = ""
 
 
 def blocks(page):
     """The blocks of a page that are marked `sh`, and those that are files."""
-    found, lines, number = [], page.splitlines(), 0
+    found, lines, number, last = [], page.splitlines(), 0, 0
     while number < len(lines):
         fence = re.match(r"^( *)```(\w*)\s*$", lines[number])
         if not fence:
@@ -66,7 +71,10 @@ def blocks(page):
         before = lines[number - 1] if number else ""
         skipped, file = SKIPPED.match(before), FILE.match(before)
         text = "\n".join(line[len(fence[1]):] for line in lines[number + 1:end])
+        if fence[2] == "text" and found and not found[-1].file and REPORT.search(found[-1].text) and number - last < 4:
+            found[-1] = dataclasses.replace(found[-1], output=text)
         if fence[2] == "sh" or file:
+            last = end
             found.append(Block(text, number + 1, skipped[1] if skipped else "", file[1] if file else ""))
         number = end + 1
     return found
@@ -81,6 +89,16 @@ def provide(text, folder):
     if re.search(r"^ *make\b", text, re.M) and not (folder / "Makefile").exists():
         (folder / "Makefile").write_text(MAKEFILE, encoding="utf-8")
         provide("program.c", folder)
+
+
+def missing(page, said):
+    """The lines of reports in a page that its commands do not print."""
+    def plain(line):
+        return " ".join(line.split())
+
+    printed = {plain(line) for line in said.splitlines()}
+    wanted = [line for block in page if not block.skipped for line in block.output.splitlines()]
+    return [line for line in wanted if line.strip() not in ("", "...", "…") and plain(line) not in printed]
 
 
 def run_page(page, folders):
@@ -130,6 +148,8 @@ def check(result, work, report):
         done, count, line = run_page(page, folders)
         ran += count
         result.check(done.code == 0, lambda: report(f"{path.relative_to(clone)}:{line}: {done.why()}\n{done.stdout.decode(errors='replace')[-1000:]}", done, "the commands there"))
+        lines = missing(page, done.stdout.decode(errors="replace")) if done.code == 0 else []
+        result.check(not lines, lambda: f"{path.relative_to(clone)}: no command prints: " + "\n  ".join(lines))
     result.note = f"{ran} blocks"
     result.check(ran >= 3, f"only {ran} blocks were run")
     # What the above can't show as long as all is well.
