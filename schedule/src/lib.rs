@@ -51,6 +51,6 @@ pub use estimate::slices::{SLICE, SlicedArray, Slices, slices, slices_of_boxes};
 pub use estimate::{Corner, Footprint, Returned, WorkEstimate, constant_work, footprint, work};
 pub use legality::{Violation, check};
 pub use mapped::*;
-pub use mapping::{MapOptions, Nests, TilingOptions, map};
+pub use mapping::{LEAST_LOADS, MapOptions, Nests, TilingOptions, map};
 pub use strategy::{ScheduleOptions, schedule};
 pub use tree::{Band, ScheduleTree, Tree};

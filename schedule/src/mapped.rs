@@ -188,6 +188,13 @@ pub struct Tiling {
     pub panels: Vec<Panel>,
 }
 
+impl Tiling {
+    /// Whether access number `access` of a statement reads an array in registers, but from memory.
+    pub fn reads_in_memory(&self, statement: pollyrs_scop::StmtId, access: usize) -> bool {
+        self.registers.iter().any(|r| r.apart.contains(&(statement, access)))
+    }
+}
+
 /// A statement that runs only where an instance exists.
 #[derive(Clone, Debug)]
 pub struct Guard {
@@ -218,6 +225,8 @@ pub struct RegisterCell {
     pub cell: isl::Map,
     /// `[params, _h*, _b*] -> { : ... }`: tiles of which all points in the box use their cells. `None`: all, if any does.
     pub full: Option<isl::Set>,
+    /// Reads of elements that no instance of the launch writes (the other plane of an array with two): these stay in memory.
+    pub apart: Vec<(pollyrs_scop::StmtId, usize)>,
 }
 
 /// A strip of a sequential loop whose operands are copied to shared memory first.

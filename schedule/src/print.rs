@@ -172,6 +172,10 @@ impl fmt::Display for Tiling {
         }
         for r in &self.registers {
             writeln!(f, "  register array {} {}", r.array.0, r.cell)?;
+            if !r.apart.is_empty() {
+                let reads = r.apart.iter().map(|(s, a)| format!("S{}.{a}", s.0)).collect::<Vec<_>>();
+                writeln!(f, "    in memory {}", reads.join(" "))?;
+            }
             if let Some(full) = &r.full {
                 writeln!(f, "    all points {full}")?;
             }

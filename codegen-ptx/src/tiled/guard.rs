@@ -81,7 +81,7 @@ fn quiet(k: &KernelBuilder<'_>, id: StmtId) -> Result<bool> {
     let Some(t) = &k.storage else { return Ok(false) };
     for (at, a) in k.scop.statements[id.0].accesses.iter().enumerate() {
         let buffered = a.kind == AccessKind::Read && buffered(t, id, at);
-        if !buffered && register(k, a.array)?.is_none() {
+        if !buffered && (t.tiling.reads_in_memory(id, at) || register(k, a.array)?.is_none()) {
             return Ok(false);
         }
     }

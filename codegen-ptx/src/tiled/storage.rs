@@ -12,6 +12,9 @@ impl<'a> Storage<'a> for Option<Tiled<'a>> {
     }
 
     fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<LLVMValueRef>> {
+        if k.storage.as_ref().is_some_and(|t| t.tiling.reads_in_memory(e.statement, e.access)) {
+            return Ok(None);
+        }
         register(k, e.array)
     }
 

@@ -9,7 +9,7 @@
 //! | | no proof within the budget | register tiles |
 //! | | another one | plain |
 //! | register tiles, boxes of wavefronts | no mapping, or no proof, within the budget; a form; too long | plain |
-//! | plain | fused steps are too long | plain, steps alone |
+//! | any of the last three | steps are not fused, or fused ones are too long | the same, steps alone: neighbours share loads instead |
 //!
 //! What is not in the table keeps the original loop: [`next`] is the table.
 
@@ -27,7 +27,6 @@ use crate::run::Run;
 use pollyrs_codegen_ptx::{self as codegen, CodegenError, KernelModule};
 use pollyrs_schedule::rewrite::Scheduled;
 use pollyrs_schedule::{self as schedule, MappedScop, ScheduleError};
-use pollyrs_scop::RejectReason;
 use std::cell::Cell;
 
 /// What the proof of a mapping may take, in budgets of a stage: all, and what is left of it behind a proof of tiles.
@@ -59,8 +58,10 @@ pub enum Setback {
     NoProof { wrong: bool },
     /// isl's code has not the form that windows, barriers or registers need.
     NoForm,
-    /// For the device's compiler.
-    TooLong(CodegenError),
+    /// For the device's compiler; `fused`: with several steps of a stencil in a launch.
+    TooLong { error: CodegenError, fused: bool },
+    /// Each step is a launch, for this reason.
+    Alone(String),
     /// No other plan helps.
     Final(Ended),
 }
@@ -90,7 +91,9 @@ fn next(plan: Plan, setback: Setback, nests: bool) -> Result<(Plan, Option<Strin
         (Plan::TimeTiles { windows: true }, Setback::NoTimeTiles(why)) => (Plan::Nests, Some(why)),
         (Plan::TimeTiles { windows: true }, Setback::NoForm) => (Plan::TimeTiles { windows: false }, None),
         (Plan::TimeTiles { .. }, Setback::NoForm | Setback::NoTimeTiles(_)) => (plain, Some(NO_FORM.into())),
-        (_, Setback::TooLong(e)) => (plain, Some(e.to_string())),
+        (_, Setback::Alone(why)) => (plan, Some(why)),
+        (_, Setback::TooLong { error, fused: true }) => (plan, Some(error.to_string())),
+        (_, Setback::TooLong { error, .. }) => (plain, Some(error.to_string())),
         (Plan::Nests, Setback::BetterFused) => (Plan::Tiles, None),
         (Plan::Nests, Setback::NoProof { wrong: false }) if nests => (Plan::Tiles, None),
         (_, Setback::NoProof { .. }) => (Plan::Plain { proof: SECOND_PROOF }, None),
@@ -143,7 +146,8 @@ impl Attempts<'_> {
                 Ok(built) => return Ok(built),
                 Err(setback) => {
                     let (then, said) = next(plan, setback, nests)?;
-                    (plan, why) = (then, said.or(why));
+                    // The first reason is that of the steps.
+                    (plan, why) = (then, why.or(said));
                 }
             }
         }
@@ -153,7 +157,7 @@ impl Attempts<'_> {
     /// mapping has loops of blocks.
     fn attempt(&self, plan: Plan, why: Option<&str>, nests: &mut bool) -> Result<Built, Setback> {
         let Attempts { run, options, watch, .. } = *self;
-        let mapped = self.map(plan)?;
+        let mapped = self.map(plan, why.is_some())?;
         *nests = has_nests(&mapped);
         if has_tiles(&mapped) && !self.counted.replace(true) {
             run.budgets.tiled();
@@ -170,7 +174,9 @@ impl Attempts<'_> {
         let several = has_tiles(&mapped) || kernels.fused().is_some();
         match device::device_code(&kernels, options, run.timer, &run.assembler) {
             Ok(device) => Ok(Built { mapped, kernels, device, steps }),
-            Err(e @ CodegenError::TooLong(_)) if several => Err(Setback::TooLong(e)),
+            Err(error @ CodegenError::TooLong(_)) if several => {
+                Err(Setback::TooLong { error, fused: kernels.fused().is_some() })
+            }
             Err(e) => Err(generated(e).into()),
         }
     }
@@ -185,7 +191,8 @@ impl Attempts<'_> {
         self.sequential.explain(reject_reason(e)).into()
     }
 
-    fn map(&self, plan: Plan) -> Result<MappedScop, Setback> {
+    /// `alone`: it is known that each step is a launch.
+    fn map(&self, plan: Plan, alone: bool) -> Result<MappedScop, Setback> {
         let Attempts { run, options, budget, .. } = *self;
         let Scheduled { scop, deps, tree } = self.scheduled;
         if let (Plan::TimeTiles { windows }, Strategy::Tiled(tiling)) = (plan, options.strategy) {
@@ -199,6 +206,7 @@ impl Attempts<'_> {
         if plain || !self.may_tile {
             (wish.tiling, wish.waves) = (None, None);
         }
+        wish.neighbours_in_steps = alone || !self.fuses();
         if !matches!(plan, Plan::Nests) {
             wish.nests = schedule::Nests::Never;
         }
@@ -261,7 +269,7 @@ impl Attempts<'_> {
         why: Option<&str>,
         mapped: &MappedScop,
         kernels: &mut KernelModule,
-    ) -> Result<Option<Result<Steps, String>>, RejectReason> {
+    ) -> Result<Option<Result<Steps, String>>, Setback> {
         let in_tiles = |what: &str| Ok(Steps { what: what.to_owned(), shape: None });
         if let Plan::TimeTiles { .. } = plan {
             return Ok(Some(in_tiles("several in a tile, by time tiles")));
@@ -277,15 +285,29 @@ impl Attempts<'_> {
         let fuse = || stencil::fuse(scop, deps, mapped, kernels, self.options);
         Ok(Some(match self.run.timer.time(Phase::Kernels, fuse) {
             Ok(steps) => Ok(steps),
-            Err(Failure::Unproved(violation)) => return Err(unproved("time steps", &violation)),
+            Err(Failure::Unproved(violation)) => return Err(unproved("time steps", &violation).into()),
             Err(Failure::Reason(_)) if has_nests(mapped) => {
                 in_tiles("loops of blocks, a barrier for each step")
             }
             Err(Failure::Reason(_)) if has_steps(mapped) && !has_rows(mapped) => {
                 in_tiles("tiles of a wavefront, a launch for each diagonal")
             }
+            Err(Failure::Reason(why)) if self.may_share(plan, mapped) => return Err(Setback::Alone(why)),
             Err(Failure::Reason(why)) => Err(why),
         }))
+    }
+}
+
+impl Attempts<'_> {
+    /// Whether neighbouring points of a launch in a loop may share loads, which fused steps would make needless.
+    fn may_share(&self, plan: Plan, mapped: &MappedScop) -> bool {
+        let reads = |s: &pollyrs_scop::Statement| {
+            s.accesses.iter().filter(|a| a.kind == pollyrs_scop::AccessKind::Read).count()
+        };
+        self.may_tile
+            && matches!(plan, Plan::Nests | Plan::Tiles)
+            && mapped.kernels.iter().any(|k| !k.host_params.is_empty())
+            && self.scheduled.scop.statements.iter().any(|s| reads(s) >= schedule::LEAST_LOADS)
     }
 }
 

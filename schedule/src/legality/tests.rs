@@ -224,6 +224,40 @@ fn private_arrays() {
     assert_eq!(rules(&s, &deps, &m), [Rule::Private]);
 }
 
+/// A launch writes one of two planes, and reads the other: these reads stay in memory, and no others.
+#[test]
+fn broken_planes() {
+    let reads = (0..9).map(|k| format!("A[t mod 2,i+{},j+{}]", k / 3, k % 3)).collect::<Vec<_>>().join(", ");
+    let s = scop(&format!(
+        "param n m; array A 2 n n; array B n n;
+         for t : 0 <= t < m {{ for i : 0 <= i < n - 2 {{ for j : 0 <= j < n - 2 {{
+           S : A[(t + 1) mod 2,i+1,j+1] = {reads}; T : B[i,j] = A[(t + 1) mod 2,i+1,j+1], B[i,j]; }} }} }}"
+    ));
+    let (deps, m, at) = tiled(&s);
+    assert_eq!(rules(&s, &deps, &m), []);
+    let broken = |f: &dyn Fn(&mut crate::Tiling)| {
+        let mut m = m.clone();
+        f(m.kernels[at].tiling.as_mut().unwrap());
+        rules(&s, &deps, &m)
+    };
+    let of_a = |t: &crate::Tiling| t.registers.iter().position(|r| !r.apart.is_empty()).unwrap();
+    assert!(
+        broken(&|t| {
+            let a = of_a(t);
+            t.registers[a].apart.pop();
+        })
+        .contains(&Rule::Register)
+    );
+    // What the point wrote itself is in its register.
+    assert!(
+        broken(&|t| {
+            let a = of_a(t);
+            t.registers[a].apart.push((pollyrs_scop::StmtId(1), 0));
+        })
+        .contains(&Rule::Register)
+    );
+}
+
 #[test]
 fn broken_tilings() {
     let s = kernel("gemm");

@@ -7,7 +7,7 @@
 //!    run without guards. What runs at other points of the box reads elements between the first and the last one that the launch reads, or
 //!    buffers, within these. (That dependences stay at one point and go forward in this schedule is rule 3 of the module above.)
 //! 3. *Registers.* Every array that the kernel writes is private or in registers; a point uses one cell of a register array and
-//!    no other point uses that cell. So what points outside the launch do is not seen by anyone, and the order of points does not matter.
+//!    no other point uses that cell; reads of it that stay in memory find elements that nothing of the launch writes. So what points outside the launch do is not seen by anyone, and the order of points does not matter.
 //!    Where a tile moves all its cells at once, all its points use theirs.
 //!    Alternatives (kernels of one choice) are proved each by itself, and rule 1 of the module above for every value of the choice.
 //! 4. *Shared.* A buffer holds elements of an array that the launch does not write; every access that reads it finds its element inside;
@@ -17,7 +17,7 @@ use super::{Checker, Rule, forget, names, params_of, restrict};
 use crate::Result;
 use crate::mapped::{MappedKernel, Placement, SharedGroup, Tiling};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, ArrayId};
+use pollyrs_scop::{Access, AccessKind, ArrayId, StmtId};
 
 impl Checker<'_> {
     pub(super) fn tiling(&mut self, k: &MappedKernel, t: &Tiling) -> Result<()> {
@@ -140,7 +140,7 @@ impl Checker<'_> {
                 if a.kind != AccessKind::Read
                     || !self.scop.array(a.array).is_memory()
                     || self.scop.array(a.array).dims() == 0
-                    || written.contains(&a.array)
+                    || written.contains(&a.array) && !t.reads_in_memory(id, i)
                 {
                     continue;
                 }
@@ -206,7 +206,20 @@ impl Checker<'_> {
     fn registers(&mut self, k: &MappedKernel, t: &Tiling, domain: &isl::UnionSet) -> Result<()> {
         for id in self.written(domain)? {
             let name = self.scop.array(id).name.clone();
-            let accesses = self.scop.accesses(|_, a| a.array == id)?.intersect_domain(domain.clone())?;
+            let r = t.registers.iter().find(|r| r.array == id);
+            let apart = |a: &Access| {
+                let of =
+                    |(s, i): &(StmtId, usize)| self.scop.statements.get(s.0).and_then(|s| s.accesses.get(*i));
+                r.is_some_and(|r| r.apart.iter().any(|read| of(read).is_some_and(|own| std::ptr::eq(own, a))))
+            };
+            let in_memory = self.scop.accesses(|_, a| a.array == id && apart(a))?;
+            let accesses = self.scop.accesses(|_, a| a.array == id && !apart(a))?;
+            let accesses = accesses.intersect_domain(domain.clone())?;
+            // What stays in memory is read, and nothing of the launch stores to it.
+            let written = self.scop.accesses(|_, a| a.array == id && a.kind != AccessKind::Read)?;
+            let written = written.intersect_domain(domain.clone())?.range()?;
+            let in_memory = in_memory.intersect_domain(domain.clone())?.intersect_range(written)?;
+            self.report_map(Rule::Register, &name, in_memory)?;
             let cells = t.member_map.clone().reverse()?.apply_range(accesses)?;
             if self.mapped.placement.get(id.0) == Some(&Placement::Private) {
                 // The cell of a point is enough if it is the cell of a thread's one value at a time: rule 4 above, at one point.
@@ -215,7 +228,7 @@ impl Checker<'_> {
                 }
                 continue;
             }
-            let Some(r) = t.registers.iter().find(|r| r.array == id) else {
+            let Some(r) = r else {
                 self.report_map(Rule::Register, &name, cells)?;
                 continue;
             };

@@ -33,7 +33,7 @@ mod promotion;
 mod rows;
 mod tiling;
 
-pub use tiling::{TileShape, TilingOptions};
+pub use tiling::{LEAST_LOADS, TileShape, TilingOptions};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
 use crate::strategy::{EITHER, KERNEL, NEST, ROWS, SERIAL, place};
@@ -66,6 +66,8 @@ pub struct MapOptions {
     /// Tiles of wavefronts: points along each loop, outermost first, what is missing is chosen; `None`: a launch for each front.
     pub waves: Option<Vec<i64>>,
     pub nests: Nests,
+    /// Neighbouring points share loads in kernels that a loop of the host launches as well. (Time steps that are fused have no use for that.)
+    pub neighbours_in_steps: bool,
     /// Statements that do nothing but fuse a product of doubles into a sum: `c = fma(a, b, c)`.
     pub products: Vec<StmtId>,
     /// Statements whose last operation waits for another one of the same instance: `t = a * b; c = c + t`, without contraction.
@@ -93,6 +95,7 @@ impl Default for MapOptions {
             tiling: Some(TilingOptions::default()),
             waves: Some(Vec::new()),
             nests: Nests::Auto,
+            neighbours_in_steps: true,
             products: Vec::new(),
             chained: Vec::new(),
             divides: false,
@@ -216,6 +219,10 @@ fn map_marked(
     let mut host_domain = isl::UnionSet::empty(&scop.ctx)?;
     for site in &sites {
         if let Some((kernel, launches)) = tiles_of_front(scop, deps, site, &known, options)? {
+            let launches = match &site.either {
+                Some(either) => launches.intersect_params(either.condition(&scop.ctx)?)?,
+                None => launches,
+            };
             kernels.push(kernel);
             host_domain = host_domain.union(launches)?;
             continue;

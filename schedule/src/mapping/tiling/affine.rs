@@ -25,6 +25,15 @@ pub(super) struct Row {
 
 /// The subscripts of an access as functions of `time: { S[i] -> [v, o, k] }`, which must be injective; `None` if they are not affine.
 pub(super) fn linear(time: &isl::Map, access: &isl::Map) -> Result<Option<Vec<Row>>> {
+    rows(time, access, false)
+}
+
+/// The same; quotients of parameters (`t mod 2` of a time step) are parameters by their text.
+pub(super) fn linear_with_quotients(time: &isl::Map, access: &isl::Map) -> Result<Option<Vec<Row>>> {
+    rows(time, access, true)
+}
+
+fn rows(time: &isl::Map, access: &isl::Map, quotients: bool) -> Result<Option<Vec<Row>>> {
     if !time.is_injective()? {
         return Ok(None);
     }
@@ -55,11 +64,15 @@ pub(super) fn linear(time: &isl::Map, access: &isl::Map) -> Result<Option<Vec<Ro
             return Ok(None);
         };
         let Some(constant) = a.constant()?.to_i64() else { return Ok(None) };
-        if divs.iter().any(|c| *c != 0) {
-            return Ok(None);
-        }
         let space = a.domain_space()?;
         let mut named = Vec::new();
+        for (i, c) in divs.into_iter().enumerate().filter(|(_, c)| *c != 0) {
+            let div = a.div(i as i32)?;
+            if !quotients || div.involves_dims(isl::DimType::In, 0, inputs.len() as u32)? {
+                return Ok(None);
+            }
+            named.push((div.to_string(), c));
+        }
         for (i, c) in params.into_iter().enumerate() {
             if c != 0 {
                 named.push((space.dim_name(isl::DimType::Param, i as u32)?.unwrap_or_default(), c));

@@ -30,6 +30,7 @@ mod region;
 mod shape;
 mod stream;
 
+pub use neighbours::LEAST_LOADS;
 pub(super) use shape::Tile;
 pub use shape::{TileShape, TilingOptions};
 
@@ -220,7 +221,8 @@ fn split(
     let mut site = site;
     if tiles.is_empty() {
         site = plain;
-        tiles.extend(neighbours::shape(scop, options, site)?);
+        let launched = Site { domain: launch_domain(site)?, ..site.clone() };
+        tiles.extend(neighbours::shape(scop, options, &launched)?);
     }
     let Some(small) = tiles.last() else { return Ok(vec![]) };
     let domain = launch_domain(site)?;

@@ -17,7 +17,7 @@ use crate::Result;
 use crate::mapped::{Guard, RegisterCell};
 use crate::tree::{Tree, member_map};
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, ArrayId, Scop, Statement};
+use pollyrs_scop::{Access, AccessKind, ArrayId, Scop, Statement, StmtId};
 use std::collections::BTreeMap;
 
 /// A leaf of a kernel's inner tree: the instances that reach it and the sequential members above it.
@@ -411,15 +411,25 @@ pub(super) fn registers(
 ) -> Result<Option<Vec<RegisterCell>>> {
     let mut out = Vec::new();
     for id in written(scop, domain)?.into_iter().filter(|id| !private.contains(id)) {
-        let accesses = scop.accesses(|_, a| a.array == id)?.intersect_domain(domain.clone())?;
-        let cells = region.member_map.clone().reverse()?.apply_range(accesses)?;
-        if !cells.isa_map()? {
-            return Ok(None);
+        let cells = |accesses: isl::UnionMap| -> Result<Option<isl::Map>> {
+            let accesses = accesses.intersect_domain(domain.clone())?;
+            let cells = region.member_map.clone().reverse()?.apply_range(accesses)?;
+            if !cells.isa_map()? {
+                return Ok(None);
+            }
+            let cell = isl::Map::from_union_map(cells)?.coalesce()?;
+            Ok((cell.is_single_valued()? && cell.is_injective()?).then_some(cell))
+        };
+        let (mut cell, mut apart) = (cells(scop.accesses(|_, a| a.array == id)?)?, Vec::new());
+        if cell.is_none() && region.uneven.is_none() {
+            apart = reads_apart(scop, domain, id)?;
+            let is_apart = |a: &Access| {
+                let same = |(s, i): &(StmtId, usize)| std::ptr::eq(a, &scop.statements[s.0].accesses[*i]);
+                apart.iter().any(same)
+            };
+            cell = cells(scop.accesses(|_, a| a.array == id && !is_apart(a))?)?;
         }
-        let cell = isl::Map::from_union_map(cells)?.coalesce()?;
-        if !cell.is_single_valued()? || !cell.is_injective()? {
-            return Ok(None);
-        }
+        let Some(cell) = cell else { return Ok(None) };
         // The tiles all of whose points use their cells.
         let used = cell.clone().domain()?;
         let all = region.points.clone().intersect_params(used.clone().params()?)?;
@@ -434,9 +444,31 @@ pub(super) fn registers(
                 Some(gist(isl::Set::universe(without.space()?)?.subtract(without)?, given)?)
             }
         };
-        out.push(RegisterCell { array: id, cell, full });
+        out.push(RegisterCell { array: id, cell, full, apart });
     }
     Ok(Some(out))
+}
+
+/// The reads of an array whose elements no instance of the launch writes.
+fn reads_apart(scop: &Scop, domain: &isl::UnionSet, id: ArrayId) -> Result<Vec<(StmtId, usize)>> {
+    let written = scop.accesses(|_, a| a.array == id && a.kind != AccessKind::Read)?;
+    let written = written.intersect_domain(domain.clone())?.range()?;
+    let mut out = Vec::new();
+    for (n, s) in scop.statements.iter().enumerate() {
+        for (i, a) in s.accesses.iter().enumerate() {
+            if a.array != id || a.kind != AccessKind::Read {
+                continue;
+            }
+            let read = scop
+                .accesses(|_, other| std::ptr::eq(a, other))?
+                .intersect_domain(domain.clone())?
+                .range()?;
+            if read.intersect(written.clone())?.is_empty()? {
+                out.push((StmtId(n), i));
+            }
+        }
+    }
+    Ok(out)
 }
 
 /// The arrays that instances of `domain` write.
