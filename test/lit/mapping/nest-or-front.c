@@ -3,7 +3,7 @@
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -ffp-contract=off -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-mapping;strategy=isl>' -disable-output %t.ll 2>&1 | FileCheck %s
 
-// CHECK:      { K0[] : {{.*}}_n0 <= 0 }
+// CHECK:      { K0[] : {{.*}}_n0 <= 0
 // CHECK-NEXT: { K1[x0, x1] : {{.*}}_n0 > 0
 // CHECK:      kernel K0[]
 // CHECK:      kernel K1[_h0, _h1]

@@ -1,10 +1,9 @@
 // Boxes of so many points that steps are not fused: a launch a step, in which neighbouring points share what they load; in two arrays, in two planes of
 // one, with a border that is kept, and with conditions.
-// ARGS: 3 21
-// ARGS: 2 44
+// ARGS: 2 21
+// ARGS: 1 37
 // ARGS: 1 5
 // ARGS: 0 9
-// ARGS: 5 37
 // OFFLOAD: yes
 #include "example.h"
 
