@@ -63,7 +63,7 @@ pub const SEEN: [(&str, &str); 4] = [
     ("two-addresses", "sequences: memory with two addresses is taken for two memories"),
 ];
 
-/// What is believed of inspected values although it does not hold, which the checked device has to find (`test/planted/inspected.c`).
+/// What is believed of inspected values although it does not hold, which the checked device has to find (`test/planted/inspections.c`).
 pub const INSPECTED: [(&str, &str); 2] = [
     ("distinct", "inspections: equal values are taken for different ones"),
     ("largest", "inspections: the largest value is one too small"),

@@ -1,0 +1,34 @@
+// A histogram whose largest number has one entry, and stores by a list in which two integers are equal, so that the last one counts.
+#include <stdio.h>
+#include <stdlib.h>
+
+__attribute__((noinline)) static void histogram(int n, int *restrict h, const int *restrict p) {
+  for (int i = 0; i < n; i++)
+    h[p[i]] += i + 1;
+}
+
+__attribute__((noinline)) static void scatter(int n, double *restrict y, const int *restrict list, const double *restrict x) {
+  for (int i = 0; i < n; i++)
+    y[list[i]] = x[i] * 2;
+}
+
+int main(void) {
+  enum { N = 700 };
+  int *p = malloc(sizeof(int) * N), *list = malloc(sizeof(int) * N), *h = calloc(N, sizeof(int));
+  double *x = malloc(sizeof(double) * N), *y = calloc(N, sizeof(double));
+  for (int i = 0; i < N; i++) {
+    p[i] = i * 7 % 31;
+    list[i] = (i * 11 + 5) % N;
+    x[i] = i * 0.25 + 1;
+  }
+  p[400] = 31;
+  list[20] = list[650];
+  histogram(N, h, p);
+  scatter(N, y, list, x);
+  double sum = 0;
+  for (int i = 0; i < N; i++)
+    sum += y[i] * (double)(i % 13) + h[i] * (double)(i % 7);
+  printf("%.17g\n", sum);
+  free(p), free(list), free(h), free(x), free(y);
+  return 0;
+}
