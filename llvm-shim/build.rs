@@ -18,6 +18,7 @@ const SOURCES: &[&str] = &[
     "rows.cpp",
     "steps.cpp",
     "lend.cpp",
+    "locals.cpp",
     "loops.cpp",
     "inline.cpp",
     "kept.cpp",

@@ -182,6 +182,14 @@ impl Session {
         Ok(unsafe { sys::prs_drop_stack_saves(self.raw, f) })
     }
 
+    /// Makes arrays of variable length whose size is a small number after all variables of the function, where each iteration of a loop gives its own back before it
+    /// ends: `const int n = 8; float r[n];` in C.
+    pub fn settle_arrays(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_settle_arrays(self.raw, f) })
+    }
+
     /// Moves integer arithmetic on what a loop does not change before the loop: a size such as `h / 2` that is computed between two loops
     /// keeps scalar evolution from multiplying out subscripts. Divisions get a divisor other than 0 where they did not run.
     pub fn hoist_arithmetic(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

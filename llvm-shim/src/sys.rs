@@ -156,6 +156,7 @@ unsafe extern "C" {
     pub fn prs_expand_memory_intrinsics(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_rewrite_exit_values(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_conditions(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_settle_arrays(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_drop_stack_saves(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_count_chunks(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_hoist_arithmetic(s: *mut RawSession, f: LLVMValueRef) -> bool;

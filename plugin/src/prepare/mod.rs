@@ -113,7 +113,13 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.describe_math_calls(f)?;
     session.drop_stack_saves(f)?;
     vectors::scalarise(session, f)?;
-    Ok(session.run_passes(f, VALUES)?)
+    session.run_passes(f, VALUES)?;
+    // Sizes of arrays of variable length are numbers only now.
+    if session.settle_arrays(f)? {
+        session.drop_stack_saves(f)?;
+        session.run_passes(f, VALUES)?;
+    }
+    Ok(())
 }
 
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {

@@ -1,0 +1,79 @@
+// Local arrays whose size is known after all, and what keeps the stack for them.
+//
+// In C `const int n = 8; float r[n];` declares an array of variable length: it is allocated each time that control comes there, between a save and a restore of the
+// stack pointer. As one variable of the function it can become values.
+
+#include "shim.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CBindingWrapping.h"
+
+using namespace llvm;
+using pollyrs::Session;
+
+// What the stack may get larger by, for each array.
+static constexpr uint64_t MaxSettledBytes = 16384;
+
+// Whether what is allocated in one iteration of a loop is given back before the next one, and before the loop is left: all ways from the array to the end of the
+// iteration and out of the loop lead through a restore of the stack pointer as it was earlier in the iteration. (Of the innermost loop around the array; what is around
+// that never has two of them then.)
+static bool endsWithIteration(AllocaInst &A, const Loop &L, DominatorTree &DT, LoopInfo &LI) {
+  auto GivesBack = [&](Instruction &I) {
+    auto *Restore = dyn_cast<IntrinsicInst>(&I);
+    if (!Restore || Restore->getIntrinsicID() != Intrinsic::stackrestore)
+      return false;
+    auto *Save = dyn_cast<IntrinsicInst>(Restore->getArgOperand(0));
+    return Save && Save->getIntrinsicID() == Intrinsic::stacksave && LI.getLoopFor(Save->getParent()) == &L &&
+           DT.dominates(Save, &A);
+  };
+  if (any_of(make_range(std::next(A.getIterator()), A.getParent()->end()), GivesBack))
+    return true;
+  SmallSetVector<BasicBlock *, 16> Work;
+  Work.insert_range(successors(A.getParent()));
+  for (unsigned N = 0; N != Work.size(); ++N) {
+    BasicBlock *BB = Work[N];
+    if (BB == L.getHeader() || BB == A.getParent() || !L.contains(BB))
+      return false;
+    if (!any_of(*BB, GivesBack))
+      Work.insert_range(successors(BB));
+  }
+  return true;
+}
+
+extern "C" {
+bool prs_settle_arrays(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  const DataLayout &DL = F.getDataLayout();
+  DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  SmallVector<AllocaInst *, 4> Settled;
+  for (Instruction &I : instructions(F)) {
+    auto *A = dyn_cast<AllocaInst>(&I);
+    if (!A || A->isStaticAlloca() || A->isUsedWithInAlloca() || A->isSwiftError() || !DT.isReachableFromEntry(A->getParent()))
+      continue;
+    std::optional<TypeSize> Size = A->getAllocationSize(DL);
+    if (!Size || Size->isScalable() || *Size > MaxSettledBytes)
+      continue;
+    Loop *L = LI.getLoopFor(A->getParent());
+    if (!L || endsWithIteration(*A, *L, DT, LI))
+      Settled.push_back(A);
+  }
+  for (AllocaInst *A : Settled) {
+    uint64_t Count = cast<ConstantInt>(A->getArraySize())->getZExtValue();
+    auto *Array = new AllocaInst(ArrayType::get(A->getAllocatedType(), Count), A->getAddressSpace(), nullptr,
+                                 A->getAlign(), "", F.getEntryBlock().begin());
+    Array->takeName(A);
+    A->replaceAllUsesWith(Array);
+    A->eraseFromParent();
+  }
+  if (!Settled.empty())
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return !Settled.empty();
+}
+}
