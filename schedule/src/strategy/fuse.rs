@@ -22,7 +22,7 @@
 //! `for i: b[i] = 2 a[i]; for i: c[i] = b[i] b[i]` are two launches, which move four arrays. As one, `b[i]` is still in a register when it is squared: three.
 
 use super::cost::{BARRIER, INSTANCE, LAUNCH};
-use super::place::{Node, Plan, coincident, mark};
+use super::place::{Node, Plan, Search, coincident, mark};
 use super::{KERNEL, volume};
 use crate::tree::{Tree, member_map};
 use crate::{Result, budgeted, is_quota};
@@ -51,7 +51,7 @@ struct Flat {
 
 /// The plans of a sequence, in order, with kernels made one.
 pub(super) fn fused(node: &Node, plans: Vec<(isl::UnionSet, Plan)>) -> Result<Vec<(isl::UnionSet, Plan)>> {
-    if !node.fuse
+    if node.search != Search::Fused
         || plans.len() < 2
         || !plans.windows(2).any(|w| flat(&w[0].1.tree).is_some() && flat(&w[1].1.tree).is_some())
     {

@@ -40,6 +40,7 @@ pub(crate) use rows::{COLUMNS, arrays as arrays_of_rows, rows_of_block};
 pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
+use place::Search;
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 
@@ -66,6 +67,8 @@ pub struct Placed {
     pub ideal: f64,
     /// Whether anything runs in parallel.
     pub parallel: bool,
+    /// Everything else was too much for the budget: nothing more is tried.
+    pub last_resort: bool,
 }
 
 /// Which order the mapping starts from.
@@ -103,7 +106,7 @@ const FAR_FROM_IDEAL: f64 = 8.0;
 
 /// Whether a candidate is so close to what the device could do that no other one is tried.
 pub(crate) fn near_ideal(placed: &Placed) -> bool {
-    placed.parallel && placed.cost <= FAR_FROM_IDEAL * placed.ideal
+    placed.parallel && (placed.last_resort || placed.cost <= FAR_FROM_IDEAL * placed.ideal)
 }
 
 /// Whether a candidate is clearly better than the best one so far.
@@ -119,7 +122,8 @@ pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> R
 
 /// [`schedule`] with its estimate.
 pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> Result<Placed> {
-    let place = |tree: &ScheduleTree| place::placed(scop, deps, tree, options.fuse);
+    let search = if options.fuse { Search::Fused } else { Search::All };
+    let place = |tree: &ScheduleTree| place::placed(scop, deps, tree, search);
     let from_original = || {
         budgeted(&scop.ctx, "scheduling", options.budget, || place(&ScheduleTree::from_isl(&scop.schedule)?))
     };
@@ -147,6 +151,16 @@ pub(crate) fn placed(scop: &Scop, deps: &Dependences, options: &ScheduleOptions)
         },
         Scheduler::Auto => {
             let mut best = from_original();
+            // Where the search is too much, what is parallel as it stands still is.
+            if matches!(best, Err(ScheduleError::Budget(_))) {
+                let plain = budgeted(&scop.ctx, "scheduling", options.budget, || {
+                    place::placed(scop, deps, &ScheduleTree::from_isl(&scop.schedule)?, Search::Plain)
+                });
+                return match plain {
+                    Ok(p) if p.parallel => Ok(p),
+                    _ => best,
+                };
+            }
             // A failure of one candidate leaves the others.
             let others: [&dyn Fn() -> Result<Option<Placed>>; 3] =
                 [&from_split, &|| from_isl().map(Some), &from_sizes];

@@ -43,20 +43,43 @@ const GOOD_ENOUGH: f64 = 1.5;
 
 /// Places the tree; the result has its marks.
 pub fn place(scop: &Scop, deps: &Dependences, tree: &ScheduleTree) -> Result<Placed> {
-    placed(scop, deps, tree, true)
+    placed(scop, deps, tree, Search::Fused)
 }
 
-/// [`place`]; kernels become one only with `fuse`.
-pub(super) fn placed(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, fuse: bool) -> Result<Placed> {
+/// What is searched through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// The outermost loops that are parallel are a kernel; nothing is distributed, moved to the host, or joined.
+    Plain,
+    /// All placements.
+    All,
+    /// Kernels may become one as well.
+    Fused,
+}
+
+/// [`place`], of what is to be searched through.
+pub(super) fn placed(scop: &Scop, deps: &Dependences, tree: &ScheduleTree, search: Search) -> Result<Placed> {
     let model = Model::new(scop)?;
     let known = known(scop)?;
     let domain = tree.domain.clone().intersect_params(known.clone())?;
     let ideal = model.ideal(model.instances(&domain)?);
-    let top =
-        Node { model: &model, domain: domain.clone(), deps: deps.all(scop)?, trips: 1.0, block: false, fuse };
+    let top = Node {
+        model: &model,
+        domain: domain.clone(),
+        deps: deps.all(scop)?,
+        trips: 1.0,
+        block: false,
+        search,
+    };
     let plan = plan(&top, &tree.root)?;
     let root = rows::joined(&top, plan.tree)?;
-    Ok(Placed { tree: ScheduleTree { domain, root }, cost: plan.cost, ideal, parallel: plan.parallel })
+    Ok(Placed {
+        tree: ScheduleTree { domain, root },
+        cost: plan.cost,
+        ideal,
+        parallel: plan.parallel,
+        last_resort: search == Search::Plain,
+    })
 }
 
 /// What a subtree is placed under.
@@ -70,8 +93,7 @@ pub(super) struct Node<'a> {
     pub trips: f64,
     /// Beneath a nest: what is placed is what one block executes, and launches are its steps.
     pub block: bool,
-    /// Whether kernels may become one.
-    pub fuse: bool,
+    pub search: Search,
 }
 
 impl Node<'_> {
@@ -201,7 +223,7 @@ pub(super) fn plan_chain(
     }
     let flags = members.iter().map(|m| coincident(&node.deps, m)).collect::<Result<Vec<_>>>()?;
     let best = cheapest(node, members, &flags, child, distribute)?;
-    if node.block {
+    if node.block || node.search == Search::Plain {
         return Ok(best);
     }
     nest::joined(node, members, &flags, child, best)
@@ -223,7 +245,8 @@ fn cheapest(
         }
         best.cost <= GOOD_ENOUGH * ideal
     };
-    if flags.iter().any(|f| *f) && consider(kernel(node, members, flags, child)?) {
+    let parallel = flags.iter().any(|f| *f);
+    if parallel && (consider(kernel(node, members, flags, child)?) || node.search == Search::Plain) {
         return Ok(best);
     }
     if distribute

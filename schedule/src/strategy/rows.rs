@@ -15,7 +15,7 @@
 //!
 //! Sizes are known at run time: shorter and longer rows, and few of them, are launched kernel by kernel.
 
-use super::place::{Node, coincident};
+use super::place::{Node, Search, coincident};
 use super::{KERNEL, ROWS};
 use crate::tree::{Band, Tree, member_map};
 use crate::{Result, budgeted, is_quota};
@@ -66,7 +66,7 @@ pub(crate) fn rows_of_block(scop: &Scop, arrays: &[Rows]) -> Option<i64> {
 
 /// The tree, with kernels that blocks of rows run in one launch where sizes allow it.
 pub(super) fn joined(node: &Node, tree: Tree) -> Result<Tree> {
-    if !node.fuse || !matches!(tree, Tree::Sequence(_)) {
+    if node.search != Search::Fused || !matches!(tree, Tree::Sequence(_)) {
         return Ok(tree);
     }
     match budgeted(node.domain.context(), "rows", BUDGET, || with_rows(node, &tree)) {
