@@ -144,6 +144,15 @@ fn covered(name: &str, points: &[Point]) -> Result<(), ShowError> {
 /// Pixels of a point.
 const CELL: i64 = 18;
 
+/// Above the points: title and legend.
+const HEAD: i64 = 56;
+
+/// What title and legend take.
+const LEAST_WIDTH: i64 = 560;
+
+/// Points between two numbers of an axis.
+const TICK: i64 = 5;
+
 /// Hues of the phases, far apart.
 const HUES: [u32; 4] = [210, 35, 130, 330];
 
@@ -151,14 +160,15 @@ fn render(name: &str, points: &[Point]) -> String {
     let at: BTreeMap<(i64, i64), &Point> = points.iter().map(|p| ((p.time, p.space), p)).collect();
     let top = points.iter().map(|p| p.time).max().unwrap_or(0);
     let right = points.iter().map(|p| p.space).max().unwrap_or(0);
-    let (width, height) = ((right + 3) * CELL, (top + 4) * CELL);
+    let (width, height) = (LEAST_WIDTH.max((right + 5) * CELL), HEAD + (top + 4) * CELL);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" style=\"background:#fff\" font-family=\"sans-serif\" \
          font-size=\"9\" text-anchor=\"middle\">\n<title>{}</title>\n",
         escape(name)
     );
-    let x = |s: i64| (s + 2) * CELL;
-    let y = |t: i64| (top - t + 1) * CELL;
+    let x = |s: i64| (s + 3) * CELL;
+    let y = |t: i64| HEAD + (top - t) * CELL;
+    out.push_str(&legend(name, points));
     for p in points {
         let hue = HUES[p.phase % HUES.len()];
         let light = if p.tile.last().copied().unwrap_or(0).rem_euclid(2) == 0 { 68 } else { 82 };
@@ -186,12 +196,42 @@ fn render(name: &str, points: &[Point]) -> String {
         }
     }
     let _ = writeln!(out, "<path d=\"{edges}\" stroke=\"black\" stroke-width=\"1.5\" fill=\"none\"/>");
-    let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">space</text>", x(right / 2), y(-1) + CELL / 2);
+    for s in (0..=right).step_by(TICK as usize) {
+        let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">{s}</text>", x(s) + CELL / 2, y(-1) + 11);
+    }
+    for t in (0..=top).step_by(TICK as usize) {
+        let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">{t}</text>", x(0) - CELL / 2, y(t) + CELL / 2 + 3);
+    }
+    let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">space</text>", x(right / 2), y(-2) + CELL / 2);
     let _ = writeln!(
         out,
         "<text transform=\"translate({},{}) rotate(-90)\">logical time</text>\n</svg>",
         CELL,
         y(top / 2)
+    );
+    out
+}
+
+/// The loop nest's name, what colours, numbers and lines are.
+fn legend(name: &str, points: &[Point]) -> String {
+    let mut out = format!(
+        "<text x=\"{CELL}\" y=\"18\" font-size=\"13\" text-anchor=\"start\">Time tiles of {}</text>\n",
+        escape(name)
+    );
+    let phases: BTreeSet<usize> = points.iter().map(|p| p.phase).collect();
+    let mut at = CELL;
+    for phase in phases {
+        let hue = HUES[phase % HUES.len()];
+        let _ = writeln!(
+            out,
+            "<path d=\"M{at} 30h12v12h-12z\" fill=\"hsl({hue},65%,68%)\"/><text x=\"{}\" y=\"40\" text-anchor=\"start\">phase {phase}: a launch</text>",
+            at + 16
+        );
+        at += 120;
+    }
+    let _ = writeln!(
+        out,
+        "<text x=\"{at}\" y=\"40\" text-anchor=\"start\">number: step of the tile; lines: borders of tiles</text>"
     );
     out
 }
@@ -232,10 +272,16 @@ mod tests {
         let (name, points) = parse(TEXT).unwrap().remove(0);
         let svg = render(&name, &points);
         assert_eq!(svg.matches("<rect").count(), 4);
-        assert_eq!(svg.matches("hsl(35,").count(), 1);
+        // Its point, and the legend.
+        assert_eq!(svg.matches("hsl(35,").count(), 2);
+        let edges = svg.rsplit("<path d=\"").next().and_then(|rest| rest.split('"').next()).unwrap();
         // The odd one out has a border to its left and its top.
-        assert_eq!(svg.matches('v').count() - svg.matches("svg").count(), 1);
-        assert_eq!(svg.matches(&format!("h{CELL}")).count(), 1);
+        assert_eq!(edges.matches('v').count(), 1);
+        assert_eq!(edges.matches(&format!("h{CELL}")).count(), 1);
+        assert!(
+            svg.contains(">Time tiles of f: line 3</text>") && svg.contains("phase 1: a launch"),
+            "{svg}"
+        );
         assert!(svg.contains(">2</text>"));
     }
 }
