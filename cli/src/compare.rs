@@ -152,9 +152,8 @@ fn value(digits: &str) -> String {
         pairs.map(|p| u8::from_str_radix(std::str::from_utf8(p).ok()?, 16).ok()).collect();
     let Some(bytes) = bytes else { return digits.to_owned() };
     let hex: String = bytes.iter().rev().map(|b| format!("{b:02x}")).collect();
-    match bytes.as_slice().try_into().map(f64::from_le_bytes) {
-        Ok(number) => return format!("{number:?} (0x{hex})"),
-        Err(_) => {}
+    if let Ok(number) = bytes.as_slice().try_into().map(f64::from_le_bytes) {
+        return format!("{number:?} (0x{hex})");
     }
     match bytes.as_slice().try_into().map(f32::from_le_bytes) {
         Ok(number) => format!("{number:?} (0x{hex})"),

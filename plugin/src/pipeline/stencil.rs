@@ -1,6 +1,6 @@
 //! Fused time steps for the SCoPs that are stencils; the others keep the mapping's kernels. A plan whose proof fails is an internal error.
 
-use crate::base::options::Options;
+use crate::base::options::{Options, Strategy};
 use crate::compiled::{Failure, Steps};
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule::stencil::{self, NotStencil, Stencil, Wish};
@@ -85,6 +85,10 @@ fn try_fuse(
     };
     let wish = Wish { fuse: options.fuse_steps.map(i64::from), shape };
     let plans = stencil::plans(statements, &found, &wish, &codegen::work(statements))?;
+    let wished = wish.fuse.is_some() || wish.shape.is_some() || options.strategy == Strategy::Streaming;
+    if !wished && stencil::better_alone(statements, &plans[0]) {
+        return Err(Failure::Reason("a launch for each step is faster".into()));
+    }
     for plan in &plans {
         let violations = stencil::check(plan)?;
         if let Some(v) = violations.first().filter(|_| !pollyrs_schedule::planted::unproved()) {

@@ -49,6 +49,7 @@ mod recognise;
 mod unfold;
 
 pub use check::{Violation, check};
+pub use cost::better_alone;
 pub use lattice::Lattice;
 pub use member::has_member;
 pub use model::{Buffer, Case, NotStencil, Stencil, Step, StepAccess, instances};

@@ -21,9 +21,9 @@
 //! # Example
 //! `for i: b[i] = 2 a[i]; for i: c[i] = b[i] b[i]` are two launches, which move four arrays. As one, `b[i]` is still in a register when it is squared: three.
 
-use super::cost::{BARRIER, INSTANCE, LAUNCH};
+use super::cost::{BARRIER, INSTANCE, LAUNCH, volume};
+use super::marks::KERNEL;
 use super::place::{Node, Plan, Search, coincident, mark};
-use super::{KERNEL, volume};
 use crate::tree::{Tree, member_map};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;

@@ -14,8 +14,8 @@
 //! - Dependences of a block are carried by its loops and sequences, that is, go from one step to a later one, or stay in one thread.
 //! - No nest is in another one. Of a loop and one around it, the outer one gets the nest.
 
+use super::marks::{EITHER, KERNEL, NEST};
 use super::place::{Node, Plan, plan_chain};
-use super::{EITHER, KERNEL, NEST};
 use crate::tree::{Band, Tree};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;

@@ -29,7 +29,8 @@
 //! chain (i, j) is interchanged: a kernel over j with i in the thread.
 
 use super::cost::Model;
-use super::{KERNEL, Placed, SERIAL, fuse, locality, nest, rows, wavefront};
+use super::marks::{KERNEL, Placed, SERIAL};
+use super::{fuse, locality, nest, rows, wavefront};
 use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;

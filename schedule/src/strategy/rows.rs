@@ -15,8 +15,8 @@
 //!
 //! Sizes are known at run time: shorter and longer rows, and few of them, are launched kernel by kernel.
 
+use super::marks::{KERNEL, ROWS};
 use super::place::{Node, Search, coincident};
-use super::{KERNEL, ROWS};
 use crate::tree::{Band, Tree, member_map};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;
@@ -79,7 +79,7 @@ pub(super) fn joined(node: &Node, tree: Tree) -> Result<Tree> {
 
 fn with_rows(node: &Node, tree: &Tree) -> Result<Option<Tree>> {
     let mut parts = Vec::new();
-    flatten(node, tree, &node.domain, &mut parts)?;
+    flatten(tree, &node.domain, &mut parts)?;
     let (mut out, mut any, mut at) = (Vec::new(), false, 0);
     while at < parts.len() {
         let run = run(node, &parts[at..])?;
@@ -100,16 +100,11 @@ fn with_rows(node: &Node, tree: &Tree) -> Result<Option<Tree>> {
 }
 
 /// The children of nested sequences in one.
-fn flatten(
-    node: &Node,
-    tree: &Tree,
-    filter: &isl::UnionSet,
-    out: &mut Vec<(isl::UnionSet, Tree)>,
-) -> Result<()> {
+fn flatten(tree: &Tree, filter: &isl::UnionSet, out: &mut Vec<(isl::UnionSet, Tree)>) -> Result<()> {
     match tree {
         Tree::Sequence(children) => {
             for (f, child) in children {
-                flatten(node, child, &filter.clone().intersect(f.clone())?, out)?;
+                flatten(child, &filter.clone().intersect(f.clone())?, out)?;
             }
         }
         other => out.push((filter.clone(), other.clone())),
