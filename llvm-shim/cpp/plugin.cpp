@@ -48,6 +48,7 @@ const OptionText Options[] = {
     {"max-inline", "instructions", "Largest callee that is inlined into a loop before analysis"},
     {"min-work", "instances", "Leave loop nests alone that execute fewer statements than this, whatever their parameters"},
     {"hold", "true|false", "Keep arrays on the device between the SCoPs of a function"},
+    {"divide", "true|false", "Cut launches for several devices (POLLYRS_RT_DEVICES; default: false)"},
 };
 
 std::string fullName(const OptionText &Option) { return std::string("pollyrs-") + Option.Name; }

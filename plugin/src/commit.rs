@@ -158,6 +158,7 @@ fn rewrite_clone(
             work: &c.work,
             fused: c.kernels.fused(),
             slices: &c.slices,
+            parts: &c.parts,
             held: holds.zip(slot).map(|(holds, slot)| codegen::Held { slot, masks: &holds.masks[i] }),
         };
         let _budget = c.scop.ctx.budget(budget);

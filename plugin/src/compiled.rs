@@ -2,7 +2,7 @@
 
 use crate::device::assembler::{Assembling, Code};
 use pollyrs_codegen_ptx as codegen;
-use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Slices, WorkEstimate};
+use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Parts, Slices, WorkEstimate};
 use pollyrs_scop::Scop;
 use pollyrs_tuning::StencilShape;
 
@@ -22,6 +22,8 @@ pub struct Compiled {
     pub inspected: Vec<InspectedBox>,
     /// By kernel: what slices of its launch touch, proved.
     pub slices: Vec<Option<Slices>>,
+    /// By kernel: what parts of its launch touch, proved; empty: none is divided.
+    pub parts: Vec<Option<Parts>>,
     /// What was fused of the time steps of a stencil, or why nothing was; `None`: not tried.
     pub fused: Option<Result<Steps, String>>,
     /// What was taken from a file of tuned choices, or why nothing was; `None`: it has no entry.

@@ -199,6 +199,16 @@ uint64_t pollyrs_rt_slices(void *run, uint32_t kernel, uint64_t units);
 void pollyrs_rt_launch_slice(void *run, uint32_t kernel, uint64_t blocks, const uint64_t *scalars, const uint64_t *needed,
                              const uint64_t *done);
 
+/* Before each launch whose blocks several devices could share, in as many parts as `units`: how many parts it is to have; 1: it is to be launched as a
+ * whole, or in slices. Otherwise pollyrs_rt_part follows for each part, in order, and then pollyrs_rt_launch_parts.
+ *
+ * Together the parts have all blocks of the launch, each once. `scalars` are those of pollyrs_rt_launch for the part's blocks. `ranges` has four words for
+ * each array of the descriptor: the part touches nothing of the array before byte 0 of these or from byte 1 on, and writes nothing before byte 2 or from
+ * byte 3 on, counted from the range's start. */
+uint64_t pollyrs_rt_parts(void *run, uint32_t kernel, uint64_t units);
+void pollyrs_rt_part(void *run, uint64_t blocks, const uint64_t *scalars, const uint64_t *ranges);
+void pollyrs_rt_launch_parts(void *run);
+
 /* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was before, but for ranges without
  * POLLYRS_ARRAY_COPY_IN, and the original loop must run. An error after the first byte came back ends the program with a message. */
 int32_t pollyrs_rt_end(void *run);

@@ -307,6 +307,60 @@ pub unsafe extern "C" fn pollyrs_rt_launch_slice(
     }
 }
 
+/// `pollyrs_rt_parts`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_parts(run: *mut c_void, kernel: u32, units: u64) -> u64 {
+    let _inside = Inside::enter();
+    // SAFETY: NULL or a run of this library that one thread uses.
+    unsafe { run.cast::<Run>().as_mut() }.map_or(1, |run| run.n_parts(kernel, units))
+}
+
+/// `pollyrs_rt_part`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_part(
+    run: *mut c_void,
+    blocks: u64,
+    scalars: *const u64,
+    words: *const u64,
+) {
+    // SAFETY: NULL or a run of this library that one thread uses.
+    let Some(run) = (unsafe { run.cast::<Run>().as_mut() }) else { return };
+    let _inside = Inside::enter();
+    let told = guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { run.part(blocks, scalars, words) };
+        Ok(())
+    });
+    if let Err(error) = told {
+        run.fail(error);
+    }
+}
+
+/// `pollyrs_rt_launch_parts`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_launch_parts(run: *mut c_void) {
+    // SAFETY: NULL or a run of this library that one thread uses.
+    let Some(run) = (unsafe { run.cast::<Run>().as_mut() }) else { return };
+    let _inside = Inside::enter();
+    let launched = guarded(|| {
+        // SAFETY: the caller's promise.
+        unsafe { run.launch_parts() };
+        Ok(())
+    });
+    if let Err(error) = launched {
+        run.fail(error);
+    }
+}
+
 /// `pollyrs_rt_end`.
 ///
 /// # Safety

@@ -23,6 +23,7 @@ pub mod driver;
 mod emulated;
 mod execution;
 mod gpu;
+mod group;
 mod hold;
 mod interface;
 mod memory;

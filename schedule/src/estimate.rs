@@ -421,6 +421,7 @@ fn covers(
 }
 
 pub mod inspected;
+pub mod parts;
 pub mod slices;
 mod window;
 

@@ -60,6 +60,8 @@ pub enum Rule {
     Window,
     /// A slice of a launch touches more than it is said to.
     Slice,
+    /// A part of a launch touches or writes more than it is said to.
+    Part,
     /// A loop keeps a cell in a register that is not one, or that memory must have meanwhile.
     Promotion,
     /// A load that may go ahead of the store of what it reads.
@@ -80,6 +82,7 @@ impl fmt::Display for Rule {
             Rule::Shared => "read from a buffer that does not hold it",
             Rule::Barrier => "not separated by a barrier of all threads",
             Rule::Window => "not in the window that it is read from",
+            Rule::Part => "not among what a part touches",
             Rule::Slice => "not among what a slice touches",
             Rule::Promotion => "not the cell that stays in a register",
             Rule::Early => "read early, and written by the same launch before",
@@ -478,6 +481,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
 }
 
 mod early;
+pub mod parts;
 mod promotion;
 pub mod slices;
 mod steps;

@@ -47,6 +47,7 @@ pub use base::{DEFAULT_BUDGET, MapError, Result, ScheduleError};
 pub(crate) use base::{budgeted, is_quota, known};
 pub use dependences::{Dependences, dependences, memory_flow};
 pub use estimate::inspected::{InspectedBox, inspected};
+pub use estimate::parts::{Ends, PartArray, Parts, parts, parts_of_boxes};
 pub use estimate::slices::{SLICE, SlicedArray, Slices, slices, slices_of_boxes};
 pub use estimate::{Corner, Footprint, Returned, WorkEstimate, constant_work, footprint, work};
 pub use legality::{Violation, check};

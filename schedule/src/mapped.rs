@@ -297,6 +297,8 @@ pub struct MappedScop {
     /// The parameters of `host` that are not the SCoP's: these, and those of `nested`.
     pub choices: Vec<Choice>,
     pub nested: Vec<Nested>,
+    /// Launches may be cut for several devices: kernels take the number of their first block.
+    pub divides: bool,
 }
 
 /// Instances that run in blocks with steps or in launches, whichever is estimated to be faster. The value of `param` may be any integer: up to zero it is

@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 33] = [
+pub const BUGS: [(&str, &str); 34] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -34,6 +34,7 @@ pub const BUGS: [(&str, &str); 33] = [
     ("row-copy", "rows: the last row of a block is not copied to shared memory"),
     ("slice-end", "slices: the last block of a slice gets no data of its own"),
     ("slice-later", "slices: results go back although later launches change them"),
+    ("part-halo", "parts: what the last row of blocks of a part touches does not count"),
     ("copy-out", "host code: the last row is not copied back"),
     ("last-iteration", "code generation: loops stop one iteration early"),
     ("retyped", "sequences: arrays of different types are taken for different memory"),

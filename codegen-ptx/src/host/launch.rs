@@ -4,7 +4,7 @@ use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::host::plan::{Entry, HostPlan, Slots};
 use crate::host::ranges::Range;
-use crate::host::slice;
+use crate::host::{part, slice};
 use crate::ir::builder::Ir;
 use crate::kernel::module::ScalarArg;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
@@ -248,6 +248,10 @@ pub(crate) fn emit_launch(
         };
         ir.store(value, ir.byte_offset(slots.scalars, ir.int(8 * i as i64)));
     }
+    let after = match plan.parts.get(k).and_then(Option::as_ref) {
+        Some(parts) if info.slice_tiles > 0 => part::emit(ir, expr, launcher, (k, info), parts, &grid)?,
+        _ => None,
+    };
     match plan.slices.get(k).and_then(Option::as_ref) {
         Some(slices) if info.slice_tiles > 0 => {
             slice::emit(ir, expr, launcher, (k, info), slices, (&grid, blocks))?;
@@ -255,6 +259,10 @@ pub(crate) fn emit_launch(
         _ => {
             ir.call(ir.void_type(), launch, &[run, ir.int32(k as u32), blocks, slots.scalars]);
         }
+    }
+    if let Some(after) = after {
+        ir.br(after);
+        ir.at_end(after);
     }
     for p in &kernel.host_params {
         expr.names.remove(p);

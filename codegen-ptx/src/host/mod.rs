@@ -6,6 +6,7 @@ pub(crate) mod emit;
 pub(crate) mod hold;
 pub(crate) mod inspect;
 pub(crate) mod launch;
+pub(crate) mod part;
 pub(crate) mod plan;
 pub(crate) mod product_range;
 pub(crate) mod ranges;

@@ -2,12 +2,13 @@
 
 use crate::host::hold::Held;
 use crate::host::inspect::INSPECTED_WORDS;
+use crate::host::part::PART_WORDS;
 use crate::host::ranges::ARRAY_WORDS;
 use crate::ir::builder::Ir;
 use crate::kernel::module::{FusedKernels, KernelInfo};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Slices, WorkEstimate};
+use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Parts, Slices, WorkEstimate};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 use std::collections::BTreeMap;
 
@@ -32,6 +33,8 @@ pub struct HostPlan<'a> {
     pub held: Option<Held<'a>>,
     /// By kernel: what slices of its launch touch, where it may be launched in slices.
     pub slices: &'a [Option<Slices>],
+    /// By kernel: what parts of its launch touch, where several devices may share it.
+    pub parts: &'a [Option<Parts>],
 }
 
 /// The block in front of a region, and the parameters' values there.
@@ -49,6 +52,8 @@ pub(crate) struct Slots {
     pub scalars: LLVMValueRef,
     /// `[2 x [n x i64]]`, where launches have slices: bytes of each array that are needed, and that are done.
     pub slices: LLVMValueRef,
+    /// `[n x [4 x i64]]`, where launches have parts: what one touches and writes of each array.
+    pub parts: LLVMValueRef,
     /// `[9 x i64]`, where values are inspected: rows, and what is found.
     pub inspected: LLVMValueRef,
     /// 8 bytes for each live-out cell and each fault cell.
@@ -79,6 +84,10 @@ impl Slots {
             scalars: ir.alloca(i64_array(scalars as u64), "pollyrs.scalars"),
             slices: match plan.slices.iter().any(Option::is_some) {
                 true => ir.alloca(i64_array(2 * arrays.len().max(1) as u64), "pollyrs.slices"),
+                false => ir.null(),
+            },
+            parts: match plan.parts.iter().any(Option::is_some) {
+                true => ir.alloca(i64_array(PART_WORDS * arrays.len().max(1) as u64), "pollyrs.parts"),
                 false => ir.null(),
             },
             inspected: match scop.inspections.is_empty() {

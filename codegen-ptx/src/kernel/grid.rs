@@ -93,14 +93,16 @@ pub(crate) fn threads<S>(k: &KernelBuilder<'_, S>, tiling: &Tiling) -> Result<Ve
     Ok(out)
 }
 
-/// [`KernelInfo::slice_tiles`]: of kernels that are launched once in an execution, those that have several tiles along the first dimension.
+/// [`KernelInfo::slice_tiles`]: of kernels that are launched once in an execution, those that have several tiles along the first dimension; of all that do,
+/// where launches are cut for several devices.
 pub(crate) fn slice_tiles<S>(k: &KernelBuilder<'_, S>) -> Result<u32> {
     let Some(first) = k.kernel.grid.first() else { return Ok(0) };
     let count = pw_aff_expr(&first.count, None)?;
     let many = count.expr_type()? != isl::AstExprType::Int || count.int()?.to_i64().is_none_or(|n| n > 1);
     // A tiled kernel may have the place where its launch is cut as a parameter.
     let once = k.kernel.host_params.is_empty() || k.kernel.tiling.is_some();
-    if !many || !once || k.kernel.steps.is_some() {
+    let cut = k.mapped.divides || once && k.kernel.steps.is_none();
+    if !many || !cut {
         return Ok(0);
     }
     Ok(if k.kernel.grid.len() == 2 && in_groups(k) { GROUP_ROWS } else { 1 })

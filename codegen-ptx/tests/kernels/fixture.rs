@@ -197,6 +197,7 @@ impl<'c> Fixture<'c> {
             placement: self.placement.clone(),
             choices: vec![],
             nested: vec![],
+            divides: false,
         };
         // SAFETY: the fixture's module is live and its handles are of it.
         unsafe { build_kernels(self.module.as_mut_ptr(), &self.scop, &mapped) }

@@ -126,10 +126,12 @@ pub struct Options {
     pub min_work: u64,
     /// Arrays may stay on the device between the SCoPs of a function.
     pub hold: bool,
+    /// Launches may be cut for several devices.
+    pub divide: bool,
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "targets",
     "arch",
     "cubin",
@@ -159,6 +161,7 @@ const NAMES: [&str; 29] = [
     "max-inline",
     "min-work",
     "hold",
+    "divide",
 ];
 
 const STRATEGIES: [&str; 7] = ["auto", "original", "isl", "streaming", "hybrid", "diamond", "split"];
@@ -198,6 +201,7 @@ impl Default for Options {
             max_inline: 200,
             min_work: LEAST,
             hold: true,
+            divide: false,
         }
     }
 }
@@ -337,6 +341,7 @@ impl Options {
             "tiled" => self.tiled = number(value)?,
             "time" => self.time = flag(value)?,
             "hold" => self.hold = flag(value)?,
+            "divide" => self.divide = flag(value)?,
             "min-work" => self.min_work = number(value)?,
             "max-inline" => self.max_inline = number(value)?,
             _ => {

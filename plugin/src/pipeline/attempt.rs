@@ -157,7 +157,8 @@ impl Attempts<'_> {
     /// mapping has loops of blocks.
     fn attempt(&self, plan: Plan, why: Option<&str>, nests: &mut bool) -> Result<Built, Setback> {
         let Attempts { run, options, watch, .. } = *self;
-        let mapped = self.map(plan, why.is_some())?;
+        let mut mapped = self.map(plan, why.is_some())?;
+        mapped.divides = options.divide;
         *nests = has_nests(&mapped);
         if has_tiles(&mapped) && !self.counted.replace(true) {
             run.budgets.tiled();

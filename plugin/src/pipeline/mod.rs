@@ -3,6 +3,7 @@
 //! The first two have one way to go; for kernels there are plans, from the most that may be had to the least ([`attempt`]).
 
 mod attempt;
+mod parts;
 mod reasons;
 mod sequential;
 mod slices;
@@ -71,6 +72,10 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
         Some(_) => Vec::new(),
         None => timer.time(Phase::Estimates, || slices::of(&scop, &mapped))?,
     };
+    let parts = match mapped.divides {
+        true => timer.time(Phase::Estimates, || parts::of(&scop, &mapped))?,
+        false => Vec::new(),
+    };
     let (code, tuned, entry) = (None, None, None);
     Ok(Compiled {
         scop,
@@ -82,6 +87,7 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
         work,
         inspected,
         slices,
+        parts,
         fused,
         tuned,
         entry,

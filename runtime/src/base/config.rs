@@ -9,6 +9,8 @@
 //! | `POLLYRS_RT_VERBOSE` | `0` (default), `1` | One line of text on stderr for each execution, and a summary at exit. |
 //! | `POLLYRS_RT_CUDA_LIBRARY` | a path | The CUDA driver library to load instead of the system's `libcuda.so.1`. |
 //! | `POLLYRS_RT_CUDA_DEVICE` | a number; by default that of the context that is current where the driver is first needed, or 0 | Which of the CUDA devices that the driver shows. |
+//! | `POLLYRS_RT_DEVICES` | `1` .. `64`, `all`, or a list of numbers with commas (`2,` is device 2 alone); by default 1, and `all` on emulated devices | Which devices share launches of programs that were compiled with the option `divide`: so many, the device of `POLLYRS_RT_CUDA_DEVICE` first, all that there are, or these, as the driver numbers them (see [`crate::group`]). |
+//! | `POLLYRS_RT_EMULATED_DEVICES` | `1` (default) .. `64` | How many emulated devices there are, each with memory of its own. |
 //! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none, and arrays get exactly their size, for compute-sanitizer. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
 //! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::gpu::ring`]); 0 leaves them to the driver. |
@@ -63,6 +65,47 @@ pub enum Overlap {
     Slices(u64),
 }
 
+/// `POLLYRS_RT_DEVICES`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Devices {
+    /// All emulated devices; of others one.
+    #[default]
+    Auto,
+    /// So many, the first ones.
+    Number(usize),
+    All,
+    /// These.
+    List(Vec<i32>),
+}
+
+/// Devices that one execution may have at most.
+pub const MAX_DEVICES: usize = 64;
+
+impl Devices {
+    fn parse(value: &str) -> Option<Devices> {
+        if value == "all" {
+            return Some(Devices::All);
+        }
+        if let Some(list) = value.strip_suffix(',').or(value.contains(',').then_some(value)) {
+            let numbers: Option<Vec<i32>> = list.split(',').map(|n| n.parse().ok()).collect();
+            let apart =
+                |list: &Vec<i32>| list.iter().enumerate().all(|(at, n)| *n >= 0 && !list[..at].contains(n));
+            return numbers.filter(apart).map(Devices::List);
+        }
+        value.parse().ok().filter(|n| (1..=MAX_DEVICES).contains(n)).map(Devices::Number)
+    }
+
+    /// How many of so many emulated ones.
+    pub fn of(&self, there: usize) -> usize {
+        let wanted = match self {
+            Devices::Auto | Devices::All => there,
+            Devices::Number(n) => *n,
+            Devices::List(list) => list.len(),
+        };
+        wanted.clamp(1, there.max(1))
+    }
+}
+
 /// `POLLYRS_RT_EMU_ORDER`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
@@ -83,6 +126,8 @@ pub struct Config {
     pub cuda_library: Option<PathBuf>,
     /// None: the program's, or the first.
     pub cuda_device: Option<i32>,
+    pub devices: Devices,
+    pub emulated_devices: usize,
     /// Bytes; None: a quarter of the device's memory.
     pub pool_bytes: Option<u64>,
     pub staging_bytes: u64,
@@ -162,6 +207,18 @@ impl Config {
                 None,
                 |value| value.parse().ok().filter(|&number| number >= 0).map(Some),
                 "0, 1, ...",
+            ),
+            devices: reader.read(
+                "POLLYRS_RT_DEVICES",
+                Devices::Auto,
+                Devices::parse,
+                "1, 2, ... 64, all, or a list of numbers with commas",
+            ),
+            emulated_devices: reader.read(
+                "POLLYRS_RT_EMULATED_DEVICES",
+                1,
+                |value| value.parse().ok().filter(|n| (1..=MAX_DEVICES).contains(n)),
+                "1, 2, ... 64",
             ),
             pool_bytes: reader.read(
                 "POLLYRS_RT_POOL",
@@ -300,6 +357,30 @@ mod tests {
         assert!(config.profile.as_ref().is_some_and(|path| path.is_absolute()));
         assert_eq!((config.emu_order, config.pool_bytes), (Order::Seeded(7), Some(2 * MIB)));
         assert!(!config.graphs && config.complaints.is_empty());
+    }
+
+    #[test]
+    fn devices() {
+        let list = |numbers: &[i32]| Devices::List(numbers.to_vec());
+        for (value, expected, of_four) in [
+            ("1", Some(Devices::Number(1)), 1),
+            ("3", Some(Devices::Number(3)), 3),
+            ("64", Some(Devices::Number(64)), 4),
+            ("all", Some(Devices::All), 4),
+            ("2,", Some(list(&[2])), 1),
+            ("3,0,1", Some(list(&[3, 0, 1])), 3),
+            ("0", None, 0),
+            ("65", None, 0),
+            ("1,1", None, 0),
+            ("1,-1", None, 0),
+            (",", None, 0),
+            ("many", None, 0),
+        ] {
+            let found = Devices::parse(value);
+            assert_eq!(found, expected, "{value}");
+            found.into_iter().for_each(|devices| assert_eq!(devices.of(4), of_four, "{value}"));
+        }
+        assert_eq!(Devices::default().of(3), 3);
     }
 
     #[test]

@@ -87,6 +87,12 @@ impl Rows {
         bytes.saturating_add(rows).saturating_add(planes)
     }
 
+    /// From the first byte to the one behind the last.
+    pub fn reach(&self) -> u64 {
+        let behind = |d: usize| self.count[d].saturating_sub(1).saturating_mul(self.stride[d]);
+        (0..3).map(behind).fold(self.bytes, u64::saturating_add)
+    }
+
     /// The distance of rows in a plane.
     pub fn pitch(&self) -> u64 {
         if self.count[2] > 1 { self.stride[2] } else { self.bytes }

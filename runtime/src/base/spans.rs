@@ -48,6 +48,20 @@ pub fn unite(parts: &mut Vec<Span>, mut part: Span) {
     parts.insert(at, part);
 }
 
+/// Takes a part out of ascending, disjoint ones.
+pub fn take_out(parts: &mut Vec<Span>, part: Span) {
+    if part.0 >= part.1 || !parts.iter().any(|&other| overlaps(other, part)) {
+        return;
+    }
+    *parts = parts.iter().flat_map(|&whole| without(whole, &[part])).collect();
+}
+
+/// What ascending, disjoint parts have of another one.
+pub fn among(parts: &[Span], part: Span) -> impl Iterator<Item = Span> {
+    let common = move |&(start, end): &Span| (start.max(part.0), end.min(part.1));
+    parts.iter().map(common).filter(|&(start, end)| start < end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +76,23 @@ mod tests {
         unite(&mut parts, (5, 10));
         assert_eq!(parts, [(0, 50), (60, 60)]);
         assert_eq!(without((45, 70), &parts), [(50, 60), (60, 70)]);
+    }
+
+    #[test]
+    fn parts_are_taken_out() {
+        let all = [(0, 10), (20, 30)];
+        for (part, rest, common) in [
+            ((0, 30), vec![], vec![(0, 10), (20, 30)]),
+            ((5, 25), vec![(0, 5), (25, 30)], vec![(5, 10), (20, 25)]),
+            ((10, 20), vec![(0, 10), (20, 30)], vec![]),
+            ((22, 23), vec![(0, 10), (20, 22), (23, 30)], vec![(22, 23)]),
+            ((4, 4), vec![(0, 10), (20, 30)], vec![]),
+        ] {
+            let mut parts = all.to_vec();
+            take_out(&mut parts, part);
+            assert_eq!(parts, rest, "{part:?}");
+            assert_eq!(among(&all, part).collect::<Vec<_>>(), common, "{part:?}");
+        }
     }
 
     #[test]

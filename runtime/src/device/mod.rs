@@ -17,6 +17,7 @@ use std::alloc::{Layout, alloc_zeroed};
 use crate::base::abi::{Array, Scop};
 use crate::base::error::{Error, Result};
 use crate::base::rows::{Plane, Rows};
+use crate::base::spans::Span;
 use crate::device::code::ModuleSlot;
 use crate::device::results::Returning;
 
@@ -44,6 +45,17 @@ pub struct Adopted {
     pub device: u64,
     /// The parts of the range, as offset and length, that are to be copied in if the array is.
     pub stale: Vec<(u64, u64)>,
+}
+
+/// A part of a launch, for one of several devices.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    pub blocks: u64,
+    /// Its argument slots.
+    pub arguments: Vec<u64>,
+    /// Device addresses between which it touches something, and writes something.
+    pub touched: Vec<Span>,
+    pub written: Vec<Span>,
 }
 
 /// The work of one execution on one device, and the memory it uses.
@@ -208,6 +220,25 @@ pub trait Queue {
     /// Copies that follow, beside what was launched, wait for a slice, and for those before it only if they did.
     fn follow(&mut self, _slice: usize) -> Result<()> {
         Ok(())
+    }
+
+    /// Devices that may share a launch.
+    fn devices(&self) -> usize {
+        1
+    }
+
+    /// Of this execution: launches that devices shared, and bytes that moved between these.
+    fn divided(&self) -> (u64, u64) {
+        (0, 0)
+    }
+
+    /// [`Queue::launch`] of all parts of one launch: no more than there are devices.
+    ///
+    /// # Safety
+    /// As for [`Queue::launch`]; no part touches or writes anything else than it says.
+    unsafe fn launch_parts(&mut self, kernel: usize, parts: &[Part]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        parts.iter().try_for_each(|part| unsafe { self.launch(kernel, part.blocks, &part.arguments) })
     }
 
     /// Nothing that was launched waits for later calls any more.

@@ -23,12 +23,14 @@ use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
+use crate::base::spans::Span;
 use crate::device::code::ModuleSlot;
 use crate::device::results::Returning;
 use crate::device::{ALIGNMENT, POISON, Queue, buffer, padding};
 use crate::emulated::blocks::Grid;
 use crate::emulated::check::Checker;
 use crate::emulated::check::held::Shadow;
+use crate::group::Member;
 
 /// What guard zones hold: neither the poison nor a likely value.
 const GUARD: u8 = 0xc9;
@@ -124,6 +126,8 @@ pub struct EmulatedQueue {
     checker: Option<Box<Checker>>,
     /// The execution has launched something.
     launched: bool,
+    /// It is one of several devices, and not the first, which keeps the books of what stays on all of them.
+    replica: bool,
 }
 
 /// What loading a module is elsewhere.
@@ -153,7 +157,30 @@ impl EmulatedQueue {
             kernel_ms: 0.0,
             launches: 0,
             launched: false,
+            replica: false,
         })
+    }
+
+    /// One of several devices, from 0.
+    pub fn open_one(config: &'static Config, scop: &'static Scop, number: usize) -> Result<EmulatedQueue> {
+        Ok(EmulatedQueue { replica: number > 0, ..EmulatedQueue::open(config, scop)? })
+    }
+
+    /// The bits of the memory at an address, and where they begin.
+    fn shadow_at(&mut self, device: u64) -> Option<(&mut Shadow, usize)> {
+        let (index, at) = self.memory_at(device)?;
+        self.memory[index].shadow.as_mut().map(|shadow| (shadow, at))
+    }
+
+    /// What came from the program is what the program has.
+    fn note_copy(&mut self, to: u64, bytes: u64) {
+        let copies = self.config.check.copies;
+        if let Some((shadow, at)) = self.shadow_at(to)
+            && let Some(lost) = shadow.copied_in(at..at + bytes as usize)
+            && copies
+        {
+            fatal(&format!("byte {lost} of the memory of {} was copied in over a result", shadow.name));
+        }
     }
 
     /// The memory that an address is in, and where.
@@ -246,13 +273,7 @@ impl Queue for EmulatedQueue {
         if let Some(checker) = &mut self.checker {
             checker.copied_in(to, bytes);
         }
-        if let Some((index, at)) = self.memory_at(to)
-            && let Some(shadow) = &mut self.memory[index].shadow
-            && let Some(lost) = shadow.copied_in(at..at + bytes as usize)
-            && self.config.check.copies
-        {
-            fatal(&format!("byte {lost} of the memory of {} was copied in over a result", shadow.name));
-        }
+        self.note_copy(to, bytes);
         Ok(())
     }
 
@@ -343,7 +364,7 @@ impl Queue for EmulatedQueue {
         let Some(kernel) = self.scop.kernels().get(kernel) else {
             return Err(Error::Descriptor(format!("no kernel {kernel}")));
         };
-        if !std::mem::replace(&mut self.launched, true) {
+        if !std::mem::replace(&mut self.launched, true) && !self.replica {
             self.check_agreement();
         }
         let grid = Grid { scop: self.scop, kernel, blocks, launch: self.launches, config: self.config };
@@ -386,6 +407,67 @@ impl Queue for EmulatedQueue {
 
     fn kernel_ms(&mut self) -> f64 {
         self.kernel_ms
+    }
+}
+
+impl Member for EmulatedQueue {
+    const SHARED_COPY: u64 = 0;
+
+    unsafe fn pull(&mut self, to: u64, other: &Self, from: u64, bytes: u64) -> Result<()> {
+        // SAFETY: the caller's promise; device memory is host memory.
+        unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, bytes as usize) };
+        if let (Some(own), Some(theirs)) = (&mut self.checker, &other.checker) {
+            own.pulled(to, theirs, from, bytes);
+        }
+        if let Some((shadow, at)) = self.shadow_at(to) {
+            shadow.is_here(at..at + bytes as usize, true);
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_in_replica(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
+        // SAFETY: the caller's promise; device memory is host memory.
+        unsafe { std::ptr::copy_nonoverlapping(from, to as *mut u8, bytes as usize) };
+        if let Some(checker) = &mut self.checker {
+            checker.copied_in(to, bytes);
+        }
+        Ok(())
+    }
+
+    fn give_back_replica(&mut self, device: u64) {
+        let _ = self.synchronize();
+        self.memory.retain(|memory| memory.address() != device);
+    }
+
+    fn lacks(&mut self, device: u64, bytes: u64) {
+        if let Some(checker) = &mut self.checker {
+            checker.lacks(device, bytes);
+        }
+        if let Some((shadow, at)) = self.shadow_at(device) {
+            shadow.is_here(at..at + bytes as usize, false);
+        }
+    }
+
+    fn copied_elsewhere(&mut self, device: u64, bytes: u64) {
+        self.note_copy(device, bytes);
+        if let Some((shadow, at)) = self.shadow_at(device) {
+            shadow.is_here(at..at + bytes as usize, false);
+        }
+    }
+
+    fn share(&mut self, device: u64, first: &Self, from: u64, valid: &[Span]) {
+        let bits = first.memory_at(from).and_then(|(index, _)| first.memory[index].shadow.as_ref());
+        let bits = bits.map(|shadow| shadow.replica(valid));
+        if let Some((index, _)) = self.memory_at(device) {
+            let memory = &mut self.memory[index];
+            (memory.unknown, memory.shadow) = (bits.is_none(), bits);
+        }
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        if let (Some(own), Some(theirs)) = (&mut self.checker, &other.checker) {
+            own.absorb(theirs);
+        }
     }
 }
 

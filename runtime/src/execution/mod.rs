@@ -16,6 +16,7 @@
 mod checks;
 mod choice;
 mod compare;
+mod divided;
 mod faults;
 mod overlap;
 mod room;
@@ -23,7 +24,7 @@ mod room;
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
-use crate::base::abi::{ARRAY_HELD, ARRAY_SCRATCH, Array, Scop};
+use crate::base::abi::{ARRAY_HELD, ARRAY_SCRATCH, Array, Kernel, Scop};
 use crate::base::caller::fatal;
 use crate::base::config::{Config, DeviceChoice};
 use crate::base::error::{Error, Result};
@@ -38,6 +39,7 @@ use crate::device::snapshot::Snapshot;
 use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue};
 use crate::emulated::EmulatedQueue;
 use crate::gpu::queue::CudaQueue;
+use crate::group::Group;
 use crate::hold::Hold;
 use crate::memory::guarded;
 use crate::memory::mappings;
@@ -144,6 +146,8 @@ pub struct Run<'a> {
     bytes_out: u64,
     /// Argument slots, reused by each launch.
     slots: Vec<u64>,
+    /// What is known so far of a launch that several devices share.
+    parts: divided::Parts,
     /// What is told of a long one.
     progress: Option<Progress>,
     /// Closed when all else is over.
@@ -196,6 +200,7 @@ pub unsafe fn begin<'a>(
         bytes_in: 0,
         bytes_out: 0,
         slots: Vec::new(),
+        parts: divided::Parts::default(),
         progress: config.verbose.then(|| Progress::since(start)),
         _range: Range::open(|| profile::title(scop)),
     });
@@ -237,7 +242,11 @@ pub unsafe fn begin<'a>(
 /// A queue on the device that the settings choose.
 fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> Result<Box<dyn Queue>> {
     if config.device == DeviceChoice::Emulated {
-        return Ok(Box::new(EmulatedQueue::open(config, scop)?));
+        let open_one = |number| EmulatedQueue::open_one(config, scop, number);
+        return Ok(match config.devices.of(config.emulated_devices) {
+            1 => Box::new(EmulatedQueue::open(config, scop)?),
+            n => Box::new(Group::of((0..n).map(open_one).collect::<Result<Vec<_>>>()?, scop)),
+        });
     }
     if !stack::has_room() {
         return Err(Error::SmallStack);
@@ -385,14 +394,8 @@ impl Run<'_> {
         };
         self.config.faults.check(Operation::Launch)?;
         self.check_patience()?;
-        self.slots.clear();
-        for &array in kernel.array_index() {
-            self.slots.push(self.arrays[array as usize].argument);
-        }
-        for scalar in 0..kernel.n_scalars as usize {
-            // SAFETY: the caller's promise.
-            self.slots.push(unsafe { scalars.add(scalar).read() });
-        }
+        // SAFETY: the caller's promise.
+        unsafe { self.fill_slots(kernel, scalars) };
         self.launched = true;
         // SAFETY: the slots are laid out as the header describes; slices of a launch don't depend on each other.
         unsafe {
@@ -406,6 +409,21 @@ impl Run<'_> {
             progress.tell(self.scop, self.launches);
         }
         Ok(())
+    }
+
+    /// The argument slots of a launch.
+    ///
+    /// # Safety
+    /// As for [`Run::launch`].
+    unsafe fn fill_slots(&mut self, kernel: &Kernel, scalars: *const u64) {
+        self.slots.clear();
+        for &array in kernel.array_index() {
+            self.slots.push(self.arrays[array as usize].argument);
+        }
+        for scalar in 0..kernel.n_scalars as usize {
+            // SAFETY: the caller's promise.
+            self.slots.push(unsafe { scalars.add(scalar).read() });
+        }
     }
 
     /// Gives up an execution that takes far longer than the original loop would.
@@ -535,6 +553,8 @@ impl Run<'_> {
             total_ms: self.start.elapsed().as_secs_f64() * 1e3,
             bytes_to_device: self.bytes_in,
             bytes_to_host: self.bytes_out,
+            devices: if self.queue.divided().0 > 0 { self.queue.devices() } else { 1 },
+            bytes_between_devices: self.queue.divided().1,
             ..Line::of(self.scop, self.start)
         };
         profile::report(self.config, &line);

@@ -47,6 +47,11 @@ pub struct Line {
     pub total_ms: f64,
     pub bytes_to_device: u64,
     pub bytes_to_host: u64,
+    /// Devices that shared launches, if several did, and what moved between these.
+    #[serde(skip_serializing_if = "is_one")]
+    pub devices: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub bytes_between_devices: u64,
     /// Microseconds from 1970 to the beginning of the execution.
     pub start_us: u64,
     /// The process, and a number for the thread that ran it.
@@ -61,6 +66,14 @@ pub struct Line {
     /// Whether a check failed.
     #[serde(skip)]
     pub refused: bool,
+}
+
+fn is_one(devices: &usize) -> bool {
+    *devices == 1
+}
+
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// Numbers threads in the order of their first reports.
@@ -91,6 +104,8 @@ impl Line {
             total_ms: 0.0,
             bytes_to_device: 0,
             bytes_to_host: 0,
+            devices: 1,
+            bytes_between_devices: 0,
             start_us: since.saturating_sub(ago).as_micros() as u64,
             process: std::process::id(),
             thread: thread_number(),
@@ -129,14 +144,19 @@ impl Line {
                 self.scop, self.device, self.total_ms, self.bytes_to_host
             ),
             None => format!(
-                "pollyrs: {}{place}: {}, {:.3} ms, {} launches {:.3} ms, {} bytes in, {} bytes out",
+                "pollyrs: {}{place}: {}{}, {:.3} ms, {} launches {:.3} ms, {} bytes in, {} bytes out{}",
                 self.scop,
                 self.device,
+                if self.devices > 1 { format!(" x {}", self.devices) } else { String::new() },
                 self.total_ms,
                 self.kernels,
                 self.kernel_ms,
                 self.bytes_to_device,
-                self.bytes_to_host
+                self.bytes_to_host,
+                match self.bytes_between_devices {
+                    0 => String::new(),
+                    bytes => format!(", {bytes} bytes between devices"),
+                }
             ),
         }
     }

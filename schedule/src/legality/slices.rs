@@ -49,7 +49,7 @@ fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, slices: &Slices) -> R
     Ok(found)
 }
 
-fn outside(set: &isl::Set, params: &isl::Set) -> Result<isl::Set> {
+pub(super) fn outside(set: &isl::Set, params: &isl::Set) -> Result<isl::Set> {
     Ok(set.clone().subtract(set.clone().intersect_params(params.clone())?)?)
 }
 
@@ -90,7 +90,7 @@ fn launched_later(mapped: &MappedScop, k: &MappedKernel) -> Result<isl::UnionSet
 }
 
 /// `[params, _s] -> { S[i] }`: what blocks whose first coordinate stands in this relation to the border execute.
-fn executed(mapped: &MappedScop, kernel: usize, relation: &str) -> Result<isl::UnionSet> {
+pub(super) fn executed(mapped: &MappedScop, kernel: usize, relation: &str) -> Result<isl::UnionSet> {
     let k = &mapped.kernels[kernel];
     let ctx = k.domain.context();
     let side = format!("[{SLICE}, {0}] -> {{ : {0} {relation} {SLICE} }}", k.grid[0].param);

@@ -241,7 +241,7 @@ fn map_marked(
     };
     let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
     let choices = choices(&sites, &known, options)?;
-    Ok(MappedScop { kernels, host, placement, choices, nested })
+    Ok(MappedScop { kernels, host, placement, choices, nested, divides: false })
 }
 
 /// The kernel of a wavefront's tiles, and its launches.

@@ -12,9 +12,12 @@ use std::ops::Range;
 
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
+use crate::base::spans::Span;
 
 const DEFINED: u8 = 1;
 const DIRTY: u8 = 2;
+/// Another one of several devices has the value.
+const ELSEWHERE: u8 = 4;
 
 /// One allocation's bits.
 pub struct Shadow {
@@ -36,7 +39,7 @@ impl Shadow {
 
     /// Whether all of a part has values.
     pub fn is_defined(&self, range: Range<usize>) -> bool {
-        self.first(range, |bits| bits & DEFINED == 0).is_none()
+        self.first(range, |bits| bits & (DEFINED | ELSEWHERE) != DEFINED).is_none()
     }
 
     /// The program's values arrive. The result is a byte whose own is lost.
@@ -51,6 +54,25 @@ impl Shadow {
         if self.exact {
             self.bytes[range].iter_mut().for_each(|bits| *bits &= !DEFINED);
         }
+    }
+
+    /// Whether this device has what the part holds, or another one has.
+    pub fn is_here(&mut self, range: Range<usize>, here: bool) {
+        self.bytes[range]
+            .iter_mut()
+            .for_each(|bits| *bits = *bits & !ELSEWHERE | if here { 0 } else { ELSEWHERE });
+    }
+
+    /// The same values in a replica, which has some parts of them.
+    pub fn replica(&self, parts: &[Span]) -> Shadow {
+        let mut bytes = vec![0; self.bytes.len()];
+        for &(start, end) in parts {
+            let part = start as usize..end as usize;
+            for (to, from) in bytes[part.clone()].iter_mut().zip(&self.bytes[part]) {
+                *to = from & DEFINED;
+            }
+        }
+        Shadow { bytes, exact: self.exact, name: self.name.clone() }
     }
 
     /// The part moves to `at` of another allocation.
@@ -87,7 +109,8 @@ impl Shadow {
 
     /// A byte that the program has in another version, although it did not say that it wrote it. The part begins at `at`.
     pub fn disagreement(&self, at: usize, device: &[u8], host: &[u8]) -> Option<usize> {
-        let differs = |i: &usize| self.bytes[at + i] & (DEFINED | DIRTY) == DEFINED && device[*i] != host[*i];
+        let alike = |bits: u8| bits & (DEFINED | DIRTY | ELSEWHERE) == DEFINED;
+        let differs = |i: &usize| alike(self.bytes[at + i]) && device[*i] != host[*i];
         (0..device.len()).find(differs)
     }
 }

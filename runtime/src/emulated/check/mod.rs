@@ -172,6 +172,41 @@ impl Checker {
         }
     }
 
+    /// `bytes` at `to` came from another device, with what is known of them there.
+    pub fn pulled(&mut self, to: u64, other: &Checker, from: u64, bytes: u64) {
+        for (own, theirs) in self.regions.iter_mut().zip(&other.regions) {
+            let (Some(own), Some(theirs)) = (own, theirs) else { continue };
+            let (begin, end) = (to.max(own.begin), (to + bytes).min(own.end));
+            if begin >= end {
+                continue;
+            }
+            let cells = own.cell_range(begin, end - begin);
+            let there = theirs.cell_range(from + (begin - to), end - begin);
+            for (cell, known) in own.cells[cells].iter_mut().zip(&theirs.cells[there]) {
+                if known.undefined() { cell.undefine() } else { cell.define() }
+            }
+        }
+    }
+
+    /// What lies here is another device's.
+    pub fn lacks(&mut self, device: u64, bytes: u64) {
+        for region in self.regions.iter_mut().flatten() {
+            let (begin, end) = (device.max(region.begin), (device + bytes).min(region.end));
+            if begin < end {
+                let cells = region.cell_range(begin, end - begin);
+                region.cells[cells].iter_mut().for_each(Cell::undefine);
+            }
+        }
+    }
+
+    /// What the kernels of another device did in this execution counts as done here.
+    pub fn absorb(&mut self, other: &Checker) {
+        for (own, theirs) in self.regions.iter_mut().zip(&other.regions) {
+            let (Some(own), Some(theirs)) = (own, theirs) else { continue };
+            own.cells.iter_mut().zip(&theirs.cells).for_each(|(cell, other)| cell.absorb(other));
+        }
+    }
+
     /// The sizes of an array's inner dimensions.
     pub fn shape(&mut self, index: usize, dims: usize, sizes: [i64; 3]) {
         if let Some(Some(region)) = self.regions.get_mut(index) {

@@ -139,6 +139,25 @@ impl Cell {
         self.write.undefined = false;
     }
 
+    /// What another device has.
+    pub fn undefine(&mut self) {
+        self.write.undefined = true;
+    }
+
+    /// What kernels of another device did to it.
+    pub fn absorb(&mut self, other: &Cell) {
+        if !other.undefined() {
+            self.define();
+        }
+        if other.written() && !self.written() {
+            let undefined = self.write.undefined;
+            self.write = Stamp { undefined, ..other.last_write() };
+        }
+        if other.was_read() && !self.was_read() {
+            self.read = other.read;
+        }
+    }
+
     /// Whether a kernel wrote it.
     pub fn written(&self) -> bool {
         self.last_write().epoch != 0

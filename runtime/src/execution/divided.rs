@@ -1,0 +1,91 @@
+//! Launches that several devices share.
+//!
+//! The program asks first ([`Run::n_parts`]), then tells what each part touches ([`Run::part`]), and the launch is made when all parts are known
+//! ([`Run::launch_parts`]).
+
+use crate::base::error::{Error, Result};
+use crate::base::faults::Operation;
+use crate::device::Part;
+
+use super::Run;
+
+/// Words of an array in what [`Run::part`] gets: first touched byte of its range, the one behind the last, and the same of what is written.
+const WORDS: usize = 4;
+
+/// What is known so far of a launch.
+#[derive(Default)]
+pub(super) struct Parts {
+    kernel: usize,
+    parts: Vec<Part>,
+}
+
+impl Run<'_> {
+    /// How many devices share a launch that could be cut into so many parts.
+    pub fn n_parts(&mut self, kernel: u32, units: u64) -> u64 {
+        let Some(known) = self.scop.kernels().get(kernel as usize).filter(|_| self.error.is_none()) else {
+            return 1;
+        };
+        // A fault may be anybody's.
+        let faults = known.array_index().iter().any(|&index| self.arrays[index as usize].host.is_fault());
+        let devices = if faults { 1 } else { (self.queue.devices() as u64).min(units).max(1) };
+        self.parts.kernel = kernel as usize;
+        self.parts.parts.clear();
+        devices
+    }
+
+    /// The next part of the launch that [`Run::n_parts`] was asked about.
+    ///
+    /// # Safety
+    /// `scalars` as for [`Run::launch`]; four words for each array of the model, which come first.
+    pub unsafe fn part(&mut self, blocks: u64, scalars: *const u64, words: *const u64) {
+        let Some(kernel) = self.scop.kernels().get(self.parts.kernel).filter(|_| self.error.is_none()) else {
+            return;
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.fill_slots(kernel, scalars) };
+        let mut part = Part { blocks, arguments: self.slots.clone(), ..Part::default() };
+        for &index in kernel.array_index() {
+            let (device, bytes) =
+                (self.arrays[index as usize].device, self.arrays[index as usize].host.bytes);
+            // SAFETY: the caller's promise.
+            let of = |word: usize| unsafe { words.add(index as usize * WORDS + word).read() }.min(bytes);
+            part.touched.push((device + of(0), device + of(1)));
+            part.written.push((device + of(2), device + of(3)));
+        }
+        self.parts.parts.push(part);
+    }
+
+    /// Launches the parts; errors are kept for [`Run::end`].
+    ///
+    /// # Safety
+    /// The parts are all of one launch.
+    pub unsafe fn launch_parts(&mut self) {
+        if self.error.is_some() {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        if let Err(error) = unsafe { self.try_launch_parts() } {
+            self.fail(error);
+        }
+    }
+
+    unsafe fn try_launch_parts(&mut self) -> Result<()> {
+        let Parts { kernel, parts } = std::mem::take(&mut self.parts);
+        if self.scop.kernels().get(kernel).is_none() {
+            return Err(Error::Descriptor(format!("no kernel {kernel}")));
+        }
+        // SAFETY: as for a launch of all blocks.
+        unsafe { self.prepare(kernel, |_| u64::MAX) }?;
+        self.meet()?;
+        self.config.faults.check(Operation::Launch)?;
+        self.check_patience()?;
+        self.launched = true;
+        // SAFETY: the caller's promise; the slots are laid out as the header describes.
+        unsafe { self.queue.launch_parts(kernel, &parts) }?;
+        self.launches += parts.len() as u64;
+        if let Some(progress) = &mut self.progress {
+            progress.tell(self.scop, self.launches);
+        }
+        Ok(())
+    }
+}
