@@ -43,6 +43,8 @@ class Program:
     strategy: tuple = ()
     # It runs every so many days, unless all is run.
     turns: int = 1
+    # Emulated devices that share its launches, of which some must be shared; 1: it is compiled for one.
+    devices: int = 1
     # Nests that are called offloaded and never run on the device with these arguments, each with the reason why that is right.
     stays: dict = dataclasses.field(default_factory=dict, hash=False, compare=False)
 
@@ -85,10 +87,10 @@ def programs():
             continue
         if source.suffix == ".rs" and not toolchain.rustc_with_plugins():
             continue
-        lists, expectation, flags, reasons, kernels, strategies, moved, turns = [], None, (), [], (), [], (), 1
+        lists, expectation, flags, reasons, kernels, strategies, moved, turns, devices = [], None, (), [], (), [], (), 1, 1
         stays = {}
         for line in source.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED|TURNS|STAYS):(.*)", line)
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED|TURNS|DEVICES|STAYS):(.*)", line)
             if not found:
                 continue
             if found[1] == "ARGS":
@@ -103,6 +105,8 @@ def programs():
                 moved = tuple(int(word) for word in found[2].split())
             elif found[1] == "TURNS":
                 turns = int(found[2])
+            elif found[1] == "DEVICES":
+                devices = int(found[2])
             elif found[1] == "STAYS":
                 names, _, reason = found[2].strip().partition(": ")
                 stays.update(dict.fromkeys(names.split(), reason))
@@ -115,4 +119,4 @@ def programs():
         for strategy in [(), *strategies]:
             name = " ".join([f"programs/{source.name}", *strategy])
             yield Program(name, source, None, tuple(lists), expectation, frozenset(), flags, tuple(reasons), kernels, moved, strategy,
-                          turns, stays)
+                          turns, devices, stays)

@@ -8,11 +8,11 @@ program at a race or an access that can't be right: blocks and threads in order,
 list is also run unchecked, without a device, and for CUDA where there may be no driver. The PTX inside the programs has to assemble
 without a warning.
 
-  run.py [--quick | --all] [--filter REGEX] [--turn N] [--jobs N]
+  run.py [--quick | --all] [--filter REGEX] [--turn N] [--jobs N] [--devices N]
 
 Without an option what takes long comes in turns, which change every day (or are given by --turn, or POLLYRS_TEST_TURN): of a program
 with many lists of arguments, the first and the last one and half of the others; of its strategies, half; of programs that take long (TURNS lines), some;
-of a third of bench/algorithms, a form and type. With --all everything runs, in both orders, at larger sizes too. With --quick the first and last lists
+of a third of bench/algorithms, a form and type. With --all everything runs, in both orders, at larger sizes too. With --devices the programs are compiled for several devices, and run on so many emulated ones. With --quick the first and last lists
 only, and doubles only. What a --filter names runs whatever its turn, unless there is a --turn.
 """
 
@@ -176,14 +176,22 @@ def expected_of(plain, words):
     return ORIGINALS.get((plain, *words), lambda: toolchain.run([plain, *words], env=toolchain.environment()))
 
 
-def steps_of(program, work, offloaded):
+def devices_of(program, options):
+    """How many emulated devices share its launches; 1: it is compiled for one."""
+    return options.devices or program.devices
+
+
+def steps_of(program, options, work, offloaded):
     """The commands that compile with the plugin, and the environment. All of LLVM's passes run at -O3; but for a quarter of the programs,
     instructions are then selected without optimization: a checked kernel is a call at each access, long and slow to allocate registers for."""
     environment, targets = toolchain.environment(), targets_of(program)
     if toolchain.language(program.source) == "rust":
-        environment |= {"RUSTC_BOOTSTRAP": "1", "POLLYRS_TARGETS": targets, "POLLYRS_CUBIN": "auto" if is_plain(program) else "off"}
+        environment |= {"RUSTC_BOOTSTRAP": "1", "POLLYRS_TARGETS": targets, "POLLYRS_CUBIN": "auto" if is_plain(program) else "off",
+                        "POLLYRS_DIVIDE": "true" if devices_of(program, options) > 1 else "false"}
         return [toolchain.rust_command(program.source, offloaded)], environment
     flags, extra = ("-ffp-contract=off", *program.flags), ["--pollyrs-remarks", *strategy_options(program)]
+    if devices_of(program, options) > 1:
+        extra.append("--pollyrs-option=divide=true")
     command = functools.partial(toolchain.plugin_command, program.source, targets=targets, element=program.element)
     if is_plain(program) or program.flags or program.name == LARGE:
         return [command(offloaded, flags=flags, extra=extra)], environment
@@ -195,11 +203,11 @@ def steps_of(program, work, offloaded):
             toolchain.link_command(program.source, object_file, offloaded)], environment
 
 
-def compile_both(result, program, work):
+def compile_both(result, program, options, work):
     """The two executables and the refusals' remarks, or None if one does not compile."""
     offloaded, refusals = work / "offloaded", []
     plain, done = original_of(program)
-    commands, environment = steps_of(program, work, offloaded)
+    commands, environment = steps_of(program, options, work, offloaded)
 
     def is_right(done, again):
         lines = done.stderr.decode(errors="replace").splitlines()
@@ -252,13 +260,14 @@ def run_program(program, options):
     work = WORK / re.sub(r"\W+", "_", program.name)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    executables = compile_both(result, program, work)
+    executables = compile_both(result, program, options, work)
     if executables is None:
         return result
     plain, offloaded, refusals = executables
     why = "".join(f"\n  {line}" for line in refusals[:8])
     devices = {"emulated": 0, "host": 0}
     fallbacks, places = set(), {}
+    several, shared = devices_of(program, options), False
     lists = lists_of(program, options)
     for number, arguments in enumerate(lists):
         words = [str(a) for a in arguments]
@@ -268,6 +277,8 @@ def run_program(program, options):
             continue
         for name in ways_of(options, number, len(lists)):
             settings = WAYS[name]
+            if several > 1:
+                settings = {**settings, "POLLYRS_RT_EMULATED_DEVICES": str(several)}
             if settings.get("POLLYRS_RT_CHECK") == "1" and "pthread" in program.source.read_text(encoding="utf-8"):
                 # What other threads write meanwhile looks like a wrong copy.
                 settings = {**settings, "POLLYRS_RT_CHECK": "race,bounds,init"}
@@ -280,6 +291,7 @@ def run_program(program, options):
                          lambda: report(f"{name}: {got.why() or difference(expected.stdout, got.stdout)}", got, again))
             if settings.get("POLLYRS_RT_CHECK", "0") == "0":
                 continue
+            shared |= any(line.get("devices", 1) > 1 for line in lines)
             for line in lines:
                 devices[line["device"]] = devices.get(line["device"], 0) + 1
                 if line["device"] == "host":
@@ -300,13 +312,16 @@ def run_program(program, options):
                              lambda: report(f"nothing ran on the device: {reasons(lines)}{why}", got, again))
     holds, text = expectation(program, devices)
     result.check(holds, text + why)
+    if program.devices > 1:
+        result.check(shared, f"DEVICES: {program.devices}, but no launch was divided")
     if program.expectation != "fallback" and lists == program.arguments:
         check_stays(result, program, places)
     for reason in program.reasons:
         result.check(any(reason in f for f in fallbacks),
                      lambda: f"no execution fell back because of '{reason}', but: {'; '.join(sorted(fallbacks)) or 'none did'}{why}")
     check_ptx(result, offloaded, work, ARCHITECTURES if program.must_offload else ARCHITECTURES[-1:])
-    result.note = f"{len(lists)} of {len(program.arguments)} sizes, {devices['emulated']} executions on the device, {devices['host']} fell back, " \
+    on = f" ({several} of them{'' if shared else ', none divided'})" if several > 1 else ""
+    result.note = f"{len(lists)} of {len(program.arguments)} sizes, {devices['emulated']} executions on the device{on}, {devices['host']} fell back, " \
         f"compiled in {result.seconds[1]:.1f} s ({result.seconds[0]:.1f} s plain)"
     return result
 
@@ -713,6 +728,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="all sizes, strategies and orders, larger sizes")
     parser.add_argument("--quick", action="store_true", help="double precision and the first and last arguments only")
     parser.add_argument("--filter", default="", help="only units whose name matches")
+    parser.add_argument("--devices", type=int, default=0, help="emulated devices that share the launches of all programs")
     parser.add_argument("--turn", type=int, help="what comes in turns (default: the day)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options = parser.parse_args()
