@@ -202,11 +202,15 @@ void pollyrs_rt_launch_slice(void *run, uint32_t kernel, uint64_t blocks, const 
 /* Before each launch whose blocks several devices could share, in as many parts as `units`: how many parts it is to have; 1: it is to be launched as a
  * whole, or in slices. Otherwise pollyrs_rt_part follows for each part, in order, and then pollyrs_rt_launch_parts.
  *
- * Together the parts have all blocks of the launch, each once. `scalars` are those of pollyrs_rt_launch for the part's blocks. `ranges` has four words for
- * each array of the descriptor: the part touches nothing of the array before byte 0 of these or from byte 1 on, and writes nothing before byte 2 or from
- * byte 3 on, counted from the range's start. */
+ * Together the parts have all blocks of the launch, each once, or launches of the kernel with other scalars do together what it does. `scalars` are those
+ * of pollyrs_rt_launch for the part. It touches nothing and writes nothing of arrays but what the `ranges` say. */
+typedef struct PollyrsPart {
+  uint64_t array;      /* its number in the descriptor; several entries may be of one */
+  uint64_t touched[2]; /* the first byte, counted from the range's start, and the one behind the last: touched in any way */
+  uint64_t written[2]; /* and written; some bytes in between may not be */
+} PollyrsPart;
 uint64_t pollyrs_rt_parts(void *run, uint32_t kernel, uint64_t units);
-void pollyrs_rt_part(void *run, uint64_t blocks, const uint64_t *scalars, const uint64_t *ranges);
+void pollyrs_rt_part(void *run, uint64_t blocks, const uint64_t *scalars, uint32_t n_ranges, const PollyrsPart *ranges);
 void pollyrs_rt_launch_parts(void *run);
 
 /* Waits, copies the written ranges back and frees everything. 0: done. Otherwise host memory is as it was before, but for ranges without

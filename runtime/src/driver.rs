@@ -226,8 +226,17 @@ driver_api! {
         event_elapsed = "cuEventElapsedTime" (milliseconds: *mut f32, start: Handle, end: Handle);
         event_destroy = "cuEventDestroy_v2" (event: Handle);
     }
-    // Since CUDA 11.4, the first since 12.0.
+    // The first two since CUDA 4.0, but of no use with one device; the others since CUDA 11.4, the next since 12.0.
     optional {
+        enable_peer_access = "cuCtxEnablePeerAccess" (context: Handle, flags: c_uint);
+        copy_between = "cuMemcpyPeerAsync" (
+            to: Address,
+            to_context: Handle,
+            from: Address,
+            from_context: Handle,
+            bytes: usize,
+            stream: Handle,
+        );
         context_id = "cuCtxGetId" (context: Handle, id: *mut c_ulonglong);
         host_register = "cuMemHostRegister_v2" (memory: *mut c_void, bytes: usize, flags: c_uint);
         host_unregister = "cuMemHostUnregister" (memory: *mut c_void);

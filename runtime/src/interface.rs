@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use crate::base::abi::{self, Array, EmuThread, REASON_RUNTIME, Scop};
+use crate::base::abi::{self, Array, EmuThread, PartRange, REASON_RUNTIME, Scop};
 use crate::base::caller::{Errno, Inside, fatal, set_errno};
 use crate::base::config::Offload;
 use crate::base::error::{self, Error};
@@ -327,15 +327,21 @@ pub unsafe extern "C" fn pollyrs_rt_part(
     run: *mut c_void,
     blocks: u64,
     scalars: *const u64,
-    words: *const u64,
+    n_ranges: u32,
+    ranges: *const PartRange,
 ) {
     // SAFETY: NULL or a run of this library that one thread uses.
     let Some(run) = (unsafe { run.cast::<Run>().as_mut() }) else { return };
     let _inside = Inside::enter();
     let told = guarded(|| {
+        let ranges = if ranges.is_null() || n_ranges == 0 {
+            &[]
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { std::slice::from_raw_parts(ranges, n_ranges as usize) }
+        };
         // SAFETY: the caller's promise.
-        unsafe { run.part(blocks, scalars, words) };
-        Ok(())
+        unsafe { run.part(blocks, scalars, ranges) }
     });
     if let Err(error) = told {
         run.fail(error);

@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 34] = [
+pub const BUGS: [(&str, &str); 35] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -35,6 +35,7 @@ pub const BUGS: [(&str, &str); 34] = [
     ("slice-end", "slices: the last block of a slice gets no data of its own"),
     ("slice-later", "slices: results go back although later launches change them"),
     ("part-halo", "parts: what the last row of blocks of a part touches does not count"),
+    ("band-halo", "bands: the rows around a band of fused steps are one too few"),
     ("copy-out", "host code: the last row is not copied back"),
     ("last-iteration", "code generation: loops stop one iteration early"),
     ("retyped", "sequences: arrays of different types are taken for different memory"),

@@ -323,7 +323,19 @@ impl<'c> Code<'c> {
         let launch = ir.declare(module, "pollyrs_rt_launch", ir.void_type(), &arguments);
         if let Some((f, counts)) = fused {
             let (params, scalars) = (&entry.params, slots.scalars);
-            let l = stencil::Launcher { function, plan, fused: f, params, scalars, launch, run };
+            let (part_scalars, parts) = (slots.part_scalars, slots.parts);
+            let l = stencil::Launcher {
+                function,
+                plan,
+                fused: f,
+                params,
+                scalars,
+                launch,
+                run,
+                arrays,
+                part_scalars,
+                parts,
+            };
             let first = stencil::emit_fused(ir, expr, &l, counts, &|a| self.range_of(checks, a))?;
             expr.names.insert(FIRST_TIME.into(), first);
             host = from_first_time(scop, &host)?;

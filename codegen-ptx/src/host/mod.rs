@@ -13,5 +13,6 @@ pub(crate) mod ranges;
 pub(crate) mod slice;
 pub(crate) mod small;
 pub(crate) mod stencil;
+pub(crate) mod stencil_parts;
 pub(crate) mod stencil_rows;
 pub(crate) mod why;

@@ -5,8 +5,8 @@
 //! if (n > 1) {
 //!   for (j = 0, from = 0; j < n; j++, from = to) {
 //!     to = min(count, unit * (units * (j + 1) / n))
-//!     parts[a] = first and behind-the-last byte of array a's range that tiles from lower + from to lower + to touch, and of what they write
-//!     pollyrs_rt_part(run, blocks, scalars with from * inner as the first block, parts)
+//!     ranges = for each array the first and the behind-the-last byte that tiles from lower + from to lower + to touch, and of what they write
+//!     pollyrs_rt_part(run, blocks, scalars with from * inner as the first block, ranges)
 //!   }
 //!   pollyrs_rt_launch_parts(run)
 //! } else ... as a whole, or in slices
@@ -29,8 +29,46 @@ use pollyrs_isl as isl;
 use pollyrs_schedule::{Ends, Parts, SLICE};
 use pollyrs_scop::{ArrayId, Scop};
 
-/// Of an array: first touched byte of the range, the one behind the last, and the same of what is written.
-pub(crate) const PART_WORDS: u64 = 4;
+/// What a part touches and writes of an array: `PollyrsPart`.
+pub(crate) struct Entry {
+    /// The array's number in the descriptor.
+    pub array: usize,
+    /// First byte of its range, and the one behind the last.
+    pub touched: [LLVMValueRef; 2],
+    pub written: [LLVMValueRef; 2],
+}
+
+/// Size in 8-byte words.
+pub(crate) const PART_WORDS: u64 = 5;
+
+/// Fills slots with entries.
+pub(crate) fn store(ir: &Ir, slots: LLVMValueRef, entries: &[Entry]) {
+    for (at, entry) in (0u64..).zip(entries) {
+        let number = ir.int(entry.array as i64);
+        let words = std::iter::once(number).chain(entry.touched).chain(entry.written);
+        for (word, value) in (0u64..).zip(words) {
+            ir.store(value, ir.byte_offset(slots, ir.int(8 * (at * PART_WORDS + word) as i64)));
+        }
+    }
+}
+
+/// The run-time library's functions.
+pub(crate) struct Calls {
+    pub ask: LLVMValueRef,
+    pub part: LLVMValueRef,
+    pub launch: LLVMValueRef,
+}
+
+impl Calls {
+    pub(crate) fn new(ir: &Ir, module: LLVMModuleRef) -> Calls {
+        let (ptr, i32, i64) = (ir.ptr_type(), ir.i32_type(), ir.i64_type());
+        Calls {
+            ask: ir.declare(module, "pollyrs_rt_parts", i64, &[ptr, i32, i64]),
+            part: ir.declare(module, "pollyrs_rt_part", ir.void_type(), &[ptr, i64, ptr, i32, ptr]),
+            launch: ir.declare(module, "pollyrs_rt_launch_parts", ir.void_type(), &[ptr]),
+        }
+    }
+}
 
 /// Emits the launch in parts; `grid` has lower bound and extent of each dimension. The builder is then where the launch goes as a whole; the result is where
 /// both go on. `None`: nothing was emitted.
@@ -46,15 +84,12 @@ pub(crate) fn emit(
     let scalar = info.scalars.iter().position(|s| *s == ScalarArg::FirstBlock);
     let (Some(scalar), Some(&(lower, count))) = (scalar, grid.first()) else { return Ok(None) };
     // SAFETY: a live function.
-    let module = unsafe { LLVMGetGlobalParent(function) };
-    let (ptr, i32, i64) = (ir.ptr_type(), ir.i32_type(), ir.i64_type());
-    let ask = ir.declare(module, "pollyrs_rt_parts", i64, &[ptr, i32, i64]);
-    let part = ir.declare(module, "pollyrs_rt_part", ir.void_type(), &[ptr, i64, ptr, ptr]);
-    let launch = ir.declare(module, "pollyrs_rt_launch_parts", ir.void_type(), &[ptr]);
+    let calls = Calls::new(ir, unsafe { LLVMGetGlobalParent(function) });
+    let i64 = ir.i64_type();
     let inner = grid[1..].iter().fold(ir.int(1), |all, (_, count)| ir.mul(all, *count));
     let unit = i64::from(info.slice_tiles);
     let units = ir.udiv(ir.add(count, ir.int(unit - 1)), ir.int(unit));
-    let n = ir.call(i64, ask, &[run, ir.int32(k as u32), units]);
+    let n = ir.call(i64, calls.ask, &[run, ir.int32(k as u32), units]);
 
     let (whole, body) = (ir.append_block(function, "undivided"), ir.append_block(function, "parts"));
     let (all, after) = (ir.append_block(function, "divided"), ir.append_block(function, "shared"));
@@ -67,25 +102,20 @@ pub(crate) fn emit(
     let to = ir.smin(ir.mul(ir.udiv(ir.mul(units, next), n), ir.int(unit)), count);
     ir.store(ir.mul(from, inner), ir.byte_offset(slots.scalars, ir.int(8 * scalar as i64)));
     let borders = [ir.add(lower, from), ir.add(lower, to)];
-    for (at, (id, range)) in ranges.iter().enumerate() {
-        let at = at as u64 * PART_WORDS;
-        let words = match &parts.arrays[id.0] {
-            Some(array) => {
-                let touched = bounds(ir, expr, plan.scop, (*id, range), &array.touched, borders)?;
-                let written = match &array.written {
-                    Some(ends) => bounds(ir, expr, plan.scop, (*id, range), ends, borders)?,
-                    None => [ir.int(0), ir.int(0)],
-                };
-                [touched, written].concat()
-            }
-            None => vec![ir.int(0), range.bytes, ir.int(0), ir.int(0)],
+    let mut entries = Vec::new();
+    for (number, (id, range)) in ranges.iter().enumerate().filter(|(_, (id, _))| info.arrays.contains(id)) {
+        let none = [ir.int(0), ir.int(0)];
+        let mut of = |ends: &Ends| bounds(ir, expr, plan.scop, (*id, range), ends, borders);
+        let (touched, written) = match &parts.arrays[id.0] {
+            Some(array) => (of(&array.touched)?, array.written.as_ref().map(of).transpose()?.unwrap_or(none)),
+            None => ([ir.int(0), range.bytes], none),
         };
-        for (word, value) in (at..).zip(words) {
-            ir.store(value, ir.byte_offset(slots.parts, ir.int(8 * word as i64)));
-        }
+        entries.push(Entry { array: number, touched, written });
     }
+    store(ir, slots.parts, &entries);
     let blocks = ir.mul(ir.sub(to, from), inner);
-    ir.call(ir.void_type(), part, &[run, blocks, slots.scalars, slots.parts]);
+    let n_entries = ir.int32(entries.len() as u32);
+    ir.call(ir.void_type(), calls.part, &[run, blocks, slots.scalars, n_entries, slots.parts]);
     let end = ir.block();
     ir.add_incoming(index, ir.int(0), before);
     ir.add_incoming(index, next, end);
@@ -94,7 +124,7 @@ pub(crate) fn emit(
     ir.cond_br(ir.icmp(LLVMIntULT, next, n), body, all);
 
     ir.at_end(all);
-    ir.call(ir.void_type(), launch, &[run]);
+    ir.call(ir.void_type(), calls.launch, &[run]);
     ir.br(after);
     ir.at_end(whole);
     Ok(Some(after))

@@ -4,6 +4,7 @@ use crate::host::hold::Held;
 use crate::host::inspect::INSPECTED_WORDS;
 use crate::host::part::PART_WORDS;
 use crate::host::ranges::ARRAY_WORDS;
+use crate::host::stencil_parts;
 use crate::ir::builder::Ir;
 use crate::kernel::module::{FusedKernels, KernelInfo};
 use inkwell::llvm_sys::core::*;
@@ -52,8 +53,9 @@ pub(crate) struct Slots {
     pub scalars: LLVMValueRef,
     /// `[2 x [n x i64]]`, where launches have slices: bytes of each array that are needed, and that are done.
     pub slices: LLVMValueRef,
-    /// `[n x [4 x i64]]`, where launches have parts: what one touches and writes of each array.
+    /// `[n x PollyrsPart]`, where launches have parts: what one touches and writes of each array. And the scalars of one that is no part of a grid.
     pub parts: LLVMValueRef,
+    pub part_scalars: LLVMValueRef,
     /// `[9 x i64]`, where values are inspected: rows, and what is found.
     pub inspected: LLVMValueRef,
     /// 8 bytes for each live-out cell and each fault cell.
@@ -77,6 +79,8 @@ impl Slots {
         let copies = plan.fused.map_or(0, |f| f.copied.len());
         let words = ARRAY_WORDS * (arrays.len() + copies).max(1) as u64;
         let scalars = plan.kernels.iter().map(|k| k.scalars.len()).max().unwrap_or(0).max(1);
+        let of_fused = |f: &FusedKernels| stencil_parts::most_entries(arrays.len(), &f.copy);
+        let entries = plan.fused.map_or(arrays.len(), of_fused);
         let on_host = |a: &ArrayId| scop.array(*a).live_out() || scop.array(*a).kind == ArrayKind::Fault;
         let live: Vec<ArrayId> = (0..scop.arrays.len()).map(ArrayId).filter(on_host).collect();
         Slots {
@@ -86,8 +90,12 @@ impl Slots {
                 true => ir.alloca(i64_array(2 * arrays.len().max(1) as u64), "pollyrs.slices"),
                 false => ir.null(),
             },
-            parts: match plan.parts.iter().any(Option::is_some) {
-                true => ir.alloca(i64_array(PART_WORDS * arrays.len().max(1) as u64), "pollyrs.parts"),
+            parts: match plan.mapped.divides {
+                true => ir.alloca(i64_array(PART_WORDS * entries.max(1) as u64), "pollyrs.parts"),
+                false => ir.null(),
+            },
+            part_scalars: match plan.fused.is_some() && plan.mapped.divides {
+                true => ir.alloca(i64_array(scalars as u64), "pollyrs.part.scalars"),
                 false => ir.null(),
             },
             inspected: match scop.inspections.is_empty() {

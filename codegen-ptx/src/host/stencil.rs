@@ -15,6 +15,7 @@ use crate::affine::expr::ExprEmitter;
 use crate::host::launch::slot_value;
 use crate::host::plan::HostPlan;
 use crate::host::ranges::{Range, SCRATCH};
+use crate::host::stencil_parts::{self, Fused};
 use crate::host::stencil_rows;
 use crate::ir::builder::Ir;
 use crate::kernel::module::{FusedKernels, ScalarArg, StencilScalar};
@@ -112,6 +113,26 @@ pub(crate) struct Launcher<'a> {
     pub scalars: LLVMValueRef,
     pub launch: LLVMValueRef,
     pub run: LLVMValueRef,
+    /// The arrays on the device, in the order of the descriptor.
+    pub arrays: &'a [ArrayId],
+    /// Stack slots for the scalars of a part, and for what it touches.
+    pub part_scalars: LLVMValueRef,
+    pub parts: LLVMValueRef,
+}
+
+/// The output rows of a launch.
+#[derive(Clone, Copy)]
+pub(crate) enum Rows {
+    All,
+    /// First and last.
+    Band([LLVMValueRef; 2]),
+}
+
+/// A launch, but for its scalars.
+pub(crate) struct Sized {
+    pub blocks: LLVMValueRef,
+    /// First and last output row, of stencils that have rows.
+    pub rows: Option<[LLVMValueRef; 2]>,
 }
 
 /// Emits the fused launches and gives the first time iteration that the ordinary kernels run.
@@ -135,24 +156,29 @@ pub(crate) fn emit_fused(
         ir.cond_br(ir.icmp(LLVMIntSGT, *count, ir.int(0)), prepare, after);
         let before = ir.block();
         ir.at_end(prepare);
-        let blocks = store_scalars(ir, expr, l, &depth.plan, range_of)?;
+        let Sized { blocks, rows } = store_scalars(ir, expr, l, &depth.plan, Rows::All, range_of)?;
         let sized = ir.block();
         ir.br(head);
 
         ir.at_end(head);
         let i = ir.phi(ir.i64_type(), &[(ir.int(0), sized)]);
-        for at in positions(l, StencilScalar::Time) {
-            ir.store(ir.add(done, ir.mul(i, fuse)), at_slot(ir, l, at));
-        }
+        let set_time = |scalars: LLVMValueRef| {
+            for at in positions(l, StencilScalar::Time) {
+                ir.store(ir.add(done, ir.mul(i, fuse)), ir.byte_offset(scalars, ir.int(8 * at as i64)));
+            }
+        };
+        set_time(l.scalars);
         let back = odd(ir.add(launched, i));
         let kernel = ir.select(back, ir.int32(depth.backward as u32), ir.int32(depth.forward as u32));
-        ir.call(ir.void_type(), l.launch, &[l.run, kernel, blocks, l.scalars]);
+        let launch = Fused { plan: &depth.plan, kernel, back, rows, blocks, also: &set_time };
+        stencil_parts::emit(ir, expr, l, &launch, range_of)?;
         let next = ir.add(i, ir.int(1));
-        ir.add_incoming(i, next, head);
+        let end = ir.block();
+        ir.add_incoming(i, next, end);
         ir.cond_br(ir.icmp(LLVMIntSLT, next, *count), head, after);
 
         ir.at_end(after);
-        let ran = ir.phi(ir.i64_type(), &[(ir.int(0), before), (*count, head)]);
+        let ran = ir.phi(ir.i64_type(), &[(ir.int(0), before), (*count, end)]);
         launched = ir.add(launched, ran);
         done = ir.add(done, ir.mul(ran, fuse));
     }
@@ -160,8 +186,10 @@ pub(crate) fn emit_fused(
         (ir.append_block(l.function, "pollyrs.copy"), ir.append_block(l.function, "pollyrs.steps"));
     ir.cond_br(odd(launched), copy, steps);
     ir.at_end(copy);
-    let blocks = store_scalars(ir, expr, l, &f.copy, range_of)?;
-    ir.call(ir.void_type(), l.launch, &[l.run, ir.int32(f.copy_back as u32), blocks, l.scalars]);
+    let Sized { blocks, rows } = store_scalars(ir, expr, l, &f.copy, Rows::All, range_of)?;
+    let (kernel, back) = (ir.int32(f.copy_back as u32), ir.bool(true));
+    let launch = Fused { plan: &f.copy, kernel, back, rows, blocks, also: &|_| {} };
+    stencil_parts::emit(ir, expr, l, &launch, range_of)?;
     ir.br(steps);
     ir.at_end(steps);
     Ok(done)
@@ -178,14 +206,15 @@ fn positions(l: &Launcher<'_>, s: StencilScalar) -> Vec<usize> {
     (0..args.len()).filter(|i| is(&args[*i])).collect()
 }
 
-/// Fills the slots for a launch and gives the number of blocks.
-fn store_scalars(
+/// Fills the slots for a launch of some rows, and gives the number of its blocks.
+pub(crate) fn store_scalars(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
     l: &Launcher<'_>,
     p: &StencilPlan,
+    rows: Rows,
     range_of: &dyn Fn(ArrayId) -> Option<Range>,
-) -> Result<LLVMValueRef, CodegenError> {
+) -> Result<Sized, CodegenError> {
     let s = &p.stencil;
     let smin = |a, b| ir.select(ir.icmp(LLVMIntSLT, a, b), a, b);
     // The box around all buffers that are written.
@@ -200,6 +229,11 @@ fn store_scalars(
         let none = || CodegenError::Internal("a stencil without live buffers".into());
         first.push(lower.ok_or_else(none)?);
         last.push(upper.ok_or_else(none)?);
+    }
+    // The streamed dimension is the outermost of several.
+    let streamed = (0..s.dims).find(|d| plan::axis(s.dims, *d) == 0);
+    if let (Some(d), Rows::Band([lower, upper])) = (streamed, rows) {
+        (first[d], last[d]) = (lower, upper);
     }
     let extent = |d: usize| ir.add(ir.sub(last[d], first[d]), ir.int(1));
     let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
@@ -263,5 +297,5 @@ fn store_scalars(
         };
         ir.store(value, at_slot(ir, l, i));
     }
-    Ok(shape.blocks(ir))
+    Ok(Sized { blocks: shape.blocks(ir), rows: streamed.map(|d| [first[d], last[d]]) })
 }

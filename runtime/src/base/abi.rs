@@ -142,6 +142,15 @@ pub struct Array {
     pub row_stride: [u64; 3],
 }
 
+/// `PollyrsPart`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PartRange {
+    pub array: u64,
+    pub touched: [u64; 2],
+    pub written: [u64; 2],
+}
+
 // SAFETY: descriptors are constants of the program; what `cache` points to is only accessed atomically.
 unsafe impl Sync for Kernel {}
 // SAFETY: as above.
@@ -156,6 +165,7 @@ const _: () = {
     assert!(size_of::<Kernel>() == 56 && offset_of!(Kernel, array_index) == 40);
     assert!(size_of::<Image>() == 24 && offset_of!(Image, data) == 8);
     assert!(size_of::<Scop>() == 80 && offset_of!(Scop, cache) == 72);
+    assert!(size_of::<PartRange>() == 40);
     assert!(size_of::<Array>() == 104 && offset_of!(Array, row_stride) == 80);
 };
 

@@ -95,6 +95,14 @@ impl Devices {
         value.parse().ok().filter(|n| (1..=MAX_DEVICES).contains(n)).map(Devices::Number)
     }
 
+    /// How many of so many others.
+    pub fn of_cuda(&self, there: usize) -> usize {
+        match self {
+            Devices::Auto => 1,
+            _ => self.of(there),
+        }
+    }
+
     /// How many of so many emulated ones.
     pub fn of(&self, there: usize) -> usize {
         let wanted = match self {

@@ -8,7 +8,7 @@
 use crate::base::error::Result;
 
 /// Every bug, and what it leaves out.
-pub const BUGS: [(&str, &str); 22] = [
+pub const BUGS: [(&str, &str); 23] = [
     ("join", "the queue's stream does not wait for copies beside it"),
     ("launch-join", "a launch of all blocks does not wait for its arrays' copies beside earlier ones"),
     ("slice-origin", "a slice does not wait for the launches before its own"),
@@ -33,6 +33,7 @@ pub const BUGS: [(&str, &str); 22] = [
     ),
     ("direct", "the program goes on before its results are there"),
     ("fault-gather", "faults are looked for beside the last kernels"),
+    ("member", "a device does not wait for another one that gives it values, or takes some"),
     ("fault-cell", "faults are looked for before the kernels are over"),
 ];
 

@@ -1,5 +1,6 @@
 //! What is kept of a SCoP's code on a device.
 
+use std::collections::BTreeMap;
 use std::ffi::c_uint;
 use std::sync::Mutex;
 
@@ -18,5 +19,5 @@ pub struct Function {
     pub shared_bytes: c_uint,
 }
 
-/// What is kept for a SCoP: nothing yet, a module, or the refusal.
-pub type ModuleSlot = Mutex<Option<Result<&'static Module>>>;
+/// What is kept for a SCoP, by the number of the device: a module, or the refusal.
+pub type ModuleSlot = Mutex<BTreeMap<usize, Result<&'static Module>>>;

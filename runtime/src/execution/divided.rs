@@ -3,14 +3,12 @@
 //! The program asks first ([`Run::n_parts`]), then tells what each part touches ([`Run::part`]), and the launch is made when all parts are known
 //! ([`Run::launch_parts`]).
 
+use crate::base::abi::PartRange;
 use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
 use crate::device::Part;
 
 use super::Run;
-
-/// Words of an array in what [`Run::part`] gets: first touched byte of its range, the one behind the last, and the same of what is written.
-const WORDS: usize = 4;
 
 /// What is known so far of a launch.
 #[derive(Default)]
@@ -36,23 +34,24 @@ impl Run<'_> {
     /// The next part of the launch that [`Run::n_parts`] was asked about.
     ///
     /// # Safety
-    /// `scalars` as for [`Run::launch`]; four words for each array of the model, which come first.
-    pub unsafe fn part(&mut self, blocks: u64, scalars: *const u64, words: *const u64) {
+    /// `scalars` as for [`Run::launch`]; the part touches and writes nothing else than the ranges say.
+    pub unsafe fn part(&mut self, blocks: u64, scalars: *const u64, ranges: &[PartRange]) -> Result<()> {
         let Some(kernel) = self.scop.kernels().get(self.parts.kernel).filter(|_| self.error.is_none()) else {
-            return;
+            return Ok(());
         };
         // SAFETY: the caller's promise.
         unsafe { self.fill_slots(kernel, scalars) };
         let mut part = Part { blocks, arguments: self.slots.clone(), ..Part::default() };
-        for &index in kernel.array_index() {
-            let (device, bytes) =
-                (self.arrays[index as usize].device, self.arrays[index as usize].host.bytes);
-            // SAFETY: the caller's promise.
-            let of = |word: usize| unsafe { words.add(index as usize * WORDS + word).read() }.min(bytes);
-            part.touched.push((device + of(0), device + of(1)));
-            part.written.push((device + of(2), device + of(3)));
+        for range in ranges {
+            let placed = self.arrays.get(range.array as usize);
+            let placed = placed.ok_or_else(|| Error::Descriptor(format!("no array {}", range.array)))?;
+            let (device, bytes) = (placed.device, placed.host.bytes);
+            let span = |[start, end]: [u64; 2]| (device + start.min(bytes), device + end.min(bytes));
+            part.touched.push(span(range.touched));
+            part.written.push(span(range.written));
         }
         self.parts.parts.push(part);
+        Ok(())
     }
 
     /// Launches the parts; errors are kept for [`Run::end`].

@@ -38,6 +38,7 @@ use crate::device::results::{Back, lost};
 use crate::device::snapshot::Snapshot;
 use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue};
 use crate::emulated::EmulatedQueue;
+use crate::gpu::cuda::Device;
 use crate::gpu::queue::CudaQueue;
 use crate::group::Group;
 use crate::hold::Hold;
@@ -251,9 +252,17 @@ fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> 
     if !stack::has_room() {
         return Err(Error::SmallStack);
     }
-    let device = registry::cuda(config)?;
-    let module = device.module(scop, &state.module, config)?;
-    Ok(Box::new(CudaQueue::open(device, scop, module, config)?))
+    let open_one = |device: &'static Device| {
+        CudaQueue::open(device, scop, device.module(scop, &state.module, config)?, config)
+    };
+    let devices = registry::cuda_devices(config)?;
+    Ok(match devices.as_slice() {
+        [device] => Box::new(open_one(device)?),
+        several => Box::new(Group::of(
+            several.iter().map(|device| open_one(device)).collect::<Result<Vec<_>>>()?,
+            scop,
+        )),
+    })
 }
 
 impl Run<'_> {

@@ -40,6 +40,11 @@ impl Context {
         Context { api, handle, id, lost: OnceLock::new() }
     }
 
+    /// The driver's name for it.
+    pub fn handle(&self) -> Handle {
+        self.handle
+    }
+
     /// The driver's functions; most want the context to be current.
     pub fn api(&self) -> &Api {
         &self.api

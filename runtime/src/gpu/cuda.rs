@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
-use crate::base::config::Config;
+use crate::base::config::{Config, Devices};
 use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
 use crate::device::code::{Function, Module, ModuleSlot};
@@ -32,6 +32,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A device with its primary context.
 pub struct Device {
+    /// 0 for the first one of the process.
+    number: usize,
+    /// As the driver shows it.
+    ordinal: driver::DeviceOrdinal,
     context: Context,
     name: String,
     /// 90 for sm_90.
@@ -76,7 +80,7 @@ const KEPT_LANDINGS: usize = 4;
 const KEPT_LANDING_BYTES: u64 = 1 << 30;
 
 impl Device {
-    /// Starts the driver and takes the device that the settings name.
+    /// Starts the driver and takes the device that the settings name: of several the first.
     pub fn open(config: &Config) -> Result<Device> {
         let api = Api::load(config.cuda_library.as_deref())?;
         let no_cuda = |error: Error| Error::NoCuda(error.to_string().into());
@@ -86,12 +90,16 @@ impl Device {
             api.init(0).map_err(no_cuda)?;
             api.device_count(&mut count).map_err(no_cuda)?;
         }
-        let wanted = config.cuda_device.unwrap_or(0);
+        let chosen = match &config.devices {
+            Devices::List(list) => list.first().copied(),
+            _ => config.cuda_device,
+        };
+        let wanted = chosen.unwrap_or(0);
         if wanted >= count {
             let text = format!("device {wanted} was asked for, the driver shows {count}");
             return Err(Error::NoCuda(text.into()));
         }
-        let ordinal = match config.cuda_device {
+        let ordinal = match chosen {
             None => device_of_program(&api),
             Some(_) => None,
         };
@@ -104,6 +112,50 @@ impl Device {
                 ordinal
             }
         };
+        Device::take(config, api, 0, ordinal)
+    }
+
+    /// The other devices that the settings name, with access to each other's memory where the hardware has a way. Those that can't be used are left out.
+    pub fn open_others(&self, config: &Config) -> Vec<Device> {
+        let mut count = 0;
+        // SAFETY: an out-pointer to a local variable.
+        if unsafe { self.api().device_count(&mut count) }.is_err() {
+            return Vec::new();
+        }
+        let wanted: Vec<c_int> = match &config.devices {
+            Devices::List(list) => list.iter().skip(1).copied().filter(|&number| number < count).collect(),
+            _ => (0..count).collect(),
+        };
+        let most = config.devices.of_cuda(count as usize);
+        let mut others: Vec<Device> = Vec::new();
+        for number in wanted {
+            let mut ordinal = 0;
+            // SAFETY: as above.
+            if others.len() + 1 >= most || unsafe { self.api().device_get(&mut ordinal, number) }.is_err() {
+                continue;
+            }
+            if ordinal == self.ordinal {
+                continue;
+            }
+            let api = Api::load(config.cuda_library.as_deref());
+            let opened = api.and_then(|api| Device::take(config, api, others.len() + 1, ordinal));
+            others.extend(opened.ok());
+        }
+        let all = || std::iter::once(self).chain(&others);
+        for one in all() {
+            for other in all().filter(|other| other.ordinal != one.ordinal) {
+                if let Ok(_current) = one.current() {
+                    // Without access, or where the program has enabled it already, the driver refuses; it copies all the same.
+                    // SAFETY: a retained context.
+                    let _ = unsafe { one.api().enable_peer_access(other.context.handle(), 0) };
+                }
+            }
+        }
+        others
+    }
+
+    fn take(config: &Config, api: Api, number: usize, ordinal: driver::DeviceOrdinal) -> Result<Device> {
+        let no_cuda = |error: Error| Error::NoCuda(error.to_string().into());
         let mut name = [0 as c_char; 128];
         let (mut major, mut minor, mut shared) = (0, 0, 0);
         let mut memory = 0usize;
@@ -122,6 +174,8 @@ impl Device {
         let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
         let limit = config.pool_bytes.unwrap_or(memory as u64 / 4);
         Ok(Device {
+            number,
+            ordinal,
             context: Context::new(api, context),
             name,
             arch: (major * 10 + minor).max(0) as u32,
@@ -198,18 +252,18 @@ impl Device {
 
     /// Whether the SCoP's code was loaded or refused already.
     pub fn knows(slot: &ModuleSlot) -> bool {
-        lock(slot).is_some()
+        !lock(slot).is_empty()
     }
 
     /// Whether it was loaded.
     pub fn has(slot: &ModuleSlot) -> bool {
-        matches!(*lock(slot), Some(Ok(_)))
+        lock(slot).values().any(Result::is_ok)
     }
 
     /// The SCoP's module, loaded at the first call.
     pub fn module(&self, scop: &Scop, slot: &ModuleSlot, config: &Config) -> Result<&'static Module> {
         let mut slot = lock(slot);
-        if let Some(known) = &*slot {
+        if let Some(known) = slot.get(&self.number) {
             return known.clone();
         }
         config.faults.check(Operation::Module)?;
@@ -222,7 +276,7 @@ impl Device {
             Err(_) => false,
         };
         if keep {
-            *slot = Some(result.clone());
+            slot.insert(self.number, result.clone());
         }
         result
     }

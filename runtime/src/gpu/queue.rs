@@ -29,6 +29,7 @@ use crate::gpu::resident::Kept;
 use crate::gpu::ring::{self, Neighbours};
 
 mod ending;
+mod member;
 
 /// Smaller blocks serve any smaller request.
 const MIN_BLOCK: u64 = 4096;
@@ -68,6 +69,8 @@ pub struct CudaQueue {
     neighbours: Neighbours,
     /// Behind the copies to the device that were marked last; None until there were some.
     copied: Option<Handle>,
+    /// Behind what other devices wait for; None until one did.
+    marked: Option<Handle>,
 }
 
 impl CudaQueue {
@@ -101,6 +104,7 @@ impl CudaQueue {
             lanes: None,
             neighbours: Neighbours::default(),
             copied: None,
+            marked: None,
         };
         if config.reports() {
             queue.events = queue.create_events();

@@ -59,6 +59,17 @@ pub fn cuda(config: &Config) -> Result<&'static Device> {
     CUDA.get_or_init(open).as_ref().map_err(Clone::clone)
 }
 
+/// The CUDA devices that share launches: the one of this process first.
+pub fn cuda_devices(config: &Config) -> Result<Vec<&'static Device>> {
+    static OTHERS: OnceLock<Vec<Device>> = OnceLock::new();
+    let first = cuda(config)?;
+    if config.devices.of_cuda(usize::MAX) == 1 {
+        return Ok(vec![first]);
+    }
+    let others = OTHERS.get_or_init(|| first.open_others(config));
+    Ok(std::iter::once(first).chain(others.iter().filter(|device| !device.is_lost())).collect())
+}
+
 /// Whether this process has a CUDA device, or knows that there is none: asking costs nothing any more.
 pub fn cuda_started() -> bool {
     CUDA.get().is_some()

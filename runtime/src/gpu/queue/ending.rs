@@ -37,7 +37,7 @@ impl Drop for CudaQueue {
             self.device.give_landing(landing);
         }
         let times = self.events.into_iter().flat_map(|(start, end)| [start, end]);
-        for event in times.chain(self.copied) {
+        for event in times.chain(self.copied).chain(self.marked) {
             // SAFETY: a live event that nothing refers to.
             let _ = unsafe { self.device.api().event_destroy(event) };
         }
