@@ -1,0 +1,27 @@
+/* Nine points of a square, with weights. */
+#include "common.h"
+
+static void compute(long n, long steps, real (*restrict a)[n], real (*restrict b)[n]) {
+  for (long t = 0; t < steps / 2; t++) {
+    for (long i = 1; i < n - 1; i++)
+      for (long j = 1; j < n - 1; j++)
+        b[i][j] = (real)0.3 * a[i][j] + (real)0.1 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]) +
+                  (real)0.075 * (a[i - 1][j - 1] + a[i - 1][j + 1] + a[i + 1][j - 1] + a[i + 1][j + 1]);
+    for (long i = 1; i < n - 1; i++)
+      for (long j = 1; j < n - 1; j++)
+        a[i][j] = (real)0.3 * b[i][j] + (real)0.1 * (b[i - 1][j] + b[i + 1][j] + b[i][j - 1] + b[i][j + 1]) +
+                  (real)0.075 * (b[i - 1][j - 1] + b[i - 1][j + 1] + b[i + 1][j - 1] + b[i + 1][j + 1]);
+  }
+}
+
+int main(int argc, char **argv) {
+  long n = argument(argc, argv, 1, 1000), steps = argument(argc, argv, 2, 20);
+  real *a = array(n * n, 2), *b = malloc(n * n * sizeof(real));
+  memcpy(b, a, n * n * sizeof(real));
+  begin();
+  compute(n, steps, (void *)a, (void *)b);
+  end();
+  add(a, n * n);
+  report();
+  return 0;
+}
