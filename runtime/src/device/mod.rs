@@ -273,6 +273,16 @@ pub trait Queue {
     /// `to` is writable until then; `from` lies in an allocation of this queue.
     unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()>;
 
+    /// [`Queue::copy_out`] of what one of several devices has for itself. False: it has nothing.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn copy_out_of(&mut self, _device: usize, to: *mut u8, from: u64, bytes: u64) -> Result<bool> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_out(to, from, bytes) }?;
+        Ok(true)
+    }
+
     /// How many one-time costs (pinning) there were on this device so far, of whatever execution.
     fn setups(&self) -> u64 {
         0

@@ -412,6 +412,7 @@ impl Queue for EmulatedQueue {
 
 impl Member for EmulatedQueue {
     const SHARED_COPY: u64 = 0;
+    const LINKS: bool = false;
 
     unsafe fn pull(&mut self, to: u64, other: &Self, from: u64, bytes: u64) -> Result<()> {
         // SAFETY: the caller's promise; device memory is host memory.

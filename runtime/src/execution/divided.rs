@@ -20,15 +20,9 @@ pub(super) struct Parts {
 impl Run<'_> {
     /// How many devices share a launch that could be cut into so many parts.
     pub fn n_parts(&mut self, kernel: u32, units: u64) -> u64 {
-        let Some(known) = self.scop.kernels().get(kernel as usize).filter(|_| self.error.is_none()) else {
-            return 1;
-        };
-        // A fault may be anybody's.
-        let faults = known.array_index().iter().any(|&index| self.arrays[index as usize].host.is_fault());
-        let devices = if faults { 1 } else { (self.queue.devices() as u64).min(units).max(1) };
         self.parts.kernel = kernel as usize;
         self.parts.parts.clear();
-        devices
+        if self.error.is_some() { 1 } else { (self.queue.devices() as u64).min(units).max(1) }
     }
 
     /// The next part of the launch that [`Run::n_parts`] was asked about.

@@ -29,11 +29,15 @@ impl Run<'_> {
             // Copies beside kernels would not wait for these.
             unless("fault-gather", || self.gather())?;
         }
-        for (from, bytes) in cells {
+        let devices = 0..self.queue.devices();
+        let each = |cell: (u64, u64)| devices.clone().map(move |device| (device, cell));
+        for (device, (from, bytes)) in cells.into_iter().flat_map(each) {
             let landing = self.queue.landing(bytes)?;
             // SAFETY: the buffer is as long as the cell, which has landed after the wait.
             let landed = unsafe {
-                self.queue.copy_out(landing, from, bytes)?;
+                if !self.queue.copy_out_of(device, landing, from, bytes)? {
+                    continue;
+                }
                 unless("fault-cell", || self.queue.synchronize())?;
                 std::slice::from_raw_parts(landing, bytes as usize)
             };

@@ -16,6 +16,7 @@
 //! moves rows 99 and 199 up, 100 and 200 down, of the array that is read. At the end each device copies its third of the result out.
 
 mod books;
+mod links;
 
 use crate::base::abi::{ARRAY_SCRATCH, Array, Scop};
 use crate::base::error::{Error, Result};
@@ -29,8 +30,10 @@ use books::{Books, Move, share_of};
 
 /// A device among several. What it does not say is done by its [`Queue`].
 pub trait Member: Queue {
-    /// Bytes from which on a copy from the program is worth the links of several devices.
+    /// Bytes from which on a copy from or to the program is worth the links of several devices.
     const SHARED_COPY: u64;
+    /// Each has a link of its own, so that copies of several go at once.
+    const LINKS: bool;
 
     /// For others to wait for: everything that was asked of this one so far.
     fn mark(&mut self) -> Result<()> {
@@ -86,6 +89,8 @@ struct Memory {
     /// On each device; `None`: not yet.
     places: Vec<Option<u64>>,
     books: Books,
+    /// Each device has contents of its own from the first launch on: a fault may be anybody's.
+    apart: bool,
 }
 
 impl Memory {
@@ -93,6 +98,9 @@ impl Memory {
         (self.start, self.start + self.bytes)
     }
 }
+
+/// A part of a memory on some member: the memory's place there, and the part's first byte and the one behind its last.
+type Piece = (u64, u64, u64);
 
 /// An array of the execution.
 #[derive(Clone, Copy)]
@@ -249,6 +257,9 @@ impl<M: Member> Group<M> {
         }
         let (index, offset) = self.find(start)?;
         let memory = &mut self.memories[index];
+        if memory.apart && memory.books.missing(0, (offset, offset + (end - start))).is_empty() {
+            return Ok(());
+        }
         let lost = memory.books.set(member, (offset, offset + (end - start)));
         for (other, (from, to)) in lost {
             if let Some(place) = memory.places[other] {
@@ -256,6 +267,17 @@ impl<M: Member> Group<M> {
             }
         }
         Ok(())
+    }
+
+    /// Who gives each piece of a part to the program: by member, its place of the memory, and from where to where. And where the part begins.
+    fn givers(&mut self, from: u64, bytes: u64) -> Result<(Vec<(usize, Piece)>, u64)> {
+        let (index, offset) = self.find(from)?;
+        let memory = &self.memories[index];
+        let mut pieces = Vec::new();
+        for (member, (start, end)) in memory.books.givers((offset, offset + bytes), memory.bytes) {
+            pieces.push((member, (self.place(index, member)?, start, end)));
+        }
+        Ok((pieces, offset))
     }
 
     /// The arrays of a kernel.
@@ -334,7 +356,7 @@ impl<M: Member> Queue for Group<M> {
         let devices = self.members.len();
         let mut places = vec![None; devices];
         places[0] = Some(start);
-        self.memories.push(Memory { start, bytes, host, places, books: Books::new(devices) });
+        self.memories.push(Memory { start, bytes, host, places, books: Books::new(devices), apart: false });
         Ok(start)
     }
 
@@ -366,6 +388,11 @@ impl<M: Member> Queue for Group<M> {
             self.arrays.resize(index + 1, None);
         }
         self.arrays[index] = Some(PlacedArray { array: *array, device, argument, held });
+        if array.is_fault()
+            && let Ok((memory, _)) = self.find(device)
+        {
+            self.memories[memory].apart = true;
+        }
         for member in 1..self.members.len() {
             self.tell_placed(index, member);
         }
@@ -423,24 +450,29 @@ impl<M: Member> Queue for Group<M> {
 
     unsafe fn copy_in(&mut self, to: u64, from: *const u8, bytes: u64) -> Result<()> {
         let (index, offset) = self.find(to)?;
-        let whole = self.memories[index].bytes;
-        let devices = if bytes < M::SHARED_COPY { 1 } else { self.members.len() };
+        let Memory { bytes: whole, apart, .. } = self.memories[index];
+        let devices = if bytes < M::SHARED_COPY || apart { 1 } else { self.members.len() };
+        let mut copies = Vec::new();
         for member in 0..devices {
             let (start, end) = share_of(whole, member, devices);
             let (start, end) = (start.max(offset), end.min(offset + bytes));
-            if start >= end {
-                continue;
+            if start < end {
+                copies.push((member, (self.place(index, member)?, start, end)));
             }
-            let from = from.wrapping_add((start - offset) as usize);
-            let place = self.place(index, member)?;
+        }
+        let from = from.expose_provenance();
+        self.at_once(copies.clone(), bytes, |member, number, (place, start, end)| {
+            let from = std::ptr::with_exposed_provenance(from + (start - offset) as usize);
             // SAFETY: the caller's promise; a part of both ranges.
             unsafe {
-                match member {
-                    0 => self.first().copy_in(place + start, from, end - start)?,
-                    _ => self.members[member].copy_in_replica(place + start, from, end - start)?,
+                match number {
+                    0 => member.copy_in(place + start, from, end - start),
+                    _ => member.copy_in_replica(place + start, from, end - start),
                 }
             }
-            let address = self.memories[index].start;
+        })?;
+        let address = self.memories[index].start;
+        for (member, (_, start, end)) in copies {
             self.set(member, (address + start, address + end))?;
             if member > 0 {
                 self.first().copied_elsewhere(address + start, end - start);
@@ -581,15 +613,21 @@ impl<M: Member> Queue for Group<M> {
     }
 
     unsafe fn copy_out(&mut self, to: *mut u8, from: u64, bytes: u64) -> Result<()> {
-        let (index, offset) = self.find(from)?;
-        let memory = &self.memories[index];
-        for (member, (start, end)) in memory.books.givers((offset, offset + bytes), memory.bytes) {
-            let place = self.place(index, member)?;
-            let to = to.wrapping_add((start - offset) as usize);
+        let (copies, offset) = self.givers(from, bytes)?;
+        let to = to.expose_provenance();
+        self.at_once(copies, bytes, |member, _, (place, start, end)| {
+            let to = std::ptr::with_exposed_provenance_mut(to + (start - offset) as usize);
             // SAFETY: the caller's promise, for a part of it.
-            unsafe { self.members[member].copy_out(to, place + start, end - start) }?;
-        }
-        Ok(())
+            unsafe { member.copy_out(to, place + start, end - start) }
+        })
+    }
+
+    unsafe fn copy_out_of(&mut self, device: usize, to: *mut u8, from: u64, bytes: u64) -> Result<bool> {
+        let (index, offset) = self.find(from)?;
+        let Some(place) = self.memories[index].places[device] else { return Ok(false) };
+        // SAFETY: the caller's promise.
+        unsafe { self.members[device].copy_out(to, place + offset, bytes) }?;
+        Ok(true)
     }
 
     fn setups(&self) -> u64 {
@@ -601,16 +639,13 @@ impl<M: Member> Queue for Group<M> {
     }
 
     unsafe fn copy_through(&mut self, from: u64, bytes: u64, store: &Store<'_>) -> Result<()> {
-        let (index, offset) = self.find(from)?;
-        let memory = &self.memories[index];
-        for (member, (start, end)) in memory.books.givers((offset, offset + bytes), memory.bytes) {
-            let place = self.place(index, member)?;
+        let (copies, offset) = self.givers(from, bytes)?;
+        self.at_once(copies, bytes, |member, _, (place, start, end)| {
             let before = (start - offset) as usize;
             let store = |at: usize, piece: &[u8]| store(before + at, piece);
             // SAFETY: the caller's promise, for a part of it.
-            unsafe { self.members[member].copy_through(place + start, end - start, &store) }?;
-        }
-        Ok(())
+            unsafe { member.copy_through(place + start, end - start, &store) }
+        })
     }
 
     fn kernel_ms(&mut self) -> f64 {

@@ -14,6 +14,8 @@
 //!
 //! A line with `"release":true` is about results that had stayed on the device and came back later ([`crate::hold`]).
 //!
+//! Where several devices shared launches, `devices` says how many, and `bytes_between_devices` what moved between these.
+//!
 //! Times are in milliseconds; `total_ms` is the time between begin and end, transfers and waiting included; `setup_ms` is what
 //! passed before the first copy: the start of the driver, the loading of the code, allocations. What remains when setup and
 //! kernels are taken off went into transfers and launches; the summary calls it transfers and gives its rate.
