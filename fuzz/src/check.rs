@@ -84,6 +84,11 @@ impl Config {
         }
     }
 
+    /// How many devices share launches, if several do: of every third configuration 2 to 4. (By what is drawn already, so that seeds keep their programs.)
+    fn devices(&self) -> Option<u64> {
+        self.order.is_multiple_of(3).then_some(2 + self.order / 3 % 3)
+    }
+
     /// Of programs whose loops are simple.
     pub fn of_sequence(rng: &mut Rng, turn: usize) -> Config {
         let strategy = ["auto", "auto", "original", "isl"][rng.weighted(&[40, 30, 20, 10])];
@@ -105,6 +110,9 @@ impl Config {
         }
         if self.small {
             option("min-work", "0");
+        }
+        if self.devices().is_some() {
+            option("divide", "true");
         }
         if let Some(budget) = self.budget {
             option("budget", &budget.to_string());
@@ -132,6 +140,7 @@ impl Config {
         ];
         variables.extend(self.fault.clone().map(|fault| ("POLLYRS_RT_FAULT", fault)));
         variables.extend(self.slices.map(|n| ("POLLYRS_RT_OVERLAP", n.to_string())));
+        variables.extend(self.devices().map(|n| ("POLLYRS_RT_EMULATED_DEVICES", n.to_string())));
         variables.extend(self.resident.then(|| ("POLLYRS_RT_RESIDENT", "on".to_owned())));
         variables
     }

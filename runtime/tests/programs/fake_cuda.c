@@ -35,9 +35,16 @@ enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, NO_DEVICE = 10
 
 static FILE *logfile;
 static int initialised, pushes, pops, live_events;
+/* The contexts that a thread has pushed. */
+enum { MAX_DEPTH = 16 };
+static _Thread_local void *contexts[MAX_DEPTH];
 static _Thread_local int depth;
+static void *current(void) { return depth > 0 ? contexts[depth - 1] : 0; }
+/* Of a device, by its handle. */
+static void *context_of(int device) { return (void *)(0xc0 + 0x1000 * (uint64_t)(device - 10)); }
+static int is_context(void *context) { return ((uint64_t)context & 0xfff) == 0xc0; }
 
-static struct { char *start; size_t bytes; } allocations[4096];
+static struct { char *start; size_t bytes; void *context; } allocations[4096];
 static int n_allocations;
 static size_t allocated;
 
@@ -106,15 +113,17 @@ static int enter(const char *name, const char *format, ...) {
   if (depth == 0)                                                                                                      \
     return INVALID_CONTEXT;
 
-/* Whether [address, address + bytes) lies in one live allocation. */
-static int inside(const char *address, size_t bytes) {
+/* Whether [address, address + bytes) lies in one live allocation of a device. */
+static int inside_of(void *context, const char *address, size_t bytes) {
   int found = 0;
   pthread_mutex_lock(&mutex);
   for (int i = 0; i < n_allocations; i++)
-    found |= address >= allocations[i].start && address + bytes <= allocations[i].start + allocations[i].bytes;
+    found |= allocations[i].context == context && address >= allocations[i].start &&
+             address + bytes <= allocations[i].start + allocations[i].bytes;
   pthread_mutex_unlock(&mutex);
   return found;
 }
+static int inside(const char *address, size_t bytes) { return inside_of(current(), address, bytes); }
 
 /* The devices that the program sees, as handles, in its order: 10 and more, parts 30 and more. */
 static int seen(int *devices) {
@@ -187,19 +196,19 @@ API cuDeviceTotalMem_v2(size_t *bytes, int device) {
 API cuDevicePrimaryCtxRetain(void **context, int device) {
   ENTER(" %d", device)
   in_use = device;
-  *context = (void *)0xc0;
+  *context = context_of(device);
   return 0;
 }
 API cuCtxGetCurrent(void **context) {
   ENTER("")
-  *context = depth > 0 ? (void *)0xc0 : getenv("FAKE_CUDA_CURRENT") ? (void *)0xd0 : 0;
+  *context = depth > 0 ? current() : getenv("FAKE_CUDA_CURRENT") ? (void *)0xd0 : 0;
   return 0;
 }
 /* FAKE_CUDA_RESET=k: the program resets the context before the k-th of these calls. */
 API cuCtxGetId(void *context, unsigned long long *id) {
   static int calls;
   ENTER("")
-  if (context != (void *)0xc0)
+  if (!is_context(context))
     return INVALID_CONTEXT;
   const char *reset = getenv("FAKE_CUDA_RESET");
   *id = 5 + (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) >= (reset ? atoi(reset) : 1 << 30));
@@ -216,15 +225,15 @@ API cuCtxPushCurrent_v2(void *context) {
   int failed = enter(__func__, "");
   if (failed)
     return failed;
-  if (context != (void *)0xc0)
+  if (!is_context(context) || depth == MAX_DEPTH)
     return INVALID_CONTEXT;
-  depth++;
+  contexts[depth++] = context;
   __atomic_add_fetch(&pushes, 1, __ATOMIC_SEQ_CST);
   return 0;
 }
 API cuCtxPopCurrent_v2(void **context) {
   ENTER_CONTEXT("")
-  *context = (void *)0xc0;
+  *context = current();
   depth--;
   __atomic_add_fetch(&pops, 1, __ATOMIC_SEQ_CST);
   return 0;
@@ -258,6 +267,7 @@ API cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   if (allocated + bytes <= bytes_of(in_use) && n_allocations < 4096) {
     char *start = aligned_alloc(256, (bytes + 255) / 256 * 256);
     memset(start, 0xff, bytes);
+    allocations[n_allocations].context = current();
     allocations[n_allocations].start = start;
     allocations[n_allocations++].bytes = bytes;
     allocated += bytes;
@@ -300,6 +310,19 @@ API cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct Stream
   pthread_mutex_unlock(&mutex);
   return 0;
 }
+API cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, struct Stream *stream) {
+  ENTER_CONTEXT(" %zu", bytes)
+  if (!stream || stream->context != current() || !inside_of(to_context, (char *)to, bytes) || !inside_of(from_context, (char *)from, bytes))
+    return INVALID_VALUE;
+  pthread_mutex_lock(&mutex);
+  queue_copy(stream, (void *)to, (void *)from, bytes, 0);
+  pthread_mutex_unlock(&mutex);
+  return 0;
+}
+API cuCtxEnablePeerAccess(void *context, unsigned flags) {
+  ENTER_CONTEXT("")
+  return flags || !is_context(context) || context == current() ? INVALID_VALUE : 0;
+}
 API cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct Stream *stream) {
   ENTER_CONTEXT(" %zu", bytes)
   if (!stream || !inside((char *)from, bytes))
@@ -330,6 +353,7 @@ API cuStreamCreate(struct Stream **stream, unsigned flags) {
   ENTER_CONTEXT(" %u", flags)
   pthread_mutex_lock(&mutex);
   *stream = new_stream();
+  (*stream)->context = current();
   pthread_mutex_unlock(&mutex);
   return 0;
 }
@@ -360,7 +384,7 @@ API cuFuncSetAttribute(void *function, int attribute, int value) {
 API cuLaunchKernel(PollyrsEmuKernel kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, struct Stream *stream, void **arguments, void **extra) {
   ENTER_CONTEXT(" grid %u %u %u block %u %u %u shared %u", gx, gy, gz, bx, by, bz, shared)
-  if (!stream || extra || shared > (unsigned)atoi(env("FAKE_CUDA_SHARED", "232448")) || gy != 1 || gz != 1)
+  if (!stream || stream->context != current() || extra || shared > (unsigned)atoi(env("FAKE_CUDA_SHARED", "232448")) || gy != 1 || gz != 1)
     return INVALID_VALUE;
   pthread_mutex_lock(&mutex);
   int ok = queue_kernel(stream, kernel, gx, (unsigned[]){bx, by, bz}, arguments);

@@ -26,7 +26,7 @@ struct Operation {
   uint64_t slots[MAX_ARGUMENTS];
 };
 /* The operations from `base` on; those before `done` are done, there are `n`. */
-struct Stream { struct Operation *operations; size_t room; uint64_t base, done, n; struct Stream *next; };
+struct Stream { struct Operation *operations; size_t room; uint64_t base, done, n; struct Stream *next; void *context; };
 struct Event { struct Stream *stream; uint64_t position; int recorded, untimed; };
 static struct Stream *streams;
 static int n_streams, lost;

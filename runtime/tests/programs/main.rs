@@ -3,6 +3,7 @@
 mod chains;
 mod cuda;
 mod devices;
+mod divided;
 mod emulated;
 mod held;
 mod layout;

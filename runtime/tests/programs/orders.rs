@@ -58,6 +58,7 @@ fn trials() -> Vec<Trial> {
     const SLICES: (&str, &str) = ("POLLYRS_RT_OVERLAP", "3");
     const DIRECT: (&str, &str) = ("POLLYRS_RT_STAGING", "0");
     const EXACT: (&str, &str) = ("POLLYRS_RT_POOL", "0");
+    const SEVERAL: &[(&str, &str)] = &[("POLLYRS_RT_DEVICES", "3"), ("FAKE_CUDA_DEVICES", "3")];
     let mut trials = Vec::new();
     for held in ["-1", "0", "12", "13", "14", "15"] {
         let scenario = format!("sliced_steps 1 1000 {held} 6");
@@ -78,6 +79,8 @@ fn trials() -> Vec<Trial> {
     }
     trials.extend([
         Trial::new("scratch 3", &[]),
+        Trial::new("divided 1 1000 3 0", SEVERAL),
+        Trial::new("divided 1 1000 3 1", SEVERAL),
         Trial::new("chains 1 90", &[QUIET]),
         Trial::new("threads", &[QUIET]),
         Trial::new("faulty", &[]),

@@ -133,6 +133,13 @@ EXPORT void sliced(const PollyrsEmuThread *t, void *const *args) {
     f64(args, 1)[i] = A[i] + 2 * A[i + 1], C[i] = A[i] - C[i];
 }
 EXPORT const int sliced_arguments = 5;
+/* step(A, B, n, first): B[i] = A[i - 1] / 2 + A[i + 1] / 4, but for both ends */
+EXPORT void step(const PollyrsEmuThread *t, void *const *args) {
+  int64_t i = (i64(args, 3) + (int64_t)t->block) * THREADS + t->thread[0];
+  if (i > 0 && i < i64(args, 2) - 1)
+    f64(args, 1)[i] = f64(args, 0)[i - 1] * 0.5 + f64(args, 0)[i + 1] * 0.25;
+}
+EXPORT const int step_arguments = 4;
 /* hurried(A, B, n, first): B[i] = A[i] + 2 A[i + 1] */
 EXPORT void hurried(const PollyrsEmuThread *t, void *const *args) {
   int64_t i = (i64(args, 3) + (int64_t)t->block) * THREADS + t->thread[0];
@@ -214,6 +221,11 @@ static const PollyrsKernel sliced_kernels[] = {{"sliced", sliced, 0, 0, BLOCK(TH
                                                {"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, third, 3, 0},
                                                {"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, fourth, 3, 0}};
 SCOP(sliced, "d.c:1", sliced_kernels, images, 1, 4);
+
+static const uint32_t backward[] = {1, 0};
+static const PollyrsKernel divided_kernels[] = {{"step", step, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 2, 0},
+                                                {"step", step, 0, 0, BLOCK(THREADS, 1, 1), 2, backward, 2, 0}};
+SCOP(divided, "e.c:1", divided_kernels, images, 1, 2);
 
 static const PollyrsKernel faulty_kernels[] = {{"faulty", faulty, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 2, 0},
                                                {"scale", scale, 0, 0, BLOCK(THREADS, 1, 1), 1, third, 3, 0}};
@@ -354,6 +366,7 @@ static void nap(double seconds) {
   nanosleep(&time, 0);
 }
 
+#include "divided.h"
 #include "sliced.h"
 
 /* So many launches one after the other, each with other arguments, in a hold or not. */
@@ -974,6 +987,8 @@ int main(int argc, char **argv) {
       work = argc > 6 ? atof(argv[6]) : work;
       run_sliced(argc > 3 ? atoi(argv[3]) : 1000, argc > 4 ? atoi(argv[4]) : 0, argc > 5 ? atoi(argv[5]) : 0);
     }
+    else if (IS("divided")) /* elements, rounds, held, elements of the halo that are forgotten */
+      run_divided(argc > 3 ? atoi(argv[3]) : 1000, argc > 4 ? atoi(argv[4]) : 2, argc > 5 && atoi(argv[5]), argc > 6 ? atoi(argv[6]) : 0);
     else if (IS("sliced_steps")) /* elements, held arrays, rounds */
       run_sliced_steps(argc > 3 ? atoi(argv[3]) : 1000, argc > 4 ? atoi(argv[4]) : -1, argc > 5 ? atoi(argv[5]) : 6, 0);
     else if (IS("sliced_threads"))
