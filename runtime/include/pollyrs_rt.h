@@ -44,13 +44,13 @@ extern "C" {
 #endif
 
 /* Version 2 added holds, version 3 that they are lent, version 4 that objects are discarded, version 5 that executions of functions with a
- * hold may fail for what the data are, version 6 windows, version 7 slices, version 8 that small executions do not ask; the library runs code of all
+ * hold may fail for what the data are, version 6 windows, version 7 slices, version 8 that small executions do not ask, version 9 graphs of blocks; the library runs code of all
  * versions. */
-#define POLLYRS_ABI_VERSION 8u
+#define POLLYRS_ABI_VERSION 9u
 
 /* A library that knows version N defines pollyrs_rt_abi_N, for each N from 8 on. Generated descriptors have its address behind their last
  * field: code of a later version than the library's is neither linked nor loaded. */
-extern const uint32_t pollyrs_rt_abi_8;
+extern const uint32_t pollyrs_rt_abi_9;
 
 /* The reason is the one the run-time library found in its last refused pollyrs_rt_begin or failed pollyrs_rt_end of this
  * thread. Any smaller value is an index into PollyrsScop.reasons. */
@@ -74,6 +74,9 @@ typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *ar
 #define POLLYRS_KERNEL_HAS_BARRIER 1u
 /* The emulated kernel calls the functions of the checked device below. */
 #define POLLYRS_KERNEL_CHECKED 2u
+/* Blocks wait for each other. Behind the scalars comes one more argument, the address of 1 + blocks words of four bytes, which are zero when the launch begins:
+ * each block takes its number from the first one, whatever its place in the grid is, and shows by the word behind that of its number that it has ended. */
+#define POLLYRS_KERNEL_GRAPH 4u
 /* The bits from here on: KiB of shared memory that a launch asks for where the image is for an architecture before POLLYRS_KERNEL_PLAIN_BEFORE, in
  * place of dynamic_shared_bytes: code without asynchronous copies needs fewer buffers. 0: no other number. */
 #define POLLYRS_KERNEL_PLAIN_SHIFT 8
@@ -284,6 +287,11 @@ void pollyrs_rt_emu_barrier(const PollyrsEmuThread *thread);
 /* The value of the thread so many lanes away in the warp, 32 threads side by side; the thread's own value where there is no such lane. All threads of
  * the warp call it together, in a kernel with POLLYRS_KERNEL_HAS_BARRIER. */
 uint64_t pollyrs_rt_emu_shuffle(const PollyrsEmuThread *thread, uint64_t value, int32_t away);
+
+/* In kernels with POLLYRS_KERNEL_GRAPH: the calling thread waits for a block of a lower number; a barrier of its block follows before others read what that
+ * one wrote. And: all threads of the block call it at its end, behind a barrier. */
+void pollyrs_rt_emu_wait(const PollyrsEmuThread *thread, uint64_t block);
+void pollyrs_rt_emu_signal(const PollyrsEmuThread *thread);
 
 /* The checked emulated device (POLLYRS_KERNEL_CHECKED): who accesses what; a constant of the program. */
 typedef struct PollyrsEmuSite {

@@ -238,6 +238,7 @@ driver_api! {
             stream: Handle,
         );
         context_id = "cuCtxGetId" (context: Handle, id: *mut c_ulonglong);
+        memory_set = "cuMemsetD32Async" (to: Address, value: c_uint, words: usize, stream: Handle);
         host_register = "cuMemHostRegister_v2" (memory: *mut c_void, bytes: usize, flags: c_uint);
         host_unregister = "cuMemHostUnregister" (memory: *mut c_void);
         graph_create = "cuGraphCreate" (graph: *mut Handle, flags: c_uint);

@@ -644,6 +644,26 @@ pub unsafe extern "C" fn pollyrs_rt_emu_barrier(thread: *const EmuThread) {
     unsafe { blocks::barrier(thread) }
 }
 
+/// `pollyrs_rt_emu_wait`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_emu_wait(thread: *const EmuThread, block: u64) {
+    // SAFETY: the caller's promise, as above.
+    unsafe { blocks::wait(thread, block) }
+}
+
+/// `pollyrs_rt_emu_signal`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_emu_signal(thread: *const EmuThread) {
+    // SAFETY: the caller's promise, as above.
+    unsafe { blocks::signal(thread) }
+}
+
 /// `pollyrs_rt_emu_shuffle`.
 ///
 /// # Safety

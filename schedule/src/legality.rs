@@ -17,6 +17,9 @@
 //!
 //! 7. *Promotion.* A cell that a loop keeps in a register is one, and nothing else in the loop is of it: the module `promotion`.
 //!
+//! 8. *Tasks.* Where blocks wait for each other, each dependence between two of them is one that is waited for, and nobody waits for a block that was claimed later: the
+//!    module `graph`.
+//!
 //! Kernels with several points a thread have rules of their own instead of (2): the module `tiling`.
 //!
 //! # How
@@ -64,6 +67,8 @@ pub enum Rule {
     Part,
     /// A loop keeps a cell in a register that is not one, or that memory must have meanwhile.
     Promotion,
+    /// A task that another one needs is not waited for, or one that may not run yet is.
+    Wait,
     /// A load that may go ahead of the store of what it reads.
     Early,
 }
@@ -85,6 +90,7 @@ impl fmt::Display for Rule {
             Rule::Part => "not among what a part touches",
             Rule::Slice => "not among what a slice touches",
             Rule::Promotion => "not the cell that stays in a register",
+            Rule::Wait => "not waited for by a task that needs it, or by one that may not wait for it",
             Rule::Early => "read early, and written by the same launch before",
         })
     }
@@ -354,6 +360,9 @@ impl Checker<'_> {
                 if between.is_empty()? {
                     continue;
                 }
+                if k.graph && i == j {
+                    self.graph(i, between.clone())?;
+                }
                 if k.steps.is_some() && other.steps.is_some() {
                     self.order_of_steps(i, j, between, &host)?;
                     continue;
@@ -481,6 +490,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
 }
 
 mod early;
+mod graph;
 pub mod parts;
 mod promotion;
 pub mod slices;

@@ -67,6 +67,9 @@ pub struct MappedKernel {
     /// `[params, _h*, _b*] -> { _enter[p] }`: stages that get code of their own, for which all that is known of them is used; one polyhedron.
     /// Any set is right.
     pub full: Option<isl::Set>,
+    /// The blocks are *tasks*: each claims the next tile from a counter, in lexicographic order. `schedule` holds, beside instances and barriers, `_wait[c, b']`
+    /// in one thread of a block: step `c` and all later ones run when the block of tile `b'` has ended.
+    pub graph: bool,
     /// The steps of stages are unrolled, where full ones have code of their own.
     pub unrolled: bool,
     /// Full stages ask for the cache lines of the next one.
@@ -97,6 +100,8 @@ pub const PROMOTED: &str = "register";
 
 /// The tuple of barriers in [`MappedKernel::schedule`].
 pub const BARRIER: &str = "_barrier";
+/// The tuple of waits for other blocks in [`MappedKernel::schedule`], of kernels whose blocks are tasks of a graph.
+pub const WAIT: &str = "_wait";
 /// The tuple of the points where windows move, in [`MappedKernel::schedule`].
 pub const ENTER: &str = "_enter";
 

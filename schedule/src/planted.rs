@@ -31,6 +31,8 @@ pub const BUGS: [(&str, &str); 35] = [
     ("step-barrier", "time tiles: the code has no barriers between steps"),
     ("cone", "time tiles: hexagons lean one point less than the dependences"),
     ("nest-barrier", "nests: the last step of an iteration has no barrier behind it"),
+    ("graph-wait", "graphs: a task does not wait for some that it reads from"),
+    ("graph-signal", "graphs: a task signals when it begins"),
     ("row-copy", "rows: the last row of a block is not copied to shared memory"),
     ("slice-end", "slices: the last block of a slice gets no data of its own"),
     ("slice-later", "slices: results go back although later launches change them"),

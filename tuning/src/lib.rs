@@ -30,8 +30,17 @@ use std::path::{Path, PathBuf};
 pub const FORMAT: u32 = 1;
 
 /// Options that an entry may hold: all of them choose among schedules that are proved afterwards.
-pub const TUNABLE: [&str; 8] =
-    ["fuse-steps", "nest", "register-tile", "stencil-shape", "strategy", "techniques", "tile", "wave-tile"];
+pub const TUNABLE: [&str; 9] = [
+    "fuse-steps",
+    "graph",
+    "nest",
+    "register-tile",
+    "stencil-shape",
+    "strategy",
+    "techniques",
+    "tile",
+    "wave-tile",
+];
 
 /// Options of the plugin by name.
 pub type Choice = BTreeMap<String, String>;

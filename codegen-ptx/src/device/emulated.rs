@@ -20,7 +20,7 @@ use crate::ir::error::{CodegenError, Result, internal};
 use crate::ir::intrinsics::{BARRIER, BLOCK_ID, EMU_BARRIER, OPAQUE, PREFETCH, SHARED, THREAD_ID, thread_of};
 use crate::ir::llvm::*;
 use crate::kernel::module::KernelModule;
-use crate::ops::{copies, mma, quick, shuffle, updates};
+use crate::ops::{copies, mma, quick, shuffle, tasks, updates};
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -168,10 +168,10 @@ fn with_host_signature(
 
 fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
     copies::to_host(module)?;
+    let block = |ir: &Ir, call| ir.load(ir.i64_type(), ir.byte_offset(thread_of(call), ir.int(BLOCK_OFFSET)));
+    tasks::to_host(module, block)?;
     if let Some(f) = find_function(module, BLOCK_ID) {
-        replace_calls(module, f, |ir, call| {
-            Ok(ir.load(ir.i64_type(), ir.byte_offset(thread_of(call), ir.int(BLOCK_OFFSET))))
-        })?;
+        replace_calls(module, f, |ir, call| Ok(block(ir, call)))?;
     }
     for (name, offset) in THREAD_ID.iter().zip(THREAD_OFFSET) {
         if let Some(f) = find_function(module, name) {

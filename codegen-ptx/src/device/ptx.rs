@@ -21,7 +21,7 @@ use crate::ir::llvm::*;
 use crate::ir::math::{LibraryFunction, Precision, exact_function, library_function, library_intrinsic};
 use crate::kernel::module::{KernelInfo, KernelModule};
 use crate::ops::bulk::check_length;
-use crate::ops::{copies, mma, packed, predicate, quick, roots, shuffle, squares, updates};
+use crate::ops::{copies, mma, packed, predicate, quick, roots, shuffle, squares, tasks, updates};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
@@ -167,6 +167,7 @@ fn lower_abstract(module: LLVMModuleRef, arch: u32) -> Result<()> {
     squares::share(module)?;
     packed::to_ptx(module)?;
     updates::to_ptx(module)?;
+    tasks::to_ptx(module, arch)?;
     if let Some(f) = find_function(module, BLOCK_ID) {
         replace_calls(module, f, |ir, _| {
             let ty = function_type(ir.i32_type(), &[]);

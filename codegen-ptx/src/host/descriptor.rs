@@ -11,9 +11,10 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
 use pollyrs_scop::ArrayId;
 
 /// Version of the ABI that the generated code follows.
-const ABI_VERSION: u32 = 8;
+const ABI_VERSION: u32 = 9;
 const KERNEL_HAS_BARRIER: u32 = 1;
 const KERNEL_CHECKED: u32 = 2;
+const KERNEL_GRAPH: u32 = 4;
 const KERNEL_PLAIN_SHIFT: u32 = 8;
 const SCOP_APART: u32 = 1;
 
@@ -49,6 +50,9 @@ pub fn build(
         let mut flags = if k.has_barrier { KERNEL_HAS_BARRIER } else { 0 };
         if plan.checked {
             flags |= KERNEL_CHECKED;
+        }
+        if k.graph {
+            flags |= KERNEL_GRAPH;
         }
         if k.plain_shared_bytes < k.dynamic_shared_bytes() {
             flags |= k.plain_shared_bytes.div_ceil(1024) << KERNEL_PLAIN_SHIFT;

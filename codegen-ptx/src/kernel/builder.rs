@@ -32,8 +32,22 @@ pub(crate) struct KernelBuilder<'a, S> {
     pub entry_end: LLVMValueRef,
     pub plans: BTreeMap<StmtId, Plan>,
     pub has_barrier: bool,
+    /// Set if the blocks are tasks of a graph.
+    pub task: Option<Task>,
     /// Where elements are that statements access ([`Storage`](crate::kernel::storage::Storage)).
     pub storage: S,
+}
+
+/// What a block knows that waits for others ([`MappedKernel::graph`]).
+pub(crate) struct Task {
+    /// The counter and the flags.
+    pub flags: LLVMValueRef,
+    /// The linear index of the thread, an `i32`.
+    pub thread: LLVMValueRef,
+    /// The number of the block.
+    pub own: LLVMValueRef,
+    /// The smallest coordinate and the number of tiles along each dimension of the grid, but for the number along the first.
+    pub grid: Vec<(LLVMValueRef, LLVMValueRef)>,
 }
 
 impl<S> KernelBuilder<'_, S> {

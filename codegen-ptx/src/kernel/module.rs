@@ -43,6 +43,8 @@ pub struct KernelInfo {
     pub exchange_bytes: u32,
     /// Blocks of so many neighbouring tiles along the first dimension of the grid are neighbours: what slices consist of. 0: it is launched as a whole.
     pub slice_tiles: u32,
+    /// Blocks wait for each other: behind the scalars comes the address of a word that is zero and as many as there are blocks.
+    pub graph: bool,
 }
 
 /// The most shared memory that a block has without asking for it at the launch.

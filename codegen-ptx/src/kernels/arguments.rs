@@ -23,6 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) enum Argument {
     Array(ArrayId),
     Scalar(ScalarArg),
+    /// The counter and the flags of blocks that wait for each other; the last one.
+    Flags,
 }
 
 /// The arrays that the kernel's statements access, and whether they write them.
@@ -58,14 +60,15 @@ pub(crate) fn candidates(
         .chain((0..kernel.host_params.len()).map(ScalarArg::HostParam))
         .chain((0..kernel.grid.len()).flat_map(|d| [ScalarArg::TileLower(d), ScalarArg::TileCount(d)]))
         .chain([ScalarArg::FirstBlock]);
-    arrays.chain(scalars.map(Argument::Scalar)).collect()
+    let flags = kernel.graph.then_some(Argument::Flags);
+    arrays.chain(scalars.map(Argument::Scalar)).chain(flags).collect()
 }
 
 pub(crate) fn argument_types(ir: &Ir, scop: &Scop, arguments: &[Argument]) -> Result<Vec<LLVMTypeRef>> {
     arguments
         .iter()
         .map(|a| match a {
-            Argument::Array(_) => Ok(ir.ptr_type()),
+            Argument::Array(_) | Argument::Flags => Ok(ir.ptr_type()),
             // An invariant of a type that cannot be passed is an error only if it is used: i64 stands in.
             Argument::Scalar(ScalarArg::Invariant(i)) => {
                 Ok(slot_type(ir, host_type(scop.invariants[*i].value.0)).unwrap_or(ir.i64_type()))
@@ -108,6 +111,7 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
         plain_shared_bytes: shared.plain_bytes,
         exchange_bytes: 0,
         slice_tiles: crate::kernel::grid::slice_tiles(k)?,
+        graph: k.kernel.graph,
     };
     if shared.products {
         let threads: u32 = k.kernel.block.iter().map(|b| b.size).product();
@@ -140,6 +144,7 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
                 }
                 k.scop.array(id).name.clone()
             }
+            Argument::Flags => "flags".into(),
             Argument::Scalar(s) => {
                 info.scalars.push(s);
                 scalar_name(k, s)

@@ -35,18 +35,21 @@ use crate::affine::walk::emit_in_groups;
 use crate::ir::builder::{Ir, c_string};
 use crate::ir::calls::verify;
 use crate::ir::error::{CodegenError, Result};
+use crate::ir::intrinsics::BARRIER;
 use crate::ir::llvm::*;
 use crate::ir::types::identifier;
 use crate::kernel::module::{KernelInfo, KernelModule};
 use crate::kernels::apart::apart;
 use crate::kernels::arguments::{argument_types, candidates, finish, used_arrays};
 use crate::kernels::entry::{Draft, entry};
+use crate::ops::tasks;
 use crate::staged::state::Staged;
 use crate::staged::{groups, promotion, window};
 use crate::tiled::emit;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
+use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::{MappedKernel, MappedScop, Placement};
 use pollyrs_scop::{ArrayId, Scop};
 
@@ -153,6 +156,9 @@ fn build_kernel(
         k.storage.windows.disturb(scop, kernel, &tree)?;
         let full = window::full_stage(kernel)?;
         let mut emit = k.emit.clone();
+        if let Some(task) = k.task.as_ref().filter(|_| planted("graph-signal")) {
+            tasks::signal(&k, task.flags, task.own, task.thread);
+        }
         let mut element = |emit: &mut ExprEmitter<'_>, name: &str, iterators: &[LLVMValueRef]| {
             if name == pollyrs_schedule::ENTER {
                 window::enter(&mut k, emit, iterators)?;
@@ -168,6 +174,10 @@ fn build_kernel(
         };
         let groups = |nodes: &[isl::AstNode]| groups::in_general(kernel, scop, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;
+        if let Some(task) = &k.task {
+            k.abstract_call(BARRIER, ir.void_type());
+            tasks::signal(&k, task.flags, task.own, task.thread);
+        }
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {
             1 => unroll_loops(context, draft, UNROLL_ALONE),

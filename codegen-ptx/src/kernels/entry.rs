@@ -7,10 +7,11 @@ use crate::ir::intrinsics::{BLOCK_ID, THREAD_ID};
 use crate::ir::llvm::*;
 use crate::ir::types::{host_type, int_width, llvm_elem, slot_type};
 use crate::kernel::axes::axes;
-use crate::kernel::builder::{KernelBuilder, constant};
+use crate::kernel::builder::{KernelBuilder, Task, constant};
 use crate::kernel::grid;
 use crate::kernel::module::ScalarArg;
 use crate::kernels::arguments::Argument;
+use crate::ops::tasks;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::{MappedKernel, MappedScop};
@@ -45,7 +46,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
     let mut arrays = BTreeMap::new();
     let mut invariants = BTreeMap::new();
     let (mut lower, mut count) = (BTreeMap::new(), BTreeMap::new());
-    let mut first_block = None;
+    let (mut first_block, mut flags) = (None, None);
     for (i, a) in arguments.iter().enumerate() {
         // SAFETY: the draft has one parameter an argument.
         let v = unsafe { LLVMGetParam(draft, i as u32) };
@@ -53,6 +54,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
             Argument::Array(id) => {
                 arrays.insert(id, v);
             }
+            Argument::Flags => flags = Some(v),
             Argument::Scalar(ScalarArg::Param(p)) => {
                 names.insert(scop.params[p].name.clone(), v);
             }
@@ -108,14 +110,53 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
         sizes: BTreeMap::new(),
         entry_end,
         plans: BTreeMap::new(),
-        has_barrier: false,
+        has_barrier: flags.is_some(),
+        task: None,
         storage,
     };
     let first_block =
         first_block.filter(|_| crate::kernel::grid::slice_tiles(&k).is_ok_and(|tiles| tiles > 0));
+    if let Some(flags) = flags {
+        k.task = Some(k.at_entry(|| task(&k, flags, &lower, &count))?);
+    }
     let coordinates = k.at_entry(|| coordinates(&k, first_block, &lower, &count))?;
     k.emit.names.extend(coordinates);
     Ok(k)
+}
+
+/// The tiles along a dimension of the grid.
+fn size<S>(
+    k: &KernelBuilder<'_, S>,
+    count: &BTreeMap<usize, LLVMValueRef>,
+    d: usize,
+) -> Result<LLVMValueRef> {
+    let f = &k.kernel.grid[d].count;
+    match (constant(k, f)?, count.get(&d)) {
+        (Some(c), _) => Ok(c),
+        (None, Some(c)) => Ok(*c),
+        (None, None) => {
+            let context = k.kernel.context.clone().params()?;
+            k.emit.emit_int(&crate::affine::expr::pw_aff_expr(f, Some(&context))?)
+        }
+    }
+}
+
+/// What a block knows that is a task of a graph.
+fn task<S>(
+    k: &KernelBuilder<'_, S>,
+    flags: LLVMValueRef,
+    lower: &BTreeMap<usize, LLVMValueRef>,
+    count: &BTreeMap<usize, LLVMValueRef>,
+) -> Result<Task> {
+    let thread = grid::linear_thread(k)?;
+    let mut grid = Vec::new();
+    for (d, g) in k.kernel.grid.iter().enumerate() {
+        let lower = constant(k, &g.lower)?.unwrap_or(lower[&d]);
+        // The first one is not asked for.
+        let size = if d == 0 { k.ir.int(0) } else { size(k, count, d)? };
+        grid.push((lower, size));
+    }
+    Ok(Task { flags, thread, own: tasks::claim(k, flags, thread), grid })
 }
 
 /// The values of the tile and thread parameters. The linear block index is `((i0 * count1) + i1) * count2 + i2`, but for the
@@ -129,23 +170,16 @@ pub(crate) fn coordinates<S>(
     let ir = k.ir;
     let mut out = Vec::new();
     if !k.kernel.grid.is_empty() {
-        let mut rest = k.abstract_call(BLOCK_ID, ir.i64_type());
+        let mut rest = match &k.task {
+            Some(task) => task.own,
+            None => k.abstract_call(BLOCK_ID, ir.i64_type()),
+        };
         if let Some(first) = first_block {
             // A grid has less than 2^31 blocks. In 32 bits, so that the optimizer knows that the sum is not negative.
             let narrow = |v| ir.trunc(v, ir.int_type(32));
             rest = ir.zext(ir.add(narrow(rest), narrow(first)), ir.i64_type());
         }
-        let size = |d: usize| -> Result<LLVMValueRef> {
-            let f = &k.kernel.grid[d].count;
-            match (constant(k, f)?, count.get(&d)) {
-                (Some(c), _) => Ok(c),
-                (None, Some(c)) => Ok(*c),
-                (None, None) => {
-                    let context = k.kernel.context.clone().params()?;
-                    k.emit.emit_int(&crate::affine::expr::pw_aff_expr(f, Some(&context))?)
-                }
-            }
-        };
+        let size = |d: usize| size(k, count, d);
         let n = k.kernel.grid.len();
         let mut place = Vec::new();
         if grid::in_groups(k) {

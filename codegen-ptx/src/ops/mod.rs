@@ -14,4 +14,5 @@ pub(crate) mod roots;
 pub(crate) mod share;
 pub(crate) mod shuffle;
 pub(crate) mod squares;
+pub(crate) mod tasks;
 pub(crate) mod updates;

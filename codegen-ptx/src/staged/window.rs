@@ -21,6 +21,7 @@ use crate::ir::intrinsics::SHARED;
 use crate::ir::llvm::hint_loops;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder;
+use crate::ops::tasks;
 use crate::staged::groups::Batch;
 use crate::staged::state::KernelBuilder;
 use crate::staged::{ahead, groups};
@@ -372,6 +373,17 @@ pub(crate) fn emit_element(
         }
         k.has_barrier = true;
         k.abstract_call(crate::ir::intrinsics::BARRIER, k.ir.void_type());
+        return Ok(None);
+    }
+    if name == pollyrs_schedule::WAIT {
+        let Some(task) = &k.task else { return internal("a wait of a block that is no task") };
+        let tile = iterators.get(iterators.len().saturating_sub(task.grid.len())..).unwrap_or_default();
+        let ir = k.ir;
+        let block =
+            task.grid.iter().zip(tile).fold(ir.int(0), |block, ((lower, size), at)| {
+                ir.add(ir.mul(block, *size), ir.sub(*at, *lower))
+            });
+        tasks::wait(k, task.flags, block);
         return Ok(None);
     }
     if !copy(k, name, iterators)? {

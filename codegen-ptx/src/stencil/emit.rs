@@ -89,6 +89,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         entry_end,
         plans: BTreeMap::new(),
         has_barrier: true,
+        task: None,
         storage: Plain,
     };
     let bytes =

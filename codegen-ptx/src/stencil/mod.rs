@@ -211,6 +211,7 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
         ahead: false,
         promotions: Vec::new(),
         early: Vec::new(),
+        graph: false,
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {
@@ -238,6 +239,7 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
             plain_shared_bytes: shared_bytes,
             exchange_bytes: 0,
             slice_tiles: 0,
+            graph: false,
         }),
         Err(e) => {
             // SAFETY: a function without uses; its blocks go with it.

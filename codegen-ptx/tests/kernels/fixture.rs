@@ -186,6 +186,7 @@ impl<'c> Fixture<'c> {
             ahead: false,
             promotions: vec![],
             early: Vec::new(),
+            graph: false,
         });
     }
 

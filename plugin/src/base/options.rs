@@ -102,6 +102,8 @@ pub struct Options {
     pub wave_tile: Option<Vec<i64>>,
     /// Whether loops around parallel ones, beneath parallel ones, run in blocks.
     pub nest: Nests,
+    /// Whether launches in a loop are one launch whose blocks wait for each other.
+    pub graph: Nests,
     /// Of the code of time tiles; `None`: by their dimensions.
     pub techniques: Option<Techniques>,
     /// Print the tiles of stencils, for `pollyrs show --tiles`.
@@ -149,6 +151,7 @@ const NAMES: [&str; 30] = [
     "register-tile",
     "wave-tile",
     "nest",
+    "graph",
     "techniques",
     "show-tiles",
     "tuned",
@@ -187,6 +190,7 @@ impl Default for Options {
             register_tile: None,
             wave_tile: Some(Vec::new()),
             nest: Nests::Auto,
+            graph: Nests::Never,
             techniques: None,
             show_tiles: false,
             tuned: None,
@@ -247,6 +251,7 @@ impl Options {
             (options.fuse_steps, options.stencil_shape) = (None, Vec::new());
             (options.tile, options.register_tile, options.techniques) = (Vec::new(), None, None);
             (options.wave_tile, options.nest) = (Some(Vec::new()), Nests::Auto);
+            options.graph = Nests::Never;
         }
         for (name, value) in choice {
             let wrong = |problem| PluginError::Option { name: name.clone(), problem };
@@ -323,14 +328,8 @@ impl Options {
             "tile" => self.tile = sizes(value)?,
             "register-tile" => self.register_tile = Some(register_tile(value)?),
             "wave-tile" => self.wave_tile = wave_tile(value)?,
-            "nest" => {
-                self.nest = match value {
-                    "auto" => Nests::Auto,
-                    "never" => Nests::Never,
-                    "always" => Nests::Always,
-                    _ => return Err(format!("'{value}' is none of auto, never, always")),
-                }
-            }
+            "nest" => self.nest = form(value)?,
+            "graph" => self.graph = form(value)?,
             "techniques" => self.techniques = Some(techniques(value)?),
             "show-tiles" => self.show_tiles = flag(value)?,
             "tuned" => self.tuned = (!value.is_empty()).then(|| PathBuf::from(value)),
@@ -400,6 +399,15 @@ fn flag(value: &str) -> Result<bool, String> {
         "" | "1" | "true" | "on" => Ok(true),
         "0" | "false" | "off" => Ok(false),
         _ => Err(format!("'{value}' is neither true nor false")),
+    }
+}
+
+fn form(value: &str) -> Result<Nests, String> {
+    match value {
+        "auto" => Ok(Nests::Auto),
+        "never" => Ok(Nests::Never),
+        "always" => Ok(Nests::Always),
+        _ => Err(format!("'{value}' is none of auto, never, always")),
     }
 }
 

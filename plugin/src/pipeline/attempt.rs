@@ -209,7 +209,7 @@ impl Attempts<'_> {
         }
         wish.neighbours_in_steps = alone || !self.fuses();
         if !matches!(plan, Plan::Nests) {
-            wish.nests = schedule::Nests::Never;
+            (wish.nests, wish.graphs) = (schedule::Nests::Never, schedule::Nests::Never);
         }
         let mapped = run.timer.time(Phase::Mapping, || {
             // SAFETY: detection's handles are live as long as the working copy.
@@ -322,7 +322,7 @@ fn map_options(options: &Options, budget: u64) -> schedule::MapOptions {
         map.looped = *threads;
     }
     map.waves.clone_from(&options.wave_tile);
-    map.nests = options.nest;
+    (map.nests, map.graphs) = (options.nest, options.graph);
     map.tiling = match options.register_tile {
         None => map.tiling,
         Some(RegisterTile::Never) => None,

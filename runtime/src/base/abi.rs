@@ -18,11 +18,11 @@ use crate::base::shape::Shape;
 use crate::base::spans::Span;
 
 /// The version that this library speaks.
-pub const ABI_VERSION: u32 = 8;
+pub const ABI_VERSION: u32 = 9;
 /// What descriptors of this version refer to, as linkers are to see that a library is too old. Programs of former versions do not refer to any.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals)]
-pub static pollyrs_rt_abi_8: u32 = ABI_VERSION;
+pub static pollyrs_rt_abi_9: u32 = ABI_VERSION;
 /// The oldest version whose descriptors it understands: version 2 added functions and flags.
 pub const OLDEST_ABI_VERSION: u32 = 1;
 /// `POLLYRS_REASON_RUNTIME`.
@@ -31,6 +31,8 @@ pub const REASON_RUNTIME: u32 = u32::MAX;
 pub const KERNEL_HAS_BARRIER: u32 = 1;
 /// `POLLYRS_KERNEL_CHECKED`.
 pub const KERNEL_CHECKED: u32 = 2;
+/// `POLLYRS_KERNEL_GRAPH`.
+pub const KERNEL_GRAPH: u32 = 4;
 /// `POLLYRS_IMAGE_PTX`.
 pub const IMAGE_PTX: u32 = 1;
 /// `POLLYRS_IMAGE_CUBIN`.
@@ -215,6 +217,11 @@ impl Kernel {
     /// The emulated kernel calls the library at each access.
     pub fn checked(&self) -> bool {
         self.flags & KERNEL_CHECKED != 0
+    }
+
+    /// Blocks wait for each other.
+    pub fn is_graph(&self) -> bool {
+        self.flags & KERNEL_GRAPH != 0
     }
 
     /// Shared memory that a launch asks for, in bytes, where the image is for `arch`.

@@ -19,8 +19,8 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::base::abi::{EmuKernel, EmuThread, Kernel, Scop};
 use crate::base::caller::fatal;
@@ -28,6 +28,8 @@ use crate::base::config::{Config, Order};
 use crate::base::error::{Error, Result};
 use crate::device::POISON;
 use crate::emulated::check::{Checker, Thread};
+use crate::emulated::flight::{Flight, Step};
+use crate::emulated::tasks::Tasks;
 
 /// Below this many threads in the grid a launch runs on the calling thread: starting a worker takes some 20 µs, in which a
 /// core runs a few thousand threads.
@@ -65,8 +67,15 @@ pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64], checker: Option<&mut Check
     };
     workers = workers.min(usize::try_from(grid.blocks).unwrap_or(usize::MAX));
     let mut stacks = Vec::new();
+    let graph = kernel.is_graph();
+    // Blocks in flight on a worker: where others than the first go on, what they don't wait for shows.
+    let window = match grid.config.emu_order {
+        Order::Forward => 1,
+        _ if graph && cooperative && checker.is_none() => WINDOW,
+        _ => 1,
+    };
     if cooperative {
-        let each = threads as usize;
+        let each = threads as usize * window;
         workers = workers.min(MAX_STACKS / each).max(1);
         stacks = take_stacks(workers * each, grid.config.emu_stack);
         workers = workers.min(stacks.len() / each);
@@ -78,21 +87,28 @@ pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64], checker: Option<&mut Check
     let launch = Launch {
         grid,
         function,
+        window,
+        tasks: graph.then(|| Tasks::new(grid.blocks)),
         cooperative,
         arguments: Arguments(
             arguments.iter().map(|slot| std::ptr::from_ref(slot).cast_mut().cast()).collect(),
         ),
-        order: Permutation::new(grid.blocks, grid.config.emu_order, grid.launch),
+        // Blocks that wait for each other are claimed in order, one by one.
+        order: Permutation::new(
+            grid.blocks,
+            if graph { Order::Forward } else { grid.config.emu_order },
+            grid.launch,
+        ),
         next: AtomicU64::new(0),
         // Eight chunks a worker even out blocks of different length.
-        chunk: (grid.blocks / (8 * workers as u64)).max(1),
+        chunk: if graph { 1 } else { (grid.blocks / (8 * workers as u64)).max(1) },
     };
-    let own = Share::new(kernel, &mut stacks, cooperative)?;
+    let own = Share::new(kernel, &mut stacks, (cooperative, window))?;
     let others: Vec<Share> =
-        (1..workers).map_while(|_| Share::new(kernel, &mut stacks, cooperative).ok()).collect();
+        (1..workers).map_while(|_| Share::new(kernel, &mut stacks, (cooperative, window)).ok()).collect();
     return_stacks(stacks);
     let checker = checker.map_or(std::ptr::null_mut(), |checker| {
-        checker.begin_launch(kernel);
+        checker.begin_launch(kernel, grid.blocks);
         std::ptr::from_mut(checker)
     });
     std::thread::scope(|scope| {
@@ -109,48 +125,61 @@ pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64], checker: Option<&mut Check
 
 /// What a worker needs to begin.
 struct Share {
-    shared: SharedMemory,
-    /// One for each thread of a block if the threads are coroutines.
+    /// Of each block in flight.
+    shared: Vec<SharedMemory>,
+    /// One for each thread of these blocks if the threads are coroutines.
     stacks: Vec<DefaultStack>,
 }
 
 impl Share {
-    fn new(kernel: &Kernel, stacks: &mut Vec<DefaultStack>, cooperative: bool) -> Result<Share> {
-        let shared = SharedMemory::new(kernel.shared_bytes)?;
-        let threads = if cooperative { kernel.block_threads() as usize } else { 0 };
+    fn new(
+        kernel: &Kernel,
+        stacks: &mut Vec<DefaultStack>,
+        (cooperative, window): (bool, usize),
+    ) -> Result<Share> {
+        let shared = (0..window).map(|_| SharedMemory::new(kernel.shared_bytes)).collect::<Result<_>>()?;
+        let threads = if cooperative { window * kernel.block_threads() as usize } else { 0 };
         Ok(Share { shared, stacks: stacks.split_off(stacks.len() - threads) })
     }
 }
 
 /// Pointers to the argument slots, as the kernel takes them.
-struct Arguments(Vec<*mut c_void>);
+pub(super) struct Arguments(pub Vec<*mut c_void>);
 
 // SAFETY: kernels read through the pointers only, and what they point to outlives the launch.
 unsafe impl Sync for Arguments {}
 
-struct Launch<'a> {
-    grid: &'a Grid<'a>,
-    function: EmuKernel,
+pub(super) struct Launch<'a> {
+    pub grid: &'a Grid<'a>,
+    pub function: EmuKernel,
+    /// Blocks in flight on a worker.
+    window: usize,
+    /// Set if blocks wait for each other.
+    pub tasks: Option<Tasks>,
     /// The threads of a block are coroutines.
     cooperative: bool,
-    arguments: Arguments,
+    pub arguments: Arguments,
     order: Permutation,
     next: AtomicU64,
     chunk: u64,
 }
 
+/// See [`Launch::window`].
+const WINDOW: usize = 3;
 /// Threads of a warp.
-const WARP: u64 = 32;
+pub(super) const WARP: u64 = 32;
 
 /// Whom a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wait {
+pub(super) enum Wait {
     Block,
     Warp,
+    /// For another block.
+    Task,
 }
 
 /// How a barrier of this thread is done; `EmuThread::scheduler` points here.
-enum Scheduler {
+pub(super) enum Scheduler {
     /// The thread is alone in its block.
     Alone,
     /// Switches to the worker.
@@ -168,6 +197,51 @@ pub unsafe fn barrier(thread: *const EmuThread) {
         // SAFETY: the yielder is that of the running coroutine.
         Some(Scheduler::Switch(yielder)) => unsafe { (**yielder).suspend(Wait::Block) },
         None => fatal("a kernel that is not marked to have barriers reached one"),
+    }
+}
+
+/// Until a block that was claimed before has ended.
+///
+/// # Safety
+/// `thread` is what the running kernel was called with.
+pub unsafe fn wait(thread: *const EmuThread, block: u64) {
+    let me = thread.cast::<Thread>();
+    // SAFETY: the caller's promise; tasks outlive the launch, and a scheduler lives as long as its thread runs.
+    unsafe {
+        let Some(tasks) = (*me).tasks.as_ref() else {
+            fatal("a block of a kernel whose blocks do not wait for each other waits for one");
+        };
+        if block >= (*thread).block {
+            fatal(&format!(
+                "block {} waits for block {block}, which is claimed no earlier",
+                (*thread).block as i64
+            ));
+        }
+        while !tasks.has_ended(block) {
+            match (*thread).scheduler.cast::<Scheduler>().as_ref() {
+                Some(Scheduler::Switch(yielder)) => (**yielder).suspend(Wait::Task),
+                _ => std::thread::yield_now(),
+            }
+        }
+        if let Some(checker) = (*me).checker.as_mut() {
+            checker.waited((*me).linear as u16, block);
+        }
+    }
+}
+
+/// The block of `thread` has ended; its first thread's call counts.
+///
+/// # Safety
+/// `thread` is what the running kernel was called with.
+pub unsafe fn signal(thread: *const EmuThread) {
+    let me = thread.cast::<Thread>();
+    // SAFETY: the caller's promise; tasks outlive the launch.
+    unsafe {
+        let Some(tasks) = (*me).tasks.as_ref().filter(|_| (*me).linear == 0) else { return };
+        if let Some(checker) = (*me).checker.as_mut() {
+            checker.signalled();
+        }
+        tasks.end((*thread).block);
     }
 }
 
@@ -196,10 +270,11 @@ pub unsafe fn shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
 
 struct Worker<'a> {
     launch: &'a Launch<'a>,
-    shared: SharedMemory,
+    shared: Vec<SharedMemory>,
     stacks: Vec<DefaultStack>,
-    running: Vec<Coroutine<(), Wait, ()>>,
-    threads: Vec<Thread>,
+    /// Blocks whose threads meet at barriers, and what was one.
+    running: Vec<Flight>,
+    spare: Vec<Flight>,
     /// NULL, or the launch's, which outlives it and is only used on this thread.
     checker: *mut Checker,
 }
@@ -207,27 +282,7 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     fn new(launch: &'a Launch<'a>, share: Share, checker: *mut Checker) -> Worker<'a> {
         let Share { shared, stacks } = share;
-        let slots = stacks.len();
-        Worker {
-            launch,
-            shared,
-            stacks,
-            running: Vec::with_capacity(slots),
-            threads: Vec::with_capacity(slots),
-            checker,
-        }
-    }
-
-    fn thread(&self, block: u64, linear: u64, thread: [u32; 3], scheduler: *mut c_void) -> Thread {
-        let shared = self.shared.start.cast();
-        Thread {
-            abi: EmuThread { block, thread, reserved: 0, shared, scheduler },
-            linear: linear as u32,
-            checker: self.checker,
-            barrier: std::ptr::null(),
-            shown: [0; 2],
-            shuffles: 0,
-        }
+        Worker { launch, shared, stacks, running: Vec::new(), spare: Vec::new(), checker }
     }
 
     fn run(mut self) {
@@ -239,30 +294,59 @@ impl<'a> Worker<'a> {
             }
             for position in first..first.saturating_add(*chunk).min(grid.blocks) {
                 let block = self.launch.order.at(position);
-                self.shared.poison();
+                let Some(mut shared) = self.shared.pop() else { continue };
+                shared.poison();
                 // SAFETY: no kernel runs now; see the field.
                 if let Some(checker) = unsafe { self.checker.as_mut() } {
-                    checker.begin_block(block, self.shared.start as u64);
+                    checker.begin_block(block, shared.start as u64);
                 }
-                if self.launch.cooperative { self.run_rounds(block) } else { self.run_threads(block) }
+                if !self.launch.cooperative {
+                    self.run_threads(block, &shared);
+                    self.shared.push(shared);
+                    continue;
+                }
+                let mut flight = self.spare.pop().unwrap_or_default();
+                flight.begin(self.launch, block, (shared, self.checker), &mut self.stacks);
+                self.running.push(flight);
+                self.advance(self.launch.window - 1);
             }
         }
+        self.advance(0);
         return_stacks(self.stacks);
     }
 
-    fn thread_order(&self, block: u64, round: u64) -> Permutation {
-        let salt = self.launch.grid.launch ^ mix(block.wrapping_mul(31).wrapping_add(round));
-        Permutation::new(self.launch.grid.kernel.block_threads(), self.launch.grid.config.emu_order, salt)
+    /// Runs blocks until no more than `most` are in flight.
+    fn advance(&mut self, most: usize) {
+        let Launch { grid, .. } = self.launch;
+        for turn in 0u64.. {
+            if self.running.len() <= most {
+                break;
+            }
+            let salt = grid.launch ^ mix(self.running[0].block.wrapping_mul(131).wrapping_add(turn));
+            let among = self.running.len() as u64;
+            let at = Permutation::new(among, grid.config.emu_order, salt).at(turn % among) as usize;
+            match self.running[at].round(self.launch, self.checker) {
+                Step::Ended => {
+                    let mut flight = self.running.remove(at);
+                    self.shared.extend(flight.end(&mut self.stacks));
+                    self.spare.push(flight);
+                }
+                // Blocks of other workers, perhaps.
+                Step::Waits => std::thread::yield_now(),
+                Step::Round => {}
+            }
+        }
     }
 
     /// A block without barriers, or of one thread.
-    fn run_threads(&mut self, block: u64) {
+    fn run_threads(&self, block: u64, shared: &SharedMemory) {
         let Launch { grid, function, arguments, .. } = self.launch;
         let [x, y, z] = grid.kernel.block;
         let mut alone = Scheduler::Alone;
         let declared = grid.kernel.has_barrier();
         let scheduler = if declared { (&raw mut alone).cast() } else { std::ptr::null_mut() };
-        let mut thread = self.thread(block, 0, [0; 3], scheduler);
+        let mut thread = self.launch.thread(block, 0, shared, self.checker);
+        thread.abi.scheduler = scheduler;
         let arguments = arguments.0.as_ptr();
         if grid.config.emu_order == Order::Forward {
             for thread_z in 0..z {
@@ -277,7 +361,7 @@ impl<'a> Worker<'a> {
             }
             return;
         }
-        let order = self.thread_order(block, 0);
+        let order = self.launch.thread_order(block, 0);
         for position in 0..grid.kernel.block_threads() {
             let linear = order.at(position);
             (thread.abi.thread, thread.linear) = (thread_index(linear, [x, y, z]), linear as u32);
@@ -285,93 +369,27 @@ impl<'a> Worker<'a> {
             unsafe { function((&raw const thread).cast(), arguments) };
         }
     }
-
-    /// A block whose threads meet at barriers.
-    fn run_rounds(&mut self, block: u64) {
-        let Launch { grid, function, arguments, .. } = self.launch;
-        let kernel = grid.kernel;
-        self.threads.clear();
-        for linear in 0..kernel.block_threads() {
-            let index = thread_index(linear, kernel.block);
-            let thread = self.thread(block, linear, index, std::ptr::null_mut());
-            self.threads.push(thread);
-        }
-        let threads = self.threads.as_mut_ptr();
-        for (index, stack) in self.stacks.drain(..).enumerate() {
-            // SAFETY: as many stacks as threads; the vector doesn't move while the coroutines run.
-            let thread = unsafe { threads.add(index) };
-            let (function, arguments) = (*function, arguments.0.as_ptr());
-            self.running.push(Coroutine::with_stack(stack, move |yielder, ()| {
-                let mut scheduler = Scheduler::Switch(yielder);
-                // SAFETY: this coroutine alone uses its thread; the kernel gets its arguments.
-                unsafe {
-                    (*thread).abi.scheduler = (&raw mut scheduler).cast();
-                    function(thread.cast_const().cast(), arguments);
-                }
-            }));
-        }
-        let total = self.running.len();
-        for round in 0u64.. {
-            let order = self.thread_order(block, round);
-            // Ending the program also keeps the unfinished coroutines from being dropped.
-            let divergent = |what: String| {
-                let (name, scop) = (kernel.name(), grid.scop.name());
-                fatal(&format!("barrier {round} in kernel {name} of {scop}, block {block}: {what}"))
-            };
-            let mut states = vec![None; total];
-            for at in (0..total as u64).map(|position| order.at(position)) {
-                states[at as usize] = self.resume(at as usize);
-            }
-            // Shuffles, until all threads are at the block's barrier.
-            for first in (0..total).step_by(WARP as usize) {
-                let warp = first..(first + WARP as usize).min(total);
-                while states[warp.clone()].contains(&Some(Wait::Warp)) {
-                    if let Some(other) = warp.clone().find(|t| states[*t] != Some(Wait::Warp)) {
-                        let other = thread_index(other as u64, kernel.block);
-                        divergent(format!(
-                            "a shuffle is not reached by thread {other:?}, but by others of its warp"
-                        ));
-                    }
-                    for t in warp.clone() {
-                        states[t] = self.resume(t);
-                    }
-                }
-            }
-            let waiting = states.iter().flatten().count();
-            let ended = states.iter().position(Option::is_none);
-            let waits = states.iter().position(Option::is_some);
-            if waiting == 0 {
-                break;
-            }
-            if let (Some(ended), Some(waits)) = (ended, waits) {
-                let [ended, waits] = [ended, waits].map(|t| thread_index(t as u64, kernel.block));
-                divergent(format!(
-                    "reached by {waiting} of {total} threads, for instance by {waits:?}, not by {ended:?}"
-                ));
-            }
-            // SAFETY: all threads wait; none touches its descriptor.
-            let barrier_of = |t: usize| unsafe { (*threads.add(t)).barrier };
-            if let Some(other) = (1..total).find(|t| barrier_of(*t) != barrier_of(0)) {
-                let other = thread_index(other as u64, kernel.block);
-                divergent(format!(
-                    "thread {other:?} waits at another barrier of the code than thread [0, 0, 0]"
-                ));
-            }
-            // SAFETY: as above.
-            if let Some(checker) = unsafe { self.checker.as_mut() } {
-                checker.round();
-            }
-        }
-        self.stacks.extend(self.running.drain(..).map(Coroutine::into_stack));
-    }
 }
 
-impl Worker<'_> {
-    /// Lets a thread run on; whom it waits for then, if it has not ended.
-    fn resume(&mut self, thread: usize) -> Option<Wait> {
-        match self.running[thread].resume(()) {
-            CoroutineResult::Yield(wait) => Some(wait),
-            CoroutineResult::Return(()) => None,
+impl Launch<'_> {
+    /// The order of a block's threads in a round.
+    pub fn thread_order(&self, block: u64, round: u64) -> Permutation {
+        let salt = self.grid.launch ^ mix(block.wrapping_mul(31).wrapping_add(round));
+        Permutation::new(self.grid.kernel.block_threads(), self.grid.config.emu_order, salt)
+    }
+
+    /// A thread of a block, without a scheduler.
+    pub fn thread(&self, block: u64, linear: u64, shared: &SharedMemory, checker: *mut Checker) -> Thread {
+        let thread = thread_index(linear, self.grid.kernel.block);
+        let (shared, scheduler) = (shared.start.cast(), std::ptr::null_mut());
+        Thread {
+            abi: EmuThread { block, thread, reserved: 0, shared, scheduler },
+            linear: linear as u32,
+            tasks: self.tasks.as_ref().map_or(std::ptr::null(), std::ptr::from_ref),
+            checker,
+            barrier: std::ptr::null(),
+            shown: [0; 2],
+            shuffles: 0,
         }
     }
 }
@@ -383,7 +401,7 @@ pub fn thread_index(linear: u64, block: [u32; 3]) -> [u32; 3] {
 }
 
 /// The shared memory of the block that a worker runs.
-struct SharedMemory {
+pub(super) struct SharedMemory {
     start: *mut u8,
     layout: Layout,
     bytes: usize,
@@ -444,7 +462,7 @@ fn return_stacks(mut stacks: Vec<DefaultStack>) {
 }
 
 /// An order of `0 .. n`: position `p` holds `(p * step + offset) mod n` with `step` coprime to `n`, or `n - 1 - p`.
-struct Permutation {
+pub(super) struct Permutation {
     n: u64,
     step: u64,
     offset: u64,
@@ -466,7 +484,7 @@ impl Permutation {
         }
     }
 
-    fn at(&self, position: u64) -> u64 {
+    pub fn at(&self, position: u64) -> u64 {
         if self.step == 1 && self.offset == 0 {
             return position;
         }

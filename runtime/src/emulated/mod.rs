@@ -11,6 +11,8 @@
 
 pub mod blocks;
 pub mod check;
+mod flight;
+pub mod tasks;
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ops::Range;

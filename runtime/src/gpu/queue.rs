@@ -11,7 +11,7 @@
 use std::ffi::c_uint;
 use std::ops::Range;
 
-use crate::base::abi::{Array, Scop};
+use crate::base::abi::{Array, Kernel, Scop};
 use crate::base::config::Config;
 use crate::base::error::{Error, Result};
 use crate::base::planted::unless;
@@ -67,6 +67,8 @@ pub struct CudaQueue {
     /// For copies beside kernels; None until there were some.
     lanes: Option<Lanes>,
     neighbours: Neighbours,
+    /// The words by which blocks of a launch wait for each other: where they are, and how many.
+    flags: Option<(u64, u64)>,
     /// Behind the copies to the device that were marked last; None until there were some.
     copied: Option<Handle>,
     /// Behind what other devices wait for; None until one did.
@@ -103,6 +105,7 @@ impl CudaQueue {
             chains: None,
             lanes: None,
             neighbours: Neighbours::default(),
+            flags: None,
             copied: None,
             marked: None,
         };
@@ -188,6 +191,27 @@ impl CudaQueue {
             || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
         let blocks = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;
         Ok(Launch { function, blocks, block: description.block, shared_bytes })
+    }
+
+    /// The address of a counter and as many flags as there are blocks, zero for what follows in the stream.
+    fn clear_flags(&mut self, blocks: u64) -> Result<u64> {
+        let words = blocks + 1;
+        let address = match self.flags {
+            Some((address, there)) if there >= words => address,
+            _ => {
+                // The former ones are given back with all memory.
+                let words = words.next_power_of_two();
+                let address = self.allocate(4 * words, 0)?;
+                self.flags = Some((address, words));
+                address
+            }
+        };
+        let _current = self.stream_ready()?;
+        self.pending = true;
+        // SAFETY: so many words of the queue's memory, and a live stream.
+        let set = unsafe { self.device.api().memory_set(address, 0, words as usize, self.stream) };
+        self.device.note(set)?;
+        Ok(address)
     }
 
     /// Where copies go.
@@ -302,6 +326,9 @@ impl Queue for CudaQueue {
         arguments: &[u64],
         first: bool,
     ) -> Result<()> {
+        if self.scop.kernels().get(kernel).is_some_and(Kernel::is_graph) {
+            return Err(Error::Descriptor("a slice of blocks that wait for each other".into()));
+        }
         let launch = self.described(kernel, blocks)?;
         let _current = self.stream_ready()?;
         self.pending = true;
@@ -455,7 +482,13 @@ impl Queue for CudaQueue {
 
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
         let launch = self.described(kernel, blocks)?;
-        self.collected.push(launch, arguments);
+        match self.scop.kernels().get(kernel) {
+            Some(kernel) if kernel.is_graph() => {
+                let flags = self.clear_flags(blocks)?;
+                self.collected.push(launch, &[arguments, &[flags]].concat());
+            }
+            _ => self.collected.push(launch, arguments),
+        }
         if self.collected.len() < self.wanted() {
             return Ok(());
         }

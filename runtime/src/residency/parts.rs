@@ -255,7 +255,7 @@ mod tests {
             (true, [array(100, 40, write), array(110, 0, write)], true),
         ] {
             let scop = Scop {
-                abi_version: 8,
+                abi_version: 9,
                 flags: if apart { SCOP_APART } else { 0 },
                 name: std::ptr::null(),
                 at: std::ptr::null(),

@@ -234,7 +234,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
     let mut names: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next_back()).collect();
     names.sort_unstable();
     let expected = [
-        "pollyrs_rt_abi_8",
+        "pollyrs_rt_abi_9",
         "pollyrs_rt_begin",
         "pollyrs_rt_begin_held",
         "pollyrs_rt_discard",
@@ -245,6 +245,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_emu_load",
         "pollyrs_rt_emu_shape",
         "pollyrs_rt_emu_shuffle",
+        "pollyrs_rt_emu_signal",
         "pollyrs_rt_emu_store",
         "pollyrs_rt_end",
         "pollyrs_rt_enter",

@@ -5,10 +5,11 @@
 //! 1. only instances of the promoted statement are below the mark;
 //! 2. the promoted accesses of all instances of a run are of one cell: so the register has the value that memory would have;
 //! 3. no other access of the run is of this cell: so no one in the run misses what the register has;
-//! 4. one of the promoted accesses is a certain write: so the store behind the run stores nothing where the program does not.
+//! 4. one of the promoted accesses is a certain write: so the store behind the run stores nothing where the program does not;
+//! 5. where threads wait for each other, all instances of a run are of one step.
 //!
 //! Runs with an instance only: the code loads and stores where the loop has an iteration. What other threads of the launch do between does not
-//! matter, as order is proved: none of them touches a cell that this one writes. A kernel whose threads wait for each other has no such cells.
+//! matter, as order is proved: none of them touches a cell that this one writes, or not in the same step.
 
 use super::{Checker, Rule};
 use crate::Result;
@@ -24,7 +25,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let domain = k.schedule.domain()?;
-        if k.tiling.is_some() || k.steps.is_some() || !k.windows.is_empty() {
+        if k.tiling.is_some() || !k.windows.is_empty() {
             return self.report_set(Rule::Promotion, &k.name, domain);
         }
         let mut nodes = vec![k.schedule.root()?];
@@ -79,8 +80,14 @@ impl Checker<'_> {
             cells = cells.union(touched(a)?)?;
         }
         let mut bad = isl::UnionMap::empty(&self.scop.ctx)?;
+        if let Some(steps) = &k.steps {
+            let steps = run.clone().apply_range(steps.clone())?;
+            if !steps.is_single_valued()? {
+                bad = steps;
+            }
+        }
         if !cells.is_single_valued()? {
-            bad = cells.clone();
+            bad = bad.union(cells.clone())?;
         }
         for (at, a) in s.accesses.iter().enumerate() {
             if a.array == first.array && !p.accesses.contains(&at) {

@@ -143,7 +143,14 @@ impl Checker<'_> {
             let (b, e) = (names("b", n.0), names("e", n.0));
             let (from, to) = ([b.clone(), names("c", n.1)].concat(), [e.clone(), names("d", n.1)].concat());
             let (from, to, apart) = (from.join(", "), to.join(", "), different(&b, &e));
-            let text = format!("{{ [{from}] -> [{to}] : {apart} or {} }}", lex_ge(n.1));
+            // Tasks of a graph have a rule of their own.
+            let text = match k.graph {
+                true => {
+                    let same: Vec<_> = b.iter().zip(&e).map(|(b, e)| format!("{b} = {e}")).collect();
+                    format!("{{ [{from}] -> [{to}] : {} and ({}) }}", same.join(" and "), lex_ge(n.1))
+                }
+                false => format!("{{ [{from}] -> [{to}] : {apart} or {} }}", lex_ge(n.1)),
+            };
             let launch = format!("{{ {0}[{1}] -> {0}[{1}] }}", k.name, h.join(", "));
             let inside = isl::UnionMap::read(ctx, &launch)?.product(isl::UnionMap::read(ctx, &text)?)?;
             late.product(all)?.union(inside)?

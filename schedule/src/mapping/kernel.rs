@@ -294,6 +294,7 @@ pub(super) fn build(
         ahead: false,
         promotions,
         early: Vec::new(),
+        graph: false,
     };
     aligned(scop, kernel)
 }
@@ -332,6 +333,7 @@ fn serial(
         ahead: false,
         promotions,
         early: Vec::new(),
+        graph: false,
     })
 }
 

@@ -25,6 +25,7 @@
 //! ```
 
 mod early;
+mod graph;
 mod kernel;
 mod lanes;
 mod nest;
@@ -36,7 +37,7 @@ mod tiling;
 pub use tiling::{LEAST_LOADS, TileShape, TilingOptions};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
-use crate::strategy::{EITHER, KERNEL, NEST, ROWS, SERIAL, place};
+use crate::strategy::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL, place};
 use crate::time_tiling::waves;
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, ScheduleError, budgeted, is_quota, known};
@@ -66,6 +67,8 @@ pub struct MapOptions {
     /// Tiles of wavefronts: points along each loop, outermost first, what is missing is chosen; `None`: a launch for each front.
     pub waves: Option<Vec<i64>>,
     pub nests: Nests,
+    /// Where loops of launches are one launch whose blocks wait for each other ([`crate::strategy::GRAPH`]).
+    pub graphs: Nests,
     /// Neighbouring points share loads in kernels that a loop of the host launches as well. (Time steps that are fused have no use for that.)
     pub neighbours_in_steps: bool,
     /// Statements that do nothing but fuse a product of doubles into a sum: `c = fma(a, b, c)`.
@@ -95,6 +98,7 @@ impl Default for MapOptions {
             tiling: Some(TilingOptions::default()),
             waves: Some(Vec::new()),
             nests: Nests::Auto,
+            graphs: Nests::Never,
             neighbours_in_steps: true,
             products: Vec::new(),
             chained: Vec::new(),
@@ -140,6 +144,8 @@ struct Site {
     nest: bool,
     /// Arrays of rows are in shared memory meanwhile.
     rows: bool,
+    /// The members are tasks, and wait for each other in the steps of the outermost loop.
+    graph: bool,
     /// Set if this is one of two forms of the same instances.
     either: Option<Either>,
 }
@@ -188,7 +194,7 @@ fn map_marked(
     let known = known(scop)?;
     let mut sites = Vec::new();
     let domain = tree.domain.clone().intersect_params(known.clone())?.coalesce()?;
-    let mut around = Around { host: vec![], nests: options.nests, either: None };
+    let mut around = Around { host: vec![], nests: options.nests, graphs: options.graphs, either: None };
     let mut host = collect(&tree.root, &domain, &mut around, &mut sites, false)?;
     let mut nested = Vec::new();
     for site in &sites {
@@ -403,6 +409,7 @@ struct Around {
     /// The members of bands.
     host: Vec<isl::UnionPwAff>,
     nests: Nests,
+    graphs: Nests,
     either: Option<Either>,
 }
 
@@ -417,45 +424,50 @@ fn collect(
     if domain.is_empty()? {
         return Ok(None);
     }
-    let mut site =
-        |members: Vec<isl::UnionPwAff>, inner: &Tree, around: &Around, (nest, rows): (bool, bool)| {
-            let name = format!("K{}", sites.len());
-            let domain = domain.clone();
-            sites.push(Site {
-                name,
-                host: around.host.clone(),
-                domain,
-                members,
-                inner: inner.clone(),
-                tile: None,
-                threads: None,
-                alternative: None,
-                alone,
-                nest,
-                rows,
-                either: around.either.clone(),
-            });
-            Ok(Some(Host::Launch(sites.len() - 1)))
-        };
+    let mut site = |members: Vec<isl::UnionPwAff>,
+                    inner: &Tree,
+                    around: &Around,
+                    (nest, rows, graph): (bool, bool, bool)| {
+        let name = format!("K{}", sites.len());
+        let domain = domain.clone();
+        sites.push(Site {
+            name,
+            host: around.host.clone(),
+            domain,
+            members,
+            inner: inner.clone(),
+            tile: None,
+            threads: None,
+            alternative: None,
+            alone,
+            nest,
+            rows,
+            graph,
+            either: around.either.clone(),
+        });
+        Ok(Some(Host::Launch(sites.len() - 1)))
+    };
     match tree {
         // Without steps the kernels beneath are launches.
         Tree::Mark(m, child) if m == ROWS && around.nests == Nests::Never => match &**child {
             Tree::Band(b) => collect(&b.child, domain, around, sites, false),
             _ => Err(ScheduleError::Unsupported("rows need a band")),
         },
-        Tree::Mark(m, child) if m == KERNEL || m == NEST || m == ROWS => match &**child {
-            Tree::Band(b) => site(b.members.clone(), &b.child, around, (m != KERNEL, m == ROWS)),
+        Tree::Mark(m, child) if [KERNEL, NEST, ROWS, GRAPH].contains(&m.as_str()) => match &**child {
+            Tree::Band(b) => site(b.members.clone(), &b.child, around, (m != KERNEL, m == ROWS, m == GRAPH)),
             _ => Err(ScheduleError::Unsupported("a kernel mark needs a band")),
         },
-        Tree::Mark(m, child) if m == SERIAL => site(vec![], child, around, (false, false)),
+        Tree::Mark(m, child) if m == SERIAL => site(vec![], child, around, (false, false, false)),
         Tree::Mark(m, child) if m == EITHER => {
             let Tree::Sequence(forms) = &**child else {
                 return Err(ScheduleError::Unsupported("two forms that are no sequence"));
             };
             let param = format!("_n{}", sites.len());
             let mut out = Vec::new();
+            let graph = forms.first().is_some_and(|(_, f)| matches!(f, Tree::Mark(m, _) if m == GRAPH));
+            let wanted = if graph { around.graphs } else { around.nests };
             for ((_, form), nested) in forms.iter().zip([true, false]) {
-                around.either = match (around.nests, nested) {
+                around.either = match (wanted, nested) {
                     (Nests::Never, true) | (Nests::Always, false) => continue,
                     (Nests::Auto, _) => Some(Either { param: param.clone(), nested }),
                     _ => None,
@@ -466,7 +478,7 @@ fn collect(
             }
             Ok(if out.is_empty() { None } else { Some(Host::Sequence(out)) })
         }
-        Tree::Leaf => site(vec![], &Tree::Leaf, around, (false, false)),
+        Tree::Leaf => site(vec![], &Tree::Leaf, around, (false, false, false)),
         Tree::Mark(_, child) => collect(child, domain, around, sites, false),
         Tree::Band(Band { members, child, .. }) => {
             around.host.extend(members.iter().cloned());

@@ -23,7 +23,7 @@
 use super::kernel::{launch_domain, product, values};
 use super::promotion::promote;
 use super::rows::{self, BEFORE};
-use super::{MapOptions, Site};
+use super::{MapOptions, Site, graph};
 use crate::domains::{aligned, simple};
 use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, Time};
 use crate::planted::planted;
@@ -37,7 +37,7 @@ use pollyrs_scop::{ArrayId, Scop};
 
 /// A coordinate of a step.
 #[derive(Clone)]
-enum At {
+pub(super) enum At {
     Loop(isl::UnionPwAff),
     Place(i64),
 }
@@ -45,7 +45,7 @@ enum At {
 /// What would be a launch without the nest.
 pub(super) struct Leaf {
     pub domain: isl::UnionSet,
-    at: Vec<At>,
+    pub at: Vec<At>,
     pub members: Vec<isl::UnionPwAff>,
     pub inner: Tree,
 }
@@ -98,7 +98,7 @@ pub(super) fn parts(site: &Site) -> Result<Vec<Site>> {
             At::Place(_) => None,
         }));
         let (domain, members, inner) = (leaf.domain, leaf.members, leaf.inner);
-        Site { host, domain, members, inner, nest: false, ..site.clone() }
+        Site { host, domain, members, inner, nest: false, graph: false, ..site.clone() }
     };
     Ok(found.into_iter().map(part).collect())
 }
@@ -211,7 +211,10 @@ pub(super) fn kernel(
     if n == 0 {
         return Err(ScheduleError::Unsupported("a nest without steps"));
     }
-    let sizes = threads(scop, &found, options)?;
+    let sizes = match site.graph {
+        true => graph::threads(&found, options),
+        false => threads(scop, &found, options)?,
+    };
     let blocks: Vec<_> = (0..site.members.len()).map(|d| format!("_b{d}")).collect();
     let lanes: Vec<_> = (0..sizes.len()).map(|d| format!("_t{d}")).collect();
 
@@ -297,6 +300,11 @@ pub(super) fn kernel(
         (root, schedule_domain, steps) = staging.ahead_of(root, schedule_domain, steps)?;
         windows = staging.windows;
     }
+    if site.graph {
+        let tasks =
+            graph::Tasks { deps, scop, site, domain: &domain, blocks: &blocks, threads: &lanes, steps: n };
+        (root, schedule_domain, steps) = tasks.waiting(root, schedule_domain, steps)?;
+    }
     let schedule_domain = schedule_domain.gist_params(context.clone())?;
     let schedule = ScheduleTree { domain: schedule_domain, root }.to_isl()?;
     let schedule = atomic(schedule.root()?.child(0)?)?.schedule()?;
@@ -320,6 +328,7 @@ pub(super) fn kernel(
             ahead: false,
             promotions,
             early: Vec::new(),
+            graph: site.graph,
         },
     )
 }
@@ -452,6 +461,9 @@ fn time(scop: &Scop, site: &Site, options: &MapOptions) -> Result<Time> {
     }
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+    if site.graph {
+        return graph::time(scop, site, &found, options);
+    }
     let threads: u32 = threads(scop, &found, options)?.iter().product();
     let residents = (RESIDENT_THREADS / f64::from(threads)).min(RESIDENT_BLOCKS.into());
     let blocks =
@@ -477,7 +489,7 @@ fn time(scop: &Scop, site: &Site, options: &MapOptions) -> Result<Time> {
 }
 
 /// The number of values of a member over a domain, zero where there is none: `[params] -> { [] -> [v] }`.
-fn extent(scop: &Scop, member: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<Time> {
+pub(super) fn extent(scop: &Scop, member: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<Time> {
     let values = values(domain, member)?;
     let known = crate::known(scop)?;
     let runs = domain.clone().params()?.intersect(known.clone())?;
@@ -488,7 +500,7 @@ fn extent(scop: &Scop, member: &isl::UnionPwAff, domain: &isl::UnionSet) -> Resu
 }
 
 /// Iterations of what a thread runs.
-fn path(scop: &Scop, tree: &Tree, domain: &isl::UnionSet) -> Result<Time> {
+pub(super) fn path(scop: &Scop, tree: &Tree, domain: &isl::UnionSet) -> Result<Time> {
     if domain.is_empty()? {
         return Ok(Time::Number(0.0));
     }

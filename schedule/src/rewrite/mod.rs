@@ -94,7 +94,8 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
         || budgeted(&scop.ctx, "scheduling", options.budget, || strategy::hopeless(&scop, &placed));
     let alone = options.scheduler == strategy::Scheduler::Auto && hopeless().unwrap_or(false);
     if placed.parallel && !alone {
-        Ok(Scheduled { scop, deps, tree: placed.tree })
+        let tree = strategy::with_graphs(&scop, &deps, placed.tree)?;
+        Ok(Scheduled { scop, deps, tree })
     } else {
         Err(ScheduleError::NoParallelism)
     }

@@ -18,6 +18,7 @@
 
 mod cost;
 mod fuse;
+mod graph;
 mod isl_scheduler;
 mod locality;
 mod marks;
@@ -32,9 +33,10 @@ mod wavefront;
 pub(crate) use cost::{
     BARRIER, INSTANCE, LATENCY, MULTIPROCESSORS, Model, STEP_LATENCY, extent_of, hopeless, volume,
 };
+pub(crate) use graph::{TILE, joined as with_graphs};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
 pub(crate) use locality::{Movement, linear, movements, steps};
-pub use marks::{EITHER, KERNEL, NEST, Placed, ROWS, SERIAL};
+pub use marks::{EITHER, GRAPH, KERNEL, NEST, Placed, ROWS, SERIAL};
 pub use original::original;
 pub use place::place;
 pub(crate) use place::{coincident, nonnegative};
@@ -92,7 +94,7 @@ pub(crate) fn wins(candidate: &Placed, best: Option<&Placed>) -> bool {
 /// A schedule for the device, chosen as the module documentation says.
 pub fn schedule(scop: &Scop, deps: &Dependences, options: &ScheduleOptions) -> Result<ScheduleTree> {
     let placed = placed(scop, deps, options)?;
-    if placed.parallel { Ok(placed.tree) } else { Err(ScheduleError::NoParallelism) }
+    if placed.parallel { with_graphs(scop, deps, placed.tree) } else { Err(ScheduleError::NoParallelism) }
 }
 
 /// [`schedule`] with its estimate.

@@ -326,6 +326,7 @@ pub(super) fn kernel(
         ahead: techniques.ahead,
         promotions: Vec::new(),
         early: Vec::new(),
+        graph: false,
         windows: staging.map_or_else(Vec::new, |s| s.windows),
     })
 }

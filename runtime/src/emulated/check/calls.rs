@@ -5,6 +5,7 @@ use std::ffi::c_void;
 
 use super::{Checker, Site};
 use crate::base::abi::EmuThread;
+use crate::emulated::tasks::Tasks;
 
 /// What kernels are called with: their ABI's descriptor, and behind it what is the library's own.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ use crate::base::abi::EmuThread;
 pub struct Thread {
     pub abi: EmuThread,
     pub linear: u32,
+    /// NULL: blocks do not wait for each other.
+    pub tasks: *const Tasks,
     /// NULL: nothing is checked.
     pub checker: *mut Checker,
     /// The barrier that the thread waits at.

@@ -214,7 +214,8 @@ impl Checker {
         }
     }
 
-    pub fn begin_launch(&mut self, kernel: &'static Kernel) {
+    /// A launch of so many blocks.
+    pub fn begin_launch(&mut self, kernel: &'static Kernel, blocks: u64) {
         self.kernel = Some(kernel);
         self.arguments = kernel
             .array_index()
@@ -224,7 +225,7 @@ impl Checker {
             })
             .collect();
         self.origins = vec![None; kernel.block_threads() as usize];
-        let more = self.clock.begin_launch();
+        let more = self.clock.begin_launch(kernel.is_graph().then_some(blocks));
         enough(more);
     }
 
@@ -232,6 +233,16 @@ impl Checker {
         self.shared = shared;
         self.shared_cells.clear();
         enough(self.clock.begin_block(block));
+    }
+
+    /// A thread of the running block has waited for another block.
+    pub fn waited(&mut self, thread: u16, block: u64) {
+        self.clock.waited(thread, block);
+    }
+
+    /// The running block says that it has ended.
+    pub fn signalled(&mut self) {
+        self.clock.signalled();
     }
 
     /// All threads of the block passed a barrier.

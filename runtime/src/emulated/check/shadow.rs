@@ -8,6 +8,12 @@
 //! round if no launch, block or round began between their epochs. It is enough to keep the last write, and the reads and the updates of the last
 //! round in which there were any (FastTrack: Flanagan, Freund, PLDI 2009): what an older access conflicts with, a younger one
 //! that is ordered behind it in the same block does too.
+//!
+//! Blocks of a launch that wait for each other are ordered by that ([`Order`]): what a block did before it signalled is ahead of what the threads do that waited for it, or for
+//! one that had, and what the others of their block do behind the next barrier.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use crate::emulated::check::Site;
 
@@ -36,7 +42,7 @@ impl Stamp {
 
     /// All accesses of a kind that does not conflict with itself, and one more.
     fn joined(self, clock: &Clock, thread: u16, site: *const Site) -> Stamp {
-        let thread = if self.epoch < clock.launch {
+        let thread = if self.epoch < clock.launch || clock.is_ordered(&self, thread) {
             thread
         } else if self.thread == MANY_BLOCKS || self.epoch < clock.block {
             MANY_BLOCKS
@@ -69,16 +75,64 @@ pub struct Clock {
     block: u32,
     /// Where the blocks of this launch began.
     blocks: Vec<(u32, u64)>,
+    /// Of blocks that wait for each other.
+    order: Option<Order>,
+}
+
+/// What is ordered among the blocks of a launch that wait for each other.
+#[derive(Clone, Debug, Default)]
+struct Order {
+    /// By block: when it signalled, and which blocks it knew then to have ended, itself included.
+    ended: Vec<Option<(u32, Vec<u64>)>>,
+    /// Those that the running block's threads know to have ended, and those that one thread does until the next barrier.
+    known: Vec<u64>,
+    fresh: Vec<(u16, u64)>,
+    /// By location: when blocks that don't know of each other read it, where several did.
+    readers: RefCell<BTreeMap<usize, Vec<u32>>>,
+}
+
+fn has(set: &[u64], block: u64) -> bool {
+    set.get((block / 64) as usize).is_some_and(|word| word >> (block % 64) & 1 != 0)
+}
+
+impl Order {
+    /// All that is known where a block is known to have ended.
+    fn learn(&mut self, block: u64) {
+        let Some(Some((_, of_block))) = self.ended.get(block as usize) else { return };
+        for (word, more) in self.known.iter_mut().zip(of_block) {
+            *word |= more;
+        }
+    }
+
+    /// Whether a thread of the running block knows that a block has ended.
+    fn knows(&self, thread: u16, block: u64) -> bool {
+        let by = |(waiter, ended): &(u16, u64)| {
+            let ended = self.ended.get(*ended as usize).and_then(Option::as_ref);
+            *waiter == thread && ended.is_some_and(|(_, of_block)| has(of_block, block))
+        };
+        has(&self.known, block) || self.fresh.iter().any(by)
+    }
 }
 
 impl Clock {
     /// A new round; false: there are no numbers left.
     pub fn round(&mut self) -> bool {
         self.now = self.now.saturating_add(1);
+        if let Some(order) = &mut self.order {
+            for (_, block) in std::mem::take(&mut order.fresh) {
+                order.learn(block);
+            }
+        }
         self.now < u32::MAX
     }
 
-    pub fn begin_launch(&mut self) -> bool {
+    /// `tasks`: the number of blocks, if they wait for each other.
+    pub fn begin_launch(&mut self, tasks: Option<u64>) -> bool {
+        self.order = tasks.map(|blocks| Order {
+            ended: vec![None; blocks as usize],
+            known: vec![0; blocks.div_ceil(64) as usize],
+            ..Order::default()
+        });
         let more = self.round();
         (self.launch, self.block) = (self.now, self.now);
         self.blocks.clear();
@@ -89,7 +143,65 @@ impl Clock {
         let more = self.round();
         self.block = self.now;
         self.blocks.push((self.now, block));
+        if let Some(order) = &mut self.order {
+            order.known.fill(0);
+        }
         more
+    }
+
+    pub fn waited(&mut self, thread: u16, block: u64) {
+        if let Some(order) = &mut self.order {
+            order.fresh.push((thread, block));
+        }
+    }
+
+    /// The running block has ended; nothing of this round is ahead of that.
+    pub fn signalled(&mut self) {
+        let block = self.block_at(self.now);
+        if let (Some(order), Some(block)) = (&mut self.order, block) {
+            let mut known = order.known.clone();
+            if let Some(word) = known.get_mut((block / 64) as usize) {
+                *word |= 1 << (block % 64);
+            }
+            if let Some(ended) = order.ended.get_mut(block as usize) {
+                *ended = Some((self.now, known));
+            }
+        }
+    }
+
+    /// Whether an access of another block in this launch is ahead of what a thread of the running one does now.
+    fn is_ordered(&self, earlier: &Stamp, thread: u16) -> bool {
+        if earlier.thread == MANY_BLOCKS || earlier.epoch < self.launch || earlier.epoch >= self.block {
+            return false;
+        }
+        self.is_ahead(earlier.epoch, thread)
+    }
+
+    fn is_ahead(&self, epoch: u32, thread: u16) -> bool {
+        let (Some(order), Some(block)) = (&self.order, self.block_at(epoch)) else { return false };
+        let before = order.ended.get(block as usize).and_then(Option::as_ref).is_some_and(|e| epoch < e.0);
+        before && order.knows(thread, block)
+    }
+
+    /// The reads of a location that the running block does not know of, from here on.
+    fn note_reader(&self, location: usize, earlier: &Stamp, thread: u16) {
+        let Some(order) = &self.order else { return };
+        if earlier.epoch < self.launch || earlier.epoch >= self.block || self.is_ordered(earlier, thread) {
+            return;
+        }
+        let mut readers = order.readers.borrow_mut();
+        let readers = readers.entry(location).or_default();
+        readers.extend([earlier.epoch, self.now]);
+        readers.sort_unstable();
+        readers.dedup();
+    }
+
+    /// Whether all reads of a location by several blocks are ahead of what a thread does now.
+    fn all_ahead(&self, location: usize, thread: u16) -> bool {
+        let Some(order) = &self.order else { return false };
+        let readers = order.readers.borrow();
+        let own = |epoch: u32| epoch >= self.block && epoch < self.now;
+        readers.get(&location).is_some_and(|all| all.iter().all(|e| own(*e) || self.is_ahead(*e, thread)))
     }
 
     /// The block of this launch that ran at `epoch`.
@@ -100,6 +212,8 @@ impl Clock {
 
     fn conflicts(&self, earlier: &Stamp, thread: u16) -> Option<Between> {
         if earlier.epoch == 0 || earlier.epoch < self.launch {
+            None
+        } else if self.is_ordered(earlier, thread) {
             None
         } else if earlier.epoch < self.block || earlier.thread == MANY_BLOCKS {
             Some(Between::Blocks)
@@ -182,6 +296,7 @@ impl Cell {
             clock.conflicts(&earlier, thread).map(|between| Conflict { between, earlier, wrote: true })
         };
         let found = conflict(self.write).or_else(|| conflict(self.update));
+        clock.note_reader(std::ptr::from_ref(self) as usize, &self.read, thread);
         self.read = self.read.joined(clock, thread, site);
         found
     }
@@ -196,9 +311,12 @@ impl Cell {
         let conflict = |stamp: Stamp, wrote| {
             clock.conflicts(&stamp, thread).map(|between| Conflict { between, earlier: stamp, wrote })
         };
-        let found = conflict(self.write, true)
-            .or_else(|| conflict(self.update, true))
-            .or_else(|| conflict(self.read, false));
+        let read = || {
+            let known =
+                self.read.thread == MANY_BLOCKS && clock.all_ahead(std::ptr::from_ref(self) as usize, thread);
+            if known { None } else { conflict(self.read, false) }
+        };
+        let found = conflict(self.write, true).or_else(|| conflict(self.update, true)).or_else(read);
         self.write = Stamp { epoch: clock.now, thread, undefined, site };
         found
     }
@@ -233,7 +351,7 @@ mod tests {
     /// Accesses in the order in which they run; the result is what the last one runs into.
     fn last(accesses: &[Step]) -> Option<Between> {
         let (mut clock, mut cell) = (Clock::default(), FRESH);
-        clock.begin_launch();
+        clock.begin_launch(None);
         let mut at = None;
         let mut found = None;
         for (n, &(what, block, round, thread)) in accesses.iter().enumerate() {
@@ -253,7 +371,7 @@ mod tests {
                 'w' => cell.write(&clock, thread, NO_SITE, false),
                 'u' => cell.update(&clock, thread, NO_SITE, false),
                 _ => {
-                    clock.begin_launch();
+                    clock.begin_launch(None);
                     at = None;
                     None
                 }
@@ -304,10 +422,140 @@ mod tests {
         }
     }
 
+    /// What happens in a launch of four blocks that wait for each other: `w`rite, `r`ead, `a`wait block n, `s`ignal, `|` a barrier, by block and thread.
+    fn last_of_tasks(steps: &[(char, u64, u16)]) -> Option<Between> {
+        let (mut clock, mut cell) = (Clock::default(), FRESH);
+        clock.begin_launch(Some(4));
+        let mut found = None;
+        for (n, &(what, block, thread)) in steps.iter().enumerate() {
+            let conflict = match what {
+                'b' => {
+                    clock.begin_block(block);
+                    None
+                }
+                'w' => cell.write(&clock, thread, NO_SITE, false),
+                'r' => cell.read(&clock, thread, NO_SITE),
+                'a' => {
+                    clock.waited(thread, block);
+                    None
+                }
+                's' => {
+                    clock.signalled();
+                    None
+                }
+                _ => {
+                    clock.round();
+                    None
+                }
+            };
+            found = conflict.map(|c| c.between);
+            assert!(found.is_none() || n + 1 == steps.len(), "{steps:?}: found at {n}");
+        }
+        found
+    }
+
+    #[test]
+    fn blocks_that_wait_for_each_other() {
+        use Between::Blocks;
+        const B: fn(u64) -> (char, u64, u16) = |block| ('b', block, 0);
+        const BAR: (char, u64, u16) = ('|', 0, 0);
+        const END: (char, u64, u16) = ('s', 0, 0);
+        let table: &[(&[(char, u64, u16)], Option<Between>)] = &[
+            (&[B(0), ('w', 0, 1), BAR, END, B(1), ('a', 0, 0), BAR, ('r', 0, 1)], None),
+            // Nobody waited, or for another block, or without a barrier.
+            (&[B(0), ('w', 0, 1), BAR, END, B(1), BAR, ('r', 0, 1)], Some(Blocks)),
+            (
+                &[B(0), ('w', 0, 1), BAR, END, B(1), BAR, END, B(2), ('a', 1, 0), BAR, ('r', 0, 1)],
+                Some(Blocks),
+            ),
+            (&[B(0), ('w', 0, 1), BAR, END, B(1), ('a', 0, 0), ('r', 0, 1)], Some(Blocks)),
+            (&[B(0), ('w', 0, 1), BAR, END, B(1), ('a', 0, 0), ('r', 0, 0)], None),
+            // The signal is too early.
+            (&[B(0), BAR, END, ('w', 0, 1), B(1), ('a', 0, 0), BAR, ('r', 0, 1)], Some(Blocks)),
+            // Through another one.
+            (
+                &[
+                    B(0),
+                    ('w', 0, 1),
+                    BAR,
+                    END,
+                    B(1),
+                    ('a', 0, 0),
+                    BAR,
+                    END,
+                    B(2),
+                    ('a', 1, 0),
+                    BAR,
+                    ('r', 0, 1),
+                ],
+                None,
+            ),
+            // Reads before a write: of one block, of two, of which one is not waited for.
+            (&[B(0), ('r', 0, 1), BAR, END, B(1), BAR, ('w', 0, 1)], Some(Blocks)),
+            (
+                &[
+                    B(0),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(1),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(2),
+                    ('a', 0, 0),
+                    ('a', 1, 0),
+                    BAR,
+                    ('w', 0, 1),
+                ],
+                None,
+            ),
+            (
+                &[
+                    B(0),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(1),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(2),
+                    ('a', 1, 0),
+                    BAR,
+                    ('w', 0, 1),
+                ],
+                Some(Blocks),
+            ),
+            (
+                &[
+                    B(0),
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(1),
+                    ('a', 0, 0),
+                    BAR,
+                    ('r', 0, 1),
+                    BAR,
+                    END,
+                    B(2),
+                    ('a', 1, 0),
+                    BAR,
+                    ('w', 0, 1),
+                ],
+                None,
+            ),
+        ];
+        for (steps, expected) in table {
+            assert_eq!(last_of_tasks(steps), *expected, "{steps:?}");
+        }
+    }
+
     #[test]
     fn epochs_name_blocks() {
         let mut clock = Clock::default();
-        clock.begin_launch();
+        clock.begin_launch(None);
         for block in [4, 2, 7] {
             clock.begin_block(block);
             clock.round();

@@ -1,0 +1,234 @@
+//! Graphs of tiles as kernels with steps ([`crate::strategy::GRAPH`]): what a nest's block is, with waits for other blocks ahead of the steps that need them.
+//!
+//! ```text
+//! step    [K, place, loop counter, ...];   waits of step K at place -1
+//! code    for K { one thread: _wait[K, b'] for all b' that step K reads from; _barrier[K, -1, 0]; the steps of a nest }
+//! ```
+//! A block waits for another one once, where it first needs it, and not for what it waits for through others:
+//! with `R = { [b, K] -> b' : step K of task b depends on task b' }`, what is left are the first `K` of each pair in `R - R ∘ R`.
+//!
+//! # Invariants
+//! - A task waits for tasks that come before it in the lexicographic order of tiles.
+//! - Barriers ahead of a step are the same for all threads: their set mentions none.
+
+use super::nest::{At, Leaf, extent, path};
+use super::{MapOptions, Site};
+use crate::mapped::{BARRIER, Time, WAIT};
+use crate::planted::planted;
+use crate::strategy::{BARRIER as BARRIER_TIME, INSTANCE, STEP_LATENCY, TILE};
+use crate::tree::{Band, Tree, members_mupa};
+use crate::{Dependences, Result, ScheduleError};
+use pollyrs_isl as isl;
+use pollyrs_scop::Scop;
+
+/// The place of waits in a step, ahead of all others.
+const BEFORE: i64 = -1;
+
+/// Threads of a task: two warps where a tile has one dimension.
+pub(super) fn threads(leaves: &[Leaf], options: &MapOptions) -> Vec<u32> {
+    match leaves.iter().all(|l| l.members.len() < 2) {
+        true => vec![64],
+        false => options.threads[1].clone(),
+    }
+}
+
+/// The tasks of a launch.
+pub(super) struct Tasks<'a> {
+    pub scop: &'a Scop,
+    pub deps: &'a Dependences,
+    pub site: &'a Site,
+    /// `[params, _h*] -> { S[i] }`
+    pub domain: &'a isl::UnionSet,
+    /// The parameters of tile and thread.
+    pub blocks: &'a [String],
+    pub threads: &'a [String],
+    /// Coordinates of a step.
+    pub steps: usize,
+}
+
+fn names(prefix: &str, n: usize) -> Vec<String> {
+    (0..n).map(|i| format!("{prefix}{i}")).collect()
+}
+
+impl Tasks<'_> {
+    /// A thread's tree, its domain and the steps, with waits.
+    pub fn waiting(
+        &self,
+        root: Tree,
+        domain: isl::UnionSet,
+        steps: isl::UnionMap,
+    ) -> Result<(Tree, isl::UnionSet, isl::UnionMap)> {
+        let ctx = domain.context().clone();
+        let n = self.blocks.len();
+        if self.steps < 2 {
+            return Err(ScheduleError::Unsupported("a task without steps"));
+        }
+        let (b, w) = (names("b", n), names("w", n));
+        let rest = vec![", 0"; self.steps - 2].concat();
+        let before = format!("{BEFORE}{rest}");
+        let tuple = format!("{WAIT}[k, {}]", w.join(", "));
+
+        // The waits of this block, and the barriers behind them.
+        let equal: Vec<_> = b.iter().zip(self.blocks).map(|(b, p)| format!("{b} = {p}")).collect();
+        let here =
+            format!("[{}] -> {{ [{}, k] : {} }}", self.blocks.join(", "), b.join(", "), equal.join(" and "));
+        let here = isl::Set::read(&ctx, &here)?;
+        let all = self.waits()?;
+        let mine = all.intersect_domain(here)?.wrap()?.flatten()?;
+        let mine = mine.project_out(isl::DimType::Set, 0, n as u32)?.set_tuple_name(WAIT)?.coalesce()?;
+        let mut meet = isl::UnionSet::empty(&ctx)?;
+        let c = names("c", self.steps);
+        let ahead = format!("{{ {BARRIER}[{}] -> {BARRIER}[c0, {before}] }}", c.join(", "));
+        let ahead = isl::UnionMap::read(&ctx, &ahead)?;
+        for set in domain.sets()? {
+            if set.tuple_name()?.as_deref() == Some(BARRIER) {
+                meet = meet.union(isl::UnionSet::from_set(set)?.apply(ahead.clone())?)?;
+            }
+        }
+        let waited = isl::UnionMap::read(&ctx, &format!("{{ {tuple} -> {BARRIER}[k, {before}] }}"))?;
+        for set in isl::UnionSet::from_set(mine.clone())?.apply(waited)?.sets()? {
+            meet = meet.add_set(set.remove_divs()?)?;
+        }
+        let only: Vec<_> = self.threads.iter().map(|t| format!("{t} = 0")).collect();
+        let only = format!("[{}] -> {{ : {} }}", self.threads.join(", "), only.join(" and "));
+        let mine = mine.intersect_params(isl::Set::read(&ctx, &only)?)?;
+        let domain = domain.add_set(mine)?.union(meet.coalesce()?)?;
+        let steps = steps.union(isl::UnionMap::read(&ctx, &format!("{{ {tuple} -> [k, {before}] }}"))?)?;
+
+        let Tree::Band(Band { mut members, permutable, coincident, child }) = root else {
+            return Err(ScheduleError::Unsupported("a task without a loop of steps"));
+        };
+        let (1, Tree::Sequence(then)) = (members.len(), *child) else {
+            return Err(ScheduleError::Unsupported("a task without a sequence in its loop of steps"));
+        };
+        let step = isl::UnionPwAff::read(&ctx, &format!("{{ {tuple} -> [(k)] }}"))?;
+        members[0] = members[0].clone().union_add(step)?;
+        let filter = |text: String| isl::UnionSet::read(&ctx, &text);
+        let order = w.iter().map(|w| isl::UnionPwAff::read(&ctx, &format!("{{ {tuple} -> [({w})] }}")));
+        let order = order.collect::<isl::Result<Vec<_>>>()?;
+        let behind = format!("{{ {BARRIER}[{}] : c1 = {BEFORE} }}", c.join(", "));
+        let mut children =
+            vec![(filter(format!("{{ {tuple} }}"))?, Tree::Leaf.under(order)), (filter(behind)?, Tree::Leaf)];
+        children.extend(then);
+        let child = Box::new(Tree::Sequence(children));
+        Ok((Tree::Band(Band { members, permutable, coincident, child }), domain, steps))
+    }
+
+    /// `[params, _h*] -> { [b, k] -> [b'] }`: the tasks that step `k` of a task waits for.
+    fn waits(&self) -> Result<isl::Map> {
+        let ctx = &self.scop.ctx;
+        let n = self.blocks.len();
+        let Tree::Band(Band { members, .. }) = &self.site.inner else {
+            return Err(ScheduleError::Unsupported("a task without a loop of steps"));
+        };
+        // Tiles by all coordinates but their sum: the rational shadow of these is exact more often.
+        let Some((sum, task)) = self.site.members.split_first() else {
+            return Err(ScheduleError::Unsupported("a task without a tile"));
+        };
+        let mut last = sum.clone();
+        for m in task {
+            last = last.sub(m.clone())?;
+        }
+        let tile = [task, &[last]].concat();
+        let place = members_mupa(&[tile.as_slice(), members.as_slice()].concat())?;
+        let tile = isl::UnionMap::from_multi_union_pw_aff(members_mupa(&tile)?)?;
+        let place = isl::UnionMap::from_multi_union_pw_aff(place)?;
+        let by_sum = |x: &str, more: &str| -> Result<isl::UnionMap> {
+            let x = names(x, n);
+            let (sum, all) = (x.join(" + "), x.join(", "));
+            let rest: String = x[..n - 1].iter().map(|x| format!(", {x}")).collect();
+            Ok(isl::UnionMap::read(ctx, &format!("{{ [{all}{more}] -> [{sum}{rest}{more}] }}"))?)
+        };
+        let deps = self.deps.all(self.scop)?;
+        let deps = deps.intersect_domain(self.domain.clone())?.intersect_range(self.domain.clone())?;
+        let (b, w) = (names("b", n).join(", "), names("w", n).join(", "));
+        let apart = earlier(&names("w", n), &names("b", n));
+        let apart = isl::UnionMap::read(ctx, &format!("{{ [{b}, k] -> [{w}] : {apart} }}"))?;
+        let need = deps.apply_domain(tile)?.apply_range(place)?.reverse()?;
+        let mut all = isl::UnionMap::empty(ctx)?;
+        for map in need.maps()? {
+            all = all.add_map(map.wrap()?.remove_divs()?.coalesce()?.unwrap()?)?;
+        }
+        let empty = format!("{{ [{b}, k] -> [{w}] : false }}");
+        let mut all = match all.is_empty()? {
+            true => isl::Map::read(ctx, &empty)?,
+            false => {
+                let all = all.apply_domain(by_sum("b", ", k")?)?.apply_range(by_sum("w", "")?)?;
+                isl::Map::from_union_map(all.intersect(apart)?)?.coalesce()?
+            }
+        };
+        if planted("graph-wait") {
+            // Tasks do not wait for the one just before in the order of the last coordinate.
+            let spared = format!("{{ [{b}, k] -> [{w}] : w0 = b0 - 1 }}");
+            all = all.subtract(isl::Map::read(ctx, &spared)?)?;
+        }
+        // Once for each pair.
+        let turn = format!("{{ [[{b}, k] -> [{w}]] -> [[[{b}] -> [{w}]] -> [k]] }}");
+        let pairs = all.wrap()?.apply(isl::Map::read(ctx, &turn)?)?.unwrap()?.lexmin()?;
+        let back = format!("{{ [[[{b}] -> [{w}]] -> [k]] -> [[{b}, k] -> [{w}]] }}");
+        let first = pairs.wrap()?.apply(isl::Map::read(ctx, &back)?)?.unwrap()?.coalesce()?;
+        // Through others.
+        let after = format!("{{ [{b}, k] -> [{b}, l] : l >= k }}");
+        let by = first.clone().apply_domain(isl::Map::read(ctx, &after)?)?;
+        let whole = isl::Map::read(ctx, &format!("{{ [{b}, k] -> [{b}] }}"))?;
+        let through = by.apply_range(first.clone().apply_domain(whole)?)?;
+        match through.is_disjoint(&first)? {
+            true => Ok(first),
+            false => Ok(first.subtract(through)?.coalesce()?),
+        }
+    }
+}
+
+/// `a < b`, lexicographically, as text.
+fn earlier(a: &[String], b: &[String]) -> String {
+    let case = |i: usize| {
+        let equal: String = (0..i).map(|j| format!("{} = {} and ", a[j], b[j])).collect();
+        format!("({equal}{} < {})", a[i], b[i])
+    };
+    (0..a.len()).map(case).collect::<Vec<_>>().join(" or ")
+}
+
+/// Nanoseconds from a task's end to the start of what waits for it (0.56 µs from flag to block on an H100), a claim included.
+const HAND_OVER: f64 = 1500.0;
+
+/// Nanoseconds of an instance among others of its thread that wait for nobody.
+const COARSE: f64 = 3.0;
+
+/// Nanoseconds of the launch: not less than the arithmetic of all tasks takes, nor than a chain of tasks, of which the last steps come one after the other.
+pub(super) fn time(scop: &Scop, site: &Site, leaves: &[Leaf], options: &MapOptions) -> Result<Time> {
+    let number = Time::Number;
+    let extents = |members: &[isl::UnionPwAff], domain: &isl::UnionSet| -> Result<Time> {
+        Ok(Time::Product(members.iter().map(|m| extent(scop, m, domain)).collect::<Result<_>>()?))
+    };
+    let threads: f64 = threads(leaves, options).iter().map(|t| f64::from(*t)).product();
+    // The first coordinate of a task is the sum of all: as long is a chain.
+    let chain = extent(scop, &site.members[0], &site.domain)?;
+    let (mut each, mut all) = (vec![number(HAND_OVER)], Vec::new());
+    for leaf in leaves {
+        let loops = leaf.at.iter().filter(|at| matches!(at, At::Loop(_))).count();
+        let points = (TILE as f64).powi(leaf.members.len() as i32);
+        let turns = (points / threads).max(1.0);
+        let inner = path(scop, &leaf.inner, &leaf.domain)?;
+        if loops > 1 {
+            // Of a step that joins threads: an iteration of the loop of launches after the other.
+            let turns = Time::Product(vec![number(turns * STEP_LATENCY), inner.clone()]);
+            let iteration = Time::Sum(vec![number(BARRIER_TIME), turns]);
+            each.push(Time::Product(vec![number(TILE as f64), iteration]));
+        } else {
+            each.push(number(turns * TILE as f64 * COARSE));
+        }
+        let steps: Vec<_> = leaf
+            .at
+            .iter()
+            .filter_map(|at| match at {
+                At::Loop(m) => Some(m.clone()),
+                At::Place(_) => None,
+            })
+            .skip(1)
+            .collect();
+        let instances = [extents(&leaf.members, &leaf.domain)?, extents(&steps, &leaf.domain)?, inner];
+        all.push(Time::Product([instances.to_vec(), vec![number(INSTANCE)]].concat()));
+    }
+    let along = Time::Product(vec![chain, Time::Sum(each)]);
+    Ok(Time::Max(vec![along, Time::Sum(all)]))
+}

@@ -1,0 +1,478 @@
+//! Graphs of tiles: where launches in a loop depend on each other, the elements that they write may be cut into tiles, each of which is a *task* of one
+//! launch. A block claims the next task from a counter, runs all that writes to its tile, and waits for the tasks whose tiles it reads
+//! ([`super::GRAPH`]; flags between tiles: Song, YarKhan, Dongarra, "Dynamic task scheduling for linear algebra algorithms on distributed-memory
+//! multicore systems", SC 2009).
+//!
+//! ```text
+//! for k                                   task (I, J): for each tile K of k, in order
+//!   S0[k]: a[k][k]                          wait for the tasks whose tiles step K reads
+//!   for i: S1[k, i]: a[i][k]                K < J:  for i, j (threads): for k in K: S2        coarse: no thread needs another one's values
+//!   for i, j: S2[k, i, j]: a[i][j]          K = J:  for k in K: S0; S1; S2, a barrier each    fine: as the host's loop
+//! ```
+//! Each element gets its values from one task, in the order of the loop around, so that results are the program's to the last bit.
+//!
+//! # Invariants
+//! - Along each coordinate of a tile no dependence goes backwards. So the sum of the coordinates, which is the first coordinate of a task, rises from a task to one
+//!   that depends on it: tasks that are claimed in lexicographic order wait for tasks that were claimed before.
+//! - Dependences within a task go from one step `K` to the same or a later one. Where one joins two threads in the same step, that step is fine.
+
+use super::marks::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL};
+use super::place::nonnegative;
+use crate::tree::{Band, ScheduleTree, Tree, member_map, members_mupa};
+use crate::{Dependences, Result, budgeted, is_quota, known};
+use pollyrs_isl as isl;
+use pollyrs_scop::{AccessKind, Scop};
+
+/// Elements of a tile along each of so many dimensions, and iterations of the loop around in a step: with two dimensions a step has as much arithmetic as hides
+/// a flag's way from block to block (0.56 µs on an H100).
+pub(crate) const TILE: i64 = 64;
+/// Dimensions of a tile.
+const MOST: usize = 2;
+/// isl operations for the search.
+const BUDGET: u64 = crate::DEFAULT_BUDGET / 4;
+
+/// The tree, with both forms of loops of launches that may be graphs.
+pub(crate) fn joined(scop: &Scop, deps: &Dependences, tree: ScheduleTree) -> Result<ScheduleTree> {
+    let known = known(scop)?;
+    let node = Node { scop, deps: deps.all(scop)?.intersect_params(known.clone())? };
+    let domain = tree.domain.clone().intersect_params(known)?;
+    let found = budgeted(&scop.ctx, "graphs of tiles", BUDGET, || walk(&node, &domain, &tree.root));
+    match found {
+        Ok(root) => Ok(ScheduleTree { root, ..tree }),
+        Err(e) if is_quota(&e) => Ok(tree),
+        Err(e) => Err(e),
+    }
+}
+
+/// What a subtree is under.
+struct Node<'a> {
+    scop: &'a Scop,
+    /// Dependences that no loop around carries.
+    deps: isl::UnionMap,
+}
+
+fn walk(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Tree> {
+    Ok(match tree {
+        Tree::Band(b) if b.child.has_mark(KERNEL) => {
+            if let Some(graph) = graph(node, domain, tree)? {
+                let forms = vec![(domain.clone(), graph), (domain.clone(), tree.clone())];
+                return Ok(Tree::Sequence(forms).marked(EITHER));
+            }
+            let deps = node.deps.clone().eq_at(members_mupa(&b.members)?)?;
+            let child = walk(&Node { deps, ..*node }, domain, &b.child)?;
+            Tree::Band(Band { child: Box::new(child), ..b.clone() })
+        }
+        Tree::Sequence(children) => {
+            let mut out = Vec::new();
+            for (filter, child) in children {
+                let inside = domain.clone().intersect(filter.clone())?;
+                out.push((filter.clone(), walk(node, &inside, child)?));
+            }
+            Tree::Sequence(out)
+        }
+        other => other.clone(),
+    })
+}
+
+/// What would be a launch.
+struct Leaf {
+    domain: isl::UnionSet,
+    /// The loops around, of the tree that becomes a graph.
+    loops: Vec<isl::UnionPwAff>,
+    members: Vec<isl::UnionPwAff>,
+    /// What a thread runs.
+    inner: Tree,
+}
+
+/// The leaves beneath a tree of launches; false if there is something else among them.
+fn leaves(
+    tree: &Tree,
+    domain: &isl::UnionSet,
+    loops: &[isl::UnionPwAff],
+    out: &mut Vec<Leaf>,
+) -> Result<bool> {
+    let mut leaf = |members: &[isl::UnionPwAff], inner: &Tree| {
+        out.push(Leaf {
+            domain: domain.clone(),
+            loops: loops.to_vec(),
+            members: members.to_vec(),
+            inner: inner.clone(),
+        });
+    };
+    match tree {
+        Tree::Mark(m, child) if m == KERNEL => match &**child {
+            Tree::Band(b) => leaf(&b.members, &b.child),
+            _ => return Ok(false),
+        },
+        Tree::Mark(m, child) if m == SERIAL => leaf(&[], child),
+        Tree::Leaf => leaf(&[], &Tree::Leaf),
+        Tree::Mark(m, _) if m == EITHER || m == NEST || m == ROWS => return Ok(false),
+        Tree::Mark(_, child) => return leaves(child, domain, loops, out),
+        Tree::Band(b) => {
+            let loops = [loops, &b.members].concat();
+            return leaves(&b.child, domain, &loops, out);
+        }
+        Tree::Sequence(children) => {
+            for (filter, child) in children {
+                let inside = domain.clone().intersect(filter.clone())?;
+                if !inside.is_empty()? && !leaves(child, &inside, loops, out)? {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// A loop of launches as a graph, if it can be one.
+fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree>> {
+    let Tree::Band(b) = tree else { return Ok(None) };
+    let Some(time) = b.members.first() else { return Ok(None) };
+    let mut found = Vec::new();
+    if !leaves(tree, domain, &[], &mut found)? {
+        return Ok(None);
+    }
+    let deps = node.deps.clone().intersect_domain(domain.clone())?.intersect_range(domain.clone())?;
+    let Some(elements) = owners(node.scop, domain, &deps)? else { return Ok(None) };
+    let (mut tiles, mut waits) = (Vec::new(), false);
+    for e in elements {
+        let back = e.clone().scale(isl::Val::int(domain.context(), -1)?)?;
+        let Some(e) = [e, back].into_iter().find(|e| nonnegative(&deps, e).unwrap_or(false)) else {
+            continue;
+        };
+        waits |= !super::coincident(&deps, &e)?;
+        tiles.push(tile(&e)?);
+    }
+    if !waits || tiles.len() > MOST || !is_loop_of(time, domain)? {
+        return Ok(None);
+    }
+    let mut sum = tiles[0].clone();
+    for t in &tiles[1..] {
+        sum = sum.add(t.clone())?;
+    }
+    let mut task = vec![sum];
+    task.extend(tiles[..tiles.len() - 1].iter().cloned());
+    let step = tile(&time.clone().intersect_domain(domain.clone().universe()?)?)?;
+    let place = members_mupa(&[task.as_slice(), std::slice::from_ref(&step)].concat())?;
+
+    // Where a step joins threads.
+    let mut joined = deps.clone().eq_at(place.clone())?;
+    for leaf in &found {
+        let own =
+            joined.clone().intersect_domain(leaf.domain.clone())?.intersect_range(leaf.domain.clone())?;
+        let own = if leaf.members.is_empty() { own } else { own.eq_at(members_mupa(&leaf.members)?)? };
+        joined = joined.subtract(own)?;
+    }
+    let all = place.clone();
+    let place = isl::UnionMap::from_multi_union_pw_aff(place)?.intersect_domain(domain.clone())?;
+    let ends = joined.clone().domain()?.union(joined.range()?)?;
+    let mut fine = isl::UnionSet::empty(domain.context())?;
+    for set in ends.apply(place.clone())?.sets()? {
+        // Also where the program's sizes leave one iteration of a step, which joins nothing: fewer cases.
+        let params = set.dim(isl::DimType::Param)?;
+        let set = set.remove_divs()?.drop_constraints_involving_dims(isl::DimType::Param, 0, params)?;
+        fine = fine.add_set(set.coalesce()?)?;
+    }
+    let fine = place.intersect_range(fine.coalesce()?)?.domain()?.coalesce()?;
+    let coarse = domain.clone().subtract(fine.clone())?.coalesce()?;
+    let mut parts = Vec::new();
+    for leaf in found {
+        for part in apart(&leaf.domain.clone().intersect(coarse.clone())?.coalesce()?, &deps, &all)? {
+            let own = |ms: &[isl::UnionPwAff]| -> Result<Vec<isl::UnionPwAff>> {
+                Ok(ms
+                    .iter()
+                    .map(|m| m.clone().intersect_domain(part.clone().universe()?))
+                    .collect::<isl::Result<_>>()?)
+            };
+            let inner = only(&leaf.inner, &part)?.under(own(&leaf.loops)?);
+            let tree = match leaf.members.is_empty() {
+                true => inner.marked(SERIAL),
+                false => super::place::mark(own(&leaf.members)?, inner),
+            };
+            parts.push((part, tree));
+        }
+    }
+    if !fine.is_empty()? {
+        parts.push((fine, tree.clone()));
+    }
+    let steps = Band {
+        members: vec![step],
+        permutable: false,
+        coincident: vec![false],
+        child: Box::new(Tree::Sequence(parts)),
+    };
+    let n = task.len();
+    let band = Band {
+        members: task,
+        permutable: false,
+        coincident: vec![false; n],
+        child: Box::new(Tree::Band(steps)),
+    };
+    Ok(Some(Tree::Band(band).marked(GRAPH)))
+}
+
+/// Parts of a leaf that a thread may run one after the other in each step of a task: a statement each, if no dependence joins two of them there.
+fn apart(
+    domain: &isl::UnionSet,
+    deps: &isl::UnionMap,
+    place: &isl::MultiUnionPwAff,
+) -> Result<Vec<isl::UnionSet>> {
+    let sets = domain.sets()?;
+    let inside = deps.clone().intersect_domain(domain.clone())?.intersect_range(domain.clone())?;
+    for map in inside.eq_at(place.clone())?.maps()? {
+        if map.tuple_name(isl::DimType::In)? != map.tuple_name(isl::DimType::Out)? {
+            return Ok(vec![domain.clone()]);
+        }
+    }
+    let mut out = Vec::new();
+    for set in sets {
+        if !set.is_empty()? {
+            out.push(isl::UnionSet::from_set(set)?);
+        }
+    }
+    Ok(out)
+}
+
+/// What of a tree is for a domain.
+fn only(tree: &Tree, domain: &isl::UnionSet) -> Result<Tree> {
+    Ok(match tree {
+        Tree::Leaf => Tree::Leaf,
+        Tree::Mark(m, child) => only(child, domain)?.marked(m),
+        Tree::Band(b) => Tree::Band(Band { child: Box::new(only(&b.child, domain)?), ..b.clone() }),
+        Tree::Sequence(children) => {
+            let mut out = Vec::new();
+            for (filter, child) in children {
+                let inside = domain.clone().intersect(filter.clone())?;
+                if !inside.is_empty()? {
+                    out.push((filter.clone(), only(child, &inside)?));
+                }
+            }
+            match out.len() {
+                1 => out.remove(0).1,
+                _ => Tree::Sequence(out),
+            }
+        }
+    })
+}
+
+/// Whether a member is one loop of each statement, and none that several are mixed in.
+fn is_loop_of(time: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<bool> {
+    for map in member_map(time)?.intersect_domain(domain.clone())?.maps()? {
+        let rows = super::linear(&map)?;
+        if !rows.iter().all(|row| row.iter().filter(|c| **c != 0.0).count() <= 1) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// `{ S[i] -> [floor(v / TILE)] }`
+fn tile(member: &isl::UnionPwAff) -> Result<isl::UnionPwAff> {
+    let size = isl::Val::int(member.context(), TILE)?;
+    Ok(member.clone().scale_down(size)?.floor()?)
+}
+
+/// The element that an instance writes, by its subscripts: `{ S[i] -> [s] }` each. Statements that write scalars alone belong to whoever needs the scalar.
+/// `None` if there is no such element, or not of as many subscripts everywhere.
+fn owners(scop: &Scop, domain: &isl::UnionSet, deps: &isl::UnionMap) -> Result<Option<Vec<isl::UnionPwAff>>> {
+    let (mut known, mut left) = (Vec::new(), Vec::new());
+    for set in domain.sets()? {
+        let Some((_, s)) = scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
+            return Ok(None);
+        };
+        let writes: Vec<_> = s
+            .accesses
+            .iter()
+            .filter(|a| a.kind != AccessKind::Read && scop.array(a.array).is_memory())
+            .collect();
+        if !s.is_plain() {
+            return Ok(None);
+        }
+        match writes[..] {
+            [] => left.push(set),
+            [w] if w.kind == AccessKind::MustWrite && w.relation.is_single_valued()? => {
+                known.push(w.relation.clone().intersect_domain(set)?.reset_tuple_id(isl::DimType::Out)?);
+            }
+            _ => return Ok(None),
+        }
+    }
+    let Some(dims) = known.first().map(|m| m.dim(isl::DimType::Out)).transpose()? else { return Ok(None) };
+    while !left.is_empty() {
+        let before = left.len();
+        let mut still = Vec::new();
+        for set in left {
+            let mut owner = None;
+            for target in &known {
+                let from = deps.clone().intersect_domain(isl::UnionSet::from_set(set.clone())?)?;
+                let to = from.apply_range(isl::UnionMap::from_map(target.clone())?)?;
+                for map in to.maps()? {
+                    if map.is_single_valued()? && set.is_subset(&map.clone().domain()?)? {
+                        owner = Some(map.coalesce()?);
+                    }
+                }
+            }
+            match owner {
+                Some(map) => known.push(map),
+                None => still.push(set),
+            }
+        }
+        left = still;
+        if left.len() == before {
+            return Ok(None);
+        }
+    }
+    let mut out: Vec<isl::UnionPwAff> = Vec::new();
+    for map in known {
+        if map.dim(isl::DimType::Out)? != dims {
+            return Ok(None);
+        }
+        let f = isl::PwMultiAff::from_map(map)?;
+        for d in 0..dims as usize {
+            let f = isl::UnionPwAff::from_pw_aff(f.at(d as i32)?)?;
+            match out.get_mut(d) {
+                Some(all) => *all = all.clone().union_add(f)?,
+                None => out.push(f),
+            }
+        }
+    }
+    Ok(Some(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::legality::{Rule, check};
+    use crate::mapped::{MappedKernel, WAIT};
+    use crate::testing::{kernel, scop};
+    use crate::{MapOptions, MappedScop, Nests};
+    use pollyrs_isl as isl;
+    use pollyrs_scop::Scop;
+
+    const CHOLESKY: &str = "param n; array A n n;
+         for i : 0 <= i < n {
+           for j : 0 <= j < i { for k : 0 <= k < j { S0 : A[i,j] = A[i,j], A[i,k], A[j,k]; } S1 : A[i,j] = A[i,j], A[j,j]; }
+           for k : 0 <= k < i { S2 : A[i,i] = A[i,i], A[i,k]; }
+           S3 : A[i,i] = A[i,i];
+         }";
+
+    fn mapped(s: &Scop) -> (crate::Dependences, MappedScop) {
+        let deps = crate::dependences(s).unwrap();
+        let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
+        let options = MapOptions { graphs: Nests::Always, ..Default::default() };
+        let mapped = crate::map(s, &deps, &tree, &options).unwrap();
+        (deps, mapped)
+    }
+
+    /// What a task waits for: `[n, _b*] -> { [k, b'] }`.
+    fn waits(k: &MappedKernel) -> isl::UnionSet {
+        let mut out = isl::UnionSet::empty(k.domain.context()).unwrap();
+        for set in k.schedule.domain().unwrap().sets().unwrap() {
+            if set.tuple_name().unwrap().as_deref() == Some(WAIT) {
+                let first = isl::Set::read(set.context(), "[_t0, _t1] -> { : _t0 = 0 and _t1 = 0 }").unwrap();
+                out = out.add_set(set.intersect_params(first).unwrap().reset_tuple_id().unwrap()).unwrap();
+            }
+        }
+        out.intersect_params(k.context.clone()).unwrap()
+    }
+
+    #[test]
+    fn tasks_wait_for_what_a_step_reads() {
+        let table = [
+            // (I, J) as [I + J, I]: at step K for (K, J) and (I, K).
+            (
+                kernel("lu"),
+                1,
+                "{ [k, b1 + k, b1] : 0 <= k <= b1 and k < b0 - b1; [k, b0 - b1 + k, k] : 0 <= k < b1 and k <= b0 - b1 }",
+            ),
+            // For (I, K) and (J, K), J <= I.
+            (
+                scop(CHOLESKY),
+                1,
+                "{ [k, b0 - b1 + k, b0 - b1] : 2 b1 > b0 and 0 <= k <= b0 - b1; [k, b1 + k, b1] : 2 b1 >= b0 and 0 <= k < b0 - b1 }",
+            ),
+            (kernel("trisolv"), 2, "{ [k, k] : 0 <= k < b0 }"),
+        ];
+        for (s, kernels, expected) in table {
+            let (deps, mapped) = mapped(&s);
+            assert_eq!(mapped.kernels.len(), kernels);
+            assert!(check(&s, &deps, &mapped).unwrap().is_empty());
+            let graph = mapped.kernels.iter().find(|k| k.graph).unwrap();
+            let expected = format!("[b0, b1] -> {expected}").replace("b0", "_b0").replace("b1", "_b1");
+            let expected = isl::UnionSet::read(&s.ctx, &expected).unwrap();
+            // Inside of the matrix.
+            let inside = match graph.grid.len() {
+                2 => "[n, _b0, _b1] -> { : 64 _b0 - 64 _b1 < n and _b0 >= _b1 }",
+                _ => "{ : }",
+            };
+            let inside = graph.context.clone().intersect(isl::Set::read(&s.ctx, inside).unwrap()).unwrap();
+            let threads = isl::Set::read(&s.ctx, "[_t0, _t1] -> { : _t0 = 0 and _t1 = 0 }").unwrap();
+            let inside = inside.intersect(threads).unwrap();
+            let both = [waits(graph), expected].map(|w| w.intersect_params(inside.clone()).unwrap());
+            assert!(both[0].is_equal(&both[1]).unwrap(), "{}\n{}", both[0], both[1]);
+        }
+    }
+
+    #[test]
+    fn what_is_no_graph() {
+        let table = [
+            // Parallel as it is, needs what comes later, or has no loop of launches.
+            "param n; array A n n; array B n n; for i : 0 <= i < n { for j : 0 <= j < n { S0 : A[i,j] = B[j,i]; } }",
+            "param n t; array A n; array B n;
+             for s : 0 <= s < t { for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; } for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; } }",
+            "param n; array P n n;
+             for k : 0 <= k < n { for i : 0 <= i < n { for j : 0 <= j < n { S0 : P[i,j] = P[i,j], P[i,k], P[k,j]; } } }",
+        ];
+        for text in table {
+            let s = scop(text);
+            let deps = crate::dependences(&s).unwrap();
+            let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
+            assert!(!tree.root.has_mark(crate::strategy::GRAPH), "{text}");
+        }
+    }
+
+    /// The rules that a factorisation breaks after a change.
+    fn spoilt(change: &dyn Fn(&mut MappedKernel)) -> Vec<Rule> {
+        let s = scop(CHOLESKY);
+        let (deps, mut mapped) = mapped(&s);
+        change(&mut mapped.kernels[0]);
+        let mut rules: Vec<_> = check(&s, &deps, &mapped).unwrap().into_iter().map(|v| v.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    /// Waits that a map makes of those that there are.
+    fn moved(k: &mut MappedKernel, text: &str) {
+        let map = isl::UnionMap::read(k.domain.context(), text).unwrap();
+        let domain = k.schedule.domain().unwrap();
+        let own = isl::UnionSet::read(k.domain.context(), "{ _wait[k, w0, w1] }").unwrap();
+        let waits = domain.clone().intersect(own.clone()).unwrap().apply(map).unwrap();
+        let rest = domain.subtract(own).unwrap();
+        let root = crate::ScheduleTree::from_isl(&k.schedule).unwrap().root;
+        let tree = crate::ScheduleTree { domain: rest.union(waits).unwrap(), root };
+        k.schedule = tree.to_isl().unwrap();
+    }
+
+    #[test]
+    fn what_orders_tasks_is_proved() {
+        assert_eq!(spoilt(&|_| ()), []);
+        // One wait dropped, for a tile elsewhere, too late, for a task that is claimed later, for one that there is not.
+        for text in [
+            "{ _wait[k, w0, w1] -> _wait[k, w0, w1] : w1 < k or w1 > k }",
+            "{ _wait[k, w0, w1] -> _wait[k, w0 - 1, w1] }",
+            "{ _wait[k, w0, w1] -> _wait[k + 1, w0, w1] }",
+            "[_b0, _b1] -> { _wait[k, w0, w1] -> _wait[k, w0, w1]; _wait[k, w0, w1] -> _wait[k, _b0, _b1] }",
+            "{ _wait[k, w0, w1] -> _wait[k, w0, w1]; _wait[k, w0, w1] -> _wait[k, -9, 0] }",
+        ] {
+            assert!(spoilt(&|k| moved(k, text)).contains(&Rule::Wait), "{text}");
+        }
+        // The barrier behind the waits of a step.
+        let dropped = |k: &mut MappedKernel| {
+            let gone = isl::UnionSet::read(k.domain.context(), "{ _barrier[c, -1, 0, 0] }").unwrap();
+            let kept = k.schedule.domain().unwrap().subtract(gone).unwrap();
+            k.schedule = k.schedule.clone().intersect_domain(kept).unwrap();
+        };
+        assert!(spoilt(&dropped).contains(&Rule::Barrier));
+        // Blocks that do not wait at all.
+        assert!(spoilt(&|k| k.graph = false).contains(&Rule::Order));
+    }
+}
