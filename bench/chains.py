@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Many chains of dependences at once (bench/chains.c): in blocks that run their loops, against launches, and the choice between both.
+"""Chains of dependences, as one launch, against many launches, and the choice between both: many at once (bench/chains.c), in blocks that run their loops; single systems
+(bench/graphs.c), in blocks that wait for each other.
 
-  chains.py --build DIR      fills a folder for a machine with a GPU, which needs neither compilers nor more than Python's standard library
-  chains.py --run [REGEX]    there (DIR/run.sh): each kernel with 'nest' always, never and auto, in floats and doubles: the median of kernel times of five
+  chains.py --build DIR [graphs]
+                             fills a folder for a machine with a GPU, which needs neither compilers nor more than Python's standard library
+  chains.py --run [REGEX]    there (DIR/run.sh): each kernel with 'nest' (or 'graph') always, never and auto, in floats and doubles: the median of kernel times of five
                              executions after the first, and whether all outputs are the plain program's. Status 1 if one differs, if a loop ran on the
                              host, or if the choice takes longer than a tenth more than the better form
   chains.py --check          there, if it has compute-sanitizer: small sizes under memcheck, racecheck and synccheck
@@ -20,9 +22,10 @@ import tempfile
 
 FORMS = ("always", "never", "auto")
 TYPES = ("float", "double")
-SMALL = [(20, 9), (3, 40)]
 # Many small, some in between, few large.
-SIZES = {
+# By set, the option that chooses the form, sizes that all kernels run besides, and others by kernel.
+SETS = {}
+SETS["chains"] = ("nest", [(20, 9), (3, 40)], {
     "lu": [(10000, 8), (10000, 16), (10000, 32), (1000, 64), (100, 256), (4, 1024)],
     "lu32": [(10000, 32), (100, 32)],
     "cholesky": [(10000, 16), (10000, 32), (1000, 64)],
@@ -33,26 +36,36 @@ SIZES = {
     "align": [(200, 300), (8, 2000)],
     "heat": [(2000, 500)],
     "paths": [(1000, 64), (10, 512)],
-}
+})
+FACTOR = [(1, 512), (1, 1024), (1, 2048), (1, 4000)]
+SETS["graphs"] = ("graph", [(1, 1), (1, 65), (1, 200)], {
+    "cholesky": FACTOR,
+    "lu": FACTOR,
+    "doolittle": FACTOR,
+    "ldl": FACTOR,
+    "solve": [(1, 1024), (1, 4000), (1, 8192)],
+    "columns": [(1, 1024), (1, 4000), (1, 8192)],
+})
 
 
-def build(folder):
+def build(folder, which):
     """Executables of all forms and types."""
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts" / "lib"))
     import toolchain
 
-    source = toolchain.ROOT / "bench" / "chains.c"
+    source = toolchain.ROOT / "bench" / f"{which}.c"
     folder.mkdir(parents=True, exist_ok=True)
     for element in TYPES:
         commands = {"host": toolchain.plain_command(source, folder / f"host-{element}", "-O2", element=element)}
         for form in FORMS:
-            extra = [f"--pollyrs-option=nest={form}", "--pollyrs-option=cubin=sm_90"]
+            extra = [f"--pollyrs-option={SETS[which][0]}={form}", "--pollyrs-option=cubin=sm_90"]
             commands[form] = toolchain.plugin_command(source, folder / f"{form}-{element}", targets="cuda", element=element, extra=extra)
         for name, command in commands.items():
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 sys.exit(f"{name}: {done.stderr}")
     shutil.copy2(__file__, folder / "chains.py")
+    (folder / "set").write_text(which, encoding="utf-8")
     script = folder / "run.sh"
     script.write_text('#!/bin/sh\nexec python3 "$(dirname "$0")/chains.py" --run "$@"\n', encoding="utf-8")
     script.chmod(0o755)
@@ -72,10 +85,11 @@ def execute(command, repeat=1):
 def measure(folder, wanted):
     """A table."""
     bad = 0
+    _, small, all_sizes = SETS[(folder / "set").read_text(encoding="utf-8")]
     print(f"| kernel | {' ms | '.join(FORMS)} ms | outputs |\n|---|{'---|' * (len(FORMS) + 1)}")
-    for name, sizes in SIZES.items():
+    for name, sizes in all_sizes.items():
         for element in TYPES if re.search(wanted, name) else ():
-            for size in [*SMALL, *sizes]:
+            for size in [*small, *sizes]:
                 want = execute([folder / f"host-{element}", name, *size])[0]
                 times, wrong = {}, []
                 for form in FORMS:
@@ -97,9 +111,10 @@ def measure(folder, wanted):
 def check(folder):
     """Reports of compute-sanitizer."""
     bad = 0
-    for name in SIZES:
+    _, small, all_sizes = SETS[(folder / "set").read_text(encoding="utf-8")]
+    for name in all_sizes:
         for tool in ("memcheck", "racecheck", "synccheck"):
-            for size in SMALL:
+            for size in small:
                 command = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", folder / "always-float", name, *size]
                 env = {**os.environ, "POLLYRS_RT_OFFLOAD": "always"}
                 done = subprocess.run([str(word) for word in command], env=env, capture_output=True, text=True)
@@ -112,8 +127,8 @@ def check(folder):
 
 if __name__ == "__main__":
     here, words = pathlib.Path(__file__).resolve().parent, sys.argv[1:]
-    if words[:1] == ["--build"] and len(words) == 2:
-        build(pathlib.Path(words[1]).resolve())
+    if words[:1] == ["--build"] and len(words) in (2, 3) and {*words[2:]} <= {*SETS}:
+        build(pathlib.Path(words[1]).resolve(), *(words[2:] or ["chains"]))
     elif words[:1] == ["--run"]:
         sys.exit(measure(here, words[1] if len(words) > 1 else ""))
     elif words == ["--check"]:

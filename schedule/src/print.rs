@@ -113,6 +113,9 @@ impl fmt::Display for MappedKernel {
         for s in self.domain.sets().map_err(|_| fmt::Error)? {
             writeln!(f, "  domain {s}")?;
         }
+        if self.graph {
+            writeln!(f, "  tasks")?;
+        }
         for g in &self.grid {
             writeln!(f, "  grid {} from {} count {}", g.param, g.lower, g.count)?;
         }

@@ -39,7 +39,7 @@ class Program:
     kernels: tuple = ()
     # Bytes that go to the device and come back with the first arguments, counted by hand.
     moved: tuple = ()
-    # A strategy of time tiles, which all loop nests get, and its sizes; or `streaming` and the shape of its blocks.
+    # A strategy of time tiles, which all loop nests get, and its sizes; or `streaming` and the shape of its blocks, or `graph`: graphs of tiles.
     strategy: tuple = ()
     # It runs every so many days, unless all is run.
     turns: int = 1

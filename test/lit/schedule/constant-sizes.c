@@ -10,8 +10,7 @@ double A[4000][4000];
 
 // CHECK:      domain
 // CHECK-NOT:  size0
-// CHECK:      band
-// CHECK-NEXT: sequential { S0[i0, i1, i2] -> [i2] } { S1[i0, i1] -> [i1] } { S2[i0, i1] -> [i1] } { S3[i0] -> [i0] }
+// CHECK:      sequential { S0[i0, i1, i2] -> [i2] } { S1[i0, i1] -> [i1] } { S2[i0, i1] -> [i1] } { S3[i0] -> [i0] }
 // CHECK:      mark serial
 // CHECK:      mark kernel
 // CHECK:      coincident { S1[i0, i1] -> [i0] } { S2[i0, i1] -> [i0] }
