@@ -133,7 +133,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "targets",
     "arch",
     "cubin",
