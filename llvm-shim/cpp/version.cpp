@@ -2,6 +2,7 @@
 
 #include "shim.h"
 
+#include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -178,6 +179,9 @@ extern "C" bool prs_version_region(LLVMValueRef FRef, LLVMBasicBlockRef CheckRef
   BlockSet Host(Region.begin(), Region.end());
   Host.insert(HostBegin);
   Host.insert(HostEnd);
+  df_iterator_default_set<BasicBlock *, 32> Reachable;
+  for ([[maybe_unused]] BasicBlock *BB : depth_first_ext(&F, Reachable))
+    ;
   SmallVector<BasicBlock *, 32> InOrder;
   for (BasicBlock &BB : F)
     if (Host.contains(&BB))
@@ -185,9 +189,9 @@ extern "C" bool prs_version_region(LLVMValueRef FRef, LLVMBasicBlockRef CheckRef
   for (BasicBlock *BB : InOrder)
     for (Instruction &I : *BB) {
       SmallVector<Use *, 8> Outside;
-      // A block without predecessors is an error block that is put back behind a block of the region later.
+      // What nothing leads to is error blocks, and their loops, which are put back behind blocks of the region later.
       for (Use &U : I.uses())
-        if (BasicBlock *BB = blockOfUse(U); !Host.contains(BB) && !pred_empty(BB))
+        if (BasicBlock *BB = blockOfUse(U); !Host.contains(BB) && Reachable.contains(BB))
           Outside.push_back(&U);
       if (Outside.empty())
         continue;

@@ -78,6 +78,9 @@ pub(crate) fn base_of(b: &Builder<'_>, inst: Value) -> Result<Value, Fail> {
     Ok(base)
 }
 
+/// What is in the way of a part of a nest alone.
+pub(crate) const OUTER_POINTER: &str = "a pointer that moves with an outer loop";
+
 /// A shape, and its sizes as functions of the parameters.
 type View = (pollyrs_delinearize::Shape, Vec<Option<PwAff>>);
 
@@ -147,9 +150,7 @@ impl Builder<'_> {
                 {
                     &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
                 } else {
-                    return Err(crate::builder::Stop::Blocker(
-                        "a pointer that moves with an outer loop".into(),
-                    ));
+                    return Err(crate::builder::Stop::Blocker(OUTER_POINTER.into()));
                 };
                 let start = self.offset(start, place, quasi)?;
                 Ok(&start + &(&self.factor(step, place, quasi)? * &i))

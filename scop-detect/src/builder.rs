@@ -167,6 +167,8 @@ pub(crate) struct Builder<'a> {
     pub wide_loops: BTreeSet<LoopId>,
     /// While set, integers that are loaded may be inspected.
     pub inspecting: bool,
+    /// Values of counters may be assumed not to wrap ([`crate::choices`]).
+    pub assuming: bool,
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
     pub unwrapped: BTreeMap<usize, bool>,
 }
@@ -203,6 +205,7 @@ impl<'a> Builder<'a> {
             updates: BTreeMap::new(),
             inspections: Vec::new(),
             inspecting: false,
+            assuming: false,
             counted_accesses: BTreeSet::new(),
             wide_loops: BTreeSet::new(),
             unwrapped: BTreeMap::new(),

@@ -12,6 +12,7 @@
 //! loop, which fails because of `printf`. Its body is the chain `for i`, `printf`, `for j`, `for k`; the SCoPs found are
 //! `for i` and `for j; for k`.
 
+use crate::accesses::OUTER_POINTER;
 use crate::blame::several_exits;
 use crate::builder::{Candidate, Fail, block_location, loc};
 use crate::cfg::Cfg;
@@ -262,8 +263,13 @@ impl Search<'_, '_> {
             Some(l) => self.body(l),
             None => self.arms(c.entry, Some(c.exit), level),
         }
-        // Of parts of a loop that has values read before it ([`crate::unwritten`]) it is known that they are parts; the whole says more.
-        let changes = |reason: &RejectReason| matches!(reason, RejectReason::BaseChanges { .. });
+        // Of parts of a loop that has values read before it ([`crate::unwritten`]), or that moves their pointers, it is known that they are parts; the
+        // whole says more.
+        let changes = |reason: &RejectReason| match reason {
+            RejectReason::BaseChanges { .. } => true,
+            RejectReason::Subscript { blocker, .. } => blocker == OUTER_POINTER,
+            _ => false,
+        };
         if !changes(&why.reason) && self.rejections[rejections..].iter().all(|r| changes(&r.reason)) {
             self.rejections.truncate(rejections);
         }

@@ -23,9 +23,10 @@ const MAX_VALUES: usize = 64;
 const MAX_PIECES: u32 = 4;
 
 impl Builder<'_> {
-    /// The signed value of `e`, if it is affine whatever the parameters are; what is known before the region may be assumed not to wrap.
+    /// The signed value of `e`, if it is affine whatever the parameters are; what is known before the region may be assumed not to wrap, and what the
+    /// counters alone give if that is asked for ([`crate::chosen::Chosen::assuming`]).
     pub fn affine(&mut self, e: &ScevExpr, place: &Place) -> Result<Option<PwAff>, Fail> {
-        let value = match self.is_invariant(e) {
+        let value = match self.is_invariant(e) || self.assuming && !self.has_unknown(e) {
             true => self.exact(e, place),
             false => self.strictly(|me| me.exact(e, place)),
         };

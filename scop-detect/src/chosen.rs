@@ -39,6 +39,8 @@ pub(crate) struct Chosen {
     pub value: Value,
     /// `value` is narrower than `scev`, which extends it by zeros.
     pub unsigned: bool,
+    /// Sums of counters that it is chosen from are assumed not to wrap.
+    pub assuming: bool,
 }
 
 impl Chosen {
@@ -78,17 +80,25 @@ impl Builder<'_> {
                 Err(RejectReason::Subscript { .. }) => {}
                 Err(_) => continue,
             }
-            for (smallest, inspecting) in [(true, false), (false, false), (true, true), (false, true)] {
-                self.inspecting = inspecting;
+            // What needs the least comes first.
+            for (smallest, inspecting, assuming) in [
+                (true, false, false),
+                (false, false, false),
+                (true, false, true),
+                (true, true, false),
+                (false, true, false),
+            ] {
+                (self.inspecting, self.assuming) = (inspecting, assuming);
                 let mut found = Vec::new();
                 match smallest {
                     true => self.unknown_parts(flow, load, &e, &place, &mut found)?,
                     false => self.bounded_parts(flow, load, &e, &place, &mut found)?,
                 }
-                self.inspecting = false;
+                (self.inspecting, self.assuming) = (false, false);
                 if found.is_empty() {
                     continue;
                 }
+                found.iter_mut().for_each(|c| c.assuming = assuming);
                 self.chosen.insert(load, found);
                 self.inspecting = inspecting;
                 let fine = self.trial(|me| me.chosen_access(flow, load, base, place.clone()).map(drop));
@@ -209,6 +219,13 @@ impl Builder<'_> {
 
     /// What a chosen value may be, if it is used.
     fn values_of_chosen(&mut self, flow: &Flow, c: &Chosen, place: &Place) -> Result<Set, Fail> {
+        let outer = std::mem::replace(&mut self.assuming, c.assuming);
+        let own = self.values_if_used(flow, c, place);
+        self.assuming = outer;
+        own
+    }
+
+    fn values_if_used(&mut self, flow: &Flow, c: &Chosen, place: &Place) -> Result<Set, Fail> {
         if let ScevKind::ZeroExtend(x) = &c.scev.kind
             && ir::is_extension_of_natural(c.value)
         {
@@ -316,7 +333,7 @@ impl Builder<'_> {
     }
 
     /// Whether the expression has a part that scalar evolution knows nothing of.
-    fn has_unknown(&self, e: &ScevExpr) -> bool {
+    pub fn has_unknown(&self, e: &ScevExpr) -> bool {
         match &e.kind {
             ScevKind::Unknown(v) => self.defined_inside(*v),
             _ => e.operands().into_iter().any(|o| self.has_unknown(o)),
@@ -425,10 +442,10 @@ impl Builder<'_> {
             if ir::int_bits(v).is_some() {
                 let own = self.an.scev(v, scope).handle;
                 if own == e.handle {
-                    return Some(Chosen { scev: e.clone(), value: v, unsigned: false });
+                    return Some(Chosen { scev: e.clone(), value: v, unsigned: false, assuming: false });
                 }
                 if Some(own) == inner {
-                    narrower = Some(Chosen { scev: e.clone(), value: v, unsigned });
+                    narrower = Some(Chosen { scev: e.clone(), value: v, unsigned, assuming: false });
                 }
             }
             match ir::opcode(v) {

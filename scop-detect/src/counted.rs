@@ -101,7 +101,7 @@ impl Builder<'_> {
             let extra = (whole.dims() - place.dims()) as u32;
             let own = own.insert_dims(DimType::Set, place.dims() as u32, extra)?;
             whole.domain = whole.domain.add_dims(DimType::Set, 1)?.intersect(own)?;
-            whole.values.push(Chosen { scev, value, unsigned: false });
+            whole.values.push(Chosen { scev, value, unsigned: false, assuming: false });
         }
         let last = match self.exact(&count, &whole) {
             Ok(last) => last,

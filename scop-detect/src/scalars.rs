@@ -23,6 +23,9 @@ use pollyrs_isl as isl;
 use pollyrs_llvm_shim::LoopId;
 use pollyrs_scop::{ElemType, RejectReason};
 
+/// PHIs with one source that are followed.
+const MAX_NAMES: u32 = 4;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellKind {
     Scalar,
@@ -109,24 +112,26 @@ impl Builder<'_> {
         Ok(sizes)
     }
 
-    /// Values defined in the region and used behind it.
+    /// Values defined in the region and used behind it, with those that they are other names of: scalar evolution takes a PHI in the same loop with one
+    /// source for that.
     pub fn live_outs(&self) -> Vec<Value> {
-        let mut out = Vec::new();
-        for b in &self.cfg.blocks {
-            if !self.contains(*b) {
-                continue;
-            }
-            for v in ir::instructions(*b) {
-                // (Blocks that cannot be reached are error blocks; the device does not get there.)
-                let outside = |(user, _): &(Value, Block)| {
-                    ir::parent(*user).is_some_and(|u| !self.contains(u) && self.cfg.id(u).is_some())
-                };
-                if !ir::is_void(v) && ir::uses(v).iter().any(outside) {
-                    out.push(v);
-                }
-            }
-        }
-        out
+        let blocks = self.cfg.blocks.iter().filter(|b| self.contains(**b));
+        let defined = blocks.flat_map(|b| ir::instructions(*b));
+        defined.filter(|v| !ir::is_void(*v) && self.lives_on(*v, MAX_NAMES)).collect()
+    }
+
+    fn lives_on(&self, v: Value, names: u32) -> bool {
+        ir::uses(v).into_iter().any(|(user, _)| {
+            // (Blocks that cannot be reached are error blocks; the device does not get there.)
+            let Some(block) = ir::parent(user).filter(|b| self.cfg.id(*b).is_some()) else { return false };
+            !self.contains(block)
+                || names > 0
+                    && ir::opcode(user) == Some(Op::LLVMPHI)
+                    && ir::parent(v)
+                        .is_some_and(|own| self.an.innermost_loop(own) == self.an.innermost_loop(block))
+                    && ir::incoming(user).into_iter().all(|(x, _)| x == v)
+                    && self.lives_on(user, names - 1)
+        })
     }
 
     /// With several edges into an exit that has PHIs, no single value stands for what happened in the region.

@@ -83,6 +83,7 @@ pub fn blocks(scop: &Scop) -> impl Iterator<Item = LLVMBasicBlockRef> {
 /// The values defined in the region and used outside, each once, in program order.
 pub fn live_outs(scop: &Scop) -> Vec<ValueHandle> {
     let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let reached = reached(scop);
     let mut out = Vec::new();
     for b in &scop.region.blocks {
         // SAFETY: live blocks and instructions of the host function.
@@ -93,9 +94,8 @@ pub fn live_outs(scop: &Scop) -> Vec<ValueHandle> {
                 while !u.is_null() {
                     let user = LLVMGetUser(u);
                     let block = (!LLVMIsAInstruction(user).is_null()).then(|| LLVMGetInstructionParent(user));
-                    // A block that nothing branches to is an error block, connected again later.
-                    let cut = |b| LLVMGetFirstUse(LLVMBasicBlockAsValue(b)).is_null();
-                    if block.is_none_or(|b| !inside.contains(&(b as usize)) && !cut(b)) {
+                    let outside = |b: usize| !inside.contains(&b) && reached.contains(&b);
+                    if block.is_none_or(|b| outside(b as usize)) {
                         out.push(ValueHandle(i as usize));
                         break;
                     }
@@ -106,6 +106,24 @@ pub fn live_outs(scop: &Scop) -> Vec<ValueHandle> {
         }
     }
     out
+}
+
+/// The blocks of the function that its entry leads to. The others are error blocks, and loops of these, which are connected again later.
+fn reached(scop: &Scop) -> BTreeSet<usize> {
+    let mut reached = BTreeSet::new();
+    // SAFETY: live blocks of the host function.
+    unsafe {
+        let mut work: Vec<LLVMBasicBlockRef> =
+            blocks(scop).take(1).map(|b| LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(b))).collect();
+        while let Some(b) = work.pop() {
+            if reached.insert(b as usize) {
+                let end = LLVMGetBasicBlockTerminator(b);
+                let count = if end.is_null() { 0 } else { LLVMGetNumSuccessors(end) };
+                work.extend((0..count).map(|s| LLVMGetSuccessor(end, s)));
+            }
+        }
+    }
+    reached
 }
 
 /// Whether every value that lives on after the region comes back through an array; otherwise the offender.
