@@ -41,6 +41,9 @@ const MAX_PIECES: usize = 9;
 /// set that it is intersected with before, has them all.
 const MAX_CASES: u32 = 3;
 
+/// Conditions of a part that are looked at one by one.
+const MAX_WIDENED: usize = 12;
+
 /// A condition of more parts than this is left as isl gives it.
 const MAX_TIDY: usize = 12;
 
@@ -567,11 +570,41 @@ impl<'a> Executed<'a> {
                 let part = isl::Set::from_basic_set(part)?;
                 let right = part.clone().intersect(self.context.clone())?.is_disjoint(&view.violations)?;
                 if right && !part.is_disjoint(&typical)? {
-                    return Ok(Some(part));
+                    return Ok(Some(self.widened(part, view)?));
                 }
             }
         }
         Ok(None)
+    }
+
+    /// `part` without the constraints that the view is right without: of what is known to be unequal (`x < y or x > y`) a part has one side.
+    fn widened(&self, part: isl::Set, view: &View) -> Result<isl::Set> {
+        let mut kept = part.basic_set_list()?.to_vec()?.iter().try_fold(Vec::new(), |mut all, b| {
+            all.extend(b.constraints()?);
+            Ok::<_, isl::Error>(all)
+        })?;
+        let joined = |constraints: &[isl::Constraint]| -> Result<isl::Set> {
+            let mut set = isl::Set::universe(part.space()?)?;
+            for c in constraints {
+                set = set.intersect(isl::Set::from_basic_set(isl::BasicSet::from_constraint(c.clone())?)?)?;
+            }
+            Ok(set)
+        };
+        if kept.len() > MAX_WIDENED {
+            return Ok(part);
+        }
+        let (mut at, mut widest) = (0, part.clone());
+        while at < kept.len() {
+            let mut fewer = kept.clone();
+            fewer.remove(at);
+            let wider = joined(&fewer)?;
+            if wider.clone().intersect(self.context.clone())?.is_disjoint(&view.violations)? {
+                (kept, widest) = (fewer, wider);
+            } else {
+                at += 1;
+            }
+        }
+        Ok(widest)
     }
 }
 

@@ -452,3 +452,16 @@ fn columns_from_the_right_border() {
     assert!(!shape.wraps && shape.subscripts.iter().flatten().all(|f| f.n_piece().unwrap() == 1));
     check_points(&case, &shape, -1..=4, -1..=4);
 }
+
+/// Loops in one branch of a choice between numbers that are not equal, of which either may be the larger one: what is checked says nothing of these.
+#[test]
+fn behind_a_choice() {
+    let of = |n: &str| format!("i j : 0 <= i < {n} and 0 <= j < {n}q");
+    let names = "m x y aq bq cq dq a b c d";
+    let case = ["a", "b", "c", "d"]
+        .iter()
+        .fold(Case::new(names, "x < y or x > y"), |case, n| case.array(&of(n), "m", "i, j"));
+    let shape = case.solve().unwrap();
+    let check = |x, y, q| holds(&shape.check, &[40, x, y, q, 9, 8, 7, 3, 4, 5, 6]);
+    assert!(check(1, 2, 40) && check(2, 1, 40) && !check(1, 2, 41) && !check(2, 1, 41), "{}", shape.check);
+}
