@@ -202,7 +202,7 @@ uint64_t pollyrs_rt_slices(void *run, uint32_t kernel, uint64_t units);
 void pollyrs_rt_launch_slice(void *run, uint32_t kernel, uint64_t blocks, const uint64_t *scalars, const uint64_t *needed,
                              const uint64_t *done);
 
-/* Before each launch whose blocks several devices could share, in as many parts as `units`: how many parts it is to have; 1: it is to be launched as a
+/* Before each launch whose blocks several devices could share, in as many parts as `units`: how many parts it is to have; 0: it is to be launched as a
  * whole, or in slices. Otherwise pollyrs_rt_part follows for each part, in order, and then pollyrs_rt_launch_parts.
  *
  * Together the parts have all blocks of the launch, each once, or launches of the kernel with other scalars do together what it does. `scalars` are those

@@ -315,7 +315,7 @@ pub unsafe extern "C" fn pollyrs_rt_launch_slice(
 pub unsafe extern "C" fn pollyrs_rt_parts(run: *mut c_void, kernel: u32, units: u64) -> u64 {
     let _inside = Inside::enter();
     // SAFETY: NULL or a run of this library that one thread uses.
-    unsafe { run.cast::<Run>().as_mut() }.map_or(1, |run| run.n_parts(kernel, units))
+    unsafe { run.cast::<Run>().as_mut() }.map_or(0, |run| run.n_parts(kernel, units))
 }
 
 /// `pollyrs_rt_part`.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! n = pollyrs_rt_parts(run, kernel, units)                         units: of neighbouring tiles along the grid's first dimension
-//! if (n > 1) {
+//! if (n > 0) {
 //!   for (j = 0, from = 0; j < n; j++, from = to) {
 //!     to = min(count, unit * (units * (j + 1) / n))
 //!     ranges = for each array the first and the behind-the-last byte that tiles from lower + from to lower + to touch, and of what they write
@@ -94,7 +94,7 @@ pub(crate) fn emit(
     let (whole, body) = (ir.append_block(function, "undivided"), ir.append_block(function, "parts"));
     let (all, after) = (ir.append_block(function, "divided"), ir.append_block(function, "shared"));
     let before = ir.block();
-    ir.cond_br(ir.icmp(LLVMIntULT, ir.int(1), n), body, whole);
+    ir.cond_br(ir.icmp(LLVMIntNE, n, ir.int(0)), body, whole);
 
     ir.at_end(body);
     let (index, from) = (ir.phi(i64, &[]), ir.phi(i64, &[]));

@@ -131,8 +131,8 @@ pub(crate) enum Rows {
 /// A launch, but for its scalars.
 pub(crate) struct Sized {
     pub blocks: LLVMValueRef,
-    /// First and last output row, of stencils that have rows.
-    pub rows: Option<[LLVMValueRef; 2]>,
+    /// First and last output row: of the outermost dimension.
+    pub rows: [LLVMValueRef; 2],
 }
 
 /// Emits the fused launches and gives the first time iteration that the ordinary kernels run.
@@ -230,10 +230,8 @@ pub(crate) fn store_scalars(
         first.push(lower.ok_or_else(none)?);
         last.push(upper.ok_or_else(none)?);
     }
-    // The streamed dimension is the outermost of several.
-    let streamed = (0..s.dims).find(|d| plan::axis(s.dims, *d) == 0);
-    if let (Some(d), Rows::Band([lower, upper])) = (streamed, rows) {
-        (first[d], last[d]) = (lower, upper);
+    if let Rows::Band([lower, upper]) = rows {
+        (first[0], last[0]) = (lower, upper);
     }
     let extent = |d: usize| ir.add(ir.sub(last[d], first[d]), ir.int(1));
     let ceil = |a: LLVMValueRef, b: LLVMValueRef| ir.sdiv(ir.add(a, ir.sub(b, ir.int(1))), b);
@@ -297,5 +295,5 @@ pub(crate) fn store_scalars(
         };
         ir.store(value, at_slot(ir, l, i));
     }
-    Ok(Sized { blocks: shape.blocks(ir), rows: streamed.map(|d| [first[d], last[d]]) })
+    Ok(Sized { blocks: shape.blocks(ir), rows: [first[0], last[0]] })
 }

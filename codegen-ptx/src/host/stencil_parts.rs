@@ -1,12 +1,13 @@
 //! Fused launches that several devices share ([`crate::host::part`]): each takes a band of output rows.
 //!
-//! The blocks of a launch have the rows between two scalars, [`StencilScalar::First`] and [`StencilScalar::Last`] of the streamed dimension. What the proof of a
+//! The blocks of a launch have the rows (of one-dimensional stencils: elements) between two scalars, [`StencilScalar::First`] and [`StencilScalar::Last`] of
+//! the outermost dimension. What the proof of a
 //! plan says of a block ([`pollyrs_schedule::stencil::check`]) holds for any rows of it; so a launch for a band of the rows is right by itself, and the
 //! bands together have all rows, each once. By the proof's regions, values come from rows within [`StencilPlan::reach`] of the band.
 //!
 //! ```text
 //! n = pollyrs_rt_parts(run, kernel, rows / least)
-//! for (j = 0; n > 1 && j < n; j++)
+//! for (j = 0; j < n; j++)
 //!   pollyrs_rt_part(run, blocks and scalars for rows first + rows * j / n .. first + rows * (j + 1) / n - 1, ranges)
 //! ```
 
@@ -27,8 +28,8 @@ pub(crate) struct Fused<'a> {
     pub plan: &'a StencilPlan,
     pub kernel: LLVMValueRef,
     pub back: LLVMValueRef,
-    /// First and last row; `None`: the stencil has none.
-    pub rows: Option<[LLVMValueRef; 2]>,
+    /// First and last row.
+    pub rows: [LLVMValueRef; 2],
     /// What the scalars for all rows are but for those that are stored again.
     pub blocks: LLVMValueRef,
     /// Sets what a launch has beside the scalars of its shape.
@@ -46,10 +47,11 @@ pub(crate) fn emit(
     let whole = || {
         ir.call(ir.void_type(), l.launch, &[l.run, launch.kernel, launch.blocks, l.scalars]);
     };
-    let Some([first, last]) = launch.rows.filter(|_| l.plan.mapped.divides) else {
+    if !l.plan.mapped.divides {
         whole();
         return Ok(());
-    };
+    }
+    let [first, last] = launch.rows;
     // SAFETY: a live function.
     let calls = part::Calls::new(ir, unsafe { LLVMGetGlobalParent(l.function) });
     let [up, down] = launch.plan.reach();
@@ -60,7 +62,7 @@ pub(crate) fn emit(
     let (undivided, body) = (ir.append_block(l.function, "undivided"), ir.append_block(l.function, "parts"));
     let (all, after) = (ir.append_block(l.function, "divided"), ir.append_block(l.function, "shared"));
     let before = ir.block();
-    ir.cond_br(ir.icmp(LLVMIntULT, ir.int(1), n), body, undivided);
+    ir.cond_br(ir.icmp(LLVMIntNE, n, ir.int(0)), body, undivided);
     ir.at_end(undivided);
     whole();
     ir.br(after);

@@ -227,6 +227,11 @@ pub trait Queue {
         1
     }
 
+    /// Whether they do so whatever it costs.
+    fn always_shares(&self) -> bool {
+        true
+    }
+
     /// Of this execution: launches that devices shared, and bytes that moved between these.
     fn divided(&self) -> (u64, u64) {
         (0, 0)

@@ -366,9 +366,7 @@ impl Queue for EmulatedQueue {
         let Some(kernel) = self.scop.kernels().get(kernel) else {
             return Err(Error::Descriptor(format!("no kernel {kernel}")));
         };
-        if !std::mem::replace(&mut self.launched, true) && !self.replica {
-            self.check_agreement();
-        }
+        self.before_launches();
         let grid = Grid { scop: self.scop, kernel, blocks, launch: self.launches, config: self.config };
         self.launches += 1;
         let start = Instant::now();
@@ -413,7 +411,14 @@ impl Queue for EmulatedQueue {
 }
 
 impl Member for EmulatedQueue {
+    fn before_launches(&mut self) {
+        if !std::mem::replace(&mut self.launched, true) && !self.replica {
+            self.check_agreement();
+        }
+    }
+
     const SHARED_COPY: u64 = 0;
+    const LITTLE: u64 = 64;
     const LINKS: bool = false;
 
     unsafe fn pull(&mut self, to: u64, other: &Self, from: u64, bytes: u64) -> Result<()> {

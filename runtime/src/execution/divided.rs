@@ -9,6 +9,12 @@ use crate::base::faults::Operation;
 use crate::device::Part;
 
 use super::Run;
+use super::overlap::INSTANCE_SECONDS;
+
+/// Device memory is passed at some 3 TB/s, and two H100 in lock step take 15 us a step: at half of the former's time a launch gains as much as it costs.
+const SHARED_BYTES: u64 = 128 << 20;
+/// Seconds by [`INSTANCE_SECONDS`], which is the least that work takes.
+const SHARED_SECONDS: f64 = 1e-3;
 
 /// What is known so far of a launch.
 #[derive(Default)]
@@ -18,11 +24,24 @@ pub(super) struct Parts {
 }
 
 impl Run<'_> {
-    /// How many devices share a launch that could be cut into so many parts.
+    /// How many parts a launch has that could be cut into so many; 0: nothing needs to be known of parts. (Of one part as well it is known what it touches: that alone has
+    /// to be where it runs.)
     pub fn n_parts(&mut self, kernel: u32, units: u64) -> u64 {
         self.parts.kernel = kernel as usize;
         self.parts.parts.clear();
-        if self.error.is_some() { 1 } else { (self.queue.devices() as u64).min(units).max(1) }
+        match self.queue.devices() as u64 {
+            _ if self.error.is_some() => 0,
+            1 => 0,
+            devices if self.pays() => devices.min(units).max(1),
+            _ => 1,
+        }
+    }
+
+    /// Whether the execution is long enough for devices that wait for each other at each launch: by the bytes of its arrays, which a launch takes so long
+    /// to pass as two devices take to exchange something, or by its work.
+    fn pays(&self) -> bool {
+        let bytes = self.arrays.iter().fold(0u64, |sum, placed| sum.saturating_add(placed.host.bytes));
+        self.queue.always_shares() || bytes >= SHARED_BYTES || self.work * INSTANCE_SECONDS >= SHARED_SECONDS
     }
 
     /// The next part of the launch that [`Run::n_parts`] was asked about.

@@ -34,7 +34,7 @@ const MAX_SLICES: u64 = 8;
 const SLICE_SECONDS: f64 = 0.2e-3;
 /// Seconds for a statement instance on the device, at least: measured on an H200 0.05e-12 in a product of floats, 0.09e-12 in a loop
 /// of two operations on registers. Whoever waits for memory takes longer, but never so long as the link for the same bytes.
-const INSTANCE_SECONDS: f64 = 0.05e-12;
+pub(super) const INSTANCE_SECONDS: f64 = 0.05e-12;
 /// A result that comes back beside kernels comes in parts of at least this.
 const RESULT_BYTES: u64 = 4 << 20;
 

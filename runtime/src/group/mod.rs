@@ -32,6 +32,8 @@ use books::{Books, Move, share_of};
 pub trait Member: Queue {
     /// Bytes from which on a copy from or to the program is worth the links of several devices.
     const SHARED_COPY: u64;
+    /// Bytes up to which a launch is done where its data are, rather than shared.
+    const LITTLE: u64;
     /// Each has a link of its own, so that copies of several go at once.
     const LINKS: bool;
 
@@ -67,6 +69,9 @@ pub trait Member: Queue {
 
     /// What follows is for the checks of the emulated device, whose first member keeps the books of all.
     ///
+    /// Launches of an execution follow, on whatever member; asked of the first.
+    fn before_launches(&mut self) {}
+
     /// What lies here is another one's from now on.
     fn lacks(&mut self, _device: u64, _bytes: u64) {}
 
@@ -234,6 +239,12 @@ impl<M: Member> Group<M> {
 
     /// Brings parts of memory to members: by member, addresses on the first device.
     fn gather(&mut self, needs: &[(usize, Span)]) -> Result<()> {
+        let moves = self.moves(needs);
+        self.carry_out(&moves)
+    }
+
+    /// What has to move for that, by the memory's number.
+    fn moves(&self, needs: &[(usize, Span)]) -> Vec<(usize, Vec<Move>)> {
         let mut moves = Vec::new();
         for (index, memory) in self.memories.iter().enumerate() {
             let (start, end) = memory.span();
@@ -247,7 +258,28 @@ impl<M: Member> Group<M> {
                 moves.push((index, found));
             }
         }
-        self.carry_out(&moves)
+        moves
+    }
+
+    /// Bytes that would move if members had to have these parts of memory.
+    fn bytes_moved(&self, needs: &[(usize, Span)]) -> u64 {
+        self.moves(needs).iter().flat_map(|(_, moves)| moves).map(|m| m.part.1 - m.part.0).sum()
+    }
+
+    /// The member that runs each part. Parts that may write to the same place, and less than there are devices, are one member's: of that which has most of what
+    /// they touch. So are those that touch little, where they would have to be told it.
+    fn assign(&self, parts: &[Part]) -> Vec<usize> {
+        let each: Vec<usize> = (0..parts.len()).collect();
+        let divisible = parts.len() <= self.members.len() && parts.len() > 1 && apart(parts);
+        let needs = needs_of(each.iter().copied().zip(parts));
+        let touched: u64 = needs.iter().map(|(_, (start, end))| end - start).sum();
+        if divisible && touched > M::LITTLE {
+            return each;
+        }
+        let on = |member: usize| self.bytes_moved(&needs_of(parts.iter().map(|part| (member, part))));
+        let best = (0..self.members.len()).map(|member| (on(member), member)).min();
+        let (least, member) = best.unwrap_or_default();
+        if divisible && self.bytes_moved(&needs) <= least { each } else { vec![member; parts.len()] }
     }
 
     /// A member has a new version of what lies at these addresses.
@@ -302,6 +334,12 @@ impl<M: Member> Group<M> {
     }
 }
 
+/// What members have to have before the parts that they run.
+fn needs_of<'a>(parts: impl Iterator<Item = (usize, &'a Part)>) -> Vec<(usize, Span)> {
+    let of = |(member, part): (usize, &'a Part)| part.touched.iter().map(move |&span| (member, span));
+    parts.flat_map(of).filter(|(_, span)| span.0 < span.1).collect()
+}
+
 /// Whether no two parts write between the same bytes.
 fn apart(parts: &[Part]) -> bool {
     let mut written: Vec<(usize, Span)> = Vec::new();
@@ -341,6 +379,10 @@ impl<M: Member> Queue for Group<M> {
 
     fn devices(&self) -> usize {
         self.members.len()
+    }
+
+    fn always_shares(&self) -> bool {
+        !M::LINKS
     }
 
     fn divided(&self) -> (u64, u64) {
@@ -542,6 +584,7 @@ impl<M: Member> Queue for Group<M> {
     }
 
     unsafe fn launch(&mut self, kernel: usize, blocks: u64, arguments: &[u64]) -> Result<()> {
+        self.first().before_launches();
         let used = self.used(kernel);
         let spans: Vec<(usize, Span)> =
             used.iter().map(|placed| (0, (placed.device, placed.device + placed.array.bytes))).collect();
@@ -557,32 +600,23 @@ impl<M: Member> Queue for Group<M> {
     }
 
     unsafe fn launch_parts(&mut self, kernel: usize, parts: &[Part]) -> Result<()> {
-        if parts.len() > self.members.len() || !apart(parts) {
-            for part in parts {
-                // SAFETY: the caller's promise.
-                unsafe { self.launch(kernel, part.blocks, &part.arguments) }?;
-            }
-            return Ok(());
-        }
-        let touched = parts.iter().enumerate().filter(|(_, part)| part.blocks > 0);
-        let needs: Vec<(usize, Span)> = touched
-            .flat_map(|(member, part)| part.touched.iter().map(move |&span| (member, span)))
-            .filter(|(_, span)| span.0 < span.1)
-            .collect();
+        self.first().before_launches();
+        let places = self.assign(parts);
+        let placed = || places.iter().copied().zip(parts).filter(|(_, part)| part.blocks > 0);
         if !skips("exchange") {
-            self.gather(&needs)?;
+            self.gather(&needs_of(placed()))?;
         }
-        for (member, part) in parts.iter().enumerate().filter(|(_, part)| part.blocks > 0) {
+        for (member, part) in placed() {
             let arguments = self.translated(kernel, member, &part.arguments)?;
             // SAFETY: the caller's promise, at this member's addresses.
             unsafe { self.members[member].launch(kernel, part.blocks, &arguments) }?;
         }
-        for (member, part) in parts.iter().enumerate().filter(|(_, part)| part.blocks > 0) {
+        for (member, part) in placed() {
             for &span in &part.written {
                 self.set(member, span)?;
             }
         }
-        self.divided += 1;
+        self.divided += u64::from(places.iter().any(|&member| member != places[0]));
         Ok(())
     }
 

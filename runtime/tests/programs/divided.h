@@ -6,7 +6,7 @@ static uint64_t bytes_at(int64_t element, int64_t n) { return 8 * (element < 0 ?
 static void launch_divided(void *run, int from, int64_t n, int64_t less) {
   uint64_t parts = pollyrs_rt_parts(run, from, blocks(n));
   uint64_t scalars[] = {n, 0};
-  for (uint64_t j = 0; parts > 1 && j < parts; j++) {
+  for (uint64_t j = 0; j < parts; j++) {
     int64_t first = blocks(n) * j / parts, end = blocks(n) * (j + 1) / parts, low = first * THREADS, high = end * THREADS;
     uint64_t written[] = {bytes_at(low, n), bytes_at(high, n)};
     PollyrsPart ranges[] = {{from, {bytes_at(low - 1 + less, n), bytes_at(high + 1 - less, n)}, {0, 0}},
@@ -14,7 +14,7 @@ static void launch_divided(void *run, int from, int64_t n, int64_t less) {
     scalars[1] = first;
     pollyrs_rt_part(run, end - first, scalars, 2, ranges);
   }
-  if (parts > 1) {
+  if (parts > 0) {
     pollyrs_rt_launch_parts(run);
   } else {
     scalars[1] = 0;

@@ -517,12 +517,15 @@ impl StencilPlan {
         self.nodes.iter().filter(|n| n.output).map(|n| n.lag).max().unwrap_or(0)
     }
 
-    /// Rows above and below a block's output from which its values come: by the proof, no needed node's region is larger.
+    /// How far around a block's output its values come from, along the outermost dimension: by the proof, no needed node's region is larger.
     pub fn reach(&self) -> [i64; 2] {
-        let most =
-            |of: fn(&Node) -> i64| self.nodes.iter().filter(|n| n.needed).map(of).max().unwrap_or(0).max(0);
+        let axis = axis(self.stencil.dims, 0);
         let less = i64::from(planted("band-halo"));
-        [(most(|n| n.lo[0]) - less).max(0), (most(|n| n.hi[0]) - less).max(0)]
+        let most = |ends: fn(&Node) -> &[i64; 3]| {
+            let reached = self.nodes.iter().filter(|n| n.needed).map(|n| ends(n)[axis]).max().unwrap_or(0);
+            (reached - less).max(0)
+        };
+        [most(|n| &n.lo), most(|n| &n.hi)]
     }
 
     pub fn max_lag(&self) -> i64 {
