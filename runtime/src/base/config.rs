@@ -10,6 +10,7 @@
 //! | `POLLYRS_RT_CUDA_LIBRARY` | a path | The CUDA driver library to load instead of the system's `libcuda.so.1`. |
 //! | `POLLYRS_RT_CUDA_DEVICE` | a number; by default that of the context that is current where the driver is first needed, or 0 | Which of the CUDA devices that the driver shows. |
 //! | `POLLYRS_RT_DEVICES` | `1` .. `64`, `all`, or a list of numbers with commas (`2,` is device 2 alone); by default 1, and `all` on emulated devices | Which devices share launches of programs that were compiled with the option `divide`: so many, the device of `POLLYRS_RT_CUDA_DEVICE` first, all that there are, or these, as the driver numbers them (see [`crate::group`]). |
+//! | `POLLYRS_RT_SHARE` | `0` (default), `1` | For tests: devices share launches however short these are, as emulated ones always do. |
 //! | `POLLYRS_RT_EMULATED_DEVICES` | `1` (default) .. `64` | How many emulated devices there are, each with memory of its own. |
 //! | `POLLYRS_RT_POOL` | MiB, by default a quarter of the device's memory | How much freed device memory is kept for the next execution; 0 keeps none, and arrays get exactly their size, for compute-sanitizer. |
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
@@ -136,6 +137,8 @@ pub struct Config {
     pub cuda_device: Option<i32>,
     pub devices: Devices,
     pub emulated_devices: usize,
+    /// Devices share launches whether it pays or not.
+    pub shares_always: bool,
     /// Bytes; None: a quarter of the device's memory.
     pub pool_bytes: Option<u64>,
     pub staging_bytes: u64,
@@ -222,6 +225,7 @@ impl Config {
                 Devices::parse,
                 "1, 2, ... 64, all, or a list of numbers with commas",
             ),
+            shares_always: reader.flag("POLLYRS_RT_SHARE", false),
             emulated_devices: reader.read(
                 "POLLYRS_RT_EMULATED_DEVICES",
                 1,

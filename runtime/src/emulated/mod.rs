@@ -418,7 +418,6 @@ impl Member for EmulatedQueue {
     }
 
     const SHARED_COPY: u64 = 0;
-    const LITTLE: u64 = 64;
     const LINKS: bool = false;
 
     unsafe fn pull(&mut self, to: u64, other: &Self, from: u64, bytes: u64) -> Result<()> {

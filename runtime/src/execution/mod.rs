@@ -246,7 +246,7 @@ fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> 
         let open_one = |number| EmulatedQueue::open_one(config, scop, number);
         return Ok(match config.devices.of(config.emulated_devices) {
             1 => Box::new(EmulatedQueue::open(config, scop)?),
-            n => Box::new(Group::of((0..n).map(open_one).collect::<Result<Vec<_>>>()?, scop)),
+            n => Box::new(Group::of((0..n).map(open_one).collect::<Result<Vec<_>>>()?, scop, true)),
         });
     }
     if !stack::has_room() {
@@ -258,10 +258,10 @@ fn open(config: &'static Config, scop: &'static Scop, state: &'static State) -> 
     let devices = registry::cuda_devices(config)?;
     Ok(match devices.as_slice() {
         [device] => Box::new(open_one(device)?),
-        several => Box::new(Group::of(
-            several.iter().map(|device| open_one(device)).collect::<Result<Vec<_>>>()?,
-            scop,
-        )),
+        several => {
+            let members = several.iter().map(|device| open_one(device)).collect::<Result<Vec<_>>>()?;
+            Box::new(Group::of(members, scop, config.shares_always))
+        }
     })
 }
 

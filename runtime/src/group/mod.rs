@@ -32,8 +32,6 @@ use books::{Books, Move, share_of};
 pub trait Member: Queue {
     /// Bytes from which on a copy from or to the program is worth the links of several devices.
     const SHARED_COPY: u64;
-    /// Bytes up to which a launch is done where its data are, rather than shared.
-    const LITTLE: u64;
     /// Each has a link of its own, so that copies of several go at once.
     const LINKS: bool;
 
@@ -133,12 +131,19 @@ pub struct Group<M> {
     moved: u64,
     /// Launches of this execution that were divided.
     divided: u64,
+    /// However short they are, and what they touch.
+    always: bool,
 }
 
+/// A launch that touches so few bytes, and has so few blocks, is done where its data are, rather than shared: a device has as many multiprocessors, and two in lock
+/// step take 15 us to exchange something.
+const LITTLE_BYTES: u64 = 1 << 20;
+const LITTLE_BLOCKS: u64 = 132;
+
 impl<M: Member> Group<M> {
-    /// Of two or more.
-    pub fn of(members: Vec<M>, scop: &'static Scop) -> Group<M> {
-        Group { members, memories: Vec::new(), scop, arrays: Vec::new(), moved: 0, divided: 0 }
+    /// Of two or more. `always`: they share all launches, whether it pays or not.
+    pub fn of(members: Vec<M>, scop: &'static Scop, always: bool) -> Group<M> {
+        Group { members, memories: Vec::new(), scop, arrays: Vec::new(), moved: 0, divided: 0, always }
     }
 
     fn first(&mut self) -> &mut M {
@@ -273,7 +278,8 @@ impl<M: Member> Group<M> {
         let divisible = parts.len() <= self.members.len() && parts.len() > 1 && apart(parts);
         let needs = needs_of(each.iter().copied().zip(parts));
         let touched: u64 = needs.iter().map(|(_, (start, end))| end - start).sum();
-        if divisible && touched > M::LITTLE {
+        let blocks: u64 = parts.iter().map(|part| part.blocks).sum();
+        if divisible && (self.always || touched > LITTLE_BYTES || blocks > LITTLE_BLOCKS) {
             return each;
         }
         let on = |member: usize| self.bytes_moved(&needs_of(parts.iter().map(|part| (member, part))));
@@ -382,7 +388,7 @@ impl<M: Member> Queue for Group<M> {
     }
 
     fn always_shares(&self) -> bool {
-        !M::LINKS
+        self.always
     }
 
     fn divided(&self) -> (u64, u64) {

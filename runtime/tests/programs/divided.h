@@ -41,7 +41,8 @@ static void run_divided(int64_t n, int rounds, int held, int64_t less) {
     PollyrsArray arrays[] = {{A, n * 8, 0, 8, n * 8 - 16, both, 8}, {B, n * 8, 0, 8, n * 8 - 16, both, 8}};
     for (int i = 0; i < 2 && held; i++)
       arrays[i].flags |= POLLYRS_ARRAY_HELD | 1u << (POLLYRS_ARRAY_MASK_SHIFT + i);
-    void *run = held ? pollyrs_rt_begin_held(&hold, &divided_scop, work, arrays, 2) : pollyrs_rt_begin(&divided_scop, work, arrays, 2);
+    void *run = held ? pollyrs_rt_begin_held(&hold, &divided_scop, work, arrays, 2)
+                     : pollyrs_rt_begin(&divided_scop, work, arrays, 2);
     uint64_t all[] = {n, 0};
     for (int s = 0; run && s < STEPS; s++)
       if (s == 4 && r % 2)

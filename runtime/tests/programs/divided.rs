@@ -5,7 +5,8 @@ use crate::support::{Outcome, fake_cuda, run};
 
 fn cuda(scenario: &[&str], variables: &[(&str, &str)]) -> Outcome {
     let library = ("POLLYRS_RT_CUDA_LIBRARY", fake_cuda().to_str().unwrap());
-    let always = [library, ("POLLYRS_RT_OFFLOAD", "always"), ("FAKE_CUDA_DEVICES", "3")];
+    let always =
+        [library, ("POLLYRS_RT_OFFLOAD", "always"), ("FAKE_CUDA_DEVICES", "3"), ("POLLYRS_RT_SHARE", "1")];
     run(scenario, &[&always, variables].concat())
 }
 
@@ -33,10 +34,18 @@ fn results_on_any_number_of_devices() {
                 let outcome = cuda(&scenario, &[("POLLYRS_RT_DEVICES", devices), (pinned, "1")]);
                 outcome.expect(&["device", "device", "device", "right"]);
                 assert_eq!(outcome.calls("cuMemcpyPeerAsync") > 0, devices != "1", "{outcome}");
+                assert_eq!(outcome.profile[0].get("devices").is_some(), devices != "1", "{outcome}");
                 assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
             }
         }
     }
+    // What does not pay.
+    let outcome = cuda(&["divided"], &[("POLLYRS_RT_DEVICES", "2"), ("POLLYRS_RT_SHARE", "0")]);
+    outcome.expect(&["device", "device", "right"]);
+    assert!(
+        outcome.calls("cuMemcpyPeerAsync") == 0 && outcome.profile[0].get("devices").is_none(),
+        "{outcome}"
+    );
     // Fewer blocks than devices, and none.
     for elements in ["33", "3"] {
         emulated(&["divided", "1", elements, "1"], "4", "1").expect(&["device", "right"]);

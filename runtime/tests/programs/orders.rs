@@ -58,7 +58,8 @@ fn trials() -> Vec<Trial> {
     const SLICES: (&str, &str) = ("POLLYRS_RT_OVERLAP", "3");
     const DIRECT: (&str, &str) = ("POLLYRS_RT_STAGING", "0");
     const EXACT: (&str, &str) = ("POLLYRS_RT_POOL", "0");
-    const SEVERAL: &[(&str, &str)] = &[("POLLYRS_RT_DEVICES", "3"), ("FAKE_CUDA_DEVICES", "3")];
+    const SEVERAL: &[(&str, &str)] =
+        &[("POLLYRS_RT_DEVICES", "3"), ("FAKE_CUDA_DEVICES", "3"), ("POLLYRS_RT_SHARE", "1")];
     let mut trials = Vec::new();
     for held in ["-1", "0", "12", "13", "14", "15"] {
         let scenario = format!("sliced_steps 1 1000 {held} 6");

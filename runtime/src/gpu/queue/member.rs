@@ -11,7 +11,6 @@ use crate::group::Member;
 
 impl Member for CudaQueue {
     const SHARED_COPY: u64 = 8 << 20;
-    const LITTLE: u64 = 1 << 20;
     const LINKS: bool = true;
 
     fn mark(&mut self) -> Result<()> {
