@@ -101,7 +101,7 @@ pub(crate) fn slice_tiles<S>(k: &KernelBuilder<'_, S>) -> Result<u32> {
     let many = count.expr_type()? != isl::AstExprType::Int || count.int()?.to_i64().is_none_or(|n| n > 1);
     // A tiled kernel may have the place where its launch is cut as a parameter.
     let once = k.kernel.host_params.is_empty() || k.kernel.tiling.is_some();
-    let cut = k.mapped.divides || once && k.kernel.steps.is_none();
+    let cut = (k.mapped.divides || once && k.kernel.steps.is_none()) && !k.kernel.graph;
     if !many || !cut {
         return Ok(0);
     }

@@ -17,6 +17,10 @@ pub fn check(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> 
 
 fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> Result<Vec<Violation>> {
     let k = &mapped.kernels[kernel];
+    if k.graph {
+        let counterexample = "blocks that wait for each other".into();
+        return Ok(vec![Violation { rule: Rule::Part, at: k.name.clone(), counterexample }]);
+    }
     let context = borders(scop, k)?;
     let (below, from) = (executed(mapped, kernel, "<")?, executed(mapped, kernel, ">=")?);
     let mut found = Vec::new();
