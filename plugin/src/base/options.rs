@@ -190,7 +190,7 @@ impl Default for Options {
             register_tile: None,
             wave_tile: Some(Vec::new()),
             nest: Nests::Auto,
-            graph: Nests::Never,
+            graph: Nests::Auto,
             techniques: None,
             show_tiles: false,
             tuned: None,
@@ -251,7 +251,7 @@ impl Options {
             (options.fuse_steps, options.stencil_shape) = (None, Vec::new());
             (options.tile, options.register_tile, options.techniques) = (Vec::new(), None, None);
             (options.wave_tile, options.nest) = (Some(Vec::new()), Nests::Auto);
-            options.graph = Nests::Never;
+            options.graph = Nests::Auto;
         }
         for (name, value) in choice {
             let wrong = |problem| PluginError::Option { name: name.clone(), problem };

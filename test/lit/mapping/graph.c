@@ -2,8 +2,8 @@
 // in the step. A parameter says whether this form runs or the launches.
 //
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
-// RUN: %opt -passes='print<pollyrs-mapping;graph=auto>' -disable-output %t.ll 2>&1 | FileCheck %s
-// RUN: %opt -passes='print<pollyrs-mapping>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=NEVER
+// RUN: %opt -passes='print<pollyrs-mapping>' -disable-output %t.ll 2>&1 | FileCheck %s
+// RUN: %opt -passes='print<pollyrs-mapping;graph=never>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=NEVER
 // RUN: %opt -passes='print<pollyrs-ptx;graph=always>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=PTX
 
 // CHECK:      { K0[] : {{.*}}_n0 <= 0 }
