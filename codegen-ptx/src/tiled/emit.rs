@@ -6,7 +6,7 @@ use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::tiled::cells::transfer;
 use crate::tiled::guard::divides;
-use crate::tiled::state::{COPY, Coordinate, KernelBuilder, Tiled, state};
+use crate::tiled::state::{COPY, Coordinate, KernelBuilder, Tiled, points, register, state};
 use crate::tiled::{guard, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
 use inkwell::llvm_sys::core::*;
@@ -177,9 +177,23 @@ fn unrolled<'a>(
     let block = |name: &str| ir.append_block(function, name);
     let (whole, rest, part, done) =
         (block("allpoints"), block("rest"), block("somepoints"), block("computed"));
+    let none = block("nopoints");
     ir.cond_br(all, whole, rest);
     ir.at_end(rest);
-    ir.cond_br(some, part, done);
+    ir.cond_br(some, part, none);
+    // Nobody stores these: so loads of what the other two ways overwrite are dead.
+    ir.at_end(none);
+    for r in &tiling.registers {
+        let elem = k.scop.array(r.array).elem;
+        for point in points(tiling) {
+            state(k)?.point = point;
+            if let Some(register) = register(k, r.array)? {
+                // SAFETY: a live type.
+                ir.store_aligned(unsafe { LLVMConstNull(llvm_elem(ir, elem)) }, register, elem.bytes());
+            }
+        }
+    }
+    ir.br(done);
     ir.at_end(whole);
     state(k)?.whole = true;
     names.all_apart = true;

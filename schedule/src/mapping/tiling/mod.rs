@@ -16,7 +16,7 @@
 //! runs, or where the launch is cut between two of them, is decided there, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
 //!
 //! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`]; and those whose neighbouring points read the same
-//! elements: [`neighbours`].
+//! elements: [`neighbours`]; and those that wait for memory and move few bytes a point: [`wide`].
 //!
 //! # Example
 //! `C[i,j] += A[i,k] * B[k,j]` with 16 × 16 threads of 8 × 16 points and strips of 8: register `C[i,j]`, buffers of 128 × 8 elements of
@@ -29,6 +29,7 @@ mod panels;
 mod region;
 mod shape;
 mod stream;
+mod wide;
 
 pub use neighbours::LEAST_LOADS;
 pub(super) use shape::Tile;
@@ -223,6 +224,9 @@ fn split(
         site = plain;
         let launched = Site { domain: launch_domain(site)?, ..site.clone() };
         tiles.extend(neighbours::shape(scop, options, &launched)?);
+        if tiles.is_empty() {
+            tiles.extend(wide::shape(scop, options, &launched)?);
+        }
     }
     let Some(small) = tiles.last() else { return Ok(vec![]) };
     let domain = launch_domain(site)?;
@@ -242,7 +246,14 @@ fn split(
     let mut large = isl::Set::universe(around.space()?)?;
     let alone = small.dims.iter().all(|s| s.points > 1);
     for (s, (min, max)) in small.dims.iter().zip(&bounds) {
-        if s.points > 1 || (small.unrolled && small.dims.len() == 2) {
+        if small.is_wide() {
+            // Rows of few tiles would leave many lanes without a point; a single row has one such tile.
+            if s.points == 1 || small.dims.len() == 1 {
+                continue;
+            }
+            let least = isl::Val::int(&scop.ctx, (ALONE * s.tile() - 1).into())?;
+            large = large.intersect(min.clone().add_constant(least)?.le_set(max.clone())?)?;
+        } else if s.points > 1 || (small.unrolled && small.dims.len() == 2) {
             let least = match () {
                 () if small.unrolled && small.dims.len() == 2 => neighbours::ALONE,
                 () if alone => ALONE * s.tile(),

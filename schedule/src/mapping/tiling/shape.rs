@@ -178,6 +178,13 @@ pub(in super::super) struct Tile {
     pub unrolled: bool,
 }
 
+impl Tile {
+    /// Whether a thread has points along the lanes of its warp: [`super::wide`].
+    pub fn is_wide(&self) -> bool {
+        self.unrolled && self.dims.last().is_some_and(|d| d.points > 1 && d.lanes > 1)
+    }
+}
+
 /// A kernel with more unrolled instances in a loop is not tiled: compile time.
 const MAX_INSTANCES: usize = 256;
 /// The same, of instances outside of loops.
