@@ -21,7 +21,7 @@ use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
 use pollyrs_schedule::{RegisterCell, Tiling};
-use pollyrs_scop::ArrayId;
+use pollyrs_scop::{ArrayId, ElemType};
 
 /// Threads with so many points move them one by one: vectors tie registers to groups of four, of which the assembler has no choice when it looks for
 /// sums and operands in different banks. Measured on an H200, product of floats, 8 × 16 points: 50.1 in place of 47.5 TFLOP/s at 4096 and
@@ -75,7 +75,9 @@ pub(super) fn transfer(
         None => full,
     };
     let many = tiling.dims.len() == 2 && points(tiling).len() >= MANY_POINTS;
-    let along = along.filter(|_| copies::has_vector(elem) && !many);
+    // (Vectors of narrow elements are put together from registers, and are not taken apart.)
+    let narrow = !load && matches!(elem, ElemType::Int(8 | 16));
+    let along = along.filter(|_| (copies::has_vector(elem) || narrow) && !many);
     let full = match along {
         Some(_) => ir.and(full, cells.aligned(k, &emit)?),
         None => full,
@@ -130,7 +132,7 @@ struct Cells {
     array: ArrayId,
     base: LLVMValueRef,
     ty: LLVMTypeRef,
-    elem: pollyrs_scop::ElemType,
+    elem: ElemType,
     /// Over the coordinates.
     subscripts: Vec<AstExpr>,
 }

@@ -107,10 +107,11 @@ mod tests {
     use super::*;
     use crate::mapping::tests::mapped;
     use crate::testing::scop;
+    use pollyrs_scop::ArrayId;
 
     fn lanes(steps: &[&[f64]], bytes: u32, lanes: &[u32]) -> [f64; 2] {
         let steps = steps.iter().map(|s| Some(s.to_vec())).collect();
-        let access = Movement { instances: 1.0, accesses: 1, bytes, writes: false, steps };
+        let access = Movement { instances: 1.0, accesses: 1, array: ArrayId(0), bytes, writes: false, steps };
         UNITS.map(|unit| touched(&access, lanes, unit))
     }
 

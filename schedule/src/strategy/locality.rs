@@ -10,7 +10,7 @@
 use super::cost::Model;
 use crate::{Result, tree::member_map};
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, Within};
+use pollyrs_scop::{AccessKind, ArrayId, Within};
 
 /// Shares of the accesses to memory, averaged over the instances; those that access none count as zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,6 +38,7 @@ pub struct Movement {
     pub instances: f64,
     /// Accesses of the statement to memory.
     pub accesses: usize,
+    pub array: ArrayId,
     pub bytes: u32,
     pub writes: bool,
     /// By member: how a step moves the access, the last subscript last; `None` if nothing is a step along that member alone.
@@ -79,7 +80,8 @@ pub fn movements(
                     |v: &Option<Vec<f64>>| v.as_ref().map(|v| access.iter().map(|row| dot(row, v)).collect());
                 let steps = along.iter().map(step).collect();
                 let writes = a.kind != AccessKind::Read;
-                out.push(Movement { instances, accesses: 0, bytes: array.elem.bytes(), writes, steps });
+                let bytes = array.elem.bytes();
+                out.push(Movement { instances, accesses: 0, array: a.array, bytes, writes, steps });
             }
         }
         let accesses = out.len() - from;

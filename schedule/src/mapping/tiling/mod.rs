@@ -229,6 +229,7 @@ fn split(
         }
     }
     let Some(small) = tiles.last() else { return Ok(vec![]) };
+    let small_is_wide = small.wide;
     let domain = launch_domain(site)?;
     let around = domain.clone().params()?.intersect(known.clone())?;
     let mut bounds = Vec::new();
@@ -246,9 +247,9 @@ fn split(
     let mut large = isl::Set::universe(around.space()?)?;
     let alone = small.dims.iter().all(|s| s.points > 1);
     for (s, (min, max)) in small.dims.iter().zip(&bounds) {
-        if small.is_wide() {
-            // Rows of few tiles would leave many lanes without a point; a single row has one such tile.
-            if s.points == 1 || small.dims.len() == 1 {
+        if small.wide {
+            // Few tiles would leave many lanes without a point; along a single member one tile does.
+            if small.dims.len() == 1 || (s.points == 1 && s.lanes == 1) {
                 continue;
             }
             let least = isl::Val::int(&scop.ctx, (ALONE * s.tile() - 1).into())?;
@@ -316,7 +317,9 @@ fn split(
         out.push(copy(site, inside.clone(), Some(tile), alternative));
     }
     if !outside.is_empty()? {
-        out.push(copy(plain, outside, None, None));
+        let outside = copy(plain, outside, None, None);
+        let parts = if small_is_wide { narrow(scop, known, options, &outside)? } else { None };
+        out.extend(parts.map_or(vec![outside], Vec::from));
     }
     Ok(out)
 }

@@ -83,6 +83,7 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
         repeats: options.divides,
         stream: None,
         unrolled: true,
+        wide: false,
     }))
 }
 
@@ -116,7 +117,7 @@ fn extent(set: &isl::Set, dim: i32) -> Result<Option<(i64, i64)>> {
 }
 
 /// What a point reads, its instances, and the instructions of their divisions and functions; `None` if that is not known, or differs between points.
-fn reads(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(Reads, usize, usize)>> {
+pub(super) fn reads(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(Reads, usize, usize)>> {
     let n = site.members.len();
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;

@@ -176,13 +176,8 @@ pub(in super::super) struct Tile {
     pub stream: Option<isl::UnionPwAff>,
     /// Whether threads all of whose points are in the box run code of their own, without loops: [`super::neighbours`].
     pub unrolled: bool,
-}
-
-impl Tile {
-    /// Whether a thread has points along the lanes of its warp: [`super::wide`].
-    pub fn is_wide(&self) -> bool {
-        self.unrolled && self.dims.last().is_some_and(|d| d.points > 1 && d.lanes > 1)
-    }
+    /// Whether it serves what waits for memory: [`super::wide`].
+    pub wide: bool,
 }
 
 /// A kernel with more unrolled instances in a loop is not tiled: compile time.
@@ -303,6 +298,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
             repeats: options.divides,
             stream: None,
             unrolled: false,
+            wide: false,
         });
     }
     Ok(out)

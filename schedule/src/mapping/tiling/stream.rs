@@ -99,6 +99,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
         repeats: true,
         stream: Some(widest.0),
         unrolled: false,
+        wide: false,
     };
     Ok(Some(tile))
 }

@@ -1,53 +1,76 @@
-//! Kernels that wait for memory: a thread takes several points along the lanes of its warp, as many as keep enough bytes on their way.
+//! Kernels that wait for memory: a thread takes several points, as many as keep enough bytes on their way.
 //!
 //! A multiprocessor needs some 16 bytes on their way a thread to use all of the memory's rate (Little's law: rate times latency, over all threads that it
-//! holds). Points of less take several of them a thread, a warp apart from each other, so that each access of a warp stays one piece of memory. Threads all of
-//! whose points exist run code without conditions, where loads of all points come first.
+//! holds). Points of less take several of them a thread, so far from each other that each access of a warp stays one piece of memory: along the lanes a
+//! block's width apart, along rows a block's height. Threads all of whose points exist run code without conditions, where loads of all points come first.
+//!
+//! Where what is written lies along one member and what is read along another one (transpositions), lanes lie along both, and a thread's points are consecutive
+//! where it writes: reads use whole sectors of 32 bytes, writes are vectors of 16.
 //!
 //! # Example
 //! `a[i] = b[i] ^ 255` over bytes: 16 points a thread, a block of 256 threads has 4096, thread `t` those at `t`, `t + 256`, ….
+//! `a[j][i] = b[i][j]` over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a thread.
 
 use super::super::{MapOptions, Site};
-use super::region::leaves;
+use super::neighbours::reads;
 use super::shape::{MAX_BULK, Shape, Tile};
 use crate::Result;
-use crate::strategy::{Model, movements};
-use pollyrs_scop::{AccessKind, ArrayId, Scop};
+use crate::strategy::{Model, Movement, movements};
+use pollyrs_scop::{AccessKind, Scop};
 use std::collections::BTreeMap;
 
 /// Bytes that a thread has on their way.
 const BYTES: u32 = 16;
-/// Points of a thread at most: registers and code.
+/// Points of a thread at most (registers and code), and along the lanes where rows may be short.
 const MAX_POINTS: u32 = 16;
+const MAX_ALONG: u32 = 4;
 /// Loads of a thread at most, of all of its points.
-const MAX_LOADS: u32 = 64;
+const MAX_LOADS: usize = 64;
+/// Elements from lane to lane at most.
+const MAX_STEP: f64 = 4.0;
 /// Threads of a block along the last two members, where there are two.
 const THREADS: [u32; 2] = [8, 32];
+const WARP: u32 = 32;
+/// Bytes that memory moves at least.
+const SECTOR: u32 = 32;
 /// Blocks of 256 threads on a multiprocessor: half of its threads and 64 registers each.
 const RESIDENTS: u32 = 4;
 
+/// What the points of a launch move.
+struct Moved {
+    /// Bytes that a point reads, each array once, and those left out that some other points read as well.
+    bytes: u32,
+    loads: usize,
+    /// Whether neighbours along a member read the same elements.
+    shared: Vec<bool>,
+    accesses: Vec<Access>,
+}
+
+/// How an access moves, from point to point along each member.
+struct Access {
+    bytes: u32,
+    writes: bool,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Not at all.
+    Same,
+    /// To an element nearby.
+    Near,
+    Far,
+}
+
 /// The tile of one launch, if its points wait for memory and move few bytes each.
 pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
-    let n = site.members.len();
     let default = MapOptions::default();
-    if n == 0 || site.inner.depth() > 0 || options.threads != default.threads || options.points != default.points {
+    if site.members.is_empty() || options.threads != default.threads || options.points != default.points {
         return Ok(None);
     }
-    let Some((bytes, loads)) = moved(scop, options, site)? else { return Ok(None) };
-    let mut points = 1;
-    while points < MAX_POINTS && points * bytes < BYTES && 2 * points * loads <= MAX_LOADS {
-        points *= 2;
-    }
-    if points == 1 {
-        return Ok(None);
-    }
-    let mut dims = vec![Shape::ONE; n];
-    let last = if n == 1 { THREADS.iter().product() } else { THREADS[1] };
-    dims[n - 1] = Shape { threads: last, lanes: 32, points, vector: 1 };
-    if n > 1 {
-        dims[n - 2] = Shape { threads: THREADS[0], ..Shape::ONE };
-    }
-    Ok(Some(Tile {
+    let Some(moved) = moved(scop, options, site)? else { return Ok(None) };
+    let dims = along(&moved, site.members.len()).or_else(|| turned(&moved, site.members.len()));
+    Ok(dims.map(|dims| Tile {
         dims,
         strip: 0,
         stages: 0,
@@ -59,47 +82,136 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
         repeats: options.divides,
         stream: None,
         unrolled: true,
+        wide: true,
     }))
 }
 
-/// Bytes that a point reads, each array once, and its loads; `None` if lanes don't move along memory, or arithmetic takes the time.
-fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(u32, u32)>> {
-    let mut found = Vec::new();
-    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
-    let (mut read, mut loads, mut bulk) = (BTreeMap::<ArrayId, u32>::new(), 0, 0);
-    for leaf in &found {
-        for set in leaf.domain.sets()? {
-            if set.is_empty()? {
-                continue;
-            }
-            let Some((id, s)) = scop.statement_named(&set.tuple_name()?.unwrap_or_default()) else {
-                return Ok(None);
+/// What a point moves; `None` if that is not known, or arithmetic takes the time.
+fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>> {
+    let n = site.members.len();
+    let (loads, bulk, shared) = match reads(scop, options, site)? {
+        Some((reads, _, bulk)) => {
+            let shared = |m: usize| {
+                reads.iter().any(|((_, inputs, _), at)| {
+                    let moved =
+                        |e: &Vec<i64>| e.iter().zip(inputs).map(|(e, c)| e + c[m]).collect::<Vec<_>>();
+                    at.len() > 1 && at.iter().any(|e| at.contains(&moved(e)))
+                })
             };
-            // The points of a thread advance together.
-            if !s.is_plain() {
-                return Ok(None);
-            }
-            bulk += options.bulk.get(id.0).map_or(0, |b| *b as usize);
-            for a in s.accesses.iter().filter(|a| a.kind == AccessKind::Read) {
-                let array = scop.array(a.array);
-                if array.is_memory() && array.dims() > 0 {
-                    read.insert(a.array, array.elem.bytes());
-                    loads += 1;
-                }
-            }
+            (reads.values().map(|r| r.len()).sum(), bulk, (0..n).map(shared).collect())
         }
-    }
+        None if site.inner.depth() == 0 => match counted(scop, options, site)? {
+            Some((loads, bulk)) => (loads, bulk, vec![false; n]),
+            None => return Ok(None),
+        },
+        None => return Ok(None),
+    };
     if loads == 0 || bulk * MAX_POINTS as usize > MAX_BULK {
         return Ok(None);
     }
     let (found, _) = movements(&Model::new(scop)?, &site.domain, &site.members)?;
-    // Lanes touch neighbours, or all of them one element.
-    let (mut dense, mut along) = (true, false);
-    for access in &found {
-        let Some(Some(step)) = access.steps.last() else { return Ok(None) };
-        let Some((last, outer)) = step.split_last() else { continue };
-        dense &= outer.iter().all(|d| *d == 0.0) && last.abs() <= 1.0;
-        along |= *last != 0.0;
+    let mut arrays = BTreeMap::new();
+    let mut accesses = Vec::new();
+    for a in &found {
+        let steps: Vec<_> = (0..n).map(|m| step(scop, a, m)).collect::<Result<_>>()?;
+        if !a.writes && !steps.contains(&Step::Same) {
+            arrays.insert(a.array, a.bytes);
+        }
+        accesses.push(Access { bytes: a.bytes, writes: a.writes, steps });
     }
-    Ok((dense && along).then_some((read.values().sum(), loads)))
+    Ok(Some(Moved { bytes: arrays.values().sum(), loads, shared, accesses }))
+}
+
+/// The loads of statements without loops, and the instructions of their divisions and functions.
+fn counted(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(usize, usize)>> {
+    let (mut loads, mut bulk) = (0, 0);
+    for set in site.domain.sets()? {
+        let statement = scop.statement_named(&set.tuple_name()?.unwrap_or_default());
+        let Some((id, s)) = statement.filter(|(_, s)| s.is_plain()) else { return Ok(None) };
+        loads += s
+            .accesses
+            .iter()
+            .filter(|a| a.kind == AccessKind::Read && scop.array(a.array).is_memory())
+            .count();
+        bulk += options.bulk.get(id.0).map_or(0, |b| *b as usize);
+    }
+    Ok(Some((loads, bulk)))
+}
+
+/// How an access moves along a member. Inner dimensions of constant size are part of a row.
+fn step(scop: &Scop, access: &Movement, member: usize) -> Result<Step> {
+    let Some(step) = &access.steps[member] else { return Ok(Step::Far) };
+    let (mut apart, mut size) = (0.0, Some(1.0));
+    for (moves, of) in step.iter().zip(&scop.array(access.array).sizes).rev() {
+        match size {
+            Some(size) => apart += moves * size,
+            None if *moves == 0.0 => {}
+            None => return Ok(Step::Far),
+        }
+        let constant = match of {
+            Some(of) if of.is_cst()? => of.clone().max_value()?.to_i64(),
+            _ => None,
+        };
+        size = size.zip(constant).map(|(size, n)| size * n as f64);
+    }
+    Ok(match f64::abs(apart) {
+        0.0 => Step::Same,
+        near if near <= MAX_STEP => Step::Near,
+        _ => Step::Far,
+    })
+}
+
+/// Points of a thread beyond the first, by doubling, as long as there is room.
+fn points(moved: &Moved, most: u32) -> u32 {
+    let mut points = 1;
+    while points < most && points * moved.bytes < BYTES && 2 * points as usize * moved.loads <= MAX_LOADS {
+        points *= 2;
+    }
+    points
+}
+
+/// Lanes along the last member, which all accesses move along.
+fn along(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
+    let steps: Vec<_> = moved.accesses.iter().map(|a| a.steps[n - 1]).collect();
+    let points = points(moved, MAX_POINTS);
+    if points == 1 || steps.contains(&Step::Far) || !steps.contains(&Step::Near) {
+        return None;
+    }
+    let mut dims = vec![Shape::ONE; n];
+    if n == 1 {
+        dims[0] = Shape { threads: THREADS.iter().product(), lanes: WARP, points, vector: 1 };
+        return Some(dims);
+    }
+    // Rows of three dimensions may be short; rows that share what they read are a thread's own.
+    let lane = if n > 2 || moved.shared[n - 2] { 1 } else { points.min(MAX_ALONG) };
+    let row = points / lane;
+    dims[n - 2] = Shape { threads: THREADS[0], lanes: 1, points: row, vector: row };
+    dims[n - 1] = Shape { threads: THREADS[1], lanes: WARP, points: lane, vector: 1 };
+    Some(dims)
+}
+
+/// Lanes along the member that writes move along and one that reads move along.
+fn turned(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
+    let fit = |m: usize, writes: bool| {
+        let mut of = moved.accesses.iter().filter(|a| a.writes == writes).map(|a| a.steps[m]);
+        of.all(|s| s != Step::Far)
+    };
+    let near = |m: usize, writes: bool| {
+        moved.accesses.iter().any(|a| a.writes == writes && a.steps[m] == Step::Near)
+    };
+    let write = (0..n).rev().find(|m| fit(*m, true) && near(*m, true))?;
+    let far = moved.accesses.iter().filter(|a| !a.writes && a.steps[write] == Step::Far);
+    let far: Vec<_> = far.collect();
+    let read = (0..n).rev().find(|m| *m != write && far.iter().all(|a| a.steps[*m] == Step::Near))?;
+    let bytes = |writes: bool| moved.accesses.iter().filter(|a| a.writes == writes).map(|a| a.bytes).max();
+    let (written, sector) = (bytes(true)?, SECTOR / bytes(false)?.clamp(1, SECTOR));
+    let points = BYTES / written;
+    if points < 2 || points as usize * moved.loads > MAX_LOADS || far.is_empty() {
+        return None;
+    }
+    let lanes = sector.min(WARP);
+    let mut dims = vec![Shape::ONE; n];
+    dims[read] = Shape { threads: THREADS[1], lanes, points: 1, vector: 1 };
+    dims[write] = Shape { threads: THREADS[0], lanes: WARP / lanes, points, vector: points };
+    Some(dims)
 }
