@@ -50,7 +50,7 @@ pub(crate) fn product_in(p: &Polynomial, params: &[String]) -> Option<String> {
 pub(crate) fn to_aff(p: &Polynomial, space: &isl::Space, params: &[String]) -> Result<isl::Aff> {
     let ctx = space.context();
     let int = |c: i128| -> Result<isl::Val> {
-        let c = i64::try_from(c).map_err(|_| DelinearizeError::Malformed("coefficient past 64 bits"))?;
+        let c = i64::try_from(c).map_err(|_| DelinearizeError::Range(c))?;
         Ok(isl::Val::int(ctx, c)?)
     };
     let domain = if space.is_params()? { space.clone().set_from_params()? } else { space.clone() };

@@ -153,6 +153,9 @@ pub enum DelinearizeError {
     /// isl failed, or its budget is spent ([`isl::Error::Quota`]).
     #[error(transparent)]
     Isl(#[from] isl::Error),
+    /// A coefficient does not fit 64 bits.
+    #[error("the integer {0} does not fit 64 bits")]
+    Range(i128),
     /// The problem contradicts itself: a symbol that its domain or the parameter list does not have, no
     /// accesses, or a zero size.
     #[error("malformed problem: {0}")]

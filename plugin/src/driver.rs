@@ -30,6 +30,7 @@ use crate::search::search;
 use crate::switches::{Switch, Switches, has_loop_that_is_on};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use pollyrs_codegen_ptx::CodegenError;
 use pollyrs_llvm_shim::{Session, ShimError, wants_remarks};
 use pollyrs_scop::{Rejection, Scop};
 use pollyrs_scop_detect as detect;
@@ -167,7 +168,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     let rewritten = timer.time(Phase::Canonicalise, || rewrite(run, f, clone));
     run.budgets.spend_beside(session.work());
     session.limit_work(u64::MAX);
-    let Some(Rewritten { prospects, assumed }) = rewritten? else {
+    let Some(Rewritten { little, assumed }) = rewritten? else {
         return Ok(Found::Regions { rejections: Vec::new(), compiled: Vec::new(), holds: None, budget: 0 });
     };
     if options.hold {
@@ -182,8 +183,8 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
         let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
         let on = run.switches.function(f) == Some(Switch::On);
         (compiled, rejections) = search(run, &analyses, on);
-        if !prospects && stage == Stage::Run {
-            rejections.extend(compiled.drain(..).map(|c| prospects::unexpected(&c.scop)));
+        if let (Some(most), Stage::Run) = (little, stage) {
+            rejections.extend(compiled.drain(..).map(|c| prospects::refusal(&c.scop, most)));
         }
         if options.hold && stage >= Stage::Host {
             let scops: Vec<&Scop> = compiled.iter().map(|c| &c.scop).collect();
@@ -206,8 +207,8 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
 
 /// What is known of a working copy that detection can look at.
 struct Rewritten {
-    /// Whether something may be found, as far as a quick look tells.
-    prospects: bool,
+    /// The most instructions that its loops run, where a quick look tells that nothing in there is worth it.
+    little: Option<u64>,
     /// Whether loads are taken for what their places held before loops.
     assumed: bool,
 }
@@ -220,15 +221,15 @@ fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option
     let on = run.switches.function(f) == Some(Switch::On);
     // A trip count of one is a loop no more.
     let least = if on || has_loop_that_is_on(clone) { 1 } else { options.min_work };
-    let prospects = prospects::any(session, clone, least, lends)?;
+    let little = prospects::without(session, clone, least, lends)?;
     let curious =
         options.verbose || options.show_choices || options.remark_file.is_some() || wants_remarks(f);
-    if !prospects && stage == Stage::Run && !curious {
+    if little.is_some() && stage == Stage::Run && !curious {
         return Ok(None);
     }
     let assumed = prepare::flatten(session, clone)?;
     session.require_work()?;
-    Ok(Some(Rewritten { prospects, assumed }))
+    Ok(Some(Rewritten { little, assumed }))
 }
 
 /// Drops the assumption that what loops load is what its place held before them, where that leaves fewer loops that can be modelled: values
@@ -264,6 +265,9 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
         match &e {
             PluginError::Codegen(e) if is_quota(e) => {
                 remarks::budget(options, f, &name_of(f), "the code on the host")
+            }
+            PluginError::Codegen(CodegenError::IntegerRange(value)) => {
+                remarks::wide(options, f, &name_of(f), value)
             }
             PluginError::Shim(ShimError::Work) => remarks::budget(options, f, &name_of(f), "rewriting"),
             e => remarks::internal(options, f, e),

@@ -9,6 +9,7 @@ use crate::selftest::{self, Size};
 use crate::switches;
 use inkwell::llvm_sys::core::{LLVMGetModuleContext, LLVMGetTarget};
 use inkwell::llvm_sys::prelude::LLVMModuleRef;
+use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMPointerSize};
 use pollyrs_llvm_shim::{RegisteredPass, emit_error, emit_warning, register_passes};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -104,7 +105,7 @@ extern "C" fn run_stage(module: LLVMModuleRef, number: u32, parameters: *const u
 
 fn run_in_module(module: LLVMModuleRef, stage: Stage, parameters: &str) -> Result<bool, PluginError> {
     let options = Options::collect(parameters)?;
-    if options.disable || !is_host_triple(&triple_of(module)) {
+    if options.disable || !is_host_triple(&triple_of(module)) || !has_host_pointers(module) {
         return Ok(false);
     }
     warn(module, &options);
@@ -149,4 +150,12 @@ fn is_host_triple(triple: &str) -> bool {
     let arch = triple.split('-').next().unwrap_or_default();
     let narrow = triple.ends_with("x32") || triple.ends_with("_ilp32");
     triple.is_empty() || (matches!(arch, "x86_64" | "aarch64" | "arm64") && !narrow)
+}
+
+/// Whether pointers are 64 bits wide, whatever the triple says: a module may have a data layout of its own.
+fn has_host_pointers(module: LLVMModuleRef) -> bool {
+    // SAFETY: a live module, to which its layout belongs.
+    let layout = unsafe { LLVMGetModuleDataLayout(module) };
+    // SAFETY: a live layout.
+    unsafe { LLVMPointerSize(layout) == 8 }
 }

@@ -142,6 +142,13 @@ pub fn budget(with: &Options, f: LLVMValueRef, function: &str, stage: &str) {
     emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
 }
 
+/// A number in the code on the host, which ends the work on a whole function.
+pub fn wide(with: &Options, f: LLVMValueRef, function: &str, value: &str) {
+    let reason = RejectReason::wide_number(value);
+    let r = Rejection { reason, function: function.into(), location: None, loop_location: None };
+    emit(with, f, RemarkKind::Missed, Code::from(&r.reason), None, &format!("not offloaded: {r}"));
+}
+
 /// A function with loops that jumps to addresses of its blocks.
 pub fn computed_goto(with: &Options, f: LLVMValueRef, function: &str) {
     let reason = RejectReason::Terminator { opcode: "indirectbr".into() };

@@ -330,6 +330,9 @@ impl Builder<'_> {
                 RejectReason::Subscript { array, blocker: "accesses outside of any array shape".into() },
                 first,
             ),
+            DelinearizeError::Range(value) => {
+                Fail::at(RejectReason::Subscript { array, blocker: format!("the number {value}") }, first)
+            }
             DelinearizeError::Malformed(m) => {
                 let stage = "delinearization".to_string();
                 Fail::at(RejectReason::Internal { stage, message: m.to_string() }, first)

@@ -57,6 +57,11 @@ pub enum RejectReason {
 }
 
 impl RejectReason {
+    /// Generated code would compute with a number that does not fit 64 bits.
+    pub fn wide_number(value: &str) -> RejectReason {
+        RejectReason::Device { what: format!("arithmetic with {value}, which does not fit 64 bits") }
+    }
+
     /// The stable name of the LLVM remark.
     pub fn remark_name(&self) -> &'static str {
         Code::from(self).name()

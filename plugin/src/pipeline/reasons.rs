@@ -17,6 +17,7 @@ pub fn reject_reason(e: schedule::ScheduleError) -> RejectReason {
 pub fn generated(e: codegen::CodegenError) -> RejectReason {
     match e {
         codegen::CodegenError::Unsupported(what) => RejectReason::Device { what },
+        codegen::CodegenError::IntegerRange(value) => RejectReason::wide_number(&value),
         e if is_quota(&e) || matches!(e, codegen::CodegenError::TooLong(_)) => {
             RejectReason::Budget { stage: "code generation".into() }
         }

@@ -8,7 +8,7 @@
 //! loops together have fewer instructions to execute than a SCoP needs statement instances ([`crate::search::worth`]).
 //!
 //! **Invariants.** The answer is the same whether or not anybody reads remarks; where somebody does, the search takes place all the same, for the
-//! reasons that it gives, and what it finds in spite of the answer is an internal error. A function that calls others which leave results on the device
+//! reasons that it gives. What it finds in spite of the answer is refused; where all loops are blocked, that is an internal error. A function that calls others which leave results on the device
 //! has prospects.
 //!
 //! **Example.** `for (n = list; n; n = n->next) for (i = 0; i < 8; ++i) sum += n->marks[i];`: the outer loop is blocked, the inner one runs 8 times.
@@ -22,20 +22,20 @@ use pollyrs_llvm_shim::{PlainLoop, Session, callee};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 
 /// Whether `clone`, whose local variables are values, may have a SCoP of at least `least` statement instances, or works with what a function that
-/// `lends` leaves on the device.
+/// `lends` leaves on the device: `None` if so, else the most instructions that loops outside of blocked ones run.
 ///
 /// # Errors
 /// Analyses of `clone` live.
-pub fn any(
+pub fn without(
     session: &Session,
     clone: LLVMValueRef,
     least: u64,
     lends: impl Fn(LLVMValueRef) -> bool,
-) -> Result<bool, PluginError> {
+) -> Result<Option<u64>, PluginError> {
     let mut work = 0u64;
     for call in calls(clone) {
         match callee(call) {
-            Some(f) if lends(f) => return Ok(true),
+            Some(f) if lends(f) => return Ok(None),
             Some(f) if is_block_of_memory(f) => work = work.saturating_add(length(call)),
             _ => {}
         }
@@ -54,7 +54,7 @@ pub fn any(
             _ => work = work.saturating_add(all),
         }
     }
-    Ok(work >= least)
+    Ok((work < least).then_some(work))
 }
 
 /// For each loop, whether it is part of no SCoP.
@@ -96,11 +96,15 @@ fn length(call: LLVMValueRef) -> u64 {
     }
 }
 
-/// Something was found in a function that was said to have no prospects, and would be missed if nobody asked for remarks.
-pub fn unexpected(scop: &Scop) -> Rejection {
-    let reason = RejectReason::Internal {
-        stage: "the look at prospects".into(),
-        message: "a loop was found in a function without any".into(),
+/// The reason for a SCoP in a function that was said to have no prospects, and would be missed if nobody asked for remarks: `most` instructions run in it, as
+/// far as ranges of values tell, or there was no loop for it.
+pub fn refusal(scop: &Scop, most: u64) -> Rejection {
+    let reason = match most {
+        0 => RejectReason::Internal {
+            stage: "the look at prospects".into(),
+            message: "a loop was found in a function without any".into(),
+        },
+        instances => RejectReason::LittleWork { instances },
     };
     let (function, location) = (scop.function.clone(), scop.location.clone());
     Rejection { reason, function, loop_location: location.clone(), location }

@@ -293,14 +293,14 @@ mod tests {
         let read = |text: &str| isl::Set::read(&s.ctx, text).unwrap().lexmin_pw_multi_aff().unwrap();
         let check = |wrong: &Slices| crate::legality::slices::check(&s, &mapped, 0, wrong).unwrap();
         assert_eq!(check(&right), vec![]);
-        for (array, last) in [(0, "[n, _s] -> { A[256 * _s - 1] }"), (1, "[n, _s] -> { B[0] }")] {
+        for (array, last) in [(0, "[n, _s] -> { A[512 * _s - 1] }"), (1, "[n, _s] -> { B[0] }")] {
             let mut wrong = right.clone();
             wrong.arrays[array].as_mut().unwrap().last = read(last);
             assert!(!check(&wrong).is_empty(), "{last}");
         }
         let mut wrong = right.clone();
         wrong.arrays[0].as_mut().unwrap().rest.as_mut().unwrap().first =
-            read("[n, _s] -> { A[256 * _s + 1] }");
+            read("[n, _s] -> { A[512 * _s + 1] }");
         assert!(!check(&wrong).is_empty());
         let mut wrong = right;
         let nothing = isl::Set::read(&s.ctx, "[n, _s] -> { : n > 1000 }").unwrap();

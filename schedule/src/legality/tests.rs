@@ -14,7 +14,7 @@ fn tiled(s: &Scop) -> (Dependences, MappedScop, usize) {
     let deps = crate::dependences(s).unwrap();
     let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
     let m = map(s, &deps, &tree, &MapOptions::default()).unwrap();
-    let at = m.kernels.iter().position(|k| k.tiling.is_some()).unwrap();
+    let at = m.kernels.iter().position(|k| k.tiling.as_ref().is_some_and(|t| !t.unrolled)).unwrap();
     (deps, m, at)
 }
 

@@ -136,7 +136,7 @@ impl<'a> Model<'a> {
             (None, None)
         };
         Ok(match (lo, hi) {
-            (Some(lo), Some(hi)) => (hi - lo + 1) as f64,
+            (Some(lo), Some(hi)) => hi as f64 - lo as f64 + 1.0,
             _ => self.size as f64,
         })
     }

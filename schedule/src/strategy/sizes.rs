@@ -32,7 +32,8 @@ impl Sizes {
         for set in domain.sets()?.into_iter().chain(dependences.clone().wrap()?.sets()?) {
             for part in set.basic_sets()? {
                 for c in part.constraints()? {
-                    constants.extend(c.constant()?.to_i64().map(i64::abs).filter(|&c| c >= SIZE));
+                    constants
+                        .extend(c.constant()?.to_i64().and_then(i64::checked_abs).filter(|&c| c >= SIZE));
                 }
             }
         }

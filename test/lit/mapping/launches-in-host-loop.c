@@ -14,7 +14,8 @@
 // CHECK-NEXT: filter { K1[_h0] }
 // CHECK:      kernel K0[_h0]
 // CHECK:      block _t0 size 256
-// CHECK:      { S0[_h0, 256_b0 + _t0] : _t0 <= -3 + {{.*}} - 256_b0 }
+// CHECK:      { S0[_h0, _v0] }
+// CHECK:      point _v0 of 2 by 1
 // CHECK:      kernel K1[_h0]
 void jacobi(int t, int n, double A[n], double B[n]) {
   for (int s = 0; s < t; s++) {

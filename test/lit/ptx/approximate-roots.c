@@ -12,15 +12,15 @@ float sqrtf(float);
 // EXACT: .entry normal_K0
 // EXACT: sqrt.rn.f32
 // EXACT: div.rn.f32
-void normal(long n, float a[n], float b[n]) {
+void normal(long n, float a[n], float b[n][4]) {
   for (long i = 0; i < n; i++)
-    a[i] = 0.1f / sqrtf(1.0f + b[i] * b[i]);
+    a[i] = 0.1f / sqrtf(1.0f + b[i][0] * b[i][0]);
 }
 
 // CHECK: .entry any_K0
 // CHECK: rsqrt.approx.f32
 // EXACT: .entry any_K0
-void any(long n, float a[n], float b[n]) {
+void any(long n, float a[n], float b[n][4]) {
   for (long i = 0; i < n; i++)
-    a[i] = 0.1f / sqrtf(b[i]);
+    a[i] = 0.1f / sqrtf(b[i][0]);
 }

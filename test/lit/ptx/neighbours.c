@@ -1,5 +1,5 @@
 // Eight points along a column of a filter share 3 x 10 elements and nine weights, in code without loops; threads whose points are not all in the image load for each of
-// them. Windows of a size that is not known are left alone, and so are those along rows, whose neighbours share nothing down the columns.
+// them. Windows of a size that is not known are left alone; those along rows share nothing down the columns, and take four points far from each other.
 //
 // RUN: %clang -O1 -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes='print<pollyrs-ptx>' -disable-output %t.ll 2>&1 | FileCheck %s
@@ -37,7 +37,9 @@ void unknown(int c, int h, int w, int n, float in[c][h][w], float f[n][n], float
 
 // CHECK-LABEL: .entry rows_K0(
 // CHECK: .reqntid 32, 8, 1
-// CHECK-NOT: .entry rows_K1
+// CHECK-COUNT-28: ld.global.nc.b32
+// CHECK-NOT: ld.global.nc
+// CHECK: .entry rows_K1(
 void rows(int h, int w, float in[h][w], float out[h][w]) {
   for (int y = 0; y < h; y++)
     for (int x = 3; x < w - 3; x++)

@@ -97,7 +97,8 @@ fn lanes(site: &Site) -> Result<Option<Vec<Shape>>> {
     let (mut left, mut laned) = (WARP, 0);
     for (m, dim) in site.members.iter().zip(&mut dims).rev() {
         let needed = extent(&values(&site.domain, m)?, 0)?
-            .map_or(left, |(min, max)| u32::try_from(max - min + 1).unwrap_or(left));
+            .and_then(|(min, max)| u32::try_from(max.checked_sub(min)?.checked_add(1)?).ok())
+            .unwrap_or(left);
         let threads = needed.clamp(1, left).next_power_of_two();
         *dim = one(threads);
         left /= threads;
@@ -141,7 +142,7 @@ pub(super) fn reads(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
                     let mut iterations = vec![vec![]];
                     for d in 0..leaf.path.len() {
                         let Some((min, max)) = extent(&run, d as i32)? else { return Ok(None) };
-                        if (max - min) as usize >= MAX_INSTANCES / iterations.len() {
+                        if max.saturating_sub(min) as usize >= MAX_INSTANCES / iterations.len() {
                             return Ok(None);
                         }
                         iterations = (iterations.iter())

@@ -57,9 +57,15 @@ struct Access {
 enum Step {
     /// Not at all.
     Same,
-    /// To an element nearby.
-    Near,
+    /// To an element nearby, so many elements away.
+    Near(u32),
     Far,
+}
+
+impl Step {
+    fn is_near(self) -> bool {
+        matches!(self, Step::Near(_))
+    }
 }
 
 /// The tile of one launch, if its points wait for memory and move few bytes each.
@@ -115,7 +121,9 @@ fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>
     for a in &found {
         let steps: Vec<_> = (0..n).map(|m| step(scop, a, m)).collect::<Result<_>>()?;
         if !a.writes && !steps.contains(&Step::Same) {
-            arrays.insert(a.array, a.bytes);
+            // What lies between two lanes' elements is read with them.
+            let between = if let Some(Step::Near(n)) = steps.last() { *n } else { 1 };
+            arrays.insert(a.array, a.bytes * between);
         }
         accesses.push(Access { bytes: a.bytes, writes: a.writes, steps });
     }
@@ -156,7 +164,7 @@ fn step(scop: &Scop, access: &Movement, member: usize) -> Result<Step> {
     }
     Ok(match f64::abs(apart) {
         0.0 => Step::Same,
-        near if near <= MAX_STEP => Step::Near,
+        near if near <= MAX_STEP => Step::Near(near as u32),
         _ => Step::Far,
     })
 }
@@ -174,7 +182,7 @@ fn points(moved: &Moved, most: u32) -> u32 {
 fn along(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
     let steps: Vec<_> = moved.accesses.iter().map(|a| a.steps[n - 1]).collect();
     let points = points(moved, MAX_POINTS);
-    if points == 1 || steps.contains(&Step::Far) || !steps.contains(&Step::Near) {
+    if points == 1 || steps.contains(&Step::Far) || !steps.iter().any(|s| s.is_near()) {
         return None;
     }
     let mut dims = vec![Shape::ONE; n];
@@ -196,13 +204,12 @@ fn turned(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
         let mut of = moved.accesses.iter().filter(|a| a.writes == writes).map(|a| a.steps[m]);
         of.all(|s| s != Step::Far)
     };
-    let near = |m: usize, writes: bool| {
-        moved.accesses.iter().any(|a| a.writes == writes && a.steps[m] == Step::Near)
-    };
+    let near =
+        |m: usize, writes: bool| moved.accesses.iter().any(|a| a.writes == writes && a.steps[m].is_near());
     let write = (0..n).rev().find(|m| fit(*m, true) && near(*m, true))?;
     let far = moved.accesses.iter().filter(|a| !a.writes && a.steps[write] == Step::Far);
     let far: Vec<_> = far.collect();
-    let read = (0..n).rev().find(|m| *m != write && far.iter().all(|a| a.steps[*m] == Step::Near))?;
+    let read = (0..n).rev().find(|m| *m != write && far.iter().all(|a| a.steps[*m].is_near()))?;
     let bytes = |writes: bool| moved.accesses.iter().filter(|a| a.writes == writes).map(|a| a.bytes).max();
     let (written, sector) = (bytes(true)?, SECTOR / bytes(false)?.clamp(1, SECTOR));
     let points = BYTES / written;
@@ -214,4 +221,61 @@ fn turned(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
     dims[read] = Shape { threads: THREADS[1], lanes, points: 1, vector: 1 };
     dims[write] = Shape { threads: THREADS[0], lanes: WARP / lanes, points, vector: points };
     Some(dims)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mapping::MapOptions;
+    use crate::mapping::tests::mapped_with;
+    use crate::testing::scop;
+    use pollyrs_scop::ElemType;
+
+    /// Threads, points of a thread and consecutive ones by dimension of the first kernel with tiles; with elements of these types.
+    fn shape(text: &str, elem: ElemType) -> Option<Vec<[u32; 3]>> {
+        let mut scop = scop(&format!("param n m; {text}"));
+        scop.arrays.iter_mut().for_each(|a| a.elem = elem);
+        let m = mapped_with(&scop, &MapOptions::default());
+        let k = m.kernels.iter().find(|k| k.tiling.is_some())?;
+        let t = k.tiling.as_ref()?;
+        Some(k.block.iter().zip(&t.dims).map(|(b, d)| [b.size, d.points, d.vector]).collect())
+    }
+
+    #[test]
+    fn shapes() {
+        const F32: ElemType = ElemType::F32;
+        const F64: ElemType = ElemType::F64;
+        const U8: ElemType = ElemType::Int(8);
+        let line = "array A n; array B n; array C n; for i : 0 <= i < n ";
+        let plane = "array A n m; array B n m; array b m; for i : 0 <= i < n { for j : 0 <= j < m ";
+        for (text, elem, expected) in [
+            (format!("{line} {{ S : A[i] = B[i]; }}"), F32, Some(vec![[256, 4, 1]])),
+            (format!("{line} {{ S : A[i] = B[i]; }}"), F64, Some(vec![[256, 2, 1]])),
+            (format!("{line} {{ S : A[i] = B[i]; }}"), U8, Some(vec![[256, 16, 1]])),
+            (format!("{line} {{ S : A[i] = A[i], B[i]; }}"), F32, Some(vec![[256, 2, 1]])),
+            // Enough bytes; what lies between two elements is read as well.
+            (format!("{line} {{ S : A[i] = B[i], C[i]; }}"), F64, None),
+            ("array A n; array B n 4; for i : 0 <= i < n { S : A[i] = B[i,0]; }".into(), F32, None),
+            ("array A n; array B n 3; for i : 0 <= i < n { S : A[i] = B[i,0], B[i,1], B[i,2]; }".into(), U8, Some(vec![[256, 8, 1]])),
+            // Lanes far from each other.
+            ("array A n; array B n m; for i : 0 <= i < n { S : A[i] = B[i,0]; }".into(), F32, None),
+            // A row that all rows read is no traffic.
+            (format!("{plane} {{ S : A[i,j] = B[i,j], b[j]; }} }}"), F32, Some(vec![[8, 1, 1], [32, 4, 1]])),
+            (format!("{plane} {{ S : A[i,j] = B[i,j]; }} }}"), U8, Some(vec![[8, 4, 4], [32, 4, 1]])),
+            // Rows that share what they read.
+            (format!("{plane} {{ S : A[i,j] = B[i,j], B[i+1,j]; }} }}"), F32, Some(vec![[8, 4, 4], [32, 1, 1]])),
+            (
+                "array A n n n; array B n n n; for i : 0 <= i < n { for j : 0 <= j < n { for k : 0 <= k < n { S : A[i,j,k] = B[i,j,k]; } } }".into(),
+                F32,
+                Some(vec![[1, 1, 1], [8, 4, 4], [32, 1, 1]]),
+            ),
+            // Transpositions: vectors where it is written, lanes along both.
+            ("array A m n; array B n m; for i : 0 <= i < n { for j : 0 <= j < m { S : A[j,i] = B[i,j]; } }".into(), F32, Some(vec![[8, 4, 4], [32, 1, 1]])),
+            ("array A m n; array B n m; for i : 0 <= i < n { for j : 0 <= j < m { S : A[i,j] = B[j,i]; } }".into(), F64, Some(vec![[32, 1, 1], [8, 2, 2]])),
+            // Two cells of a point; a loop whose length is not known.
+            (format!("{line} {{ S : A[2*i] = B[i]; T : A[2*i+1] = C[i]; }}"), F32, None),
+            (format!("{plane} {{ for k : 0 <= k < n {{ S : A[i,j] = A[i,j], B[k,j]; }} }} }}"), F32, None),
+        ] {
+            assert_eq!(shape(&text, elem), expected, "{text} {elem:?}");
+        }
+    }
 }
