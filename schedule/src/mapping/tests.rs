@@ -356,7 +356,7 @@ fn register_tiles_and_panels() {
     assert!(c.contains("_copy0(c0); for (int c1 = c0;") && c.ends_with("S1(_v0, c1, _v1); }"), "{c}");
     // The first tiles by the one, what is left by the other; what is done with first is the smaller part.
     assert!(m.choices[0].cut.is_some());
-    assert_eq!(m.kernels.iter().map(|k| k.host_params.len()).collect::<Vec<_>>(), [0, 1, 1, 0]);
+    assert_eq!(m.kernels.iter().map(|k| k.host_params.len()).collect::<Vec<_>>(), [0, 1, 0, 1, 0]);
     let code = host_code(&m);
     assert!(code.contains("else") && code.contains("_c"), "{code}");
 }
