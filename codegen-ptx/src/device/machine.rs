@@ -8,7 +8,7 @@ use crate::device::library::{PtxOptions, check_calls};
 use crate::ir::builder::{Ir, c_string};
 use crate::ir::error::{CodegenError, Result};
 use crate::ir::llvm::*;
-use crate::ops::early;
+use crate::ops::{early, together};
 use inkwell::llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
 use inkwell::llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer;
 use inkwell::llvm_sys::core::*;
@@ -84,6 +84,7 @@ impl DeviceModule {
         let context = OwnedContext::new();
         let module = parse_bitcode(context.0, &self.bitcode)?;
         machine.optimize(module.0)?;
+        together::to_ptx(module.0)?;
         hide_extensions(module.0);
         early::gather(module.0);
         check_calls(module.0)?;

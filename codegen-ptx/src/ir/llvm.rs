@@ -254,7 +254,7 @@ pub(crate) fn calls_of(function: LLVMValueRef) -> Vec<LLVMValueRef> {
     }
 }
 
-fn list<T>(first: *mut T, next: impl Fn(*mut T) -> *mut T) -> Vec<*mut T> {
+pub(crate) fn list<T>(first: *mut T, next: impl Fn(*mut T) -> *mut T) -> Vec<*mut T> {
     let mut items = Vec::new();
     let mut at = first;
     while !at.is_null() {

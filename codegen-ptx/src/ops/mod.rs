@@ -15,4 +15,5 @@ pub(crate) mod share;
 pub(crate) mod shuffle;
 pub(crate) mod squares;
 pub(crate) mod tasks;
+pub(crate) mod together;
 pub(crate) mod updates;

@@ -82,14 +82,14 @@ struct Tests {
 }
 
 impl Tests {
-    fn add<S>(&mut self, k: &KernelBuilder<'_, S>, usual: Usual, v: LLVMValueRef, wide: usize) {
+    fn add(&mut self, k: Place<'_>, usual: Usual, v: LLVMValueRef, wide: usize) {
         let far = Tests::far(k, usual, v, wide);
         let largest = self.largest.get(&(usual, wide)).copied();
         self.largest.insert((usual, wide), maximum(k.ir, largest, far));
     }
 
     /// An integer that is the larger the less usual an operand is. (Shifts drop the sign.)
-    fn far<S>(k: &KernelBuilder<'_, S>, usual: Usual, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
+    fn far(k: Place<'_>, usual: Usual, v: LLVMValueRef, wide: usize) -> LLVMValueRef {
         let ir = k.ir;
         let bits = high(ir, v, wide);
         let twice = |bits| ir.binary(LLVMOpcode::LLVMShl, bits, ir.int32(1));
@@ -121,6 +121,23 @@ impl Tests {
 /// Makes the exact divisions and roots of floats and doubles behind `after`, in the builder's block, quick ones; the result is their test, a bit that is
 /// set if some operand is unusual. `None`: there are none.
 pub(crate) fn quicken<S>(k: &KernelBuilder<'_, S>, after: Option<LLVMValueRef>) -> Option<LLVMValueRef> {
+    quicken_in(k.ir, k.module, after)
+}
+
+/// Where abstract functions are called.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    ir: &'a Ir,
+    module: LLVMModuleRef,
+}
+
+/// [`quicken`], in the block of a builder.
+pub(crate) fn quicken_in(
+    ir: &Ir,
+    module: LLVMModuleRef,
+    after: Option<LLVMValueRef>,
+) -> Option<LLVMValueRef> {
+    let k = Place { ir, module };
     let block = k.ir.block();
     let all = instructions_of(block);
     let from = after.and_then(|a| all.iter().position(|i| *i == a)).map_or(0, |at| at + 1);
@@ -275,7 +292,7 @@ fn low_word(ir: &Ir, v: LLVMValueRef) -> LLVMValueRef {
 }
 
 /// A call of an abstract function without effects.
-fn pure<S>(k: &KernelBuilder<'_, S>, name: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
+fn pure(k: Place<'_>, name: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
     // SAFETY: live values.
     let types: Vec<LLVMTypeRef> = args.iter().map(|a| unsafe { LLVMTypeOf(*a) }).collect();
     let f = declare(k.module, name, function_type(ret, &types));

@@ -38,7 +38,6 @@ void unknown(int c, int h, int w, int n, float in[c][h][w], float f[n][n], float
 // CHECK-LABEL: .entry rows_K0(
 // CHECK: .reqntid 32, 8, 1
 // CHECK-COUNT-28: ld.global.nc.b32
-// CHECK-NOT: ld.global.nc
 // CHECK: .entry rows_K1(
 void rows(int h, int w, float in[h][w], float out[h][w]) {
   for (int y = 0; y < h; y++)
