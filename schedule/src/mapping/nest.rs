@@ -28,7 +28,8 @@ use crate::domains::{aligned, simple};
 use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, Time};
 use crate::planted::planted;
 use crate::strategy::{
-    BARRIER as BARRIER_TIME, INSTANCE, KERNEL, LATENCY, MULTIPROCESSORS, SERIAL, STEP_LATENCY, extent_of,
+    BARRIER as BARRIER_TIME, INSTANCE, KERNEL, LATENCY, MULTIPROCESSORS, Model, SERIAL, STEP_LATENCY,
+    UNCOALESCED, extent_of, steps,
 };
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Dependences, Result, ScheduleError};
@@ -431,6 +432,15 @@ const LAUNCH: f64 = 1500.0;
 const RESIDENT_THREADS: f64 = 2048.0;
 const RESIDENT_BLOCKS: u32 = 32;
 
+/// Instances of a block whose data are taken to stay in the cache of its multiprocessor: a factorisation of 128 x 128.
+const CACHED: f64 = 700_000.0;
+
+/// How many times longer memory takes because lanes along the last member touch elements far from each other.
+fn far(scop: &Scop, domain: &isl::UnionSet, members: &[isl::UnionPwAff]) -> Result<f64> {
+    let along = steps(&Model::new(scop)?, domain, members)?;
+    Ok(along.last().map_or(1.0, |s| 1.0 + (UNCOALESCED - 1.0) * s.strided))
+}
+
 /// Both times of the forms that `sites` are, the nests first.
 pub(super) fn nested(scop: &Scop, sites: &[Site], param: &str, options: &MapOptions) -> Result<Nested> {
     let (mut nest, mut plain) = (Vec::new(), Vec::new());
@@ -481,7 +491,16 @@ fn time(scop: &Scop, site: &Site, options: &MapOptions) -> Result<Time> {
         let turns = Time::Max(vec![turns, number(1.0)]);
         let step = Time::Product(vec![turns, inner.clone(), number(STEP_LATENCY)]);
         each.push(Time::Product(vec![steps.clone(), Time::Sum(vec![number(BARRIER_TIME), step])]));
-        all.push(Time::Product(vec![blocks.clone(), steps, points, inner, number(INSTANCE)]));
+        let busy = Time::Product(vec![blocks.clone(), steps, points, inner, number(INSTANCE)]);
+        let members: Vec<_> = site.members.iter().chain(&loops).chain(&leaf.members).cloned().collect();
+        let wide = if leaf.members.is_empty() { 1.0 } else { far(scop, &leaf.domain, &members)? };
+        all.push(if wide > 1.0 {
+            let cached = Time::Product(vec![blocks.clone(), number((1.0 - wide) * INSTANCE * CACHED)]);
+            let far = Time::Sum(vec![Time::Product(vec![busy.clone(), number(wide)]), cached]);
+            Time::Max(vec![busy, far])
+        } else {
+            busy
+        });
     }
     let turns = Time::Product(vec![blocks, number(1.0 / (MULTIPROCESSORS * residents))]);
     let turns = Time::Max(vec![turns, number(1.0)]);

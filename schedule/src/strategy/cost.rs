@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub(crate) const LAUNCH: f64 = 5000.0;
 pub(crate) const LATENCY: f64 = 50.0;
 pub(crate) const INSTANCE: f64 = 0.002;
-const UNCOALESCED: f64 = 8.0;
+pub(crate) const UNCOALESCED: f64 = 8.0;
 /// A step of a block: a barrier, and loads that nothing hides, since all threads wait.
 pub(crate) const BARRIER: f64 = 300.0;
 /// An iteration of a thread in a step, which loads what other threads have stored (bench/chains.c on an H200: 165 ns in lattices, 64 and 195 in factorisations of floats and

@@ -31,7 +31,8 @@ mod split;
 mod wavefront;
 
 pub(crate) use cost::{
-    BARRIER, INSTANCE, LATENCY, MULTIPROCESSORS, Model, STEP_LATENCY, extent_of, hopeless, volume,
+    BARRIER, INSTANCE, LATENCY, MULTIPROCESSORS, Model, STEP_LATENCY, UNCOALESCED, extent_of, hopeless,
+    volume,
 };
 pub(crate) use graph::{TILE, joined as with_graphs};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
