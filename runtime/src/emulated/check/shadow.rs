@@ -163,7 +163,8 @@ impl Clock {
             if let Some(word) = known.get_mut((block / 64) as usize) {
                 *word |= 1 << (block % 64);
             }
-            if let Some(ended) = order.ended.get_mut(block as usize) {
+            // What is said once can't be taken back.
+            if let Some(ended @ None) = order.ended.get_mut(block as usize) {
                 *ended = Some((self.now, known));
             }
         }
