@@ -212,9 +212,8 @@ impl Clock {
     }
 
     fn conflicts(&self, earlier: &Stamp, thread: u16) -> Option<Between> {
-        if earlier.epoch == 0 || earlier.epoch < self.launch {
-            None
-        } else if self.is_ordered(earlier, thread) {
+        let before = earlier.epoch == 0 || earlier.epoch < self.launch;
+        if before || self.is_ordered(earlier, thread) {
             None
         } else if earlier.epoch < self.block || earlier.thread == MANY_BLOCKS {
             Some(Between::Blocks)
