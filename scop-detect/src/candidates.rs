@@ -270,7 +270,9 @@ impl Search<'_, '_> {
             RejectReason::Subscript { blocker, .. } => blocker == OUTER_POINTER,
             _ => false,
         };
-        if !changes(&why.reason) && self.rejections[rejections..].iter().all(|r| changes(&r.reason)) {
+        // (That the pointer itself is none of the device's values says less.)
+        let more = !changes(&why.reason) && !matches!(why.reason, RejectReason::Type { .. });
+        if more && self.rejections[rejections..].iter().all(|r| changes(&r.reason)) {
             self.rejections.truncate(rejections);
         }
         let silent = self.rejections.len() == rejections;

@@ -247,6 +247,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_emu_shuffle",
         "pollyrs_rt_emu_signal",
         "pollyrs_rt_emu_store",
+        "pollyrs_rt_emu_wait",
         "pollyrs_rt_end",
         "pollyrs_rt_enter",
         "pollyrs_rt_holds",
