@@ -32,7 +32,7 @@ void with_sign(double *rows, int rest, int chunk) {
 }
 
 // CHECK-NOT: scop any_sign
-// CHECK: rejected Subscript at {{.*}}: a subscript of rows is not affine
+// CHECK: rejected LoopBound at {{.*}}: the number of iterations is not affine: it depends on the step of rest
 // CHECK-NOT: scop any_sign
 void any_sign(double *rows, int rest, int chunk) {
   if (!chunk)
@@ -43,7 +43,7 @@ void any_sign(double *rows, int rest, int chunk) {
 }
 
 // CHECK-NOT: scop no_size
-// CHECK: rejected Subscript at {{.*}}: a subscript of rows is not affine
+// CHECK: rejected LoopBound at {{.*}}: the number of iterations is not affine: it depends on the step of rest
 // CHECK-NOT: scop no_size
 void no_size(double *rows, unsigned long rest, unsigned long chunk) {
   for (; rest >= chunk; rest -= chunk, rows += chunk)
@@ -52,7 +52,7 @@ void no_size(double *rows, unsigned long rest, unsigned long chunk) {
 }
 
 // CHECK-NOT: scop not_the_last
-// CHECK: rejected Subscript at {{.*}}: a subscript of rows is not affine
+// CHECK: rejected LoopBound at {{.*}}: the number of iterations is not affine: it depends on the step of rest
 // CHECK-NOT: scop not_the_last
 void not_the_last(double *rows, unsigned long rest, unsigned long chunk) {
   if (!chunk)
