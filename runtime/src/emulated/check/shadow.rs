@@ -457,10 +457,12 @@ mod tests {
     #[test]
     fn blocks_that_wait_for_each_other() {
         use Between::Blocks;
-        const B: fn(u64) -> (char, u64, u16) = |block| ('b', block, 0);
-        const BAR: (char, u64, u16) = ('|', 0, 0);
-        const END: (char, u64, u16) = ('s', 0, 0);
-        let table: &[(&[(char, u64, u16)], Option<Between>)] = &[
+        /// What a thread does: to which block, place or signal, and as which thread.
+        type Event = (char, u64, u16);
+        const B: fn(u64) -> Event = |block| ('b', block, 0);
+        const BAR: Event = ('|', 0, 0);
+        const END: Event = ('s', 0, 0);
+        let table: &[(&[Event], Option<Between>)] = &[
             (&[B(0), ('w', 0, 1), BAR, END, B(1), ('a', 0, 0), BAR, ('r', 0, 1)], None),
             // Nobody waited, or for another block, or without a barrier.
             (&[B(0), ('w', 0, 1), BAR, END, B(1), BAR, ('r', 0, 1)], Some(Blocks)),
