@@ -150,6 +150,16 @@ impl Builder<'_> {
         };
         verify(&scop).map_err(|e| Fail {
             reason: match e {
+                VerifyError::Inspection(name) => {
+                    let named = scop.arrays.iter().find(|a| a.name == name);
+                    RejectReason::Subscript {
+                        array: "another array".into(),
+                        blocker: format!(
+                            "elements of {}, which the loop writes as well",
+                            named.map_or(name.as_str(), |a| &a.display)
+                        ),
+                    }
+                }
                 VerifyError::Isl(isl::Error::Quota) => RejectReason::Budget { stage: "detection".into() },
                 e => RejectReason::Internal { stage: "detection".into(), message: e.to_string() },
             },
