@@ -42,12 +42,12 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
             continue;
         }
         let mut left = MOST_OF_KERNEL;
+        let rare = rare_blocks(&ir, function);
         // (Blocks that are made on the way come behind these.)
-        for block in blocks(function) {
-            if is_rare(&ir, function, block) {
+        for mut block in blocks(function) {
+            if rare.contains(&(block as usize)) {
                 continue;
             }
-            let mut block = block;
             while let Some(run) = first_run(block).filter(|run| run.len() <= left) {
                 left -= run.len();
                 block = part(&ir, module, function, block, &run);
@@ -58,19 +58,20 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
     if any { quick::to_ptx(module) } else { Ok(()) }
 }
 
-/// Whether a block is the way that is taken for unusual operands, of these or of a stencil's.
-fn is_rare(ir: &Ir, function: LLVMValueRef, block: LLVMBasicBlockRef) -> bool {
+/// The blocks for unusual operands, of stencils say: first successors of branches that tell how likely they are ([`Ir::mark_rare`]).
+fn rare_blocks(ir: &Ir, function: LLVMValueRef) -> BTreeSet<usize> {
     const PROFILE: &str = "prof";
     // SAFETY: live context; the name is passed with its length.
     let kind = unsafe { LLVMGetMDKindIDInContext(ir.ctx, PROFILE.as_ptr().cast(), PROFILE.len() as u32) };
-    blocks(function).into_iter().filter_map(terminator).any(|t| {
-        // SAFETY: a live terminator; only one with several successors is asked for its first.
+    let ends = blocks(function).into_iter().filter_map(terminator);
+    let first = |t: LLVMValueRef| {
+        // SAFETY: a live terminator; only one with two successors is asked for its first.
         unsafe {
-            LLVMGetNumSuccessors(t) == 2
-                && LLVMGetSuccessor(t, 0) == block
-                && !LLVMGetMetadata(t, kind).is_null()
+            let marked = LLVMGetNumSuccessors(t) == 2 && !LLVMGetMetadata(t, kind).is_null();
+            marked.then(|| LLVMGetSuccessor(t, 0) as usize)
         }
-    })
+    };
+    ends.filter_map(first).collect()
 }
 
 /// The instructions from the first to the last operation of the first run of a block that has enough of them.
