@@ -48,38 +48,68 @@ struct Advance {
     return IRBuilder<>(Before).CreateAdd(A, B);
   }
 
-  // How often the loop inside runs, guarded by `Guard` if it is not null: `w` and `w > 0` make max(w, 0).
-  Value *iterations(Loop &Inner, Value *Guard, bool Enters, Type *Ty) {
-    const SCEV *Taken = SE.getBackedgeTakenCount(&Inner);
-    if (isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > SE.getTypeSizeInBits(Ty))
+  // A loop that runs while `X` is not over `To`, from which on it is 0 iterations: `Count`, which holds where `Guard` does, with `max(X, To)`
+  // in place of `X` is 0 elsewhere. Null if the count is none of the forms that scalar evolution has for one.
+  const SCEV *guarded(const SCEV *Count, CmpInst::Predicate P, const SCEV *X, const SCEV *To) {
+    bool Any = P == CmpInst::ICMP_NE, Signed = P == CmpInst::ICMP_SGT;
+    if (!Any && !Signed && P != CmpInst::ICMP_UGT)
       return nullptr;
-    const SCEV *Count = SE.getAddExpr(Taken, SE.getOne(Taken->getType()));
-    if (!SE.isLoopInvariant(Count, &L))
-      return nullptr;
-    using namespace PatternMatch;
-    CmpPredicate Pred;
-    Value *W;
-    const APInt *C;
-    if (Guard && match(Guard, m_ICmp(Pred, m_Value(W), m_APInt(C))) && W->getType() == Taken->getType()) {
-      CmpInst::Predicate P = Enters ? CmpInst::Predicate(Pred) : CmpInst::getInversePredicate(Pred);
-      const SCEV *N = SE.getSCEV(W), *Zero = SE.getZero(N->getType()), *One = SE.getOne(N->getType());
-      if (((P == CmpInst::ICMP_SGT && C->isZero()) || (P == CmpInst::ICMP_SGE && C->isOne())) &&
-          (Count == N || Count == SE.getSMaxExpr(N, One)))
-        return expand(SE.getZeroExtendExpr(SE.getSMaxExpr(N, Zero), Ty));
-      if ((P == CmpInst::ICMP_NE || P == CmpInst::ICMP_UGT) && C->isZero() &&
-          (Count == N || Count == SE.getUMaxExpr(N, One)))
-        return expand(SE.getZeroExtendExpr(N, Ty));
-      return nullptr;
+    auto Max = [&](const SCEV *A, const SCEV *B) { return Signed ? SE.getSMaxExpr(A, B) : SE.getUMaxExpr(A, B); };
+    const SCEV *AtLeast = Any ? X : Max(X, To), *Next = SE.getAddExpr(To, SE.getOne(To->getType()));
+    Type *Ty = Count->getType();
+    // Scalar evolution knows of the guard, or it has the largest of both ends.
+    for (const SCEV *End : {X, Any ? X : Max(X, Next)}) {
+      if (SE.getTypeSizeInBits(Ty) < SE.getTypeSizeInBits(X->getType()))
+        return nullptr;
+      if (Count == SE.getNoopOrZeroExtend(SE.getMinusSCEV(End, To), Ty))
+        return SE.getNoopOrZeroExtend(SE.getMinusSCEV(AtLeast, To), Ty);
+      if (Count == SE.getMinusSCEV(SE.getNoopOrZeroExtend(End, Ty), SE.getNoopOrZeroExtend(To, Ty)))
+        return SE.getMinusSCEV(SE.getNoopOrZeroExtend(AtLeast, Ty), SE.getNoopOrZeroExtend(To, Ty));
+      if (Count == SE.getMinusSCEV(SE.getNoopOrSignExtend(End, Ty), SE.getNoopOrSignExtend(To, Ty)))
+        return SE.getMinusSCEV(SE.getNoopOrSignExtend(AtLeast, Ty), SE.getNoopOrSignExtend(To, Ty));
     }
-    // Without a guard the loop runs at least once, so that the sum is only zero if it wraps.
-    if (!Guard && isa<SCEVConstant>(Count) && !cast<SCEVConstant>(Count)->isZero())
-      return expand(SE.getZeroExtendExpr(Count, Ty));
     return nullptr;
   }
 
+  // How often the loop inside runs, modulo what `Ty` counts; guarded by `Guard` if it is not null: `w` and `w > 0` make max(w, 0).
+  Value *iterations(Loop &Inner, Value *Guard, bool Enters, Type *Ty) {
+    const SCEV *Taken = SE.getBackedgeTakenCount(&Inner);
+    if (isa<SCEVCouldNotCompute>(Taken) || !SE.isLoopInvariant(Taken, &L))
+      return nullptr;
+    // Without a guard the loop runs at least once, and once more than it goes back.
+    if (!Guard)
+      return expand(SE.getAddExpr(SE.getTruncateOrZeroExtend(Taken, Ty), SE.getOne(Ty)));
+    const SCEV *Count = SE.getAddExpr(Taken, SE.getOne(Taken->getType()));
+    using namespace PatternMatch;
+    CmpPredicate Pred;
+    Value *A, *B;
+    if (!match(Guard, m_ICmp(Pred, m_Value(A), m_Value(B))) || !A->getType()->isIntegerTy())
+      return nullptr;
+    CmpInst::Predicate P = Enters ? CmpInst::Predicate(Pred) : CmpInst::getInversePredicate(Pred);
+    const SCEV *X = SE.getSCEV(A), *To = SE.getSCEV(B);
+    if (P == CmpInst::ICMP_SLT || P == CmpInst::ICMP_ULT || P == CmpInst::ICMP_SLE || P == CmpInst::ICMP_ULE) {
+      std::swap(X, To);
+      P = CmpInst::getSwappedPredicate(P);
+    }
+    // (`x >= c` for a number that is not the least is `x > c - 1`.)
+    if (auto *C = dyn_cast<SCEVConstant>(To); C && (P == CmpInst::ICMP_SGE || P == CmpInst::ICMP_UGE)) {
+      bool Least = P == CmpInst::ICMP_SGE ? C->getAPInt().isMinSignedValue() : C->getAPInt().isZero();
+      if (Least)
+        return nullptr;
+      To = SE.getConstant(C->getAPInt() - 1);
+      P = CmpInst::getStrictPredicate(P);
+    }
+    if (!SE.isLoopInvariant(X, &L) || !SE.isLoopInvariant(To, &L))
+      return nullptr;
+    const SCEV *Times = guarded(Count, P, X, To);
+    if (!Times && P == CmpInst::ICMP_NE)
+      Times = guarded(Count, P, To, X);
+    return Times ? expand(SE.getTruncateOrZeroExtend(Times, Ty)) : nullptr;
+  }
+
   // `V - P`, as a number (of bytes, for pointers) known before the loop; null if there is none. With `Guard`, the condition of a branch, `V`
-  // is the last value of a loop entered where it is `Enters`, and the result is 0 where it is not.
-  Value *distance(Value *V, PHINode &P, Value *Guard, bool Enters, unsigned Depth) {
+  // is the last value of a loop entered where it is `Enters`, and the result is `Without - P` where it is not.
+  Value *distance(Value *V, PHINode &P, Value *Guard, bool Enters, Value *Without, unsigned Depth) {
     Type *Ty = SE.getEffectiveSCEVType(P.getType());
     if (V == &P)
       return ConstantInt::get(Ty, 0);
@@ -88,7 +118,7 @@ struct Advance {
       return nullptr;
     if (auto *PHI = dyn_cast<PHINode>(I)) {
       if (PHI->getNumIncomingValues() == 1)
-        return distance(PHI->getIncomingValue(0), P, Guard, Enters, Depth - 1);
+        return distance(PHI->getIncomingValue(0), P, Guard, Enters, Without, Depth - 1);
       bool Plain = !Guard && PHI->getNumIncomingValues() == 2 && !LI.isLoopHeader(PHI->getParent());
       return Plain ? joined(*PHI, P, Depth) : nullptr;
     }
@@ -103,11 +133,11 @@ struct Advance {
       for (PHINode &Q : In->getHeader()->phis()) {
         if (Q.getType() != P.getType() || Q.getIncomingValueForBlock(In->getLoopLatch()) != V)
           continue;
-        Value *First = distance(Q.getIncomingValueForBlock(In->getLoopPreheader()), P, nullptr, false, Depth - 1);
-        // A loop that is skipped adds nothing; neither may what is before it.
-        auto *Zero = dyn_cast_or_null<ConstantInt>(First);
-        if (Guard && !(Zero && Zero->isZero()))
+        Value *Start = Q.getIncomingValueForBlock(In->getLoopPreheader());
+        // A loop that is skipped adds nothing; neither may what is behind the branch and before it.
+        if (Guard && Start != Without)
           return nullptr;
+        Value *First = distance(Start, P, nullptr, false, nullptr, Depth - 1);
         Value *Step = First ? expand(Rec->getStepRecurrence(SE)) : nullptr;
         Value *Times = Step ? iterations(*In, Guard, Enters, Ty) : nullptr;
         Inner |= Times != nullptr;
@@ -123,9 +153,13 @@ struct Advance {
       From = GEP->getPointerOperand();
       By = expand(SE.getMinusSCEV(S, SE.getSCEV(From)));
     } else if (match(I, m_Add(m_Value(From), m_Value(By)))) {
+      if (L.isLoopInvariant(From))
+        std::swap(From, By);
       By = L.isLoopInvariant(By) ? expand(SE.getSCEV(By)) : nullptr;
+    } else if (match(I, m_Sub(m_Value(From), m_Value(By)))) {
+      By = L.isLoopInvariant(By) ? expand(SE.getNegativeSCEV(SE.getSCEV(By))) : nullptr;
     }
-    Value *Rest = By ? distance(From, P, nullptr, false, Depth - 1) : nullptr;
+    Value *Rest = By ? distance(From, P, nullptr, false, nullptr, Depth - 1) : nullptr;
     return Rest ? add(Rest, By) : nullptr;
   }
 
@@ -142,11 +176,7 @@ struct Advance {
       return nullptr;
     unsigned Skipped = PHI.getBasicBlockIndex(Head);
     Value *Without = PHI.getIncomingValue(Skipped), *With = PHI.getIncomingValue(1 - Skipped);
-    Value *A = distance(Without, P, nullptr, false, Depth - 1);
-    auto *C = dyn_cast_or_null<ConstantInt>(A);
-    if (!C || !C->isZero())
-      return nullptr;
-    return distance(With, P, Branch->getCondition(), Enters, Depth - 1);
+    return distance(With, P, Branch->getCondition(), Enters, Without, Depth - 1);
   }
 };
 } // namespace
@@ -172,7 +202,7 @@ extern "C" bool prs_advance_counters(Session *S, LLVMValueRef FRef) {
       if (isa<PHINode>(V) && V->getParent()->getFirstInsertionPt() == V->getParent()->end())
         continue;
       Advance A(*L, SE, DT, LI);
-      Value *Distance = A.distance(V, P, nullptr, false, MaxDepth);
+      Value *Distance = A.distance(V, P, nullptr, false, nullptr, MaxDepth);
       if (!Distance || !A.Inner)
         continue;
       auto At = isa<PHINode>(V) ? V->getParent()->getFirstInsertionPt() : std::next(V->getIterator());

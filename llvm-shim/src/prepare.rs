@@ -41,7 +41,8 @@
 //!
 //! **Values advanced in inner loops.** In `for (i < n) for (j < m) A[k++] = 0;` scalar evolution does not see that `k` grows by `max(m,
 //! 0)` in each iteration of the outer loop, since the inner one is skipped where `m <= 0`. The value that the back edge carries is
-//! replaced by `k + max(m, 0)`: equal, as the inner loop's number of iterations and step do not change in the outer one.
+//! replaced by `k + max(m, 0)`: equal, as the inner loop's number of iterations and step do not change in the outer one. A loop from `lo` to `hi` adds
+//! `max(hi, lo) - lo`, and what is added beside it is added as well, so that an index may skip the borders of a grid.
 //!
 //! **errno.** `exp(x)` of the C library sets `errno` where the result is too large or too small, `sqrt(x)` for `x < 0`. Such calls are
 //! made pure ([`ERRNO`] marks them), so that they can be modelled; a kernel computes the result and looks at the arguments, and reports what

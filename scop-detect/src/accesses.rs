@@ -183,12 +183,19 @@ impl Builder<'_> {
             // Without a shape after all, it is the product that is reported.
             viewed = self.view(raws, &offsets, elem).or(viewed);
         }
-        let settled = match &viewed {
-            Ok((shape, _)) => shape.is_unconditional()?,
-            Err(_) => false,
+        let settled = |viewed: &Result<View, DelinearizeError>| match viewed {
+            Ok((shape, _)) => shape.is_unconditional(),
+            Err(_) => Ok(false),
         };
+        let mut certain = offsets.clone();
+        if !settled(&viewed)?
+            && let Ok(true) = self.settled_extents(&mut certain, raws)
+            && let Ok(simpler) = self.view(raws, &certain, elem)
+        {
+            (offsets, viewed) = (certain, Ok(simpler));
+        }
         let mut flat = offsets.clone();
-        if !settled
+        if !settled(&viewed)?
             && let Ok(true) = self.flat_products(&mut flat, raws)
             && let Ok(better) = self.view(raws, &flat, elem)
             && (viewed.is_err() || better.0.is_unconditional()?)

@@ -6,14 +6,28 @@
 //! **Invariant.** What enters the context about such a parameter holds whatever assumptions fail, since the context decides which of
 //! them are needed. What rests on others is an assumption, checked like them.
 
+use crate::accesses::Raw;
 use crate::builder::{Builder, Place, Stop};
 use crate::ir::{self, Op};
 use crate::remainders::is_remainder;
 use isl::{DimType, PwAff, Set, Space};
-use pollyrs_delinearize::Polynomial;
+use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::AssumptionKind;
+use std::collections::BTreeSet;
+
+/// The operands of a maximum of signed numbers, which may be extended.
+fn maximum_of(e: &ScevExpr) -> Option<&[ScevExpr]> {
+    let inner = match &e.kind {
+        // A flag or the range analysis made the extension one of a maximum.
+        ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
+        _ => e,
+    };
+    let ScevKind::SMax(ops) = &inner.kind else { return None };
+    let nonneg = ops.iter().any(|o| matches!(o.kind, ScevKind::Constant(c) if c >= 0));
+    (nonneg || !matches!(e.kind, ScevKind::ZeroExtend(_))).then_some(ops)
+}
 
 impl Builder<'_> {
     /// The parameter for an invariant minimum or maximum, with what bounds it. `None` for other expressions.
@@ -21,16 +35,7 @@ impl Builder<'_> {
     /// Only the plain inequalities enter the context (`p >= n` and `p >= 0` for `p = max(n, 0)`): they are what keeps
     /// subscripts inside, and a union would multiply the cases everywhere.
     pub fn named_extent(&mut self, e: &ScevExpr) -> Result<Option<usize>, Stop> {
-        let inner = match &e.kind {
-            // A flag or the range analysis made the extension one of a maximum.
-            ScevKind::SignExtend(x) | ScevKind::ZeroExtend(x) => x,
-            _ => e,
-        };
-        let ScevKind::SMax(ops) = &inner.kind else { return Ok(None) };
-        let nonneg = ops.iter().any(|o| matches!(o.kind, ScevKind::Constant(c) if c >= 0));
-        if matches!(e.kind, ScevKind::ZeroExtend(_)) && !nonneg {
-            return Ok(None);
-        }
+        let Some(ops) = maximum_of(e) else { return Ok(None) };
         let place = self.before_region(None)?;
         let known = self.params.len();
         let index = self.param(e)?;
@@ -72,6 +77,56 @@ impl Builder<'_> {
         let same = self.param_aff(index, place.space()?)?.eq_set(x)?.params()?;
         let note = format!("{} is not negative", self.describe(distance));
         self.assume_params(AssumptionKind::NonNegative, same, None, &note)
+    }
+
+    /// Replaces maxima by the operand that is the largest wherever an access uses them: where a loop runs `w - 2` times, `max(w, 2)` is `w`. Whether there
+    /// were any. The offsets stay what they are in all iterations that there are.
+    pub fn settled_extents(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> Result<bool, Stop> {
+        let used: BTreeSet<Symbol> = offsets.iter().flat_map(Polynomial::symbols).collect();
+        let mut any = false;
+        for s in used {
+            let Symbol::Param(p) = s else { continue };
+            let scev = self.params[p].scev.clone();
+            let Some(ops) = maximum_of(&scev) else { continue };
+            let users: Vec<&Raw> = raws
+                .iter()
+                .zip(offsets.iter())
+                .filter(|(_, o)| o.symbols().contains(&s))
+                .map(|(r, _)| r)
+                .collect();
+            let Some(value) = self.largest(ops, &users)? else { continue };
+            for o in offsets.iter_mut() {
+                let mut sum = Polynomial::zero();
+                for (power, c) in o.powers_of(s) {
+                    sum = &sum + &(0..power).fold(c, |product, _| &product * &value);
+                }
+                *o = sum;
+            }
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// The first of `ops` that no other one exceeds in any iteration of `raws`.
+    fn largest(&mut self, ops: &[ScevExpr], raws: &[&Raw]) -> Result<Option<Polynomial>, Stop> {
+        let outside = self.before_region(None)?;
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        'candidates: for candidate in ops {
+            let Ok(x) = self.strictly(|me| me.exact(candidate, &outside)) else { continue };
+            let Some(value) = self.as_polynomial(&x)? else { continue };
+            for r in raws {
+                let domain = r.place.domain.clone().intersect_params(known.clone())?;
+                let Ok(x) = self.strictly(|me| me.exact(candidate, &r.place)) else { continue 'candidates };
+                for other in ops.iter().filter(|o| o.handle != candidate.handle) {
+                    let Ok(y) = self.strictly(|me| me.exact(other, &r.place)) else { continue 'candidates };
+                    if !domain.is_subset(&x.clone().ge_set(y)?)? {
+                        continue 'candidates;
+                    }
+                }
+            }
+            return Ok(Some(value));
+        }
+        Ok(None)
     }
 
     /// The polynomial of something that is multiplied by counters or parameters: rounded quotients of parameters get names.
