@@ -69,6 +69,12 @@ pub enum Rule {
     Promotion,
     /// A task that another one needs is not waited for, or one that may not run yet is.
     Wait,
+    /// An element of a task's own tile is not in its home, or another task's is.
+    Home,
+    /// A stage does not hold what is read from it.
+    Stage,
+    /// A step of a task that is an update is not one.
+    Update,
     /// A load that may go ahead of the store of what it reads.
     Early,
 }
@@ -91,6 +97,9 @@ impl fmt::Display for Rule {
             Rule::Slice => "not among what a slice touches",
             Rule::Promotion => "not the cell that stays in a register",
             Rule::Wait => "not waited for by a task that needs it, or by one that may not wait for it",
+            Rule::Home => "not at home in one task",
+            Rule::Stage => "not in the stage that it is read from",
+            Rule::Update => "not the instances of an update",
             Rule::Early => "read early, and written by the same launch before",
         })
     }
@@ -138,6 +147,7 @@ pub fn check_within(
             c.windows(i)?;
             c.promotions(i)?;
             c.early(i)?;
+            c.task(i)?;
         }
         c.order()?;
         c.private()?;
@@ -495,6 +505,7 @@ pub mod parts;
 mod promotion;
 pub mod slices;
 mod steps;
+mod task;
 mod tiling;
 mod windows;
 

@@ -38,6 +38,7 @@ mod print;
 pub mod rewrite;
 pub mod stencil;
 pub mod strategy;
+pub mod task;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod time_tiling;
@@ -54,4 +55,5 @@ pub use legality::{Violation, check};
 pub use mapped::*;
 pub use mapping::{LEAST_LOADS, MapOptions, Nests, TilingOptions, map};
 pub use strategy::{ScheduleOptions, schedule};
+pub use task::{AT_STEP, Home, Operand, STAGE, Stage, TaskMemory, TileBox, UPDATE, Update};
 pub use tree::{Band, ScheduleTree, Tree};

@@ -70,6 +70,9 @@ pub struct MappedKernel {
     /// The blocks are *tasks*: each claims the next tile from a counter, in lexicographic order. `schedule` holds, beside instances and barriers, `_wait[c, b']`
     /// in one thread of a block: step `c` and all later ones run when the block of tile `b'` has ended.
     pub graph: bool,
+    /// What blocks that are tasks keep in shared memory. With updates, `schedule` holds `_update0[k]`, ..., the same for all threads of a block, ahead of
+    /// the instances that they are, which are beneath a mark of this name; with stages `_stage[k]`.
+    pub task: crate::task::TaskMemory,
     /// The steps of stages are unrolled, where full ones have code of their own.
     pub unrolled: bool,
     /// Full stages ask for the cache lines of the next one.

@@ -143,6 +143,24 @@ impl fmt::Display for MappedKernel {
                 writeln!(f, "    passing {}", w.passing)?;
             }
         }
+        for h in &self.task.homes {
+            writeln!(f, "  home array {} size {:?} at {}", h.at.array.0, h.at.size, h.at.corner)?;
+            writeln!(f, "    copied {}", h.at.copied)?;
+            writeln!(f, "    stored {}", h.stored)?;
+        }
+        for s in &self.task.stages {
+            let early = if s.early { " early" } else { "" };
+            writeln!(f, "  stage{early} array {} size {:?} at {}", s.at.array.0, s.at.size, s.at.corner)?;
+            writeln!(f, "    copied {}", s.at.copied)?;
+        }
+        for u in &self.task.updates {
+            writeln!(f, "  update {} place {}", u.name, u.place)?;
+            writeln!(f, "    points {}", u.points)?;
+            writeln!(f, "    times {}", u.times)?;
+            for o in &u.operands {
+                writeln!(f, "    operand {} along {:?} {}", o.access, o.along, o.element)?;
+            }
+        }
         if let Some(full) = &self.full {
             writeln!(f, "  full {full}")?;
         }

@@ -3,6 +3,7 @@
 
 use crate::Result;
 use pollyrs_isl as isl;
+use pollyrs_schedule::{BARRIER, STAGE, UPDATE};
 use std::collections::BTreeSet;
 
 /// Whether no loop and no condition around a barrier mentions a thread: then all threads of a block meet at the same one, as `bar.sync` needs.
@@ -114,7 +115,9 @@ fn has_barrier(node: &isl::AstNode) -> Result<bool> {
         }
         isl::AstNodeType::For => has_barrier(&node.for_body()?)?,
         isl::AstNodeType::User => {
-            node.user_expr()?.arg(0)?.id()?.name().starts_with(pollyrs_schedule::BARRIER)
+            let name = node.user_expr()?.arg(0)?.id()?.name();
+            // The threads of a block have an update together.
+            [BARRIER, STAGE, UPDATE].iter().any(|all| name.starts_with(all))
         }
     })
 }

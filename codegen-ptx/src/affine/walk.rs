@@ -18,8 +18,8 @@ use crate::ir::marks;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
-use pollyrs_schedule::PROMOTED;
 use pollyrs_schedule::planted::planted;
+use pollyrs_schedule::{PROMOTED, UPDATE};
 
 /// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a block in which the code behind the
 /// block of the AST that the node is in goes on: what follows in that one is left where the builder is.
@@ -117,6 +117,10 @@ pub fn emit_in_groups<'e>(
         }
         AstNodeType::Mark => {
             let (mark, child) = (node.mark_id()?.name(), node.mark_node()?);
+            // All of it was done by the node ahead.
+            if mark.starts_with(UPDATE) {
+                return Ok(());
+            }
             match mark.starts_with(PROMOTED) && nodes::is_plain_loop(&child)? {
                 true => emit_for(ir, function, expr, (&child, Some(&mark)), user, groups),
                 false => emit_in_groups(ir, function, expr, &child, user, groups),

@@ -78,6 +78,9 @@ pub(crate) fn argument_types(ir: &Ir, scop: &Scop, arguments: &[Argument]) -> Re
         .collect()
 }
 
+/// Tasks with updates that should fit a multiprocessor at once.
+const TASKS: u32 = 2;
+
 /// Moves the draft's blocks into a function that has the used arguments only.
 pub(crate) fn finish<'k, S: Storage<'k>>(
     k: &KernelBuilder<'k, S>,
@@ -175,6 +178,9 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
     }
     if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.residents > 1) {
         add_string_attribute(context, function, "nvvm.minctasm", &t.residents.to_string());
+    }
+    if !k.kernel.task.updates.is_empty() {
+        add_string_attribute(context, function, "nvvm.minctasm", &TASKS.to_string());
     }
     if k.has_barrier {
         add_enum_attribute(context, function, FUNCTION, "convergent", 0);

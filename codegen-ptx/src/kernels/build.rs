@@ -44,13 +44,13 @@ use crate::kernels::arguments::{argument_types, candidates, finish, used_arrays}
 use crate::kernels::entry::{Draft, entry};
 use crate::ops::tasks;
 use crate::staged::state::Staged;
-use crate::staged::{groups, promotion, window};
+use crate::staged::{boxes, groups, promotion, window};
 use crate::tiled::emit;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
-use pollyrs_schedule::{MappedKernel, MappedScop, Placement};
+use pollyrs_schedule::{MappedKernel, MappedScop, Placement, ScheduleTree, Tree, UPDATE};
 use pollyrs_scop::{ArrayId, Scop};
 
 /// Builds the kernels of a mapped SCoP.
@@ -146,7 +146,11 @@ fn build_kernel(
         }
         let mut k = entry(&from, Staged::new(scop, kernel)?)?;
         let build = isl::AstBuild::from_context(kernel.context.clone().params()?)?;
-        let tree = build.node_from_schedule(window::general(kernel)?)?;
+        let mut schedule = window::general(kernel)?;
+        if !boxes::are_updates(&k) {
+            schedule = one_by_one(&schedule)?;
+        }
+        let tree = build.node_from_schedule(schedule)?;
         if kernel.steps.is_some() && !crate::affine::barriers::same_barriers(&tree)? {
             return Err(CodegenError::Divergent);
         }
@@ -155,6 +159,7 @@ fn build_kernel(
         }
         k.storage.windows.disturb(scop, kernel, &tree)?;
         let full = window::full_stage(kernel)?;
+        boxes::begin(&mut k)?;
         let mut emit = k.emit.clone();
         if let Some(task) = k.task.as_ref().filter(|_| planted("graph-signal")) {
             tasks::signal(&k, task.flags, task.own, task.thread);
@@ -174,6 +179,7 @@ fn build_kernel(
         };
         let groups = |nodes: &[isl::AstNode]| groups::in_general(kernel, scop, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;
+        boxes::end(&mut k)?;
         if let Some(task) = &k.task {
             k.abstract_call(BARRIER, ir.void_type());
             tasks::signal(&k, task.flags, task.own, task.thread);
@@ -196,6 +202,29 @@ fn build_kernel(
     // SAFETY: the draft has no uses; after `finish` it is empty, after an error it takes its blocks with it.
     unsafe { LLVMDeleteFunction(draft) };
     result
+}
+
+/// A thread's schedule without the marks of updates: their instances are in it.
+fn one_by_one(schedule: &isl::Schedule) -> Result<isl::Schedule> {
+    fn plain(tree: Tree) -> Tree {
+        match tree {
+            Tree::Leaf => Tree::Leaf,
+            Tree::Mark(name, child) if name.starts_with(UPDATE) => plain(*child),
+            Tree::Mark(name, child) => Tree::Mark(name, Box::new(plain(*child))),
+            Tree::Band(b) => {
+                let child = Box::new(plain((*b.child).clone()));
+                Tree::Band(pollyrs_schedule::Band { child, ..b })
+            }
+            Tree::Sequence(children) => {
+                Tree::Sequence(children.into_iter().map(|(f, c)| (f, plain(c))).collect())
+            }
+        }
+    }
+    let again = |schedule: &isl::Schedule| -> pollyrs_schedule::Result<isl::Schedule> {
+        let ScheduleTree { domain, root } = ScheduleTree::from_isl(schedule)?;
+        ScheduleTree { domain, root: plain(root) }.to_isl()
+    };
+    again(schedule).map_err(|e| CodegenError::Internal(e.to_string()))
 }
 
 /// Blocks of at most so many threads are those of long loops in few threads, or in some more where neighbours touch neighbouring elements.

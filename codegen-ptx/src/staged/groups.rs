@@ -277,7 +277,7 @@ pub fn takes_long(scop: &Scop) -> bool {
 }
 
 /// Whether an instruction of the host can't fail, and is one of the device, without branches.
-fn speculates(i: LLVMValueRef) -> bool {
+pub(crate) fn speculates(i: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
     if quick::is_exact(i) {
         return !calls::may_be_set(i);

@@ -1,9 +1,11 @@
 //! Kernels whose threads go through their schedule one element after the other: windows of shared memory, groups of instances, cells in registers.
 
 pub(crate) mod ahead;
+pub(crate) mod boxes;
 pub(crate) mod groups;
 pub(crate) mod promotion;
 pub(crate) mod state;
 pub(crate) mod storage;
 pub(crate) mod stores;
+pub(crate) mod update;
 pub(crate) mod window;

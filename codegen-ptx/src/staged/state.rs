@@ -1,6 +1,7 @@
 //! What is known of storage while the code of a kernel's threads is emitted.
 
 use crate::ir::error::Result;
+use crate::staged::boxes::Boxes;
 use crate::staged::promotion::Promoted;
 use crate::staged::window::Windows;
 use pollyrs_schedule::MappedKernel;
@@ -12,11 +13,13 @@ pub(crate) struct Staged {
     pub windows: Windows,
     /// Set while a loop is emitted that keeps a cell in a register.
     pub promoted: Option<Promoted>,
+    /// What tasks have of arrays.
+    pub boxes: Boxes,
 }
 
 impl Staged {
     pub fn new(scop: &Scop, kernel: &MappedKernel) -> Result<Staged> {
-        Ok(Staged { windows: Windows::new(scop, kernel)?, promoted: None })
+        Ok(Staged { windows: Windows::new(scop, kernel)?, promoted: None, boxes: Boxes::default() })
     }
 }
 

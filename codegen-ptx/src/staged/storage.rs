@@ -5,12 +5,15 @@ use crate::ir::builder::Ir;
 use crate::ir::error::Result;
 use crate::kernel::storage::{Element, SharedMemory, Storage, Stored};
 use crate::staged::state::{KernelBuilder, Staged};
-use crate::staged::{groups, promotion, stores, window};
+use crate::staged::{boxes, groups, promotion, stores, window};
 use inkwell::llvm_sys::prelude::*;
 
 impl<'a> Storage<'a> for Staged {
     fn address(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<LLVMValueRef>> {
-        Ok(in_window(k, e)?.or_else(|| promotion::register(k, e.statement, e.access)))
+        if let Some(at) = in_window(k, e)?.or_else(|| promotion::register(k, e.statement, e.access)) {
+            return Ok(Some(at));
+        }
+        boxes::address(k, e)
     }
 
     fn is_spare(k: &KernelBuilder<'a>) -> bool {
@@ -43,7 +46,7 @@ impl<'a> Storage<'a> for Staged {
     }
 
     fn shared_memory(&self) -> SharedMemory {
-        let bytes = self.windows.shared_bytes;
+        let bytes = self.windows.shared_bytes.max(self.boxes.shared_bytes);
         SharedMemory { bytes, plain_bytes: bytes, products: false }
     }
 }

@@ -24,7 +24,7 @@ use crate::kernel::builder;
 use crate::ops::tasks;
 use crate::staged::groups::Batch;
 use crate::staged::state::KernelBuilder;
-use crate::staged::{ahead, groups};
+use crate::staged::{ahead, boxes, groups, update};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
@@ -373,6 +373,17 @@ pub(crate) fn emit_element(
         }
         k.has_barrier = true;
         k.abstract_call(crate::ir::intrinsics::BARRIER, k.ir.void_type());
+        return Ok(None);
+    }
+    if name == pollyrs_schedule::STAGE {
+        boxes::stages(k)?;
+        return Ok(None);
+    }
+    if name.starts_with(pollyrs_schedule::UPDATE) {
+        let Some(step) = iterators.first() else { return internal("an update without a step") };
+        if boxes::are_updates(k) {
+            update::emit(k, emit, name, *step)?;
+        }
         return Ok(None);
     }
     if name == pollyrs_schedule::WAIT {

@@ -187,6 +187,7 @@ impl<'c> Fixture<'c> {
             promotions: vec![],
             early: Vec::new(),
             graph: false,
+            task: Default::default(),
         });
     }
 

@@ -3,7 +3,7 @@
 //! With `W = { [b, c] -> b' : task b waits for b' at step c }` from the threads' schedules and `R = { [b, c] -> b' : step c of task b depends on task b' }`:
 //! 1. *Claimed before.* A task waits for tiles of the grid that come before its own in lexicographic order, in which tiles are claimed: those were claimed by blocks
 //!    that run, so there is no deadlock, however many blocks run at once.
-//! 2. *Waited for.* For each `[b, c] -> b'` in `R`, `W` has `[b, d] -> x` with a step `d < c` such that `x = b'`, or `x` itself depends on `b'`.
+//! 2. *Waited for.* With instances of the same first coordinate of a step in one step behind its waits: for each `[b, c] -> b'` in `R`, `W` has `[b, d] -> x` with a step `d < c` such that `x = b'`, or `x` itself depends on `b'`.
 //!
 //! By induction over the tiles in their order, `x` has then waited for `b'` before it ended. That a wait at step `d` is ahead of the instances of later steps, in all threads, is the
 //! rule of steps: waits have steps like instances.
@@ -23,7 +23,7 @@ impl Checker<'_> {
         let at = format!("{} to itself", k.name);
         let n = k.grid.len();
         let waits = self.waits(k)?;
-        let in_launch = k.tile_map.clone().flat_range_product(steps.clone())?;
+        let in_launch = k.tile_map.clone().flat_range_product(first(steps)?)?;
         let c = match in_launch.maps()?.first() {
             Some(m) => m.dim(isl::DimType::Out)? as usize - n,
             None => 0,
@@ -105,8 +105,30 @@ impl Checker<'_> {
     }
 }
 
+/// Steps as those behind the waits of their first coordinate, ahead of all else: what a step reads may be copied there.
+fn first(steps: &isl::UnionMap) -> Result<isl::UnionMap> {
+    let mut out = isl::UnionMap::empty(steps.context())?;
+    for map in steps.maps()? {
+        let n = map.dim(isl::DimType::Out)? as usize;
+        let c = names("c", n);
+        let at: Vec<String> = (0..n)
+            .map(|d| match (d, n) {
+                (0, _) => "c0".into(),
+                (1, 3..) => "-1".into(),
+                (2, _) => "1".into(),
+                _ => "0".into(),
+            })
+            .collect();
+        let text = format!("{{ [{}] -> [{}] }}", c.join(", "), at.join(", "));
+        out = out.union(
+            isl::UnionMap::from_map(map)?.apply_range(isl::UnionMap::read(steps.context(), &text)?)?,
+        )?;
+    }
+    Ok(out)
+}
+
 /// `a < b`, lexicographically, as text.
-fn earlier(a: &[String], b: &[String]) -> String {
+pub(super) fn earlier(a: &[String], b: &[String]) -> String {
     let case = |i: usize| {
         let equal: String = a.iter().zip(b).take(i).map(|(a, b)| format!("{a} = {b} and ")).collect();
         format!("({equal}{} < {})", a[i], b[i])

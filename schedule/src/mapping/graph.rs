@@ -16,6 +16,7 @@ use super::{MapOptions, Site};
 use crate::mapped::{BARRIER, Time, WAIT};
 use crate::planted::planted;
 use crate::strategy::{BARRIER as BARRIER_TIME, INSTANCE, STEP_LATENCY, TILE};
+use crate::task::{STAGE, TaskMemory};
 use crate::tree::{Band, Tree, members_mupa};
 use crate::{Dependences, Result, ScheduleError};
 use pollyrs_isl as isl;
@@ -30,6 +31,14 @@ pub(super) fn threads(leaves: &[Leaf], options: &MapOptions) -> Vec<u32> {
         true => vec![64],
         false => options.threads[1].clone(),
     }
+}
+
+/// What a block does in a step beside waits and instances.
+pub(super) struct Ahead {
+    /// `[params, _h*, _b*] -> { [k] }`: where stages are filled.
+    stages: isl::UnionSet,
+    /// Updates, and the places of their leaves.
+    updates: Vec<(String, i64)>,
 }
 
 /// The tasks of a launch.
@@ -57,10 +66,12 @@ impl Tasks<'_> {
         root: Tree,
         domain: isl::UnionSet,
         steps: isl::UnionMap,
+        more: &Ahead,
     ) -> Result<(Tree, isl::UnionSet, isl::UnionMap)> {
         let ctx = domain.context().clone();
         let n = self.blocks.len();
-        if self.steps < 2 {
+        let staged = !more.stages.is_empty()?;
+        if self.steps < if staged { 3 } else { 2 } {
             return Err(ScheduleError::Unsupported("a task without steps"));
         }
         let (b, w) = (names("b", n), names("w", n));
@@ -92,8 +103,30 @@ impl Tasks<'_> {
         let only: Vec<_> = self.threads.iter().map(|t| format!("{t} = 0")).collect();
         let only = format!("[{}] -> {{ : {} }}", self.threads.join(", "), only.join(" and "));
         let mine = mine.intersect_params(isl::Set::read(&ctx, &only)?)?;
-        let domain = domain.add_set(mine)?.union(meet.coalesce()?)?;
-        let steps = steps.union(isl::UnionMap::read(&ctx, &format!("{{ {tuple} -> [k, {before}] }}"))?)?;
+        let read = |text: String| isl::UnionMap::read(&ctx, &text);
+        let zeros = vec![", 0"; self.steps.saturating_sub(3)].concat();
+        let second = format!("{BEFORE}, 1{zeros}");
+        let mut updates = Vec::new();
+        for (name, place) in &more.updates {
+            let to = format!("{{ {BARRIER}[{}] -> {name}[c0] : c1 = {place} }}", c.join(", "));
+            updates.push((name, *place, domain.clone().apply(read(to)?)?));
+        }
+        let mut steps = steps.union(read(format!("{{ {tuple} -> [k, {before}] }}"))?)?;
+        let mut domain = domain.add_set(mine)?;
+        if staged {
+            domain = domain.union(more.stages.clone().apply(read(format!("{{ [k] -> {STAGE}[k] }}"))?)?)?;
+            steps = steps.union(read(format!("{{ {STAGE}[k] -> [k, {second}] }}"))?)?;
+            for set in
+                more.stages.clone().apply(read(format!("{{ [k] -> {BARRIER}[k, {second}] }}"))?)?.sets()?
+            {
+                meet = meet.add_set(set.remove_divs()?)?;
+            }
+        }
+        for (name, place, set) in &updates {
+            domain = domain.union(set.clone())?;
+            steps = steps.union(read(format!("{{ {name}[k] -> [k, {place}{rest}] }}"))?)?;
+        }
+        let domain = domain.union(meet.coalesce()?)?;
 
         let Tree::Band(Band { mut members, permutable, coincident, child }) = root else {
             return Err(ScheduleError::Unsupported("a task without a loop of steps"));
@@ -103,15 +136,57 @@ impl Tasks<'_> {
         };
         let step = isl::UnionPwAff::read(&ctx, &format!("{{ {tuple} -> [(k)] }}"))?;
         members[0] = members[0].clone().union_add(step)?;
+        let others = updates.iter().map(|(name, ..)| name.as_str()).chain(staged.then_some(STAGE));
+        for name in others {
+            let step = isl::UnionPwAff::read(&ctx, &format!("{{ {name}[k] -> [(k)] }}"))?;
+            members[0] = members[0].clone().union_add(step)?;
+        }
         let filter = |text: String| isl::UnionSet::read(&ctx, &text);
         let order = w.iter().map(|w| isl::UnionPwAff::read(&ctx, &format!("{{ {tuple} -> [({w})] }}")));
         let order = order.collect::<isl::Result<Vec<_>>>()?;
-        let behind = format!("{{ {BARRIER}[{}] : c1 = {BEFORE} }}", c.join(", "));
-        let mut children =
-            vec![(filter(format!("{{ {tuple} }}"))?, Tree::Leaf.under(order)), (filter(behind)?, Tree::Leaf)];
-        children.extend(then);
+        let behind = |more: &str| format!("{{ {BARRIER}[{}] : c1 = {BEFORE}{more} }}", c.join(", "));
+        let (first, last) = if staged { (" and c2 = 0", " and c2 = 1") } else { ("", "") };
+        let mut children = vec![
+            (filter(format!("{{ {tuple} }}"))?, Tree::Leaf.under(order)),
+            (filter(behind(first))?, Tree::Leaf),
+        ];
+        if staged {
+            children.push((filter(format!("{{ {STAGE}[k] }}"))?, Tree::Leaf));
+            children.push((filter(behind(last))?, Tree::Leaf));
+        }
+        for (own, child) in then {
+            let (mut all, mut child) = (own.clone(), child);
+            for (name, place, _) in &updates {
+                let there = filter(format!("{{ {BARRIER}[{}] : c1 = {place} }}", c.join(", ")))?;
+                if !own.is_disjoint(&there)? {
+                    let update = filter(format!("{{ {name}[k] }}"))?;
+                    child = Tree::Sequence(vec![(update.clone(), Tree::Leaf), (all.clone(), child)]);
+                    all = all.union(update)?;
+                }
+            }
+            children.push((all, child));
+        }
         let child = Box::new(Tree::Sequence(children));
         Ok((Tree::Band(Band { members, permutable, coincident, child }), domain, steps))
+    }
+
+    /// What comes of what a block keeps in shared memory.
+    pub fn ahead(
+        &self,
+        k: &super::task::Kernel<'_>,
+        memory: &TaskMemory,
+        updates: &[Option<usize>],
+    ) -> Result<Ahead> {
+        let mut out = Ahead { stages: self.stage_steps(k, memory)?, updates: Vec::new() };
+        for (leaf, update) in k.leaves.iter().zip(updates) {
+            let (Some(u), Some(At::Place(place))) =
+                (update.and_then(|u| memory.updates.get(u)), leaf.at.get(1))
+            else {
+                continue;
+            };
+            out.updates.push((u.name.clone(), *place));
+        }
+        Ok(out)
     }
 
     /// `[params, _h*] -> { [b, k] -> [b'] }`: the tasks that step `k` of a task waits for.

@@ -295,6 +295,7 @@ pub(super) fn build(
         promotions,
         early: Vec::new(),
         graph: false,
+        task: Default::default(),
     };
     aligned(scop, kernel)
 }
@@ -334,6 +335,7 @@ fn serial(
         promotions,
         early: Vec::new(),
         graph: false,
+        task: Default::default(),
     })
 }
 

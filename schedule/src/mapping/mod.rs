@@ -32,6 +32,7 @@ mod nest;
 mod placement;
 mod promotion;
 mod rows;
+pub(crate) mod task;
 mod tiling;
 
 pub use tiling::{LEAST_LOADS, TileShape, TilingOptions};

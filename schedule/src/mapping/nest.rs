@@ -23,7 +23,7 @@
 use super::kernel::{launch_domain, product, values};
 use super::promotion::promote;
 use super::rows::{self, BEFORE};
-use super::{MapOptions, Site, graph};
+use super::{MapOptions, Site, graph, task};
 use crate::domains::{aligned, simple};
 use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, Time};
 use crate::planted::planted;
@@ -236,11 +236,25 @@ pub(super) fn kernel(
         tiles.push(member_map(m)?);
         grid.push(GridDim { param: b.clone(), lower, count });
     }
+    let of_blocks = context.clone();
     for (t, size) in lanes.iter().zip(&sizes) {
         context = context.intersect(isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?)?;
         block.push(BlockDim { param: t.clone(), size: *size });
     }
     let context = simple(context)?;
+
+    let tasks =
+        graph::Tasks { deps, scop, site, domain: &domain, blocks: &blocks, threads: &lanes, steps: n };
+    let of_blocks = task::Kernel {
+        leaves: &found,
+        one_tile: &one_tile,
+        context: &of_blocks,
+        threads: sizes.iter().product(),
+    };
+    let (memory, updates) = match site.graph {
+        true => tasks.memory(&of_blocks)?,
+        false => Default::default(),
+    };
 
     let mut steps = isl::UnionMap::empty(ctx)?;
     let mut thread_map = isl::UnionMap::empty(ctx)?;
@@ -249,7 +263,8 @@ pub(super) fn kernel(
     let mut bodies = Vec::new();
     let c: Vec<_> = (0..n).map(|d| format!("c{d}")).collect();
     let meet = isl::UnionMap::read(ctx, &format!("{{ [{0}] -> {BARRIER}[{0}] }}", c.join(", ")))?;
-    for (leaf, part) in found.iter().zip(parts(&Site { domain: domain.clone(), ..site.clone() })?) {
+    let all = parts(&Site { domain: domain.clone(), ..site.clone() })?;
+    for (number, (leaf, part)) in found.iter().zip(all).enumerate() {
         let step = step(leaf, n)?;
         let here = leaf.domain.clone().intersect(one_tile.clone())?;
         for set in here.clone().apply(step.clone().apply_range(meet.clone())?)?.sets()? {
@@ -280,7 +295,11 @@ pub(super) fn kernel(
             false => promote(scop, &part, &leaf.domain, private, promotions.len())?,
         };
         promotions.extend(more);
-        bodies.push(inner.under(leaf.members.clone()));
+        let body = inner.under(leaf.members.clone());
+        bodies.push(match updates.get(number).copied().flatten().and_then(|u| memory.updates.get(u)) {
+            Some(u) => body.marked(&u.name),
+            None => body,
+        });
     }
     let staging = if site.rows { rows::staging(scop, deps, site, &domain, &found, &sizes)? } else { None };
     if staging.is_some() {
@@ -302,9 +321,8 @@ pub(super) fn kernel(
         windows = staging.windows;
     }
     if site.graph {
-        let tasks =
-            graph::Tasks { deps, scop, site, domain: &domain, blocks: &blocks, threads: &lanes, steps: n };
-        (root, schedule_domain, steps) = tasks.waiting(root, schedule_domain, steps)?;
+        let ahead = tasks.ahead(&of_blocks, &memory, &updates)?;
+        (root, schedule_domain, steps) = tasks.waiting(root, schedule_domain, steps, &ahead)?;
     }
     let schedule_domain = schedule_domain.gist_params(context.clone())?;
     let schedule = ScheduleTree { domain: schedule_domain, root }.to_isl()?;
@@ -330,6 +348,7 @@ pub(super) fn kernel(
             promotions,
             early: Vec::new(),
             graph: site.graph,
+            task: memory,
         },
     )
 }

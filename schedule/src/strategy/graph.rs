@@ -134,6 +134,9 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
     }
     let deps = node.deps.clone().intersect_domain(domain.clone())?.intersect_range(domain.clone())?;
     let Some(elements) = owners(node.scop, domain, &deps)? else { return Ok(None) };
+    for leaf in &mut found {
+        *leaf = by_element(leaf, &elements)?;
+    }
     let (mut tiles, mut waits) = (Vec::new(), false);
     for e in elements {
         let back = e.clone().scale(isl::Val::int(domain.context(), -1)?)?;
@@ -155,7 +158,7 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
     let step = tile(&time.clone().intersect_domain(domain.clone().universe()?)?)?;
     let place = members_mupa(&[task.as_slice(), std::slice::from_ref(&step)].concat())?;
 
-    // Where a step joins threads.
+    // Where a step joins threads. A thread has the same elements in all iterations of the loop around, whatever the members of the launch are.
     let mut joined = deps.clone().eq_at(place.clone())?;
     for leaf in &found {
         let own =
@@ -209,6 +212,28 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
         child: Box::new(Tree::Band(steps)),
     };
     Ok(Some(Tree::Band(band).marked(GRAPH)))
+}
+
+/// A leaf whose members are the subscripts of the elements that it writes, if these tell its instances apart as well.
+fn by_element(leaf: &Leaf, elements: &[isl::UnionPwAff]) -> Result<Leaf> {
+    let (members, loops) = (leaf.members.clone(), leaf.loops.clone());
+    let mut out = Leaf { domain: leaf.domain.clone(), loops, members, inner: leaf.inner.clone() };
+    if leaf.members.len() != elements.len() {
+        return Ok(out);
+    }
+    let filter = leaf.domain.clone().universe()?;
+    let own = |e: &isl::UnionPwAff| e.clone().intersect_domain(filter.clone());
+    let own = elements.iter().map(own).collect::<isl::Result<Vec<_>>>()?;
+    let mut apart = true;
+    let all = members_mupa(&[own.as_slice(), &leaf.loops].concat())?;
+    for map in isl::UnionMap::from_multi_union_pw_aff(all)?.intersect_domain(leaf.domain.clone())?.maps()? {
+        apart &= map.is_injective()?;
+    }
+    let inner = leaf.inner.depth();
+    if apart && inner == 0 {
+        out.members = own;
+    }
+    Ok(out)
 }
 
 /// Parts of a leaf that a thread may run one after the other in each step of a task: a statement each, if no dependence joins two of them there.

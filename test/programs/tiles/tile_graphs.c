@@ -1,9 +1,11 @@
 // Factorisations and solves in one launch each: blocks claim tiles of 64 x 64 elements in order and wait for those that they read.
 // ARGS: 0
 // ARGS: 1
+// ARGS: 63
 // ARGS: 64
 // ARGS: 65
 // ARGS: 129
+// ARGS: 150
 // OFFLOAD: yes
 // KERNELS: cholesky lu doolittle solve columns
 // FLAGS: -fno-math-errno
