@@ -46,5 +46,5 @@ pub use ops::bulk::bulk;
 pub use staged::groups::{divides, takes_long};
 pub use stencil::fuse;
 pub use stencil::work::work;
-pub use tiled::guard::divides_integers;
+pub use tiled::guard::minds_operands_of;
 pub use tiled::product::{chained, products};

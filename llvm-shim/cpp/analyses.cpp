@@ -418,6 +418,13 @@ size_t prs_scev_quotient(Analyses *A, size_t Dividend, size_t Divisor) { return 
 
 size_t prs_scev_remainder(Analyses *A, size_t Dividend, size_t Divisor) { return divided(A, Dividend, Divisor, true); }
 
+// `Left - Right` of integers of one type, or in bytes of pointers into one object; else 0.
+size_t prs_scev_difference(Analyses *A, size_t Left, size_t Right) {
+  if (!Left || !Right || scevOf(Left)->getType() != scevOf(Right)->getType())
+    return 0;
+  return handleOf(A->SE.getMinusSCEV(scevOf(Left), scevOf(Right)));
+}
+
 // How often `Step`, or 1 where that is less, can be added to `First` until `End` is reached; in 64 bits.
 size_t prs_scev_steps(Analyses *A, size_t End, size_t First, size_t Step) {
   Type *Wide = Type::getInt64Ty(A->F.getContext());

@@ -24,14 +24,29 @@ static bool hasLiveOuts(const BasicBlock &BB) {
   });
 }
 
+// What throws an exception makes its object first, which may fail, too.
+static constexpr unsigned MaxErrorBlocks = 8;
+
+// Whether all ways from the block end the program or the function by other means than a terminator, at most so many blocks later. (An exception that is
+// thrown on the way leaves it as well.)
+static bool endsInError(const BasicBlock &BB, unsigned Depth) {
+  const Instruction *End = BB.getTerminator();
+  if (isa_and_nonnull<UnreachableInst>(End))
+    return true;
+  if (Depth == 0)
+    return false;
+  // A call for which the function has something to clean up.
+  if (auto *Call = dyn_cast_or_null<InvokeInst>(End))
+    return endsInError(*Call->getNormalDest(), Depth - 1);
+  auto *Branch = dyn_cast_or_null<BranchInst>(End);
+  return Branch && all_of(successors(&BB), [&](const BasicBlock *Next) { return endsInError(*Next, Depth - 1); });
+}
+
 // A block that ends the program or the function by other means than its terminator.
 static bool isErrorBlock(const BasicBlock &BB) {
   if (BB.isEHPad() || BB.hasAddressTaken() || BB.size() > 16 || (!BB.getSinglePredecessor() && hasLiveOuts(BB)))
     return false;
-  // A call that only returns by an exception, for which the function has something to clean up.
-  if (auto *Call = dyn_cast_or_null<InvokeInst>(BB.getTerminator()))
-    return isa<UnreachableInst>(*Call->getNormalDest()->getFirstNonPHIOrDbg());
-  return isa_and_nonnull<UnreachableInst>(BB.getTerminator());
+  return endsInError(BB, MaxErrorBlocks);
 }
 
 // A copy of `Error` for the edge from `Pred` alone.
@@ -74,6 +89,21 @@ bool prs_assume_no_errors(Session *S, LLVMValueRef FRef) {
     if (isErrorBlock(*Branch->getSuccessor(0)) != isErrorBlock(*Branch->getSuccessor(1)))
       Found.push_back(Branch);
   }
+  // What stands behind a loop may end the program, too: that is how the loop ends, and no error.
+  SmallPtrSet<const BasicBlock *, 8> Checked;
+  for (BranchInst *Branch : Found)
+    Checked.insert(Branch->getParent());
+  auto LeavesElsewhere = [&](const Loop *L) {
+    SmallVector<Loop::Edge, 8> Edges;
+    L->getExitEdges(Edges);
+    return any_of(Edges, [&](const Loop::Edge &E) { return !Checked.contains(E.first) || !isErrorBlock(*E.second); });
+  };
+  erase_if(Found, [&](BranchInst *Branch) {
+    for (const Loop *L = LI.getLoopFor(Branch->getParent()); L; L = L->getParentLoop())
+      if (!LeavesElsewhere(L))
+        return true;
+    return false;
+  });
   if (Found.empty())
     return false;
   LLVMContext &Context = F.getContext();

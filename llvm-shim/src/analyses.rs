@@ -182,6 +182,13 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// `left - right` modulo 2^bits, of integers of one type, or in bytes of pointers with one base; else `CouldNotCompute`.
+    pub fn difference(&self, left: ScevHandleRaw, right: ScevHandleRaw) -> ScevExpr {
+        // SAFETY: handles of these analyses or 0.
+        let handle = unsafe { sys::prs_scev_difference(self.raw, left, right) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// `(end - first + step - 1) / max(step, 1)` of integers of at most 64 bits, each sign-extended to 64, divided without sign:
     /// how often `step` can be added to `first` until `end` is reached.
     pub fn steps(&self, end: ScevHandleRaw, first: ScevHandleRaw, step: ScevHandleRaw) -> ScevExpr {

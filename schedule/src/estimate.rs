@@ -286,6 +286,9 @@ fn elements(accesses: isl::UnionMap) -> Result<Option<isl::Set>> {
 
 /// Whether every element of `touched` lies between two that are accessed in any case.
 fn is_certain(scop: &Scop, id: ArrayId, touched: &isl::Set, known: &isl::Set) -> Result<bool> {
+    if scop.arrays.iter().any(|a| matches!(a.kind, pollyrs_scop::ArrayKind::Fault { leaves: true })) {
+        return Ok(false);
+    }
     let mut accesses = scop.statements.iter().flat_map(|s| &s.accesses).filter(|a| a.array == id);
     // (A store in place of a conditional one stands beside a load of the same element.)
     if accesses.all(|a| a.within.is_none() || a.certain) {

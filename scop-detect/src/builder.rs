@@ -169,6 +169,8 @@ pub(crate) struct Builder<'a> {
     pub inspecting: bool,
     /// Values of counters may be assumed not to wrap ([`crate::choices`]).
     pub assuming: bool,
+    /// Checks that the device reports where they fail: see [`crate::errors`].
+    pub reported: BTreeSet<Value>,
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
     pub unwrapped: BTreeMap<usize, bool>,
 }
@@ -208,6 +210,7 @@ impl<'a> Builder<'a> {
             assuming: false,
             counted_accesses: BTreeSet::new(),
             wide_loops: BTreeSet::new(),
+            reported: BTreeSet::new(),
             unwrapped: BTreeMap::new(),
             ctx,
         })

@@ -310,6 +310,15 @@ impl Builder<'_> {
             |me: &Self| ir::opcode(c).is_some() && (me.defined_inside(c) || ir::int_bits(c) == Some(1));
         match ir::opcode(c) {
             Some(Op::LLVMICmp) if !ir::is_pointer(arg(0)) => self.comparison(c, place),
+            Some(Op::LLVMICmp) if matches!(ir::icmp_predicate(c), Pred::LLVMIntEQ | Pred::LLVMIntNE) => {
+                let scope = self.scope(c, place);
+                let (a, b) = (self.an.scev(arg(0), scope), self.an.scev(arg(1), scope));
+                match self.equal(&a, &b, place)? {
+                    Some(equal) if ir::icmp_predicate(c) == Pred::LLVMIntEQ => Ok(equal),
+                    Some(equal) => Ok(equal.complement()?),
+                    None => blocked(self),
+                }
+            }
             Some(Op::LLVMAnd) => {
                 Ok(self.condition(arg(0), place)?.intersect(self.condition(arg(1), place)?)?)
             }
@@ -337,7 +346,7 @@ impl Builder<'_> {
         }
     }
 
-    fn condition_name(&self, c: Value) -> String {
+    pub fn condition_name(&self, c: Value) -> String {
         match ir::opcode(c) {
             Some(Op::LLVMICmp | Op::LLVMFCmp | Op::LLVMTrunc) => ir::operands(c)
                 .into_iter()
@@ -345,6 +354,11 @@ impl Builder<'_> {
                 .map(|o| self.name_of(o))
                 .next()
                 .unwrap_or_else(|| self.name_of(c)),
+            // What conditions are joined of: the first one that is more than a constant.
+            Some(Op::LLVMAnd | Op::LLVMOr | Op::LLVMXor | Op::LLVMSelect | Op::LLVMFreeze) => ir::operands(c)
+                .into_iter()
+                .find(|o| !ir::is_constant(*o) && ir::int_bits(*o) == Some(1))
+                .map_or_else(|| self.name_of(c), |o| self.condition_name(o)),
             _ => self.name_of(c),
         }
     }
@@ -371,7 +385,16 @@ impl Builder<'_> {
             let negative = self.is_negative(ir::operand(c, 0), place)?;
             return Ok(if pred == Pred::LLVMIntSLT { negative } else { negative.complement()? });
         }
-        let (x, y) = (self.exact(&a, place)?, self.exact(&b, place)?);
+        let before = (self.assumed.clone(), self.assumptions.clone());
+        let both = self.exact(&a, place).and_then(|x| Ok((x, self.exact(&b, place)?)));
+        let (x, y) = match both {
+            Err(Stop::Blocker(_)) if matches!(pred, Pred::LLVMIntEQ | Pred::LLVMIntNE) => {
+                (self.assumed, self.assumptions) = before;
+                let equal = self.equal(&a, &b, place)?.ok_or(Stop::Blocker(self.condition_name(c)))?;
+                return Ok(if pred == Pred::LLVMIntEQ { equal } else { equal.complement()? });
+            }
+            both => both?,
+        };
         Ok(match pred {
             Pred::LLVMIntEQ => x.eq_set(y)?,
             Pred::LLVMIntNE => x.ne_set(y)?,
@@ -380,6 +403,20 @@ impl Builder<'_> {
             Pred::LLVMIntSLT => x.lt_set(y)?,
             _ => x.le_set(y)?,
         })
+    }
+
+    /// Where `a` and `b` are equal, by their difference: it may be affine where neither of them is, as of the two ends of a row, `i * m` and
+    /// `(i + 1) * m`. Of pointers it is only known where they have one base. `None` if it is not affine either.
+    fn equal(&mut self, a: &ScevExpr, b: &ScevExpr, place: &Place) -> Result<Option<Set>, Stop> {
+        let difference = self.an.difference(a.handle, b.handle);
+        if difference.kind == ScevKind::CouldNotCompute {
+            return Ok(None);
+        }
+        match self.exact(&difference, place) {
+            Ok(d) => Ok(Some(d.eq_set(self.constant(0, place)?)?)),
+            Err(Stop::Blocker(_)) => Ok(None),
+            Err(stop) => Err(stop),
+        }
     }
 
     /// The loop in whose iterations operands of `v` are asked for: the innermost of the place, or what lies around the region. (Without

@@ -140,6 +140,18 @@ impl Builder<'_> {
             }
             fx.effects.push(e);
         }
+        for b in &flow.order {
+            for v in ir::instructions(*b) {
+                if !self.reported.contains(&v) {
+                    continue;
+                }
+                let place = self.place(flow, *b, Some(v))?;
+                let mut e = new_effect(*b, self.cfg.position(v).1, Out::Store(v), &place, true);
+                e.tree.insert(self.cfg.position(v), v);
+                self.resolve(flow, &mut fx, &mut e, ir::operand(v, 0))?;
+                fx.effects.push(e);
+            }
+        }
         for v in self.live_outs() {
             self.live_out(flow, &mut fx, v)?;
         }
@@ -148,14 +160,20 @@ impl Builder<'_> {
         for k in 0..flow.subregions.len() {
             let blocks = flow.subregions[k].blocks.iter();
             let calls: Vec<Value> =
-                blocks.flat_map(|b| ir::instructions(*b)).filter(|v| ir::may_set_errno(*v)).collect();
+                blocks.flat_map(|b| ir::instructions(*b)).filter(|v| self.reports(*v)).collect();
             let does = |e: &Effect| matches!(e.out, Out::Subregion(own) if own == k);
-            if calls.is_empty() || !fx.effects.iter().any(does) {
+            let checks = calls.iter().any(|v| self.reported.contains(v));
+            if calls.is_empty() || !checks && !fx.effects.iter().any(does) {
                 continue;
             }
             let mut e = self.subregion_effect(flow, &mut fx, k)?;
             for call in calls {
-                self.resolve(flow, &mut fx, &mut e, call)?;
+                if self.reported.contains(&call) {
+                    e.tree.insert(self.cfg.position(call), call);
+                    self.resolve(flow, &mut fx, &mut e, ir::operand(call, 0))?;
+                } else {
+                    self.resolve(flow, &mut fx, &mut e, call)?;
+                }
             }
             fx.effects.push(e);
             self.write_cells(flow, &mut fx)?;

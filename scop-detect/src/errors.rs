@@ -10,6 +10,9 @@
 //! and the condition is affine in those. `0 <= i < n, 0 <= k < n` leave `nn - 1 < len` with `nn = n * n`. An index in pieces (`k` or its neighbour, at a
 //! border) has to be in range in each of them.
 //!
+//! A condition on what the loop loads or computes (`if (w <= 0) exit(1)`) is no assumption: the device evaluates it, and sets the SCoP's fault
+//! cell where it does not hold ([`pollyrs_scop::ArrayKind::Fault`]). Then nothing of what it computed counts, and the original loop runs.
+//!
 //! **Invariant.** Nothing wraps: all symbols are assumed to be within the bound that keeps the whole polynomial within its type
 //! ([`Builder::bound_products`]), and so are the products.
 
@@ -36,17 +39,57 @@ impl Builder<'_> {
     pub fn checks(&mut self, flow: &Flow, b: Block) -> Result<(), Fail> {
         for call in ir::instructions(b).into_iter().filter(|v| is_check(*v)) {
             let place = self.place(flow, b, Some(call))?;
-            self.check(ir::operand(call, 0), &place).map_err(|s| {
-                s.fail(call, |blocker| RejectReason::Check {
-                    blocker: if self.compares_length(ir::operand(call, 0)) {
-                        ROW.to_string()
-                    } else {
-                        blocker
-                    },
-                })
-            })?;
+            self.check_or_report(call, &place)?;
         }
         Ok(())
+    }
+
+    /// Assumes that the condition of a check holds at `place`, or lets the device report where it does not.
+    pub fn check_or_report(&mut self, call: Value, place: &Place) -> Result<(), Fail> {
+        let condition = ir::operand(call, 0);
+        let blocker = match self.check(condition, place) {
+            Ok(()) => return Ok(()),
+            Err(Stop::Isl(e)) => return Err(e.into()),
+            Err(Stop::Blocker(blocker)) => blocker,
+        };
+        if self.compares_length(condition) {
+            return Err(Fail::at(RejectReason::Check { blocker: ROW.to_string() }, call));
+        }
+        match self.obstacle_to_reports() {
+            Some(obstacle) => {
+                let obstacle = obstacle.to_string();
+                Err(Fail::at(RejectReason::CheckBeside { blocker, obstacle }, call))
+            }
+            None => {
+                self.reported.insert(call);
+                Ok(())
+            }
+        }
+    }
+
+    /// What keeps checks that depend on data from being reported by the device. The iterations behind the one that fails run there all the same, so
+    /// that nothing in the region may trap or go on without an end because of that. (That no address may depend on data is seen later.)
+    fn obstacle_to_reports(&self) -> Option<&'static str> {
+        let divides = |v: &Value| {
+            let division =
+                matches!(ir::opcode(*v), Some(Op::LLVMSDiv | Op::LLVMUDiv | Op::LLVMSRem | Op::LLVMURem));
+            division && !ir::constant_int(ir::operand(*v, 1)).is_some_and(|c| c > 0)
+        };
+        let open = |b: &Block| {
+            self.an.innermost_loop(*b).is_some_and(|l| {
+                self.inside(l) && self.an.backedge_taken_count(l).kind == ScevKind::CouldNotCompute
+            })
+        };
+        let mut blocks = self.region.blocks.difference(&self.excluded);
+        blocks.find_map(|b| match ir::instructions(*b).iter().any(divides) {
+            true => Some("an integer is divided by one that may be 0"),
+            false => open(b).then_some("a loop ends by data"),
+        })
+    }
+
+    /// Whether the device reports what the call does.
+    pub fn reports(&self, call: Value) -> bool {
+        ir::may_set_errno(call) || self.reported.contains(&call)
     }
 
     /// Whether a check compares a subscript with what is loaded in each iteration, as the length of one vector among others.

@@ -80,16 +80,25 @@ impl Builder<'_> {
         self.finish(name, function, drafts, arrays, &fx.invariants)
     }
 
-    /// The cell in which kernels report calls that set `errno`. Each such call must run on the device whenever the
+    /// The cell in which kernels report calls that set `errno` and checks that fail. Each such call must run on the device whenever the
     /// program runs it: its result may be of no use to any statement, or of use in some iterations only.
     fn fault(&mut self, flow: &Flow, groups: &[Group], arrays: &mut Vec<Array>) -> Result<(), Fail> {
-        let mut any = false;
+        let (mut any, mut leaves) = (false, false);
         for b in self.region.blocks.difference(&self.excluded) {
-            for call in ir::instructions(*b).into_iter().filter(|v| ir::may_set_errno(*v)) {
+            for call in ir::instructions(*b).into_iter().filter(|v| self.reports(*v)) {
                 if !flow.domains.contains_key(b) {
                     return Err(Fail::at(crate::instructions::call_reason(call), call));
                 }
                 any = true;
+                if self.reported.contains(&call) {
+                    // Where the check fails, what is computed from the data that it looks at may be anything: no address may depend on that.
+                    if self.chosen.values().any(|c| !c.is_empty()) {
+                        let blocker = self.condition_name(ir::operand(call, 0));
+                        let obstacle = "a subscript depends on data".to_string();
+                        return Err(Fail::at(RejectReason::CheckBeside { blocker, obstacle }, call));
+                    }
+                    leaves = true;
+                }
                 let missed = self.uncovered(flow, groups.iter().flat_map(|g| &g.effects), *b, call)?;
                 if !missed.is_empty()? {
                     return Err(Fail::at(crate::instructions::call_reason(call), call));
@@ -98,13 +107,13 @@ impl Builder<'_> {
         }
         if any {
             let name = self.fresh_name("errno", "fault");
-            let display = "the errno flag".to_string();
+            let display = if leaves { "the flag of checks" } else { "the errno flag" }.to_string();
             arrays.push(Array {
                 name,
                 display,
                 elem: ElemType::Int(32),
                 sizes: Vec::new(),
-                kind: ArrayKind::Fault,
+                kind: ArrayKind::Fault { leaves },
                 shift: None,
             });
         }
@@ -163,7 +172,8 @@ impl Builder<'_> {
             return Ok(true);
         }
         let stores: Vec<Value> = match early.out {
-            Out::Store(s) => vec![s],
+            // (A check stores nothing.)
+            Out::Store(s) => Vec::from_iter((ir::opcode(s) == Some(Op::LLVMStore)).then_some(s)),
             Out::Cell(..) => Vec::new(),
             Out::Subregion(_) => {
                 early.tree.values().copied().filter(|v| ir::opcode(*v) == Some(Op::LLVMStore)).collect()

@@ -338,8 +338,7 @@ impl Builder<'_> {
                 if self.an.innermost_loop(*b) != place.loops.last().copied() {
                     return Err(Fail::at(blocker(), call));
                 }
-                let assumed = self.check(ir::operand(call, 0), &place);
-                assumed.map_err(|s| s.fail(call, |blocker| RejectReason::Check { blocker }))?;
+                self.check_or_report(call, &place)?;
             }
         }
         Ok(())

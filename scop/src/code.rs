@@ -137,7 +137,7 @@ impl From<&RejectReason> for Code {
             RejectReason::LoopExits { .. } => Code::LoopExits,
             RejectReason::ControlFlow => Code::ControlFlow,
             RejectReason::Condition { .. } => Code::Condition,
-            RejectReason::Check { .. } => Code::Check,
+            RejectReason::Check { .. } | RejectReason::CheckBeside { .. } => Code::Check,
             RejectReason::Subscript { .. } => Code::Subscript,
             RejectReason::BaseChanges { .. } => Code::BaseChanges,
             RejectReason::ElementType { .. } => Code::ElementType,

@@ -115,7 +115,10 @@ pub enum ArrayKind {
     Phi { phi: ValueHandle, live_out: bool },
     /// A cell that a kernel sets where the program would do what the model lacks (set `errno`): then the execution on the
     /// device does not count, nothing comes back, and the original runs. No statement accesses it.
-    Fault,
+    ///
+    /// `leaves`: that may also be the program's end, or a jump out of the loops, in any iteration. No access is certain then: what follows the
+    /// iteration runs on the device alone.
+    Fault { leaves: bool },
 }
 
 /// An array: `dims` dimensions, outermost first.

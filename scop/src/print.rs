@@ -32,7 +32,8 @@ impl fmt::Display for Scop {
                 ArrayKind::Memory { .. } => "memory",
                 ArrayKind::Scalar { live_out: false, .. } => "scalar",
                 ArrayKind::Scalar { live_out: true, .. } => "scalar, live out",
-                ArrayKind::Fault => "fault",
+                ArrayKind::Fault { leaves: false } => "fault",
+                ArrayKind::Fault { leaves: true } => "fault, leaves",
                 ArrayKind::Phi { live_out: false, .. } => "phi",
                 ArrayKind::Phi { live_out: true, .. } => "phi, live out",
             };

@@ -16,6 +16,9 @@ pub enum RejectReason {
     Condition { blocker: String },
     /// A check that ends the program where it fails (of bounds, an assertion) depends on data or on a non-affine expression.
     Check { blocker: String },
+    /// As [`RejectReason::Check`], on what the device could evaluate and report, if the loop did not have an `obstacle` beside it: what would go wrong
+    /// in iterations that the program does not get to.
+    CheckBeside { blocker: String, obstacle: String },
     /// A subscript is not affine.
     Subscript { array: String, blocker: String },
     /// The base pointer changes inside the region.
@@ -91,6 +94,9 @@ impl fmt::Display for RejectReason {
                     f,
                     "a check that may end the program depends on {blocker}, which is not affine in loop counters and parameters"
                 )
+            }
+            RejectReason::CheckBeside { blocker, obstacle } => {
+                write!(f, "a check that may end the program depends on {blocker}, and beside it {obstacle}")
             }
             RejectReason::Subscript { array, blocker } => {
                 write!(f, "a subscript of {array} is not affine: it depends on {blocker}")

@@ -140,7 +140,7 @@ fn live_out_array(scop: &Scop, v: ValueHandle) -> Option<ArrayId> {
     let at = scop.arrays.iter().position(|a| match a.kind {
         ArrayKind::Scalar { value, live_out } => live_out && value == v,
         ArrayKind::Phi { phi, live_out } => live_out && phi == v,
-        ArrayKind::Memory { .. } | ArrayKind::Fault => false,
+        ArrayKind::Memory { .. } | ArrayKind::Fault { .. } => false,
     });
     at.map(ArrayId)
 }

@@ -81,7 +81,8 @@ impl Slots {
         let scalars = plan.kernels.iter().map(|k| k.scalars.len()).max().unwrap_or(0).max(1);
         let of_fused = |f: &FusedKernels| stencil_parts::most_entries(arrays.len(), &f.copy);
         let entries = plan.fused.map_or(arrays.len(), of_fused);
-        let on_host = |a: &ArrayId| scop.array(*a).live_out() || scop.array(*a).kind == ArrayKind::Fault;
+        let on_host =
+            |a: &ArrayId| scop.array(*a).live_out() || matches!(scop.array(*a).kind, ArrayKind::Fault { .. });
         let live: Vec<ArrayId> = (0..scop.arrays.len()).map(ArrayId).filter(on_host).collect();
         Slots {
             arrays: ir.alloca(i64_array(words), "pollyrs.arrays"),

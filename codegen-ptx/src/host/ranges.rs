@@ -284,7 +284,7 @@ pub(crate) fn scratch_range(
             return Err(CodegenError::Internal("a live-out value has dimensions".into()));
         }
         let bytes = ir.int(eb as i64);
-        let fault = array.kind == ArrayKind::Fault;
+        let fault = matches!(array.kind, ArrayKind::Fault { .. });
         let range = Range {
             start: *slot,
             bytes,

@@ -59,6 +59,23 @@ pub(crate) fn may_be_set(call: LLVMValueRef) -> bool {
     errno_attribute(call).is_some()
 }
 
+/// Whether the call stands for a branch that leaves the loop where its condition does not hold.
+pub(crate) fn is_check(call: LLVMValueRef) -> bool {
+    // SAFETY: a live value; its callee is asked of a call only.
+    let callee = unsafe {
+        if LLVMIsACallInst(call).is_null() {
+            return false;
+        }
+        LLVMGetCalledValue(call)
+    };
+    name_of(callee) == pollyrs_llvm_shim::CHECK
+}
+
+/// Whether a kernel reports what the call does, in the fault cell.
+pub(crate) fn is_reported(call: LLVMValueRef) -> bool {
+    may_be_set(call) || is_check(call)
+}
+
 /// LLVM's verifier.
 pub(crate) fn verify(module: LLVMModuleRef) -> Result<()> {
     let mut message = std::ptr::null_mut();

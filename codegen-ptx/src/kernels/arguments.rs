@@ -38,7 +38,7 @@ pub(crate) fn used_arrays(scop: &Scop, kernel: &MappedKernel) -> Result<BTreeMap
         for a in &statement.accesses {
             *used.entry(a.array).or_default() |= a.kind != AccessKind::Read;
         }
-        if statement.body.iter().any(|v| calls::may_be_set(v.0 as LLVMValueRef)) {
+        if statement.body.iter().any(|v| calls::is_reported(v.0 as LLVMValueRef)) {
             used.insert(errno::cell(scop)?, true);
         }
     }

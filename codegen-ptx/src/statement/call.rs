@@ -27,6 +27,11 @@ pub(super) fn emit<'k, S: Storage<'k>>(
         return unsupported(format!("the call {}", text_of(i)));
     }
     let name = name_of(callee);
+    if calls::is_check(i) {
+        let condition = resolve(k, n, operand(i, 0))?;
+        errno::report_check(k, condition)?;
+        return Ok(None);
+    }
     match classify(&name) {
         Callee::Ignored => return Ok(None),
         Callee::Unknown => return unsupported(format!("a call of {name}")),

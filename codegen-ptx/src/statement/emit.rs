@@ -196,6 +196,9 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
                 return resolve(k, &mut instance, operand(value, 0));
             }
             LLVMStore => {}
+            LLVMOpcode::LLVMCall if calls::is_check(value) => {
+                return unsupported("a check that may fail, at points that the program does not compute");
+            }
             LLVMOpcode::LLVMCall if calls::may_be_set(value) => {
                 // SAFETY: a live call.
                 let called = name_of(unsafe { LLVMGetCalledValue(value) });

@@ -13,7 +13,7 @@ use crate::ir::types::{VECTOR_BYTES, llvm_elem};
 use crate::kernel::builder::alignment;
 use crate::ops::copies;
 use crate::tiled::guard;
-use crate::tiled::guard::divides;
+use crate::tiled::guard::minds_operands;
 use crate::tiled::state::{Coordinate, KernelBuilder, at_point, computes, points, register, state};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
 use inkwell::llvm_sys::core::*;
@@ -92,7 +92,7 @@ pub(super) fn transfer(
     }
     ir.br(done);
     ir.at_end(some);
-    if load && divides(k) {
+    if load && minds_operands(k) {
         // A point outside the box repeats one of the box, whose divisors are the program's.
         for point in points(tiling) {
             cells.transfer(k, &emit, &point, |c| &c.value, load)?;

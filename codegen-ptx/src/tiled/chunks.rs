@@ -101,7 +101,7 @@ impl Chunks {
         let (mut groups, mut addresses, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         let (mut inside, mut odd) = (ir.bool(true), ir.int(0));
         // What is combined from elements that no point combines might trap.
-        let strict = crate::tiled::guard::divides(k);
+        let strict = crate::tiled::guard::minds_operands(k);
         for g in &panel.groups {
             let Some(rows) = Rows::of(k, g) else {
                 return crate::ir::error::internal("a buffer without chunks");

@@ -338,7 +338,7 @@ impl Stream {
         // Of the last dimension, where it moves within the tile.
         let mut columns = ir.bool(true);
         // What is combined from elements that no point combines might trap.
-        let strict = crate::tiled::guard::divides(k);
+        let strict = crate::tiled::guard::minds_operands(k);
         let mut lanes = Vec::new();
         for g in &panel.groups {
             let source = Source::new(k, g)?;

@@ -5,7 +5,7 @@ use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
 use crate::ir::types::llvm_elem;
 use crate::tiled::cells::transfer;
-use crate::tiled::guard::divides;
+use crate::tiled::guard::minds_operands;
 use crate::tiled::state::{COPY, Coordinate, KernelBuilder, Tiled, points, register, state};
 use crate::tiled::{guard, walk};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
@@ -103,7 +103,7 @@ pub(crate) fn emit<'a>(
     // Addresses of a hundred cells would otherwise stay in registers from the loads to the stores.
     let again = coordinates(k, tiling, true)?;
     state(k)?.coordinates = again;
-    if divides(k) {
+    if minds_operands(k) {
         // Points outside the box have read what other threads store now, if no copy with its barriers came between.
         walk::barrier(k);
     }

@@ -4,6 +4,7 @@
 //! exist: points share the loads from buffers, and no branch parts the threads. Any other one runs behind a branch.
 
 use crate::affine::expr::{ExprEmitter, iterator_name, parameterize_set};
+use crate::ir::calls::is_reported;
 use crate::ir::error::Result;
 use crate::ir::types::type_of;
 use crate::statement::emit::emit_statement;
@@ -92,22 +93,27 @@ fn buffered(t: &Tiled<'_>, id: StmtId, at: usize) -> bool {
     t.buffers.iter().any(|b| t.tiling.panels[b.panel].groups[b.group].accesses.contains(&(id, at)))
 }
 
-/// Whether some statement divides integers: on a host that may trap.
-pub(super) fn divides(k: &KernelBuilder<'_>) -> bool {
+/// Whether some statement minds which operands it gets ([`minds_operands_of`]).
+pub(super) fn minds_operands(k: &KernelBuilder<'_>) -> bool {
     // SAFETY: the SCoP that is being compiled.
-    unsafe { divides_integers(k.scop) }
+    unsafe { minds_operands_of(k.scop) }
 }
 
-/// Whether some statement divides integers.
+/// Whether some statement minds which operands it gets, so that no point may be computed with others than the program's: it divides integers, which
+/// may trap on a host, or it reports that `errno` would be set or that a check failed.
 ///
 /// # Safety
 /// The handles of the SCoP are live.
-pub unsafe fn divides_integers(scop: &pollyrs_scop::Scop) -> bool {
-    use inkwell::llvm_sys::LLVMOpcode::{LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
+pub unsafe fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
+    use inkwell::llvm_sys::LLVMOpcode::{LLVMCall, LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
     scop.statements.iter().flat_map(|s| &s.body).any(|i| {
+        let v = i.0 as LLVMValueRef;
         // SAFETY: an instruction of the host.
-        let opcode = unsafe { LLVMGetInstructionOpcode(i.0 as LLVMValueRef) };
-        matches!(opcode, LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem)
+        match unsafe { LLVMGetInstructionOpcode(v) } {
+            LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem => true,
+            LLVMCall => is_reported(v),
+            _ => false,
+        }
     })
 }
 

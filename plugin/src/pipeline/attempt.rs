@@ -215,7 +215,7 @@ impl Attempts<'_> {
             // SAFETY: detection's handles are live as long as the working copy.
             unsafe {
                 (wish.products, wish.chained) = (codegen::products(scop), codegen::chained(scop));
-                (wish.divides, wish.bulk) = (codegen::divides_integers(scop), codegen::bulk(scop));
+                (wish.divides, wish.bulk) = (codegen::minds_operands_of(scop), codegen::bulk(scop));
             }
             schedule::map(scop, deps, tree, &wish)
         });

@@ -61,6 +61,8 @@ pub const ARRAY_GUARDED: u32 = 64;
 pub const ARRAY_FAULT: u32 = 128;
 /// `POLLYRS_FAULT_ERANGE`.
 pub const FAULT_ERANGE: usize = 1;
+/// `POLLYRS_FAULT_CHECK`.
+pub const FAULT_CHECK: usize = 2;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 /// `POLLYRS_KERNEL_PLAIN_SHIFT`, `POLLYRS_KERNEL_PLAIN_BEFORE`.

@@ -74,6 +74,8 @@ pub enum Error {
     SmallStack,
     #[error("a function of the program would set errno")]
     Fault,
+    #[error("a check in the loop failed, which ends it")]
+    Check,
     #[error("errno lies in an array")]
     Errno,
     #[error("{a} and {b} overlap, which the compiler's checks did not find")]

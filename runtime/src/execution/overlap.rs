@@ -202,11 +202,13 @@ impl Run<'_> {
         wanted.min(MAX_SLICES).min(units).max(1)
     }
 
-    /// The bytes of an array's result, if they may come back before everything has succeeded.
+    /// The bytes of an array's result, if they may come back before everything has succeeded. (Where the original loop may be left early, it need
+    /// not overwrite all of them; arrays are guarded there.)
     fn may_hurry(&self, index: usize) -> Option<u64> {
         let Placed { host, held, beside, .. } = self.arrays[index];
         let (offset, bytes) = host.out_range()?;
-        let plain = !held && !beside && !host.copied_in() && !host.is_fault() && host.shape() == Shape::Dense;
+        let plain = !held && !beside && !host.copied_in() && !host.is_fault() && !host.is_guarded();
+        let plain = plain && host.shape() == Shape::Dense;
         let from = host.start as u64 + offset;
         let apart = |(other, placed): (usize, &Placed)| {
             let start = placed.host.start as u64;

@@ -114,7 +114,7 @@ fn compute(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corners) ->
         };
         let written = both(true)?;
         let costly = touched.is_none() || written.as_ref().is_some_and(Option::is_none);
-        let cell = scop.array(id).kind == ArrayKind::Fault || scop.array(id).live_out();
+        let cell = matches!(scop.array(id).kind, ArrayKind::Fault { .. }) || scop.array(id).live_out();
         if written.is_some() && (costly || cell) {
             // Nobody could tell whose values are the right ones.
             return Ok(None);

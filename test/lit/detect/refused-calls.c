@@ -144,7 +144,7 @@ void exits(int n, float *A) {
   }
 }
 
-// CHECK: rejected Check at {{.*}}calls.c:[[#@LINE-7]]: a check that may end the program depends on A, which is not affine in loop counters and parameters (at {{.*}}calls.c:[[#@LINE-6]])
+// CHECK: scop exits at {{.*}}calls.c:[[#@LINE-7]]:
 
 void cycles(int n, unsigned long long *A) {
   for (int i = 0; i < n; i++)

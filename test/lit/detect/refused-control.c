@@ -113,7 +113,7 @@ void jumps_out(int n, const float *A, float *B) {
   }
 }
 
-// CHECK: rejected Check at {{.*}}control.c:[[#@LINE-7]]: a check that may end the program depends on A, which is not affine in loop counters and parameters (at {{.*}}control.c:[[#@LINE-6]])
+// CHECK: scop jumps_out at {{.*}}control.c:[[#@LINE-7]]:
 
 void two_searches(int n, const float *A, float *B) {
   for (int i = 0; i < n; i++) {

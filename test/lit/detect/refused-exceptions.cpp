@@ -18,7 +18,8 @@ void throws(int n, float *A) {
   }
 }
 
-// CHECK: rejected LoopExits at {{.*}}exceptions.cpp:[[#@LINE-7]]: the loop can be left at more than one place
+// The device reports where that would happen.
+// CHECK: scop _Z6throwsiPf at {{.*}}exceptions.cpp:[[#@LINE-8]]:
 
 void may_throw(float);
 void catches(int n, float *A) {

@@ -1,10 +1,12 @@
-//! Calls that set `errno` on the host.
+//! Calls that set `errno` on the host, and checks that fail.
 //!
 //! **Problem.** The C library's `exp` sets `errno` where the result is too large or too small, `sqrt` where the argument is below zero. A kernel
 //! has no `errno`. It looks at arguments and result instead, and stores to a byte of the SCoP's fault cell: to the second one where the call surely
 //! sets `ERANGE`, to the first one where it may do anything else. If all that happened is the former, the results count, and the run-time library
 //! sets `errno`; otherwise it drops what the device computed, and the original loop sets `errno` as it would have. (So it does for all domain
 //! errors: their results are NaNs, whose signs the device does not keep.)
+//!
+//! A check that depends on what the loop computes (`if (w <= 0) exit(1)`) sets a byte of the same cell where it fails.
 //!
 //! **Invariants.** Whatever may set `errno` is reported. What is not suspicious costs one or two comparisons and a branch; the rest is in blocks
 //! that are seldom entered.
@@ -35,6 +37,8 @@ use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 const AGAIN_BYTE: i64 = 0;
 /// The byte of the fault cell that a call which sets `ERANGE` sets.
 const RANGE_BYTE: i64 = 1;
+/// The byte that a check which fails sets.
+const CHECK_BYTE: i64 = 2;
 
 /// Whether something in the loop may look at `errno`, so that only the original loop can set it.
 fn is_looked_at(call: LLVMValueRef) -> bool {
@@ -48,9 +52,9 @@ fn is_looked_at(call: LLVMValueRef) -> bool {
 
 /// The SCoP's fault cell.
 pub(crate) fn cell(scop: &Scop) -> Result<ArrayId> {
-    match scop.arrays.iter().position(|a| a.kind == ArrayKind::Fault) {
+    match scop.arrays.iter().position(|a| matches!(a.kind, ArrayKind::Fault { .. })) {
         Some(at) => Ok(ArrayId(at)),
-        None => internal("a call may set errno, and there is no fault cell"),
+        None => internal("something may be reported, and there is no fault cell"),
     }
 }
 
@@ -97,15 +101,38 @@ pub(crate) fn report<S>(
     ir.at_end(fault);
     let (sure, unsure) = (ir.int(RANGE_BYTE), ir.int(AGAIN_BYTE));
     let byte = if is_looked_at(call) { unsure } else { ir.select(range, sure, unsure) };
-    // SAFETY: a store of a byte. Several threads may do so at once.
+    set(ir, cell, byte);
+    ir.br(next);
+    ir.at_end(next);
+    Ok(())
+}
+
+/// For the host's call of [`pollyrs_llvm_shim::CHECK`] with `condition`: the report of a condition that does not hold.
+pub(crate) fn report_check<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValueRef) -> Result<()> {
+    let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
+        return internal("the fault cell is no argument of the kernel");
+    };
+    let ir = k.ir;
+    // SAFETY: the builder is in a block of the kernel.
+    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let [fault, next] = ["fault", "fine"].map(|name| ir.append_block(function, name));
+    // What is poison on the device only belongs to iterations that the program does not get to.
+    ir.cond_br(ir.freeze(condition), next, fault);
+    ir.at_end(fault);
+    set(ir, cell, ir.int(CHECK_BYTE));
+    ir.br(next);
+    ir.at_end(next);
+    Ok(())
+}
+
+/// Sets a byte of the fault cell. Several threads may do so at once.
+fn set(ir: &Ir, cell: LLVMValueRef, byte: LLVMValueRef) {
+    // SAFETY: a store of a byte; the builder is in a block of the kernel.
     unsafe {
         let store = ir.store(LLVMConstInt(ir.i8_type(), 1, 0), ir.byte_offset(cell, byte));
         LLVMSetAlignment(store, 1);
         LLVMSetOrdering(store, LLVMAtomicOrdering::LLVMAtomicOrderingMonotonic);
     }
-    ir.br(next);
-    ir.at_end(next);
-    Ok(())
 }
 
 /// The other functions.
