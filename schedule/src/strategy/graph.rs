@@ -195,8 +195,9 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
             parts.push((part, tree));
         }
     }
-    if !fine.is_empty()? {
-        parts.push((fine, tree.clone()));
+    for part in kinds(&fine, &tiles)? {
+        let own = only(tree, &part)?;
+        parts.push((part, own));
     }
     let steps = Band {
         members: vec![step],
@@ -212,6 +213,40 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
         child: Box::new(Tree::Band(steps)),
     };
     Ok(Some(Tree::Band(band).marked(GRAPH)))
+}
+
+/// Parts of a domain by kinds of tiles: which statements they have instances of. A kind has its steps at one place of the loop around mostly, which code for
+/// all kinds at once would look for in all iterations.
+fn kinds(domain: &isl::UnionSet, tiles: &[isl::UnionPwAff]) -> Result<Vec<isl::UnionSet>> {
+    if domain.is_empty()? {
+        return Ok(Vec::new());
+    }
+    let tile = isl::UnionMap::from_multi_union_pw_aff(members_mupa(tiles)?)?;
+    let tile = tile.intersect_domain(domain.clone())?;
+    let mut kinds = vec![tile.clone().range()?.universe()?];
+    for statement in domain.sets()? {
+        let mut with = isl::UnionSet::empty(domain.context())?;
+        for set in isl::UnionSet::from_set(statement)?.apply(tile.clone())?.sets()? {
+            // Not by sizes, as above.
+            let params = set.dim(isl::DimType::Param)?;
+            let set = set.remove_divs()?.drop_constraints_involving_dims(isl::DimType::Param, 0, params)?;
+            with = with.add_set(set.coalesce()?)?;
+        }
+        let mut split = Vec::new();
+        for kind in kinds {
+            split.push(kind.clone().intersect(with.clone())?.coalesce()?);
+            split.push(kind.subtract(with.clone())?.coalesce()?);
+        }
+        kinds = split;
+    }
+    let mut out = Vec::new();
+    for kind in kinds {
+        let part = tile.clone().intersect_range(kind)?.domain()?.coalesce()?;
+        if !part.is_empty()? {
+            out.push(part);
+        }
+    }
+    Ok(out)
 }
 
 /// A leaf whose members are the subscripts of the elements that it writes, if these tell its instances apart as well.
