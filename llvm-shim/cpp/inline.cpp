@@ -36,6 +36,23 @@ static uint32_t sizeOf(const Function &F) {
   return Size;
 }
 
+// A loop over the corners of an element, or the components of a vector, ends at a number like this.
+static constexpr int64_t MaxCorners = 64;
+// What is done with one element, without loops of any length, may be so many times as large as other callees: each thread runs it.
+static constexpr uint32_t ElementFactor = 5;
+
+// Whether all loops of the function end at small numbers. (Counters are in memory still, so that nobody counts iterations.)
+static bool isOfOneElement(Session &S, Function &F) {
+  const LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
+  return all_of(LI.getLoopsInPreorder(), [](const Loop *L) {
+    BasicBlock *Exiting = L->getExitingBlock();
+    auto *Branch = Exiting ? dyn_cast<BranchInst>(Exiting->getTerminator()) : nullptr;
+    auto *Compare = Branch && Branch->isConditional() ? dyn_cast<ICmpInst>(Branch->getCondition()) : nullptr;
+    auto *End = Compare ? dyn_cast<ConstantInt>(Compare->getOperand(1)) : nullptr;
+    return End && End->getValue().abs().ule(MaxCorners);
+  });
+}
+
 static bool canInline(Session &S, CallBase &Call, const Function &Caller, const Function *Original,
                       uint32_t MaxInstructions) {
   Function *Callee = Call.getCalledFunction();
@@ -47,7 +64,10 @@ static bool canInline(Session &S, CallBase &Call, const Function &Caller, const 
     return false;
   if (Call.getFunctionType() != Callee->getFunctionType() || Call.getCallingConv() != Callee->getCallingConv())
     return false;
-  if (!S.work(3 * uint64_t(Callee->getInstructionCount())) || sizeOf(*Callee) > MaxInstructions || callsItself(*Callee))
+  if (!S.work(3 * uint64_t(Callee->getInstructionCount())) || callsItself(*Callee))
+    return false;
+  uint32_t Size = sizeOf(*Callee);
+  if (Size > MaxInstructions && (Size > ElementFactor * MaxInstructions || !isOfOneElement(S, *Callee)))
     return false;
   if (!AttributeFuncs::areInlineCompatible(Caller, *Callee))
     return false;
@@ -88,7 +108,8 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
     return S->FAM.getResult<AssumptionAnalysis>(G);
   };
   uint32_t Inlined = 0;
-  uint64_t Added = 0;
+  // Callees that are larger than others leave these their part.
+  uint64_t Added = 0, AddedLarge = 0;
   for (uint32_t Round = 0; Round != MaxRounds; ++Round) {
     SmallVector<CallBase *, 16> Calls;
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
@@ -107,12 +128,14 @@ extern "C" uint32_t prs_inline_calls_in_loops(Session *S, LLVMValueRef FRef, uin
     for (CallBase *Call : Calls) {
       Function *Callee = Call->getCalledFunction();
       uint64_t Size = sizeOf(*Callee);
-      if (Added + Size > MaxTotal)
-        break;
+      bool Large = Size > MaxInstructions;
+      uint64_t &Part = Large ? AddedLarge : Added;
+      if (Part + Size > MaxTotal + (Large ? 0 : AddedLarge))
+        continue;
       InlineFunctionInfo Info(GetAssumptionCache, nullptr, nullptr, nullptr, /*UpdateProfile=*/false);
       if (!InlineFunction(*Call, Info, /*MergeAttributes=*/true, &S->FAM.getResult<AAManager>(*Callee)).isSuccess())
         continue;
-      Added += Size;
+      Part += Size;
       ++Inlined;
     }
     if (Inlined == Before)

@@ -1,10 +1,10 @@
-//! Conditions that hold for trivial sizes only.
+//! Conditions that hold for trivial sizes only, or for none that programs have.
 //!
 //! **Problem.** A loop that is on the device where `step >= n` is there for one iteration, and nowhere else; a remark would call it offloaded all
-//! the same. Such a model is refused, for what it assumes.
+//! the same. So it would if a row had to hold all elements that an index of 32 bits can name. Such a model is refused, for what it assumes.
 //!
-//! **Approach.** There are parameters for which all loops of all statements have a few iterations, but for those that never have. If the assumptions leave
-//! none of these parameters, nothing of interest would run.
+//! **Approach.** There are parameters for which all loops of all statements have a few iterations, but for those that never have, and none has more than
+//! memory has elements. If the assumptions leave none of these parameters, nothing of interest would run.
 
 use crate::builder::{Builder, Fail};
 use crate::statements::Draft;
@@ -17,6 +17,8 @@ const FEW: i64 = 3;
 /// The border of a grid may be as wide as this, and is as long as that.
 const FEWEST: i64 = 2;
 const MANY: i64 = 16;
+/// A loop has fewer iterations than this, whatever an index of 32 bits could name.
+const LARGE: i64 = 1 << 28;
 /// isl operations; without an answer the model is taken. A twentieth of a second.
 const OPERATIONS: u64 = 250_000;
 
@@ -63,7 +65,7 @@ impl Builder<'_> {
         Ok(self.assumptions.last().map(|a| a.note.clone()))
     }
 
-    /// The parameters for which all loops have `least` iterations, and those of them that the assumptions leave.
+    /// The parameters for which all loops have `least` iterations and none has too many, and those of them that the assumptions leave.
     fn left(&self, domains: &[Set], least: i64) -> isl::Result<(Set, Set)> {
         let mut free = self.context.clone();
         let mut assumed = free.clone();
@@ -79,6 +81,17 @@ impl Builder<'_> {
                 }
                 free = next;
                 assumed = assumed.intersect(long)?;
+            }
+        }
+        for domain in domains {
+            for d in 0..domain.dim(DimType::Set)? {
+                let huge = spread(domain, d, LARGE)?;
+                let next = free.clone().subtract(huge.clone())?;
+                if next.is_empty()? {
+                    continue;
+                }
+                free = next;
+                assumed = assumed.subtract(huge)?;
             }
         }
         Ok((free, assumed))

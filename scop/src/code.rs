@@ -105,7 +105,7 @@ codes! {
     121 Budget,
     /// A defect of pollyrs.
     122 Internal,
-    /// It could run for trivial sizes only.
+    /// It could run for trivial sizes only, or for none that memory holds.
     123 TrivialSizes,
     /// The source or an option leaves it to the CPU.
     124 SwitchedOff,

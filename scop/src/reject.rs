@@ -49,7 +49,7 @@ pub enum RejectReason {
     RunningTotal { value: String },
     /// A constant bounds the number of statement instances, and a launch takes longer than executing them.
     LittleWork { instances: u64 },
-    /// What has to hold for the model leaves loops of a few iterations only.
+    /// What has to hold for the model leaves loops of a few iterations only, or of more than memory has elements.
     TrivialSizes { condition: String },
     /// The source switches a loop off.
     SwitchedOff,
@@ -171,7 +171,7 @@ impl fmt::Display for RejectReason {
                 write!(f, "too little work for the device: at most {instances} executions of statements")
             }
             RejectReason::TrivialSizes { condition } => {
-                write!(f, "it could run on the device for trivial sizes only: it assumes that {condition}")
+                write!(f, "it could run on the device for no ordinary sizes: it assumes that {condition}")
             }
             RejectReason::SwitchedOff => f.write_str("switched off by a pragma of the loop"),
             RejectReason::Budget { stage } => {

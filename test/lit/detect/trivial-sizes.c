@@ -5,7 +5,7 @@
 
 void abort(void);
 
-// CHECK: rejected TrivialSizes at {{.*}}trivial-sizes.c:{{[0-9]+}}: it could run on the device for trivial sizes only: it assumes that
+// CHECK: rejected TrivialSizes at {{.*}}trivial-sizes.c:{{[0-9]+}}: it could run on the device for no ordinary sizes: it assumes that
 void few(int n, double *a, int *count) {
   for (int i = 0; i < n; i++) {
     count[i] = i;
@@ -23,4 +23,15 @@ void many(int n, int most, double *a, int *count) {
       abort();
     a[i] *= 2;
   }
+}
+
+// Nor is a loop of more iterations than memory has elements.
+// CHECK: rejected TrivialSizes at {{.*}}trivial-sizes.c:{{[0-9]+}}: it could run on the device for no ordinary sizes: it assumes that
+void huge(int n, int m, double *a) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      if (m < (1 << 29))
+        abort();
+      a[(long)i * m + j] *= 2;
+    }
 }
