@@ -25,6 +25,7 @@
 //!           [_h0, _b0, _t0] -> { S0[t, i] : t = _h0 and i - 1 = 256 _b0 + _t0 and ... }
 //! ```
 
+mod apart;
 mod base;
 pub mod dependences;
 mod domains;
@@ -44,6 +45,7 @@ pub mod testing;
 pub mod time_tiling;
 pub mod tree;
 
+pub use apart::apart;
 pub use base::{DEFAULT_BUDGET, MapError, Result, ScheduleError};
 pub(crate) use base::{budgeted, is_quota, known};
 pub use dependences::{Dependences, dependences, memory_flow};

@@ -9,7 +9,8 @@
 //! - `select(fcmp(value > cell), value, cell)` without any flag: the comparison is false for a NaN, so the values that are NaN are passed over, and
 //!   a cell that is one stays. Among equal values (zeros of both signs) the first stays, or with `>=` the last one; so it is
 //!   associative, but commutes only where no value is -0.0: absolute values, squares. Its identity is the infinity that nothing is below. The form that keeps the cell where the
-//!   comparison holds (`cell > value ? cell : value`) takes a NaN for the cell and then anything for the NaN: not associative.
+//!   comparison holds (`cell > value ? cell : value`, C's usual `MAX` and what flang makes of `max`) takes a NaN for the cell and then anything for the NaN.
+//!   That is not associative, so that no value may be a NaN ([`Reduction::numbers`]): the device reports one, and the original loop runs.
 //! - `value > cell || cell is no number && value is one`, of Fortran's `maxval`: the same, but that a cell that is a NaN goes. Its identity is a NaN, which
 //!   stays in no cell: where all values are NaNs, the first one does.
 //!
@@ -140,6 +141,8 @@ struct Operation {
     instructions: Vec<Value>,
     identity: Value,
     commutative: bool,
+    /// As [`Reduction::numbers`].
+    numbers: bool,
 }
 
 fn update(
@@ -195,6 +198,7 @@ fn update(
         identity: ValueHandle(found.identity as usize),
         update: load.into_iter().chain(handles).chain(store).collect(),
         commutative: found.commutative,
+        numbers: found.numbers,
         regrouped: false,
     })
 }
@@ -211,7 +215,7 @@ fn operation(new: Value, old: Value) -> Option<Operation> {
         _ => None,
     };
     let done = |value: Value, identity: Value| {
-        Some(Operation { value, instructions: vec![new], identity, commutative: true })
+        Some(Operation { value, instructions: vec![new], identity, commutative: true, numbers: false })
     };
     let op = ir::opcode(new)?;
     match op {
@@ -251,28 +255,35 @@ fn operation(new: Value, old: Value) -> Option<Operation> {
 fn select(new: Value, old: Value) -> Option<Operation> {
     use LLVMRealPredicate::*;
     let (condition, taken, kept) = (ir::operand(new, 0), ir::operand(new, 1), ir::operand(new, 2));
-    let numbers = over_numbers(condition, taken, old);
+    let numbers = over_numbers(condition, taken, old).filter(|_| kept == old);
     let compare = numbers.as_ref().map_or(condition, |n| n[0]);
-    if ir::opcode(compare)? != Op::LLVMFCmp || kept != old {
+    if ir::opcode(compare)? != Op::LLVMFCmp {
         return None;
     }
+    // Whether the comparison tells that the value is taken, or that the cell is kept.
+    let (value, takes) = match (taken == old, kept == old) {
+        (false, true) => (taken, true),
+        (true, false) => (kept, false),
+        _ => return None,
+    };
     let (a, b) = (ir::operand(compare, 0), ir::operand(compare, 1));
+    let value_first = match ((a, b) == (value, old), (a, b) == (old, value)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => return None,
+    };
     // SAFETY: an `fcmp`.
     let predicate = unsafe { LLVMGetFCmpPredicate(compare) };
-    // Whether the value is taken where it is larger.
-    let larger = match predicate {
-        LLVMRealOGT | LLVMRealOGE => (a, b) == (taken, old),
-        LLVMRealOLT | LLVMRealOLE => (a, b) == (old, taken),
-        _ => false,
+    let (greater, ordered) = match predicate {
+        LLVMRealOGT | LLVMRealOGE => (true, true),
+        LLVMRealUGT | LLVMRealUGE => (true, false),
+        LLVMRealOLT | LLVMRealOLE => (false, true),
+        LLVMRealULT | LLVMRealULE => (false, false),
+        _ => return None,
     };
-    let smaller = match predicate {
-        LLVMRealOLT | LLVMRealOLE => (a, b) == (taken, old),
-        LLVMRealOGT | LLVMRealOGE => (a, b) == (old, taken),
-        _ => false,
-    };
-    if larger == smaller {
-        return None;
-    }
+    // Whether the value is taken where it is larger, and whether it is where either is a NaN.
+    let (larger, takes_nan) = ((greater == value_first) == takes, ordered != takes);
+    let taken = value;
     let both = flags(new) | flags(compare);
     let ty = ir::type_of(new);
     if let Some(tests) = numbers {
@@ -284,14 +295,22 @@ fn select(new: Value, old: Value) -> Option<Operation> {
         let identity = unsafe { LLVMConstReal(ty, f64::NAN) };
         let commutative = pollyrs_llvm_shim::never_negative_zero(taken);
         let instructions = tests.into_iter().chain([condition, new]).collect();
-        return Some(Operation { value: taken, instructions, identity, commutative });
+        // (A cell that is kept by an unordered comparison would be no cell that a number replaces.)
+        return (!takes_nan).then_some(Operation {
+            value: taken,
+            instructions,
+            identity,
+            commutative,
+            numbers: false,
+        });
     }
     let least = if both & LLVMFastMathNoInfs != 0 { -largest(ty)? } else { f64::NEG_INFINITY };
     // SAFETY: a floating-point type, since it is compared as one.
     let identity = unsafe { LLVMConstReal(ty, if larger { least } else { -least }) };
     let no_matter = both & LLVMFastMathNoNaNs != 0 && both & LLVMFastMathNoSignedZeros != 0;
     let commutative = no_matter || pollyrs_llvm_shim::never_negative_zero(taken);
-    Some(Operation { value: taken, instructions: vec![compare, new], identity, commutative })
+    let numbers = takes_nan && both & LLVMFastMathNoNaNs == 0;
+    Some(Operation { value: taken, instructions: vec![compare, new], identity, commutative, numbers })
 }
 
 /// The tests of `value > cell || cell != cell && value == value`, as of Fortran's `maxval`: the comparison, and what it is joined with.

@@ -295,6 +295,8 @@ pub struct Reduction {
     pub update: Vec<ValueHandle>,
     /// Whether the updates may also be reordered.
     pub commutative: bool,
+    /// Whether they may only be regrouped where no value is a NaN, which the device reports otherwise.
+    pub numbers: bool,
     /// Whether they were regrouped: integers then wrap, whatever the instructions claim.
     pub regrouped: bool,
 }

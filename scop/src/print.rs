@@ -86,6 +86,7 @@ impl fmt::Display for Scop {
             }
             if let Some(r) = &s.reduction {
                 let order = if r.commutative { "in any order" } else { "in order" };
+                let order = if r.numbers { format!("{order}, of numbers") } else { order.to_string() };
                 writeln!(f, "    reduction of {} {order}", self.array(s.accesses[r.write].array).name)?;
             }
         }

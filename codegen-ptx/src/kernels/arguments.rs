@@ -11,6 +11,7 @@ use crate::kernel::module::{KernelInfo, ScalarArg};
 use crate::kernel::storage::Storage;
 use crate::kernels::entry::Draft;
 use crate::ops::mma;
+use crate::statement::emit::reports_nan;
 use crate::statement::errno;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -38,7 +39,7 @@ pub(crate) fn used_arrays(scop: &Scop, kernel: &MappedKernel) -> Result<BTreeMap
         for a in &statement.accesses {
             *used.entry(a.array).or_default() |= a.kind != AccessKind::Read;
         }
-        if statement.body.iter().any(|v| calls::is_reported(v.0 as LLVMValueRef)) {
+        if reports_nan(statement) || statement.body.iter().any(|v| calls::is_reported(v.0 as LLVMValueRef)) {
             used.insert(errno::cell(scop)?, true);
         }
     }

@@ -26,6 +26,7 @@ use crate::ops::quick;
 use crate::staged::state::KernelBuilder;
 use crate::staged::stores;
 use crate::staged::stores::Stores;
+use crate::statement::emit::reports_nan;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
@@ -262,7 +263,9 @@ fn stores_last(s: &Statement) -> bool {
 /// Whether a statement may compute for instances that there are not: it loads from windows alone, and nothing else in it can fail.
 fn harmless(kernel: &MappedKernel, s: &Statement) -> bool {
     let windowed = |a: &Access| kernel.windows.iter().any(|w| w.array == a.array);
-    s.accesses.iter().all(windowed) && s.body.iter().all(|i| speculates(i.0 as LLVMValueRef))
+    s.accesses.iter().all(windowed)
+        && !reports_nan(s)
+        && s.body.iter().all(|i| speculates(i.0 as LLVMValueRef))
 }
 
 /// Whether points have divisions or roots that a thread computes side by side ([`quick`]).

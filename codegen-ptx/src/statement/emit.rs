@@ -16,7 +16,7 @@ use crate::kernel::plan::{Plan, plan};
 use crate::kernel::storage::{Element, Storage, Stored};
 use crate::ops::{early, updates};
 use crate::statement::cell::{cell_align, cell_type, scalar_size};
-use crate::statement::{call, inner, subregion};
+use crate::statement::{call, errno, inner, subregion};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
@@ -43,6 +43,11 @@ pub(crate) struct Instance<'p> {
 fn wraps(s: &Statement) -> Vec<usize> {
     let update = s.reduction.iter().filter(|r| r.regrouped).flat_map(|r| &r.update);
     update.chain(s.updates.iter().flat_map(|u| &u.chain)).map(|v| v.0).collect()
+}
+
+/// Whether kernels report values of the statement's update that are NaNs.
+pub(crate) fn reports_nan(s: &Statement) -> bool {
+    s.reduction.as_ref().is_some_and(|r| r.regrouped && r.numbers)
 }
 
 /// How reports name a statement.
@@ -369,6 +374,12 @@ pub(crate) fn emit_instruction<'k, S: Storage<'k>>(
     use LLVMOpcode::*;
     // SAFETY: an instruction of the host.
     let opcode = unsafe { LLVMGetInstructionOpcode(i) };
+    if let Some(r) = s.reduction.as_ref().filter(|_| opcode == LLVMFCmp && reports_nan(s))
+        && r.update.iter().any(|v| v.0 == i as usize)
+    {
+        let value = resolve(k, n, r.value.0 as LLVMValueRef)?;
+        errno::report_nan(k, value)?;
+    }
     let result = match opcode {
         LLVMLoad | LLVMStore => emit_access(k, n, s, i, opcode)?,
         LLVMCall => call::emit(k, n, i)?,

@@ -7,7 +7,7 @@ use crate::affine::expr::{ExprEmitter, iterator_name, parameterize_set};
 use crate::ir::calls::is_reported;
 use crate::ir::error::Result;
 use crate::ir::types::type_of;
-use crate::statement::emit::emit_statement;
+use crate::statement::emit::{emit_statement, reports_nan};
 use crate::tiled::state::{KernelBuilder, Tiled, register, state};
 use inkwell::llvm_sys::core::LLVMGetInstructionOpcode;
 use inkwell::llvm_sys::prelude::*;
@@ -106,15 +106,16 @@ pub(super) fn minds_operands(k: &KernelBuilder<'_>) -> bool {
 /// The handles of the SCoP are live.
 pub unsafe fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
     use inkwell::llvm_sys::LLVMOpcode::{LLVMCall, LLVMSDiv, LLVMSRem, LLVMUDiv, LLVMURem};
-    scop.statements.iter().flat_map(|s| &s.body).any(|i| {
-        let v = i.0 as LLVMValueRef;
-        // SAFETY: an instruction of the host.
-        match unsafe { LLVMGetInstructionOpcode(v) } {
-            LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem => true,
-            LLVMCall => is_reported(v),
-            _ => false,
-        }
-    })
+    scop.statements.iter().any(reports_nan)
+        || scop.statements.iter().flat_map(|s| &s.body).any(|i| {
+            let v = i.0 as LLVMValueRef;
+            // SAFETY: an instruction of the host.
+            match unsafe { LLVMGetInstructionOpcode(v) } {
+                LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem => true,
+                LLVMCall => is_reported(v),
+                _ => false,
+            }
+        })
 }
 
 /// What a store of `v` to a cell leaves there: the old value where the current instance does not exist.

@@ -29,7 +29,23 @@ use std::cell::Cell;
 
 /// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
 pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
-    match stages(run, options, scop) {
+    match stages(run, options, scop.clone()) {
+        // Arrays in one structure or COMMON block lie apart for sizes that only the source knows.
+        Err(Ended::Refused(reason @ RejectReason::NoParallelism { .. })) => {
+            let assumed = run.timer.time(Phase::Dependences, || schedule::apart(&scop, run.budgets.stage()));
+            match assumed {
+                Ok(assumed) if !assumed.is_empty() => {
+                    let mut scop = scop;
+                    scop.assumptions.extend(assumed);
+                    match stages(run, options, scop) {
+                        Ok(compiled) => Ok(Some(compiled)),
+                        Err(Ended::Shown) => Ok(None),
+                        Err(Ended::Refused(_)) => Err(reason),
+                    }
+                }
+                _ => Err(reason),
+            }
+        }
         Ok(compiled) => Ok(Some(compiled)),
         Err(Ended::Shown) => Ok(None),
         Err(Ended::Refused(reason)) => Err(reason),

@@ -63,6 +63,8 @@ pub const ARRAY_FAULT: u32 = 128;
 pub const FAULT_ERANGE: usize = 1;
 /// `POLLYRS_FAULT_CHECK`.
 pub const FAULT_CHECK: usize = 2;
+/// `POLLYRS_FAULT_NAN`.
+pub const FAULT_NAN: usize = 3;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 /// `POLLYRS_KERNEL_PLAIN_SHIFT`, `POLLYRS_KERNEL_PLAIN_BEFORE`.

@@ -76,6 +76,8 @@ pub enum Error {
     Fault,
     #[error("a check in the loop failed, which ends it")]
     Check,
+    #[error("a value is a NaN, of which the order of a minimum or maximum decides")]
+    Nan,
     #[error("errno lies in an array")]
     Errno,
     #[error("{a} and {b} overlap, which the compiler's checks did not find")]

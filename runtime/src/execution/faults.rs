@@ -8,7 +8,7 @@
 
 use std::ffi::c_int;
 
-use crate::base::abi::{FAULT_CHECK, FAULT_ERANGE};
+use crate::base::abi::{FAULT_CHECK, FAULT_ERANGE, FAULT_NAN};
 use crate::base::caller::ERANGE;
 use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
@@ -46,8 +46,12 @@ impl Run<'_> {
             if faulty {
                 // SAFETY: the caller's promise.
                 unsafe { self.restore() }?;
-                let checked = landed.get(FAULT_CHECK).is_some_and(|b| *b != 0);
-                return Err(if checked { Error::Check } else { Error::Fault });
+                let set = |byte: usize| landed.get(byte).is_some_and(|b| *b != 0);
+                return Err(match (set(FAULT_CHECK), set(FAULT_NAN)) {
+                    (true, _) => Error::Check,
+                    (_, true) => Error::Nan,
+                    _ => Error::Fault,
+                });
             }
             errno = errno.or(sets.then_some(ERANGE));
         }

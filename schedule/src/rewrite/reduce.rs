@@ -23,7 +23,9 @@ use crate::strategy::volume;
 use crate::tree::{Band, ScheduleTree, Tree, member_map};
 use crate::{Dependences, Result, ScheduleError, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayKind, Reduction, Scop, Statement, StmtId};
+use pollyrs_scop::{
+    Access, AccessKind, AccessValue, Array, ArrayKind, ElemType, Reduction, Scop, Statement, StmtId,
+};
 
 /// Parts of a chain that has the device to itself, then of the chains of parts: 65,536 threads with four loads each in flight keep the
 /// memory of an H200 busy, and the last chain is a few microseconds.
@@ -336,6 +338,12 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
             shift: None,
         },
     );
+    if r.numbers && !new.arrays.iter().any(|a| matches!(a.kind, ArrayKind::Fault { .. })) {
+        let name = fresh(&new, "nan");
+        let (display, elem) = ("the NaN flag".to_string(), ElemType::Int(32));
+        let kind = ArrayKind::Fault { leaves: false };
+        push(&mut new, Array { name, display, elem, sizes: Vec::new(), kind, shift: None });
+    }
     let start = fresh(&new, &format!("S{}", new.statements.len()));
     let rest = fresh(&new, &format!("S{}", new.statements.len() + 1));
     let named = |name: &str| cells.clone().set_tuple_name(name);

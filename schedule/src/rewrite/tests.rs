@@ -211,6 +211,7 @@ fn reduction(text: &str, commutative: bool) -> Scop {
         identity: pollyrs_scop::ValueHandle(91),
         update: if load { vec![pollyrs_scop::ValueHandle(0)] } else { vec![] },
         commutative,
+        numbers: false,
         regrouped: false,
     });
     s
@@ -294,6 +295,7 @@ fn several_of_a_nest_are_cut() {
             identity: pollyrs_scop::ValueHandle(91),
             update: vec![],
             commutative: true,
+            numbers: false,
             regrouped: false,
         });
     }
@@ -324,6 +326,7 @@ fn a_sum_beside_longer_loops_is_cut() {
             identity: pollyrs_scop::ValueHandle(91),
             update: vec![],
             commutative: true,
+            numbers: false,
             regrouped: false,
         });
     }

@@ -60,12 +60,32 @@ double of_squares(int n, double *a) {
   return s;
 }
 
+// A NaN would be taken, and then anything for it.
 // CHECK-LABEL: scop takes
-// CHECK-NOT:   reduction
+// CHECK:       reduction of {{.*}} in order, of numbers
 double takes(int n, double *a) {
   double s = 0;
   for (int i = 0; i < n; i++)
     s = s > a[i] ? s : a[i];
+  return s;
+}
+
+// CHECK-LABEL: scop takes_absolute_values
+// CHECK:       reduction of {{.*}} in any order, of numbers
+double takes_absolute_values(int n, double *a) {
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s = !(__builtin_fabs(a[i]) <= s) ? __builtin_fabs(a[i]) : s;
+  return s;
+}
+
+// Neither is larger in any case.
+// CHECK-LABEL: scop last_unequal
+// CHECK-NOT:   reduction
+double last_unequal(int n, double *a) {
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s = s != a[i] ? a[i] : s;
   return s;
 }
 

@@ -39,6 +39,8 @@ const AGAIN_BYTE: i64 = 0;
 const RANGE_BYTE: i64 = 1;
 /// The byte that a check which fails sets.
 const CHECK_BYTE: i64 = 2;
+/// The byte that a NaN among values whose order then matters sets.
+const NAN_BYTE: i64 = 3;
 
 /// Whether something in the loop may look at `errno`, so that only the original loop can set it.
 fn is_looked_at(call: LLVMValueRef) -> bool {
@@ -109,6 +111,17 @@ pub(crate) fn report<S>(
 
 /// For the host's call of [`pollyrs_llvm_shim::CHECK`] with `condition`: the report of a condition that does not hold.
 pub(crate) fn report_check<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValueRef) -> Result<()> {
+    report_unless(k, condition, CHECK_BYTE)
+}
+
+/// The report of a floating-point number that is a NaN.
+pub(crate) fn report_nan<S>(k: &mut KernelBuilder<'_, S>, v: LLVMValueRef) -> Result<()> {
+    // SAFETY: a floating-point value; the builder is in a block of the kernel.
+    let number = unsafe { LLVMBuildFCmp(k.ir.raw(), LLVMRealORD, v, v, c"".as_ptr()) };
+    report_unless(k, number, NAN_BYTE)
+}
+
+fn report_unless<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValueRef, byte: i64) -> Result<()> {
     let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
         return internal("the fault cell is no argument of the kernel");
     };
@@ -119,7 +132,7 @@ pub(crate) fn report_check<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValue
     // What is poison on the device only belongs to iterations that the program does not get to.
     ir.cond_br(ir.freeze(condition), next, fault);
     ir.at_end(fault);
-    set(ir, cell, ir.int(CHECK_BYTE));
+    set(ir, cell, ir.int(byte));
     ir.br(next);
     ir.at_end(next);
     Ok(())

@@ -31,6 +31,11 @@ impl Check<'_> {
         self.is_new(a).then_some(a)
     }
 
+    /// Whether there is a cell in which a NaN among values can be reported.
+    fn reports_numbers(&self) -> bool {
+        self.new.arrays.iter().any(|a| matches!(a.kind, ArrayKind::Fault { .. }))
+    }
+
     /// Rule 6 of the module above.
     pub(super) fn regrouped(&mut self) -> Result<()> {
         let Some((id, view)) = self.made.instances.iter().next() else { return Ok(()) };
@@ -57,6 +62,7 @@ impl Check<'_> {
             && old.accesses.len() == new.accesses.len()
             && old.synthesized.len() == new.synthesized.len()
             && q.regrouped
+            && (!r.numbers || q.numbers && self.reports_numbers())
             && (r.read, r.write, r.value, &r.update) == (q.read, q.write, q.value, &q.update)
             && matches!(self.new.array(p).kind, ArrayKind::Scalar { live_out: false, .. })
             && self.new.array(p).elem == self.old.array(old.accesses[r.write].array).elem
@@ -110,7 +116,9 @@ impl Check<'_> {
                         && (b.kind, b.value, b.array) == (y.kind, y.value, y.array)
                         && (c.kind, c.value, c.array)
                             == (AccessKind::Read, AccessValue::ScalarRead(r.value), p)
-                        && s.reduction.as_ref().is_none_or(|q| q.regrouped && q.commutative == r.commutative);
+                        && s.reduction.as_ref().is_none_or(|q| {
+                            q.regrouped && q.commutative == r.commutative && q.numbers == r.numbers
+                        });
                     if !same {
                         return Ok(None);
                     }
