@@ -19,6 +19,11 @@ const MOST: u64 = 80 * 1024;
 /// Threads of a block with updates of two coordinates, and of one.
 const THREADS: [u32; 2] = [256, 64];
 
+/// Whether blocks of so many threads may keep their tiles of so many coordinates in shared memory.
+pub(super) fn fits(dims: usize, threads: u32) -> bool {
+    threads == THREADS[usize::from(dims < 2)]
+}
+
 /// What is known of a kernel when this is asked.
 pub(super) struct Kernel<'a> {
     pub leaves: &'a [Leaf],
@@ -43,7 +48,7 @@ impl Tasks<'_> {
 
     fn found(&self, k: &Kernel<'_>) -> Result<Option<(TaskMemory, Vec<Option<usize>>)>> {
         let dims = self.site.members.len();
-        if k.threads != THREADS[usize::from(dims < 2)] {
+        if !fits(dims, k.threads) {
             return Ok(None);
         }
         let all = self.scop.statements.iter().filter(|s| self.runs(s).unwrap_or(true));
