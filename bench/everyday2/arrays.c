@@ -173,7 +173,7 @@ KERNEL gradient(int n, int m, const float a[n][m], float gx[n][m], float gy[n][m
       magnitude[i][j] = sqrtf(gx[i][j] * gx[i][j] + gy[i][j] * gy[i][j]);
 }
 
-int main(int argc, char **argv) {
+HOST int main(int argc, char **argv) {
   begin(argc, argv);
   long N = SIZE(1l << 26, 10007);
   float *x, *y, *z, *u;

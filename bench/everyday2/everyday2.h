@@ -15,6 +15,8 @@
 #include <time.h>
 
 #define KERNEL __attribute__((noinline)) void
+/* Nothing of these functions is offloaded. */
+#define HOST __attribute__((annotate("pollyrs: off")))
 #define REPEATS 6
 
 static int large;
@@ -46,28 +48,28 @@ static void drop(void) {
     free(allocated[--allocations]);
 }
 
-static float *floats(long n, double low, double high) {
+HOST static float *floats(long n, double low, double high) {
   float *p = memory(n * sizeof *p);
   for (long i = 0; i < n; i++)
     p[i] = (float)(low + (double)(next() >> 11) * 0x1p-53 * (high - low));
   return p;
 }
 
-static double *doubles(long n, double low, double high) {
+HOST static double *doubles(long n, double low, double high) {
   double *p = memory(n * sizeof *p);
   for (long i = 0; i < n; i++)
     p[i] = low + (double)(next() >> 11) * 0x1p-53 * (high - low);
   return p;
 }
 
-static int *ints(long n, int limit) {
+HOST static int *ints(long n, int limit) {
   int *p = memory(n * sizeof *p);
   for (long i = 0; i < n; i++)
     p[i] = (int)((next() >> 33) % (unsigned)limit);
   return p;
 }
 
-static unsigned char *bytes(long n, int limit) {
+HOST static unsigned char *bytes(long n, int limit) {
   unsigned char *p = memory(n);
   for (long i = 0; i < n; i++)
     p[i] = (unsigned char)((next() >> 33) % (unsigned)limit);
@@ -81,7 +83,7 @@ static double element(enum kind kind, const void *data, long i) {
   return kind == FLOAT ? ((const float *)data)[i] : kind == DOUBLE ? ((const double *)data)[i] : kind == INT ? ((const int *)data)[i] : ((const unsigned char *)data)[i];
 }
 
-static unsigned long long hash(const void *data, size_t size) {
+HOST static unsigned long long hash(const void *data, size_t size) {
   unsigned long long h = 1469598103934665603ull;
   const unsigned char *p = data;
   for (; size >= 4; p += 4, size -= 4) {
@@ -97,7 +99,7 @@ static unsigned long long hash(const void *data, size_t size) {
 static int wanted(const char *name) { return !only || !strcmp(only, name); }
 
 /* The largest difference of both outputs, of the largest value of one, and the share of elements that differ by more than a thousandth of that. */
-static void compare(enum kind kind, const void *ours, const void *theirs, long n) {
+HOST static void compare(enum kind kind, const void *ours, const void *theirs, long n) {
   double worst = 0, largest = 0;
   long apart = 0;
   for (long i = 0; i < n; i++)
@@ -111,7 +113,7 @@ static void compare(enum kind kind, const void *ours, const void *theirs, long n
   printf(", \"difference\": %.3g, \"apart\": %.3g", largest > 0 ? worst / largest : worst, (double)apart / n);
 }
 
-static void *copied(const void *data, size_t size) { return memcpy(memory(size), data, size); }
+HOST static void *copied(const void *data, size_t size) { return memcpy(memory(size), data, size); }
 
 static double now_ms(void) {
   struct timespec t;

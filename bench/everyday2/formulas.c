@@ -128,7 +128,7 @@ KERNEL quadratic(long n, const float *a, const float *b, const float *c, float *
   }
 }
 
-int main(int argc, char **argv) {
+HOST int main(int argc, char **argv) {
   begin(argc, argv);
   long N = SIZE(1l << 25, 10007);
   float *x, *y, *a, *b, *c;

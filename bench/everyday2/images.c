@@ -226,7 +226,7 @@ KERNEL life(int n, int m, const byte x[n][m], byte y[n][m]) {
     }
 }
 
-int main(int argc, char **argv) {
+HOST int main(int argc, char **argv) {
   begin(argc, argv);
   int n = SIZE(4096, 67), m = SIZE(4096, 75), big = SIZE(8192, 69);
   long nm = (long)n * m, bb = (long)big * big, N = SIZE(1l << 26, 10007);

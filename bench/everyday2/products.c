@@ -238,7 +238,7 @@ KERNEL contract(int n, const float A[n][n][n], const float B[n][n], float C[n][n
       }
 }
 
-int main(int argc, char **argv) {
+HOST int main(int argc, char **argv) {
   begin(argc, argv);
   float *x, *w, *y, *z;
   CASE(conv3x3) {

@@ -224,7 +224,7 @@ KERNEL column_minima(int n, long m, const int x[n][m], int *y) {
         y[j] = x[i][j];
 }
 
-int main(int argc, char **argv) {
+HOST int main(int argc, char **argv) {
   begin(argc, argv);
   int n = SIZE(16384, 70), m = SIZE(1024, 65);
   long nm = (long)n * m, N = SIZE(1l << 26, 10007);
