@@ -55,7 +55,7 @@ pub use estimate::slices::{SLICE, SlicedArray, Slices, slices, slices_of_boxes};
 pub use estimate::{Corner, Footprint, Returned, WorkEstimate, constant_work, footprint, work};
 pub use legality::{Violation, check};
 pub use mapped::*;
-pub use mapping::{LEAST_LOADS, MapOptions, Nests, TilingOptions, map};
+pub use mapping::{LEAST_LOADS, MapOptions, Nests, TilingOptions, UNROLLED, map};
 pub use strategy::{ScheduleOptions, schedule};
 pub use task::{AT_STEP, Home, Operand, STAGE, Stage, TaskMemory, TileBox, UPDATE, Update};
 pub use tree::{Band, ScheduleTree, Tree};

@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 40] = [
+pub const BUGS: [(&str, &str); 41] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -20,6 +20,7 @@ pub const BUGS: [(&str, &str); 40] = [
     ("lane-round", "promotion: lanes leave the elements of their first round out"),
     ("stage-buffer", "stages: a strip is copied to the buffers of the one that is being computed"),
     ("last-chunk", "stages: rows that begin in the middle of a chunk go without their last one"),
+    ("rest", "windows: iterations that run side by side go beyond the last one"),
     ("halo", "stencil: the halo is one point narrower"),
     ("lag", "stencil: a step does not wait for the barrier that its neighbours' values need"),
     ("slots", "stencil: one slot too few for values in flight"),

@@ -84,7 +84,13 @@ impl<'e> ExprEmitter<'e> {
     pub fn emit_apart(&self, e: &AstExpr) -> Result<(LLVMValueRef, i64)> {
         if self.all_apart {
             let v = self.emit_int(e)?;
-            return Ok(self.sum_of(v).apart().unwrap_or((v, 0)));
+            let Some((terms, number)) = self.sum_of(v).terms_apart().filter(|(_, number)| *number != 0)
+            else {
+                return Ok((v, 0));
+            };
+            // The same sum at each distance.
+            let of = terms.into_iter().reduce(|sum, v| self.ir.add(sum, v));
+            return Ok((of.unwrap_or(v), number));
         }
         if e.expr_type()? == AstExprType::Op && matches!(e.op()?, AstOp::Add | AstOp::Sub) {
             let last = e.arg(1)?;

@@ -40,12 +40,10 @@ impl Sum {
         known.then_some(self.number & (divisor - 1))
     }
 
-    /// The one term, if it stands once, and the number.
-    pub fn apart(&self) -> Option<(LLVMValueRef, i64)> {
-        match self.terms[..] {
-            [(v, 1)] => Some((v, self.number)),
-            _ => None,
-        }
+    /// The terms, where there are some and all stand once, and the number.
+    pub fn terms_apart(&self) -> Option<(Vec<LLVMValueRef>, i64)> {
+        let once = !self.terms.is_empty() && self.terms.iter().all(|(_, n)| *n == 1);
+        once.then(|| (self.terms.iter().map(|(v, _)| *v).collect(), self.number))
     }
 
     /// `self + factor * other`

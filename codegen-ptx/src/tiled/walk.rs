@@ -15,6 +15,7 @@ use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
+use pollyrs_schedule::UNROLLED;
 use pollyrs_schedule::planted::planted;
 use pollyrs_scop::{AccessKind, ArrayId};
 use std::collections::BTreeSet;
@@ -467,6 +468,27 @@ pub(super) fn walk_for<'a>(
         whole_strip(k, function, emit, node, strip, init)?;
         ir.br(after);
         ir.at_end(part);
+    }
+    // Iterations side by side share what they load; those that are left run one by one.
+    let mut init = init;
+    if state(k)?.whole && step == 1 && straight(&body_node)? {
+        let part = i64::from(UNROLLED);
+        let (several, rest, before) =
+            (ir.append_block(function, "several"), ir.append_block(function, "rest"), ir.block());
+        let needed = if planted("rest") { 0 } else { part - 1 };
+        let fits = |v: LLVMValueRef| ir.icmp(LLVMIntSLE, ir.add(v, ir.int(needed)), last);
+        ir.cond_br(fits(init), several, rest);
+        ir.at_end(several);
+        let counter = ir.phi(ir.i64_type(), &[(init, before)]);
+        for i in 0..part {
+            let value = k.emit.beside(counter, i);
+            run(k, emit, value)?;
+        }
+        let (next, end) = (ir.add(counter, ir.int(part)), ir.block());
+        ir.add_incoming(counter, next, end);
+        ir.cond_br(fits(next), several, rest);
+        ir.at_end(rest);
+        init = ir.phi(ir.i64_type(), &[(init, before), (next, end)]);
     }
     let end = if step == 1 { last } else { ir.udiv(ir.sub(last, init), ir.int(step)) };
     let body = ir.append_block(function, "loop");

@@ -35,7 +35,7 @@ mod rows;
 pub(crate) mod task;
 mod tiling;
 
-pub use tiling::{LEAST_LOADS, TileShape, TilingOptions};
+pub use tiling::{LEAST_LOADS, TileShape, TilingOptions, UNROLLED};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
 use crate::strategy::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL, place};

@@ -31,7 +31,7 @@ mod shape;
 mod stream;
 mod wide;
 
-pub use neighbours::LEAST_LOADS;
+pub use neighbours::{LEAST_LOADS, UNROLLED};
 pub(super) use shape::Tile;
 pub use shape::{TileShape, TilingOptions};
 
@@ -220,6 +220,12 @@ fn split(
     let mut tiles = if site.inner.depth() > 0 { shapes(scop, options, &launched)? } else { vec![] };
     // In coordinates of their own, windows do not move from point to point.
     let mut site = site;
+    if plain.inner.depth() > 0 {
+        let launched = Site { domain: launch_domain(plain)?, ..plain.clone() };
+        if let Some(tile) = neighbours::windows(scop, options, &launched)? {
+            (site, tiles) = (plain, vec![tile]);
+        }
+    }
     if tiles.is_empty() {
         site = plain;
         let launched = Site { domain: launch_domain(site)?, ..site.clone() };

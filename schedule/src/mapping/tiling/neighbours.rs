@@ -2,10 +2,17 @@
 //!
 //! A thread computes a few consecutive points along one member, so that what several of them read is loaded once: a window moves by one row from a point to
 //! the next, and what is the same for all points (the weights of a filter) is loaded once as well. Loops of constant length are unrolled in threads all of
-//! whose points exist. There is no shared memory: lanes lie along the last members, as in plain kernels.
+//! whose points exist, innermost loops of other lengths [`UNROLLED`] iterations at a time, which share what they load as well. There is no shared memory: lanes
+//! lie along the last members, as in plain kernels.
+//!
+//! Where a window moves along rows of memory ([`windows`]), points along two members share more: each element of the window is used by points along the one (whose
+//! outputs differ in their weights), each weight by points along the other one. Such kernels are preferred to tiles with shared memory, whose buffers can't hold windows
+//! that move with the lanes.
 //!
 //! # Example
 //! `out[y][x] += in[y + r][x + q] * w[r][q]`, `0 <= r, q < 5`: a point has 50 loads, eight along `y` have 12 × 5 + 25 in place of 400.
+//! `out[y][x] += in[y + r][x] * w[r]`, `0 <= r < n`: four iterations have 8 loads, of eight points 11 + 4 in place of 64.
+//! `out[f][y][x] += in[c][y + r][x + q] * w[f][c][r][q]`, `0 <= c < n`, `0 <= r, q < 3`: eight points along `y` and four along `f` have 30 + 36 in place of 576.
 
 use super::super::kernel::values;
 use super::super::{MapOptions, Site};
@@ -20,6 +27,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Points of a thread. (On an H200, blocks of four warps with 4 and 8 points a thread, 64 registers: 0.94 and 0.77 ms of `depthwise` in `bench/unseen.c` without
 /// contraction, 1.49 plain; of eight warps with 4 points, 64 registers: 1.03, with 8 points and 80 registers: 0.94.)
 const POINTS: u32 = 8;
+/// Iterations of an innermost loop of unknown length that run one behind the other without a branch.
+pub const UNROLLED: u32 = 4;
+/// Points of a thread along two members, the one that a window moves along last.
+const PAIRS: [[u32; 2]; 3] = [[4, 8], [8, 4], [4, 4]];
+/// Loads that remain at most where points lie along two members: with a load for four products, loads and arithmetic take the same time.
+const MUST_REMAIN_OF_PAIRS: f64 = 0.25;
+/// Elements from lane to lane at most, of a window: half of what is loaded is used.
+const MAX_STEP: i64 = 2;
 /// Threads of a block, a warp at a time.
 const WARP: u32 = 32;
 const WARPS: u32 = 4;
@@ -29,6 +44,8 @@ const RESIDENTS: [u32; 2] = [8, 4];
 const MANY_LOADS: usize = 512;
 /// Instances of a tile's points that are unrolled: compile time.
 const MAX_INSTANCES: usize = 512;
+/// Loops of more iterations are not unrolled, as those of unknown length.
+const MAX_LENGTH: i64 = MAX_INSTANCES as i64;
 /// With fewer loads a point waits for memory, not for its loads.
 pub const LEAST_LOADS: usize = 6;
 /// Loads that remain at most, of those that points have by themselves: of few, and of at least [`SEVERAL_LOADS`]. (A star of order 4 in three dimensions keeps 0.72
@@ -44,39 +61,58 @@ type Params = Vec<(String, i64)>;
 
 /// The tile of one launch, if points along some member share enough.
 pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
-    let n = site.members.len();
-    if n < 2 || !(site.host.is_empty() || options.neighbours_in_steps) {
-        return Ok(None);
-    }
-    let Some((reads, instances, bulk)) = reads(scop, options, site)? else { return Ok(None) };
-    let (points, alone) = (POINTS as usize, reads.values().map(|r| r.len()).sum::<usize>());
-    if instances * points > MAX_INSTANCES || bulk * points > MAX_BULK || alone < LEAST_LOADS {
-        return Ok(None);
-    }
+    let Some(moved) = moved(scop, options, site)? else { return Ok(None) };
     let Some(mut dims) = lanes(site)? else { return Ok(None) };
-    let remaining = |m: usize| {
-        let shared = |inputs: &[Vec<i64>], at: &BTreeSet<Vec<i64>>| {
-            let moved =
-                |e: &Vec<i64>, p: i64| e.iter().zip(inputs).map(|(e, c)| e + p * c[m]).collect::<Vec<_>>();
-            let all = (0..i64::from(POINTS)).flat_map(|p| at.iter().map(move |e| moved(e, p)));
-            all.collect::<BTreeSet<_>>().len()
-        };
-        reads.iter().map(|((_, inputs, _), at)| shared(inputs, at)).sum::<usize>()
-    };
+    let n = site.members.len();
     let free = (0..n).filter(|m| dims[*m].threads == 1);
+    let remaining = |m: usize| moved.remaining(&[(m, POINTS)]);
     let Some((m, loads)) = free.map(|m| (m, remaining(m))).min_by_key(|(m, loads)| (*loads, n - m)) else {
         return Ok(None);
     };
-    if loads as f64 > MUST_REMAIN[usize::from(alone >= SEVERAL_LOADS)] * (alone * points) as f64 {
+    let share = MUST_REMAIN[usize::from(moved.alone >= SEVERAL_LOADS)];
+    if !moved.fits(POINTS) || loads as f64 > share * (moved.alone * POINTS as usize) as f64 {
         return Ok(None);
     }
     dims[m] = Shape { threads: WARPS, lanes: 1, points: POINTS, vector: POINTS };
-    Ok(Some(Tile {
+    Ok(Some(tile(dims, RESIDENTS[usize::from(loads > MANY_LOADS)], options)))
+}
+
+/// The tile of one launch in whose loops a window moves along rows of memory, with points along two members.
+pub(super) fn windows(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
+    let Some(moved) = moved(scop, options, site)? else { return Ok(None) };
+    let Some(mut dims) = lanes(site)? else { return Ok(None) };
+    let n = site.members.len();
+    if dims.iter().filter(|d| d.threads > 1).count() > 1 || dims[n - 1].threads == 1 {
+        return Ok(None);
+    }
+    let mut best: Option<(f64, [usize; 2], [u32; 2])> = None;
+    for window in (0..n - 1).filter(|m| moved.slides(*m)) {
+        for other in (0..n - 1).filter(|m| *m != window && !moved.slides(*m)) {
+            for points in PAIRS.into_iter().filter(|[a, b]| moved.fits(a * b)) {
+                let loads = moved.remaining(&[(other, points[0]), (window, points[1])]);
+                let share = loads as f64 / (moved.alone * (points[0] * points[1]) as usize) as f64;
+                if best.as_ref().is_none_or(|b| share < b.0) {
+                    best = Some((share, [other, window], points));
+                }
+            }
+        }
+    }
+    let Some((_, [other, window], points)) = best.filter(|b| b.0 <= MUST_REMAIN_OF_PAIRS) else {
+        return Ok(None);
+    };
+    // Warps of a block read the same windows.
+    dims[other] = Shape { threads: WARPS, lanes: 1, points: points[0], vector: points[0] };
+    dims[window] = Shape { threads: 1, lanes: 1, points: points[1], vector: points[1] };
+    Ok(Some(tile(dims, RESIDENTS[1], options)))
+}
+
+fn tile(dims: Vec<Shape>, residents: u32, options: &MapOptions) -> Tile {
+    Tile {
         dims,
         strip: 0,
         stages: 0,
         shared: 0,
-        residents: RESIDENTS[usize::from(loads > MANY_LOADS)],
+        residents,
         products: false,
         weight: 1,
         helpers: 1,
@@ -84,7 +120,64 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
         stream: None,
         unrolled: true,
         wide: false,
-    }))
+    }
+}
+
+/// What the points of a launch read, and how much code one is.
+struct Moved {
+    reads: Reads,
+    /// Loads of a point by itself.
+    alone: usize,
+    instances: usize,
+    bulk: usize,
+}
+
+fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>> {
+    let n = site.members.len();
+    if n < 2 || !(site.host.is_empty() || options.neighbours_in_steps) {
+        return Ok(None);
+    }
+    let Some((reads, instances, bulk)) = reads(scop, options, site, UNROLLED)? else { return Ok(None) };
+    let alone = reads.values().map(|r| r.len()).sum::<usize>();
+    Ok((alone >= LEAST_LOADS).then_some(Moved { reads, alone, instances, bulk }))
+}
+
+impl Moved {
+    /// Whether so many points are compiled fast.
+    fn fits(&self, points: u32) -> bool {
+        self.instances * points as usize <= MAX_INSTANCES && self.bulk * points as usize <= MAX_BULK
+    }
+
+    /// The loads of a box of points.
+    fn remaining(&self, points: &[(usize, u32)]) -> usize {
+        let shared = |inputs: &[Vec<i64>], at: &BTreeSet<Vec<i64>>| {
+            let mut all = at.clone();
+            for (m, points) in points {
+                let along = |e: &Vec<i64>| {
+                    let step: Vec<_> = inputs.iter().map(|c| c[*m]).collect();
+                    let e = e.clone();
+                    (0..i64::from(*points))
+                        .map(move |p| e.iter().zip(&step).map(|(e, c)| e + p * c).collect())
+                };
+                all = all.iter().flat_map(along).collect::<BTreeSet<Vec<i64>>>();
+            }
+            all.len()
+        };
+        self.reads.iter().map(|((_, inputs, _), at)| shared(inputs, at)).sum()
+    }
+
+    /// Whether a window that lies along the lanes moves along a member: a point reads what its neighbour reads in another iteration.
+    fn slides(&self, m: usize) -> bool {
+        self.reads.iter().any(|((_, inputs, _), at)| {
+            let step: Vec<_> = inputs.iter().map(|c| c[m]).collect();
+            let lane = inputs.iter().rev().enumerate().all(|(d, c)| match (d, c.last()) {
+                (0, Some(step)) => (1..=MAX_STEP).contains(step),
+                (_, step) => step == Some(&0),
+            });
+            let next = |e: &Vec<i64>| e.iter().zip(&step).map(|(e, c)| e + c).collect::<Vec<_>>();
+            lane && step.iter().any(|s| *s != 0) && at.iter().any(|e| at.contains(&next(e)))
+        })
+    }
 }
 
 /// Members with lanes of a warp: a block has three dimensions, and warps lie along another one.
@@ -117,8 +210,14 @@ fn extent(set: &isl::Set, dim: i32) -> Result<Option<(i64, i64)>> {
     Ok(set.clone().dim_min_val(dim)?.to_i64().zip(set.dim_max_val(dim)?.to_i64()))
 }
 
-/// What a point reads, its instances, and the instructions of their divisions and functions; `None` if that is not known, or differs between points.
-pub(super) fn reads(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(Reads, usize, usize)>> {
+/// What a point reads, its instances, and the instructions of their divisions and functions; `None` if that is not known, or differs between points. Of a loop of unknown
+/// length that is the innermost one it is what `unrolled` iterations read, of others what one does; zero: such loops are not known.
+pub(super) fn reads(
+    scop: &Scop,
+    options: &MapOptions,
+    site: &Site,
+    unrolled: u32,
+) -> Result<Option<(Reads, usize, usize)>> {
     let n = site.members.len();
     let mut found = Vec::new();
     leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
@@ -141,7 +240,15 @@ pub(super) fn reads(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
                     let run = at.clone().range()?;
                     let mut iterations = vec![vec![]];
                     for d in 0..leaf.path.len() {
-                        let Some((min, max)) = extent(&run, d as i32)? else { return Ok(None) };
+                        let innermost = d + 1 == leaf.path.len();
+                        let sample = if innermost { unrolled } else { unrolled.min(1) };
+                        // (The largest number of its type bounds a loop as well.)
+                        let short = |(min, max): &(i64, i64)| max.saturating_sub(*min) < MAX_LENGTH;
+                        let (min, max) = match extent(&run, d as i32)?.filter(short) {
+                            Some(extent) => extent,
+                            None if sample > 0 => (0, i64::from(sample) - 1),
+                            None => return Ok(None),
+                        };
                         if max.saturating_sub(min) as usize >= MAX_INSTANCES / iterations.len() {
                             return Ok(None);
                         }
@@ -213,15 +320,19 @@ mod tests {
     #[test]
     fn shapes() {
         let columns = Some(vec![(1, 1), (4, 8), (32, 1)]);
+        // All channels have the same weights.
+        let both = Some(vec![(4, 4), (1, 8), (32, 1)]);
         for (text, expected) in [
             (window("3", "3", ""), columns.clone()),
-            (window("7", "2", ", f[p,q]"), columns.clone()),
+            (window("7", "2", ", f[p,q]"), both.clone()),
             // Few loads; hardly any shared; weights make up for it.
             (window("2", "2", ""), None),
             (window("2", "5", ""), None),
             (window("2", "5", ", f[p,q]"), columns.clone()),
-            // Windows of a size that is not known, and of one that would take long to compile.
+            // Windows of a size that is not known: rows share only what iterations side by side read.
             (window("m", "3", ""), None),
+            (window("3", "m", ""), columns.clone()),
+            // One that would take long to compile.
             (window("9", "9", ""), None),
             // Each step of a loop is a launch, which writes one of two planes and reads the other.
             (
@@ -230,6 +341,27 @@ mod tests {
             ),
             // The plane that is written is not known to be another one.
             (format!("param n m p; array A 2 n n n; for t : 0 <= t < m {{ {} }}", planes("p")), None),
+            // Loops of unknown length: along rows weights are shared only, along columns what iterations side by side read.
+            (
+                "param n r; array A n n; array B n n; array f n;
+                 for i : 0 <= i < n { for j : r <= j < n - r { for k : -r <= k <= r { S : B[i,j] = A[i,j+k], f[k+r]; } } }"
+                    .into(),
+                Some(vec![(4, 8), (32, 1)]),
+            ),
+            (
+                "param n r; array A n n; array B n n; array f n;
+                 for i : r <= i < n - r { for j : 0 <= j < n { for k : -r <= k <= r { S : B[i,j] = B[i,j], A[i+k,j], f[k+r]; } } }"
+                    .into(),
+                Some(vec![(4, 8), (32, 1)]),
+            ),
+            // Windows along rows, and outputs that read the same ones.
+            (
+                "param n m; array A n n n; array B n n n; array f n n 3 3;
+                 for c : 0 <= c < n { for i : 0 <= i < n - 2 { for j : 0 <= j < n - 2 { for d : 0 <= d < n { for p : 0 <= p < 3 { for q : 0 <= q < 3 {
+                   S : B[c,i,j] = B[c,i,j], A[d,i+p,j+q], f[c,d,p,q]; } } } } } }"
+                    .into(),
+                Some(vec![(4, 4), (1, 8), (32, 1)]),
+            ),
             // Channels: the last member has three values only.
             (
                 "param n; array A n n n; array B n n n;

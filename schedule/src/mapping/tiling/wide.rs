@@ -16,7 +16,7 @@ use super::neighbours::reads;
 use super::shape::{MAX_BULK, Shape, Tile};
 use crate::Result;
 use crate::strategy::{Model, Movement, movements};
-use pollyrs_scop::{AccessKind, Scop};
+use pollyrs_scop::{Access as PlainAccess, AccessKind, Scop, Statement};
 use std::collections::BTreeMap;
 
 /// Bytes that a thread has on their way.
@@ -95,7 +95,7 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
 /// What a point moves; `None` if that is not known, or arithmetic takes the time.
 fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>> {
     let n = site.members.len();
-    let (loads, bulk, shared) = match reads(scop, options, site)? {
+    let (loads, bulk, shared) = match reads(scop, options, site, 0)? {
         Some((reads, _, bulk)) => {
             let shared = |m: usize| {
                 reads.iter().any(|((_, inputs, _), at)| {
@@ -130,12 +130,13 @@ fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>
     Ok(Some(Moved { bytes: arrays.values().sum(), loads, shared, accesses }))
 }
 
-/// The loads of statements without loops, and the instructions of their divisions and functions.
+/// The loads of statements without loops, and the instructions of their divisions and functions. What is read may be chosen by data: points outside of the box read what one in it
+/// does.
 fn counted(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(usize, usize)>> {
     let (mut loads, mut bulk) = (0, 0);
     for set in site.domain.sets()? {
         let statement = scop.statement_named(&set.tuple_name()?.unwrap_or_default());
-        let Some((id, s)) = statement.filter(|(_, s)| s.is_plain()) else { return Ok(None) };
+        let Some((id, s)) = statement.filter(|(_, s)| reads_what_data_chooses(s)) else { return Ok(None) };
         loads += s
             .accesses
             .iter()
@@ -144,6 +145,12 @@ fn counted(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<(usi
         bulk += options.bulk.get(id.0).map_or(0, |b| *b as usize);
     }
     Ok(Some((loads, bulk)))
+}
+
+/// Whether each instance runs the same instructions, and writes an element known beforehand.
+fn reads_what_data_chooses(s: &Statement) -> bool {
+    let known = |a: &PlainAccess| a.within.is_none() || a.kind == AccessKind::Read;
+    s.subregion.is_none() && s.updates.is_empty() && s.accesses.iter().all(known)
 }
 
 /// How an access moves along a member. Inner dimensions of constant size are part of a row.
