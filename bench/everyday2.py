@@ -44,11 +44,16 @@ def build(folder):
 
     bench = toolchain.ROOT / "bench"
     folder.mkdir(parents=True, exist_ok=True)
+    # Both sides have the functions of libdevice: CUDA's own, or the ones that scripts/setup fetches.
+    environment = dict(os.environ)
+    if "CUDA_HOME" not in environment:
+        shutil.copytree(toolchain.ROOT / "build" / "tools" / "libdevice", folder / "cuda" / "nvvm" / "libdevice", dirs_exist_ok=True)
+        environment["CUDA_HOME"] = str(folder / "cuda")
     for program in PROGRAMS:
         for form, (flags, _) in FORMS.items():
             command = [toolchain.DRIVER, "cc", "--pollyrs-arch=sm_90", "--pollyrs-option=cubin=sm_90", "-O3", *flags, bench / "everyday2" / f"{program}.c", "-o",
                        folder / f"{program}-{form}", "-lm", "-ldl", "-s"]
-            subprocess.run(list(map(str, command)), check=True)
+            subprocess.run(list(map(str, command)), env=environment, check=True)
     shutil.copytree(bench / "peers", folder / "peers", dirs_exist_ok=True)
     shutil.copy2(__file__, folder / "everyday2.py")
     script = folder / "run.sh"
