@@ -418,11 +418,18 @@ size_t prs_scev_quotient(Analyses *A, size_t Dividend, size_t Divisor) { return 
 
 size_t prs_scev_remainder(Analyses *A, size_t Dividend, size_t Divisor) { return divided(A, Dividend, Divisor, true); }
 
-// `Left - Right` of integers of one type, or in bytes of pointers into one object; else 0.
+// `Left - Right` of integers of one type, or of the addresses of pointers in bytes; else 0.
 size_t prs_scev_difference(Analyses *A, size_t Left, size_t Right) {
   if (!Left || !Right || scevOf(Left)->getType() != scevOf(Right)->getType())
     return 0;
-  return handleOf(A->SE.getMinusSCEV(scevOf(Left), scevOf(Right)));
+  const SCEV *L = scevOf(Left), *R = scevOf(Right);
+  if (L->getType()->isPointerTy() && A->SE.getPointerBase(L) != A->SE.getPointerBase(R)) {
+    L = A->SE.getLosslessPtrToIntExpr(L);
+    R = A->SE.getLosslessPtrToIntExpr(R);
+    if (isa<SCEVCouldNotCompute>(L) || isa<SCEVCouldNotCompute>(R))
+      return 0;
+  }
+  return handleOf(A->SE.getMinusSCEV(L, R));
 }
 
 // How often `Step`, or 1 where that is less, can be added to `First` until `End` is reached; in 64 bits.

@@ -182,7 +182,7 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
-    /// `left - right` modulo 2^bits, of integers of one type, or in bytes of pointers with one base; else `CouldNotCompute`.
+    /// `left - right` modulo 2^bits, of integers of one type, or of the addresses of pointers in bytes; else `CouldNotCompute`.
     pub fn difference(&self, left: ScevHandleRaw, right: ScevHandleRaw) -> ScevExpr {
         // SAFETY: handles of these analyses or 0.
         let handle = unsafe { sys::prs_scev_difference(self.raw, left, right) };

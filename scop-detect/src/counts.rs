@@ -5,6 +5,9 @@
 //!
 //! **Example.** `for (i = 0; i < n; i += step)` has `(n - 1) / step + 1` iterations where `step >= 1` and `n + step` is no more than the type
 //! holds. No affine function, but it does not change: it is a parameter that the host computes.
+//!
+//! A loop with two ends, `for (; a != end && b != stop; ++a, ++b)`, may step over one of them for all that is known: each end is assumed to be a whole number of
+//! steps away, at least none, and the loop ends at the nearer one.
 
 use crate::builder::{Builder, Place, Stop};
 use crate::ir::{self, Block, Op, Pred, Value};
@@ -12,6 +15,12 @@ use isl::PwAff;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::AssumptionKind;
+
+/// Comparisons that end one loop.
+const MAX_ENDS: usize = 4;
+
+/// Steps of counters and pointers with an end of their own.
+const MAX_STEP: i128 = 1 << 12;
 
 impl Builder<'_> {
     /// The backedge-taken count of a loop that is left from `exiting`, under assumptions; `None` if they would not do.
@@ -21,10 +30,93 @@ impl Builder<'_> {
         l: LoopId,
         place: &Place,
     ) -> Result<Option<PwAff>, Stop> {
-        match self.until_equal(exiting, l, place)? {
-            None => self.by_steps(exiting, l, place),
-            count => Ok(count),
+        for found in [Self::until_equal, Self::by_steps, Self::by_ends] {
+            if let Some(count) = found(self, exiting, l, place)? {
+                return Ok(Some(count));
+            }
         }
+        Ok(None)
+    }
+
+    /// For a loop that goes on as long as several comparisons hold, each of a counter or pointer that steps by a number with what does not change.
+    fn by_ends(&mut self, exiting: Block, l: LoopId, place: &Place) -> Result<Option<PwAff>, Stop> {
+        let (Some(test), Some(yes)) =
+            (ir::branch_condition(exiting), ir::successors(exiting).first().copied())
+        else {
+            return Ok(None);
+        };
+        // Otherwise the loop is left where one of them holds.
+        let stays = self.an.loops()[l.0].blocks.contains(&yes);
+        let mut ends = Vec::new();
+        if !joined(test, stays, MAX_ENDS, &mut ends) || ends.len() < 2 {
+            return Ok(None);
+        }
+        let mut nearest: Option<PwAff> = None;
+        for test in ends {
+            let predicate = ir::icmp_predicate(test);
+            let going = if stays { predicate } else { inverse(predicate).unwrap_or(predicate) };
+            if !stays && inverse(predicate).is_none() {
+                return Ok(None);
+            }
+            let Some(count) = self.until_end(test, going, l, place)? else { return Ok(None) };
+            nearest = Some(match nearest {
+                None => count,
+                Some(other) => other.min(count)?.coalesce()?,
+            });
+        }
+        Ok(nearest)
+    }
+
+    /// How often the loop could go on if it were for one comparison alone.
+    fn until_end(
+        &mut self,
+        test: Value,
+        going: Pred,
+        l: LoopId,
+        place: &Place,
+    ) -> Result<Option<PwAff>, Stop> {
+        let side = |i| self.an.scev(ir::operand(test, i), Some(l));
+        let counts = |e: &ScevExpr| matches!(&e.kind, ScevKind::AddRec { loop_id, .. } if *loop_id == l);
+        let (a, b) = (side(0), side(1));
+        let (counter, end, left) = match (counts(&a), counts(&b)) {
+            (true, false) => (a, b, true),
+            (false, true) => (b, a, false),
+            _ => return Ok(None),
+        };
+        let ScevKind::AddRec { operands, .. } = &counter.kind else { return Ok(None) };
+        let [first, step] = &operands[..] else { return Ok(None) };
+        let ScevKind::Constant(by @ 1..=MAX_STEP) = step.kind else { return Ok(None) };
+        if !self.an.is_loop_invariant(end.handle, l) {
+            return Ok(None);
+        }
+        match (going, left) {
+            (Pred::LLVMIntNE, _) => {}
+            (Pred::LLVMIntSLT, true) | (Pred::LLVMIntSGT, false) if !end.is_pointer => {
+                return self.by_number(first, by, &end, false, place);
+            }
+            (Pred::LLVMIntULT, true) | (Pred::LLVMIntUGT, false) if !end.is_pointer => {
+                return self.by_number(first, by, &end, true, place);
+            }
+            _ => return Ok(None),
+        }
+        let distance = self.an.difference(end.handle, first.handle);
+        if distance.kind == ScevKind::CouldNotCompute || distance.bits != 64 {
+            return Ok(None);
+        }
+        let bytes = self.exact(&distance, place)?;
+        let value = isl::Val::int(&self.ctx, by as i64)?;
+        // The quotient is a parameter where it can be one, so that domains have no division.
+        let quotient = self.an.quotient(distance.handle, by as u64);
+        let count = match self.is_invariant(&distance).then(|| self.param(&quotient)) {
+            Some(Ok(index)) => self.param_aff(index, place.space()?)?,
+            Some(Err(Stop::Isl(e))) => return Err(e.into()),
+            _ => bytes.clone().scale_down(value.clone())?.floor()?,
+        };
+        let never = bytes.ne_set(count.clone().scale(value)?)?;
+        let never = never.union(count.clone().lt_set(self.constant(0, place)?)?)?;
+        let note = "each end of a loop is a whole number of steps away";
+        self.assume(AssumptionKind::NoWrap, never, place, note)?;
+        Ok(Some(count))
     }
 
     /// The backedge-taken count that scalar evolution found. Of a loop that steps by a parameter that is a quotient with minima and maxima around it,
@@ -63,15 +155,7 @@ impl Builder<'_> {
         if self.an.loops()[l.0].blocks.contains(&yes) {
             return Some((test, predicate));
         }
-        let inverse = match predicate {
-            Pred::LLVMIntEQ => Pred::LLVMIntNE,
-            Pred::LLVMIntSGE => Pred::LLVMIntSLT,
-            Pred::LLVMIntSLE => Pred::LLVMIntSGT,
-            Pred::LLVMIntUGE => Pred::LLVMIntULT,
-            Pred::LLVMIntULE => Pred::LLVMIntUGT,
-            _ => return None,
-        };
-        Some((test, inverse))
+        Some((test, inverse(predicate)?))
     }
 
     /// For a loop that goes on while its counter, which steps by a number or a parameter, is less than something else.
@@ -189,6 +273,36 @@ impl Builder<'_> {
         self.assume(AssumptionKind::NoWrap, never, place, "a loop counter does not overflow")?;
         Ok(Some(end.sub(start)?))
     }
+}
+
+/// Collects the comparisons that `test` joins: by `and` where the loop goes on while all hold, else by `or`. Whether nothing else is in there.
+fn joined(test: Value, all: bool, most: usize, found: &mut Vec<Value>) -> bool {
+    let (arg, is) =
+        (|i| ir::operand(test, i), |v: Value, c: bool| ir::constant_int(v).map(|x| x != 0) == Some(c));
+    let parts = match ir::opcode(test) {
+        Some(Op::LLVMICmp) => {
+            found.push(test);
+            return found.len() <= most;
+        }
+        Some(Op::LLVMAnd) if all => (arg(0), arg(1)),
+        Some(Op::LLVMOr) if !all => (arg(0), arg(1)),
+        Some(Op::LLVMSelect) if all && is(arg(2), false) => (arg(0), arg(1)),
+        Some(Op::LLVMSelect) if !all && is(arg(1), true) => (arg(0), arg(2)),
+        _ => return false,
+    };
+    joined(parts.0, all, most, found) && joined(parts.1, all, most, found)
+}
+
+/// The predicate that holds where this one does not; `None` for those that no loop goes on by.
+fn inverse(predicate: Pred) -> Option<Pred> {
+    Some(match predicate {
+        Pred::LLVMIntEQ => Pred::LLVMIntNE,
+        Pred::LLVMIntSGE => Pred::LLVMIntSLT,
+        Pred::LLVMIntSLE => Pred::LLVMIntSGT,
+        Pred::LLVMIntUGE => Pred::LLVMIntULT,
+        Pred::LLVMIntULE => Pred::LLVMIntUGT,
+        _ => return None,
+    })
 }
 
 /// Whether something is divided by what is no number.

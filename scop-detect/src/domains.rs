@@ -406,7 +406,7 @@ impl Builder<'_> {
     }
 
     /// Where `a` and `b` are equal, by their difference: it may be affine where neither of them is, as of the two ends of a row, `i * m` and
-    /// `(i + 1) * m`. Of pointers it is only known where they have one base. `None` if it is not affine either.
+    /// `(i + 1) * m`. `None` if it is not affine either.
     fn equal(&mut self, a: &ScevExpr, b: &ScevExpr, place: &Place) -> Result<Option<Set>, Stop> {
         // A guard in front of all loops is better left outside: what stands beside it was computed by the loop before.
         if place.loops.is_empty() {
