@@ -221,6 +221,12 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
          any size",
     ),
     (
+        "MovesOnly",
+        &[],
+        "the C library copies and fills memory faster than a device gets it over the link: beside a loop over the same array, in one function, \
+         it runs on the device; a loop over elements in its place always does",
+    ),
+    (
         "TrivialSizes",
         &[],
         "the condition can't hold for ordinary sizes: say what ties the sizes to each other, such as a row's length in the loop's bound",
@@ -267,6 +273,7 @@ mod tests {
             "OrderedSum",
             "RunningTotal",
             "LittleWork",
+            "MovesOnly",
             "TrivialSizes",
             "Budget",
             "SwitchedOff",

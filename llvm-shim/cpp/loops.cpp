@@ -17,6 +17,59 @@
 using namespace llvm;
 using pollyrs::Session;
 
+static bool followsLinks(const Loop &L) {
+  for (const PHINode &Phi : L.getHeader()->phis())
+    for (const BasicBlock *From : Phi.blocks()) {
+      auto *Next = dyn_cast<LoadInst>(Phi.getIncomingValueForBlock(From));
+      if (L.contains(From) && Phi.getType()->isPointerTy() && Next && getUnderlyingObject(Next->getPointerOperand(), 0) == &Phi)
+        return true;
+    }
+  return false;
+}
+
+static bool staysACall(Session &S, CallBase &Call) {
+  // The device has mathematical functions; what they do to `errno` is dealt with.
+  if (isa<IntrinsicInst>(Call) || Call.getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem).doesNotAccessMemory())
+    return false;
+  if (Call.isInlineAsm())
+    return true;
+  if (auto *Callee = Call.getCalledFunction()) {
+    LibFunc Known;
+    if (!S.FAM.getResult<TargetLibraryAnalysis>(*Call.getFunction()).getLibFunc(*Callee, Known))
+      return true;
+    static const LibFunc Lasting[] = {LibFunc_fprintf, LibFunc_printf, LibFunc_putchar, LibFunc_puts, LibFunc_fputc,
+                                      LibFunc_fputs,   LibFunc_putc,   LibFunc_getc,    LibFunc_fgetc, LibFunc_fgets,
+                                      LibFunc_getchar, LibFunc_realloc};
+    return is_contained(Lasting, Known);
+  }
+  // A pointer that this function keeps, or a constant table's, may turn out to be a certain function.
+  auto *Load = dyn_cast<LoadInst>(Call.getCalledOperand());
+  if (!Load)
+    return isa<Argument>(Call.getCalledOperand());
+  const Value *Object = getUnderlyingObject(Load->getPointerOperand(), 0);
+  auto *Global = dyn_cast<GlobalVariable>(Object);
+  return !isa<AllocaInst>(Object) && !(Global && Global->isConstant());
+}
+
+DenseSet<const Loop *> pollyrs::blockedLoops(Session &S, const LoopInfo &LI) {
+  DenseSet<const Loop *> Blocked;
+  auto Block = [&](const Loop *L) {
+    for (; L && Blocked.insert(L).second; L = L->getParentLoop())
+      ;
+  };
+  for (const Loop *L : LI.getLoopsInPreorder()) {
+    if (followsLinks(*L))
+      Block(L);
+    for (BasicBlock *BB : L->blocks())
+      if (LI.getLoopFor(BB) == L && !Blocked.contains(L) && any_of(*BB, [&](Instruction &I) {
+            auto *Call = dyn_cast<CallBase>(&I);
+            return Call && staysACall(S, *Call);
+          }))
+        Block(L);
+  }
+  return Blocked;
+}
+
 extern "C" {
 
 // Outer loops before inner ones; the blocks are those of no inner loop.
@@ -38,14 +91,7 @@ void prs_loops(Session *S, LLVMValueRef FRef, void *Ctx, prs_loop_sink Sink) {
 // Whether the loop goes from record to record: a pointer that it carries is loaded from where that pointer points to.
 bool prs_follows_links(Session *S, LLVMBasicBlockRef HeaderRef) {
   BasicBlock &Header = *unwrap(HeaderRef);
-  const Loop *L = S->FAM.getResult<LoopAnalysis>(*Header.getParent()).getLoopFor(&Header);
-  for (const PHINode &Phi : Header.phis())
-    for (const BasicBlock *From : Phi.blocks()) {
-      auto *Next = dyn_cast<LoadInst>(Phi.getIncomingValueForBlock(From));
-      if (L->contains(From) && Phi.getType()->isPointerTy() && Next && getUnderlyingObject(Next->getPointerOperand(), 0) == &Phi)
-        return true;
-    }
-  return false;
+  return followsLinks(*S->FAM.getResult<LoopAnalysis>(*Header.getParent()).getLoopFor(&Header));
 }
 
 // Executions of the header each time that the loop is entered, at most; 0 where no such number is known.
@@ -56,30 +102,7 @@ uint32_t prs_most_iterations(Session *S, LLVMBasicBlockRef HeaderRef) {
 }
 
 // Whether no simplification makes another function's code, a number or nothing of the call.
-bool prs_stays_a_call(Session *S, LLVMValueRef CallRef) {
-  auto &Call = *unwrap<CallBase>(CallRef);
-  // The device has mathematical functions; what they do to `errno` is dealt with.
-  if (isa<IntrinsicInst>(Call) || Call.getMemoryEffects().getWithoutLoc(IRMemLocation::ErrnoMem).doesNotAccessMemory())
-    return false;
-  if (Call.isInlineAsm())
-    return true;
-  if (auto *Callee = Call.getCalledFunction()) {
-    LibFunc Known;
-    if (!S->FAM.getResult<TargetLibraryAnalysis>(*Call.getFunction()).getLibFunc(*Callee, Known))
-      return true;
-    static const LibFunc Lasting[] = {LibFunc_fprintf, LibFunc_printf, LibFunc_putchar, LibFunc_puts, LibFunc_fputc,
-                                      LibFunc_fputs,   LibFunc_putc,   LibFunc_getc,    LibFunc_fgetc, LibFunc_fgets,
-                                      LibFunc_getchar, LibFunc_realloc};
-    return is_contained(Lasting, Known);
-  }
-  // A pointer that this function keeps, or a constant table's, may turn out to be a certain function.
-  auto *Load = dyn_cast<LoadInst>(Call.getCalledOperand());
-  if (!Load)
-    return isa<Argument>(Call.getCalledOperand());
-  const Value *Object = getUnderlyingObject(Load->getPointerOperand(), 0);
-  auto *Global = dyn_cast<GlobalVariable>(Object);
-  return !isa<AllocaInst>(Object) && !(Global && Global->isConstant());
-}
+bool prs_stays_a_call(Session *S, LLVMValueRef CallRef) { return staysACall(*S, *unwrap<CallBase>(CallRef)); }
 
 // Whether somebody wants to know what became of loops.
 bool prs_wants_remarks(LLVMValueRef FRef) {

@@ -212,7 +212,10 @@ static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA
     Value *Next = B.CreateAdd(I, ConstantInt::get(Index, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
     I->addIncoming(Next, B.GetInsertBlock());
     BasicBlock *Behind = Level ? BasicBlock::Create(Context, "pollyrs.behind", Before->getParent(), After) : After;
-    B.CreateCondBr(B.CreateICmpNE(Next, Counts[Level]), Body, Behind);
+    auto *Latch = B.CreateCondBr(B.CreateICmpNE(Next, Counts[Level]), Body, Behind);
+    MDNode *Id = MDNode::getDistinct(Context, {nullptr, MDNode::get(Context, MDString::get(Context, pollyrs::MovesMark))});
+    Id->replaceOperandWith(0, Id);
+    Latch->setMetadata(LLVMContext::MD_loop, Id);
     if (Level)
       B.SetInsertPoint(Behind);
   }

@@ -78,12 +78,26 @@ static void lowerSwitch(SwitchInst &SI) {
 }
 
 namespace {
-// Alias analysis that knows of objects which are handed to others behind a loop that they are not before.
+// Alias analysis that knows of objects which are handed to others behind a loop that they are not before; as long as no load moves.
 struct Aliases {
   AAResults &AA;
   EarliestEscapeAnalysis Escapes;
 
   Aliases(AAResults &AA, DominatorTree &DT, const LoopInfo &LI) : AA(AA), Escapes(DT, &LI) {}
+
+  // What in the loop may write memory.
+  ArrayRef<Instruction *> writes(const Loop &L) {
+    auto [At, New] = Writes.try_emplace(&L);
+    if (New)
+      for (BasicBlock *BB : L.blocks())
+        for (Instruction &I : *BB)
+          if (I.mayWriteToMemory())
+            At->second.push_back(&I);
+    return At->second;
+  }
+
+private:
+  DenseMap<const Loop *, SmallVector<Instruction *, 0>> Writes;
 };
 } // namespace
 
@@ -91,11 +105,7 @@ struct Aliases {
 static bool isUnwritten(LoadInst &Load, const Loop &L, Aliases &A) {
   MemoryLocation Location = MemoryLocation::get(&Load);
   BatchAAResults AA(A.AA, &A.Escapes);
-  for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB)
-      if (I.mayWriteToMemory() && isModSet(AA.getModRefInfo(&I, Location)))
-        return false;
-  return true;
+  return none_of(A.writes(L), [&](Instruction *I) { return isModSet(AA.getModRefInfo(I, Location)); });
 }
 
 // Whether bounds, conditions or addresses are computed from the value. Data stays where it is: a load moved out of a loop would
@@ -448,8 +458,10 @@ static bool peekAtLoad(LoadInst &Load, Loop &L, Aliases &AA, bool &Changed) {
 // One load of one loop, outermost loops first.
 static bool hoistAnyLoad(Session &S, Aliases &AA, DominatorTree &DT, LoopInfo &LI, Hoisting How, bool &Changed) {
   bool Together = How == Hoisting::Together;
+  DenseSet<const Loop *> Blocked = pollyrs::blockedLoops(S, LI);
   for (Loop *L : LI.getLoopsInPreorder()) {
-    if (!L->getLoopPreheader() || (Together && L->getParentLoop()))
+    Loop *Around = L->getParentLoop();
+    if (Blocked.contains(L) || !L->getLoopPreheader() || (Together && Around && !Blocked.contains(Around)))
       continue;
     for (BasicBlock *BB : L->blocks())
       for (Instruction &I : *BB)
@@ -463,7 +475,7 @@ static bool hoistAnyLoad(Session &S, Aliases &AA, DominatorTree &DT, LoopInfo &L
   if (How != Hoisting::Peeking)
     return false;
   for (Loop *L : LI)
-    if (L->getLoopPreheader() && isDeep(*L))
+    if (!Blocked.contains(L) && L->getLoopPreheader() && isDeep(*L))
       for (BasicBlock *BB : L->blocks())
         for (Instruction &I : *BB)
           if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && steers(*Load) && S.work(*L) && peekAtLoad(*Load, *L, AA, Changed))

@@ -36,6 +36,7 @@ struct prs_loop_record {
   uint32_t apart;
   uint32_t kept;
   uint32_t other_steps;
+  uint32_t moves;
   LLVMBasicBlockRef header, preheader, latch, exit;
 };
 
@@ -140,6 +141,8 @@ inline constexpr char ApartMark[] = "pollyrs.apart";
 inline constexpr char KeptMark[] = "pollyrs.kept";
 // In that of one for steps of windows of which no version is.
 inline constexpr char OtherStepsMark[] = "pollyrs.other_steps";
+// In that of one that was a call of memcpy, memmove or memset.
+inline constexpr char MovesMark[] = "pollyrs.moves";
 
 // `pollyrs_rt_rows`, which looks at tables of pointers without a fault: at single words, too.
 llvm::FunctionCallee rowsFunction(llvm::Module &M);
@@ -180,6 +183,9 @@ struct Session {
   // an instruction, and so does a pass (bench/COMPILE_TIME.md).
   static constexpr uint64_t LooksPerOperation = 8, LooksForAnalyses = 40;
 };
+
+// Loops that no SCoP has a part in: they, or loops inside of them, call what stays a call, or follow links from record to record. Rewritings leave them alone.
+llvm::DenseSet<const llvm::Loop *> blockedLoops(Session &S, const llvm::LoopInfo &LI);
 
 inline void send(prs_byte_sink Sink, void *Ctx, llvm::StringRef Text) {
   Sink(Ctx, reinterpret_cast<const uint8_t *>(Text.data()), Text.size());

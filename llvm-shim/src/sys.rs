@@ -39,6 +39,7 @@ pub struct LoopRecord {
     pub apart: u32,
     pub kept: u32,
     pub other_steps: u32,
+    pub moves: u32,
     pub header: LLVMBasicBlockRef,
     pub preheader: LLVMBasicBlockRef,
     pub latch: LLVMBasicBlockRef,

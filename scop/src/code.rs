@@ -111,6 +111,8 @@ codes! {
     124 SwitchedOff,
     /// Compiled without optimisation.
     125 Unoptimized,
+    /// Copies and fillings alone.
+    126 MovesOnly,
 }
 
 impl fmt::Display for Code {
@@ -153,6 +155,7 @@ impl From<&RejectReason> for Code {
             RejectReason::OrderedSum { .. } => Code::OrderedSum,
             RejectReason::RunningTotal { .. } => Code::RunningTotal,
             RejectReason::LittleWork { .. } => Code::LittleWork,
+            RejectReason::MovesOnly => Code::MovesOnly,
             RejectReason::TrivialSizes { .. } => Code::TrivialSizes,
             RejectReason::SwitchedOff => Code::SwitchedOff,
             RejectReason::Budget { .. } => Code::Budget,

@@ -49,6 +49,8 @@ pub enum RejectReason {
     RunningTotal { value: String },
     /// A constant bounds the number of statement instances, and a launch takes longer than executing them.
     LittleWork { instances: u64 },
+    /// Calls of memcpy, memmove or memset alone: no loop beside them works with what they copy or fill.
+    MovesOnly,
     /// What has to hold for the model leaves loops of a few iterations only, or of more than memory has elements.
     TrivialSizes { condition: String },
     /// The source switches a loop off.
@@ -170,6 +172,9 @@ impl fmt::Display for RejectReason {
             RejectReason::LittleWork { instances } => {
                 write!(f, "too little work for the device: at most {instances} executions of statements")
             }
+            RejectReason::MovesOnly => f.write_str(
+                "it only copies or fills memory, and no loop beside it works with that on the device",
+            ),
             RejectReason::TrivialSizes { condition } => {
                 write!(f, "it could run on the device for no ordinary sizes: it assumes that {condition}")
             }

@@ -33,12 +33,8 @@ pub fn without(
     lends: impl Fn(LLVMValueRef) -> bool,
 ) -> Result<Option<u64>, PluginError> {
     let mut work = 0u64;
-    for call in calls(clone) {
-        match callee(call) {
-            Some(f) if lends(f) => return Ok(None),
-            Some(f) if is_block_of_memory(f) => work = work.saturating_add(length(call)),
-            _ => {}
-        }
+    if calls(clone).filter_map(callee).any(lends) {
+        return Ok(None);
     }
     let loops = session.loops(clone)?;
     let blocked = blocked(session, &loops);
@@ -77,11 +73,19 @@ fn is_call(i: LLVMValueRef) -> bool {
     unsafe { !LLVMIsACallInst(i).is_null() || !LLVMIsAInvokeInst(i).is_null() }
 }
 
+/// Copies and fillings in a loop become loops; those outside of loops are worth it beside other loops only.
 fn own_instructions(l: &PlainLoop) -> u64 {
-    l.blocks.iter().map(|b| instructions(*b).len() as u64).sum()
+    let of = |i: LLVMValueRef| match callee_of(i) {
+        Some(f) if is_block_of_memory(f) => length(i),
+        _ => 1,
+    };
+    l.blocks.iter().flat_map(|b| instructions(*b)).fold(0, |sum: u64, i| sum.saturating_add(of(i)))
 }
 
-/// Copies and fillings become loops.
+fn callee_of(i: LLVMValueRef) -> Option<LLVMValueRef> {
+    if is_call(i) { callee(i) } else { None }
+}
+
 fn is_block_of_memory(f: LLVMValueRef) -> bool {
     let name = crate::ir::name_of(f);
     ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."].iter().any(|stem| name.starts_with(stem))

@@ -100,7 +100,7 @@ fn search_once(
     let (mut rejections, mut seen, mut again) = (detection.rejections, Vec::new(), false);
     // The first stages show what was found, of any size.
     let least = if stage < Stage::Deps || on { 0 } else { options.min_work };
-    for (at, little, scop) in worth::in_turn(detection.scops, least) {
+    for (at, little, scop) in worth::in_turn(analyses, detection.scops, least) {
         let (function, mut location) = (scop.function.clone(), scop.location.clone());
         let (ctx, before) = (scop.ctx.clone(), scop.ctx.operations());
         let hidden = detect_options.counted_stores && scop.stores_in_subregion_loop();
@@ -117,10 +117,8 @@ fn search_once(
                 location = switched.flatten().or(location);
                 Err(RejectReason::SwitchedOff)
             }
-            Some(instances)
-                if switch != Some(Switch::On) && !worth::accompanies(analyses, &scop, large()) =>
-            {
-                Err(RejectReason::LittleWork { instances })
+            Some(reason) if switch != Some(Switch::On) && !worth::accompanies(analyses, &scop, large()) => {
+                Err(reason)
             }
             _ => tuned::compile(run, scop),
         };

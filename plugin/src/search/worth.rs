@@ -7,23 +7,46 @@
 //! instances a constant below [`LEAST`] bounds is left as it is. What is decided here holds for every execution; where the number depends on
 //! parameters, the run-time library decides.
 //!
-//! One exception: a small SCoP (a border of fixed width) beside a large one that touches the same object would move that object back
+//! Calls of memcpy, memmove and memset are loops in the model, since what stands beside them may need them there. By themselves they are not worth a
+//! kernel: the C library is faster than the link to a device. In code that is not numerical they are most of what a model is found for.
+//!
+//! One exception for both: a small SCoP (a border of fixed width) beside a large one that touches the same object would move that object back
 //! and forth each time; on the device it is nearly free. It stays if no loop runs it more often than the large one.
 
 use crate::compiled::Compiled;
 use pollyrs_llvm_shim::{Analyses, LoopId};
 use pollyrs_schedule as schedule;
-use pollyrs_scop::{ArrayKind, Scop};
+use pollyrs_scop::{ArrayKind, RejectReason, Scop};
 use std::collections::BTreeSet;
 
-/// SCoPs in the order in which they are compiled, each with its number and, if it is small, with the bound: small ones last, since it
+/// SCoPs in the order in which they are compiled, each with its number and, if it is not worth it alone, with the reason: such come last, since it
 /// depends on the others whether they are worth it.
-pub fn in_turn(scops: Vec<Scop>, least: u64) -> Vec<(usize, Option<u64>, Scop)> {
-    // What takes too long to find out is not small.
-    let little = |s: &Scop| if least > 0 { schedule::constant_work(s, least).ok().flatten() } else { None };
+pub fn in_turn(
+    analyses: &Analyses<'_>,
+    scops: Vec<Scop>,
+    least: u64,
+) -> Vec<(usize, Option<RejectReason>, Scop)> {
+    let little = |s: &Scop| {
+        if least == 0 {
+            return None;
+        }
+        if moves_only(analyses, s) {
+            return Some(RejectReason::MovesOnly);
+        }
+        // What takes too long to find out is not small.
+        let instances = schedule::constant_work(s, least).ok().flatten()?;
+        Some(RejectReason::LittleWork { instances })
+    };
     let mut all: Vec<_> = scops.into_iter().enumerate().map(|(at, s)| (at, little(&s), s)).collect();
     all.sort_by_key(|(at, little, _)| (little.is_some(), *at));
     all
+}
+
+/// Whether all loops of a SCoP were calls that copy or fill memory.
+fn moves_only(analyses: &Analyses<'_>, scop: &Scop) -> bool {
+    let inside: BTreeSet<usize> = scop.region.blocks.iter().map(|b| b.0).collect();
+    let mut loops = analyses.loops().iter().filter(|l| inside.contains(&(l.header as usize)));
+    loops.all(|l| l.moves)
 }
 
 /// Whether one of `large` makes the offload of `small` worthwhile.

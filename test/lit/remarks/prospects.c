@@ -11,7 +11,9 @@
 // RUN:   | FileCheck --check-prefix=ALL %s
 // RUN: %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-time -DMORE='for (long i = 0; i < k; i++) { if (a[i] < 0) stop(i); a[i] += 1; }' 2>&1 \
 // RUN:   | FileCheck --check-prefix=ALL %s
-// RUN: %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-time -DMORE='memcpy(a, b, k);' 2>&1 | FileCheck --check-prefix=ALL %s
+// RUN: %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-time -DMORE='memcpy(a, b, k);' 2>&1 | FileCheck --check-prefix=NONE %s
+// RUN: %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-time -DMORE='for (int i = 0; i < 8; i++) memcpy(a + i * k, b + i * k, 8 * k);' 2>&1 \
+// RUN:   | FileCheck --check-prefix=ALL %s
 // RUN: %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-time -DMORE='for (int i = 0; i < 8; i++) a[i] += 1;' 2>&1 \
 // RUN:   | FileCheck --check-prefix=NONE %s
 // RUN: %clang -O3 -c %s -o /dev/null -mllvm -pollyrs-time -mllvm -pollyrs-min-work=0 2>&1 | FileCheck --check-prefix=ALL %s
