@@ -543,7 +543,10 @@ bool prs_divide_accesses(Session *S, LLVMValueRef FRef, unsigned Limit) {
     Again = false;
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
     ScalarEvolution &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
+    DenseSet<const Loop *> Blocked = pollyrs::blockedLoops(*S, LI);
     for (Instruction &I : instructions(F)) {
+      if (const Loop *L = LI.getLoopFor(I.getParent()); L && Blocked.contains(L))
+        continue;
       if (!divideAccess(I, LI, SE) && !(isa<LoadInst>(I) && divideJoined(cast<LoadInst>(I), LI)))
         continue;
       Changed = Again = true;
@@ -561,11 +564,12 @@ bool prs_flatten_conditions(Session *S, LLVMValueRef FRef) {
   for (bool Again = true; Again && S->work(F);) {
     Again = false;
     DenseMap<const Loop *, bool> Stops;
+    DenseSet<const Loop *> Blocked = pollyrs::blockedLoops(*S, S->FAM.getResult<LoopAnalysis>(F));
     Context C{S->FAM.getResult<LoopAnalysis>(F), S->FAM.getResult<DominatorTreeAnalysis>(F),
               S->FAM.getResult<PostDominatorTreeAnalysis>(F), S->FAM.getResult<ScalarEvolutionAnalysis>(F)};
     for (BasicBlock &BB : F) {
       const Loop *L = C.LI.getLoopFor(&BB);
-      if (!L)
+      if (!L || Blocked.contains(L))
         continue;
       if (auto [It, New] = Stops.try_emplace(L, false); New && !S->work(*L))
         return Changed;

@@ -137,8 +137,9 @@ extern "C" void prs_simplify_regions(Session *S, LLVMValueRef FRef) {
     DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
     LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
     SmallPtrSet<const Region *, 16> WithLoop;
+    DenseSet<const Loop *> Blocked = pollyrs::blockedLoops(*S, LI);
     for (BasicBlock &BB : F)
-      if (LI.isLoopHeader(&BB))
+      if (LI.isLoopHeader(&BB) && !Blocked.contains(LI.getLoopFor(&BB)))
         for (Region *R = RI.getRegionFor(&BB); R && WithLoop.insert(R).second; R = R->getParent())
           ;
     SmallVector<Split, 8> Plan;
