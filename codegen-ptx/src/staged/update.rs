@@ -172,7 +172,7 @@ pub(crate) fn emit(
         Ok(())
     };
     ir.at_end(whole);
-    for n in 0..STRIP - i64::from(planted("update-time")) {
+    for n in 0..STRIP {
         compute(k, ir.int(n))?;
     }
     ir.br(next);
