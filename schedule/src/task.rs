@@ -118,3 +118,14 @@ impl TileBox {
 fn names(prefix: &str, n: usize) -> Vec<String> {
     (0..n).map(|i| format!("{prefix}{i}")).collect()
 }
+
+/// Whether the values of a coordinate have no holes.
+pub(crate) fn whole(set: &isl::Set, d: u32) -> isl::Result<bool> {
+    let n = set.dim(isl::DimType::Set)?;
+    let values = set.clone().project_out(isl::DimType::Set, d + 1, n - d - 1)?;
+    let values = values.project_out(isl::DimType::Set, 0, d)?.coalesce()?;
+    let read = |text: &str| isl::Map::read(set.context(), text);
+    let behind = values.clone().apply(read("{ [a] -> [v] : v >= a }")?)?;
+    let ahead = values.clone().apply(read("{ [a] -> [v] : v <= a }")?)?;
+    behind.intersect(ahead)?.is_subset(&values)
+}

@@ -191,6 +191,7 @@ impl Builder<'_> {
         if !settled(&viewed)?
             && let Ok(true) = self.settled_extents(&mut certain, raws)
             && let Ok(simpler) = self.view(raws, &certain, elem)
+            && (viewed.is_err() || simpler.0.is_unconditional()?)
         {
             (offsets, viewed) = (certain, Ok(simpler));
         }

@@ -44,7 +44,7 @@ use crate::kernels::arguments::{argument_types, candidates, finish, used_arrays}
 use crate::kernels::entry::{Draft, entry};
 use crate::ops::tasks;
 use crate::staged::state::Staged;
-use crate::staged::{boxes, groups, promotion, window};
+use crate::staged::{boxes, element, groups, promotion, window};
 use crate::tiled::emit;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -168,14 +168,14 @@ fn build_kernel(
             if name == pollyrs_schedule::ENTER {
                 window::enter(&mut k, emit, iterators)?;
                 return match &full {
-                    Some(tree) => window::branch_to_full(&mut k, draft, emit, tree, iterators),
+                    Some(tree) => element::branch_to_full(&mut k, draft, emit, tree, iterators),
                     None => Ok(None),
                 };
             }
             if promotion::element(&mut k, emit, name, iterators)? {
                 return Ok(None);
             }
-            window::emit_element(&mut k, emit, name, iterators)
+            element::emit_element(&mut k, emit, name, iterators)
         };
         let groups = |nodes: &[isl::AstNode]| groups::in_general(kernel, scop, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;

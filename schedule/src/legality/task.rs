@@ -16,8 +16,7 @@
 use super::{Checker, Rule, names, params_of};
 use crate::Result;
 use crate::mapped::{MappedKernel, is_statement};
-use crate::mapping::task::whole;
-use crate::task::{AT_STEP, Home, STAGE, TileBox, UPDATE, Update};
+use crate::task::{AT_STEP, Home, STAGE, TileBox, UPDATE, Update, whole};
 use crate::tree::{ScheduleTree, Tree};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId};

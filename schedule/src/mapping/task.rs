@@ -6,7 +6,7 @@ use super::graph::Tasks;
 use super::nest::{At, Leaf};
 use crate::planted::planted;
 use crate::strategy::TILE;
-use crate::task::{AT_STEP, Home, Operand, Stage, TaskMemory, TileBox, UPDATE, Update};
+use crate::task::{AT_STEP, Home, Operand, Stage, TaskMemory, TileBox, UPDATE, Update, whole};
 use crate::tree::{Tree, member_map};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;
@@ -151,7 +151,7 @@ impl Tasks<'_> {
         let corner = isl::Set::read(ctx, &corner)?;
         let size = vec![TILE as u32; dims];
         let mut at = TileBox { array: id, corner, size, copied: written.clone() };
-        let before = k.one_tile.clone().apply(self.from_before()?)?;
+        let before = k.one_tile.clone().apply(self.of_ones_before()?)?;
         let before =
             self.elements(k, id, before.intersect(isl::UnionSet::from_set(at.cells(&array.name)?)?)?)?;
         at.copied = before;
@@ -163,7 +163,7 @@ impl Tasks<'_> {
     }
 
     /// `{ S[i] -> A[s] }`: reads of what no instance of the launch has written.
-    fn from_before(&self) -> Result<isl::UnionMap> {
+    fn of_ones_before(&self) -> Result<isl::UnionMap> {
         let other = self.deps.tagged_flow.clone().subtract_domain(self.domain.clone())?.range()?.unwrap()?;
         Ok(self.deps.no_source.clone().union(other)?.intersect_domain(self.domain.clone())?)
     }
@@ -344,17 +344,6 @@ impl Tasks<'_> {
             times: simple(times)?,
         }))
     }
-}
-
-/// Whether the values of a coordinate have no holes.
-pub(crate) fn whole(set: &isl::Set, d: u32) -> Result<bool> {
-    let n = set.dim(isl::DimType::Set)?;
-    let values = set.clone().project_out(isl::DimType::Set, d + 1, n - d - 1)?;
-    let values = values.project_out(isl::DimType::Set, 0, d)?.coalesce()?;
-    let read = |text: &str| isl::Map::read(set.context(), text);
-    let behind = values.clone().apply(read("{ [a] -> [v] : v >= a }")?)?;
-    let ahead = values.clone().apply(read("{ [a] -> [v] : v <= a }")?)?;
-    Ok(behind.intersect(ahead)?.is_subset(&values)?)
 }
 
 /// The one loop that a thread runs for an element.

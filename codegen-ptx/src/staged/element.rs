@@ -1,0 +1,104 @@
+//! The elements of a thread's schedule: what a tuple's name says is emitted by the module that it belongs to.
+
+use crate::affine::expr::ExprEmitter;
+use crate::affine::walk;
+use crate::ir::error::{Result, internal};
+use crate::ops::tasks;
+use crate::staged::state::KernelBuilder;
+use crate::staged::window::{copy, forget, is_full, passing};
+use crate::staged::{ahead, boxes, groups, update};
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_isl as isl;
+
+/// Emits an element of a thread's schedule.
+pub(crate) fn emit_element(
+    k: &mut KernelBuilder<'_>,
+    emit: &ExprEmitter<'_>,
+    name: &str,
+    iterators: &[LLVMValueRef],
+) -> Result<Option<LLVMBasicBlockRef>> {
+    if name == walk::EXACTLY {
+        return groups::exactly(k);
+    }
+    if groups::mark(k, name, iterators)? {
+        return Ok(None);
+    }
+    if name.starts_with(pollyrs_schedule::BARRIER) {
+        if pollyrs_schedule::planted::planted("step-barrier") {
+            return Ok(None);
+        }
+        k.has_barrier = true;
+        k.abstract_call(crate::ir::intrinsics::BARRIER, k.ir.void_type());
+        return Ok(None);
+    }
+    if name == pollyrs_schedule::STAGE {
+        boxes::stages(k)?;
+        return Ok(None);
+    }
+    if name.starts_with(pollyrs_schedule::UPDATE) {
+        let Some(step) = iterators.first() else { return internal("an update without a step") };
+        if boxes::are_updates(k) {
+            update::emit(k, emit, name, *step)?;
+        }
+        return Ok(None);
+    }
+    if name == pollyrs_schedule::WAIT {
+        let Some(task) = &k.task else { return internal("a wait of a block that is no task") };
+        let tile = iterators.get(iterators.len().saturating_sub(task.grid.len())..).unwrap_or_default();
+        let ir = k.ir;
+        let block =
+            task.grid.iter().zip(tile).fold(ir.int(0), |block, ((lower, size), at)| {
+                ir.add(ir.mul(block, *size), ir.sub(*at, *lower))
+            });
+        tasks::wait(k, task.flags, block);
+        return Ok(None);
+    }
+    if !copy(k, name, iterators)? {
+        crate::statement::emit::emit_statement(k, emit, name, iterators)?;
+    }
+    Ok(None)
+}
+
+/// At the beginning of a stage: a branch to its code for full stages. The builder is afterwards where the general code belongs, the block that is
+/// given is behind both.
+pub(crate) fn branch_to_full<'e>(
+    k: &mut KernelBuilder<'_>,
+    function: LLVMValueRef,
+    general_emit: &mut ExprEmitter<'e>,
+    tree: &isl::AstNode,
+    p: &[LLVMValueRef],
+) -> Result<Option<LLVMBasicBlockRef>> {
+    let ir = k.ir;
+    let mut emit = general_emit.clone();
+    let Some(condition) = is_full(k.kernel, &mut emit, p)? else { return Ok(None) };
+    let block = |name: &str| ir.append_block(function, name);
+    let (full, general, after) = (block("full"), block("general"), block("stage.end"));
+    ir.cond_br(condition, full, general);
+    ir.at_end(full);
+    k.storage.windows.passing = Some(passing(k)?);
+    let (kernel, scop) = (k.kernel, k.scop);
+    let mut asks = kernel.ahead;
+    let mut element = |emit: &mut ExprEmitter<'e>, name: &str, iterators: &[LLVMValueRef]| {
+        if name == walk::FIRST {
+            forget(k, emit, false);
+        }
+        let join = match name {
+            pollyrs_schedule::ENTER => None,
+            _ => emit_element(k, emit, name, iterators)?,
+        };
+        if asks && name == pollyrs_schedule::BARRIER {
+            // Behind the copies of this stage.
+            asks = false;
+            ahead::prefetch(k, function, emit, p)?;
+        }
+        Ok(join)
+    };
+    walk::emit_in_groups(ir, function, &mut emit, tree, &mut element, &|nodes| {
+        groups::in_full(kernel, scop, nodes)
+    })?;
+    k.storage.windows.passing = None;
+    ir.br(after);
+    ir.at_end(general);
+    forget(k, general_emit, false);
+    Ok(Some(after))
+}
