@@ -73,7 +73,7 @@ impl Builder<'_> {
         let divides = |v: &Value| {
             let division =
                 matches!(ir::opcode(*v), Some(Op::LLVMSDiv | Op::LLVMUDiv | Op::LLVMSRem | Op::LLVMURem));
-            division && !ir::constant_int(ir::operand(*v, 1)).is_some_and(|c| c > 0)
+            division && ir::constant_int(ir::operand(*v, 1)).is_none_or(|c| c <= 0)
         };
         let open = |b: &Block| {
             self.an.innermost_loop(*b).is_some_and(|l| {
