@@ -204,7 +204,9 @@ impl Search<'_, '_> {
                 if len == 1 {
                     return 1;
                 }
-                len = self.shorter(run, 1);
+                // (Two elements of which the second is the join block are no region, either, and stay two.)
+                let next = self.shorter(run, 1);
+                len = if next >= len { 1 } else { next };
                 continue;
             };
             if self.attempts == 0 {
