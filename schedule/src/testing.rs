@@ -420,3 +420,20 @@ pub const KERNELS: &[(&str, &str)] = &[
 pub fn kernel(name: &str) -> Scop {
     scop(KERNELS.iter().find(|k| k.0 == name).expect("kernel").1)
 }
+
+/// Row by row, in place.
+pub const CHOLESKY: &str = "param n; array A n n;
+     for i : 0 <= i < n {
+       for j : 0 <= j < i { for k : 0 <= k < j { S0 : A[i,j] = A[i,j], A[i,k], A[j,k]; } S1 : A[i,j] = A[i,j], A[j,j]; }
+       for k : 0 <= k < i { S2 : A[i,i] = A[i,i], A[i,k]; }
+       S3 : A[i,i] = A[i,i];
+     }";
+
+/// Dependences, and the mapping that has a graph of tasks wherever there can be one.
+pub fn as_graph(s: &Scop) -> (crate::Dependences, crate::MappedScop) {
+    let deps = crate::dependences(s).unwrap();
+    let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
+    let options = crate::MapOptions { graphs: crate::Nests::Always, ..Default::default() };
+    let mapped = crate::map(s, &deps, &tree, &options).unwrap();
+    (deps, mapped)
+}

@@ -368,25 +368,10 @@ mod tests {
     use crate::legality::{Rule, check};
     use crate::mapped::MappedKernel;
     use crate::task::{STAGE, UPDATE};
-    use crate::testing::{kernel, scop};
+    use crate::testing::{CHOLESKY, as_graph, kernel, scop};
     use crate::{MapOptions, MappedScop, Nests, ScheduleTree, Tree};
     use pollyrs_isl as isl;
     use pollyrs_scop::Scop;
-
-    const CHOLESKY: &str = "param n; array A n n;
-         for i : 0 <= i < n {
-           for j : 0 <= j < i { for k : 0 <= k < j { S0 : A[i,j] = A[i,j], A[i,k], A[j,k]; } S1 : A[i,j] = A[i,j], A[j,j]; }
-           for k : 0 <= k < i { S2 : A[i,i] = A[i,i], A[i,k]; }
-           S3 : A[i,i] = A[i,i];
-         }";
-
-    fn mapped(s: &Scop) -> (crate::Dependences, MappedScop) {
-        let deps = crate::dependences(s).unwrap();
-        let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
-        let options = MapOptions { graphs: Nests::Always, ..Default::default() };
-        let mapped = crate::map(s, &deps, &tree, &options).unwrap();
-        (deps, mapped)
-    }
 
     #[test]
     fn tiles_have_homes_stages_and_updates() {
@@ -394,7 +379,7 @@ mod tests {
         for (s, expected) in
             [(kernel("lu"), [1, 1, 0, 2]), (scop(CHOLESKY), [1, 1, 0, 2]), (kernel("trisolv"), [1, 1, 1, 1])]
         {
-            let (deps, mapped) = mapped(&s);
+            let (deps, mapped) = as_graph(&s);
             let task = &mapped.kernels.iter().find(|k| k.graph).unwrap().task;
             let early = task.stages.iter().filter(|s| s.early).count();
             assert_eq!([task.homes.len(), task.stages.len(), early, task.updates.len()], expected);
@@ -462,7 +447,7 @@ mod tests {
     #[test]
     fn what_a_task_keeps_is_proved() {
         let s = scop(CHOLESKY);
-        let (deps, mapped) = mapped(&s);
+        let (deps, mapped) = as_graph(&s);
         let all = (&s, &deps, &mapped);
         assert_eq!(spoilt(all, &|_| ()), []);
         type Change = &'static dyn Fn(&mut MappedKernel);

@@ -402,25 +402,8 @@ fn owners(scop: &Scop, domain: &isl::UnionSet, deps: &isl::UnionMap) -> Result<O
 mod tests {
     use crate::legality::{Rule, check};
     use crate::mapped::{MappedKernel, WAIT};
-    use crate::testing::{kernel, scop};
-    use crate::{MapOptions, MappedScop, Nests};
+    use crate::testing::{CHOLESKY, as_graph, kernel, scop};
     use pollyrs_isl as isl;
-    use pollyrs_scop::Scop;
-
-    const CHOLESKY: &str = "param n; array A n n;
-         for i : 0 <= i < n {
-           for j : 0 <= j < i { for k : 0 <= k < j { S0 : A[i,j] = A[i,j], A[i,k], A[j,k]; } S1 : A[i,j] = A[i,j], A[j,j]; }
-           for k : 0 <= k < i { S2 : A[i,i] = A[i,i], A[i,k]; }
-           S3 : A[i,i] = A[i,i];
-         }";
-
-    fn mapped(s: &Scop) -> (crate::Dependences, MappedScop) {
-        let deps = crate::dependences(s).unwrap();
-        let tree = crate::schedule(s, &deps, &Default::default()).unwrap();
-        let options = MapOptions { graphs: Nests::Always, ..Default::default() };
-        let mapped = crate::map(s, &deps, &tree, &options).unwrap();
-        (deps, mapped)
-    }
 
     /// What a task waits for: `[n, _b*] -> { [k, b'] }`.
     fn waits(k: &MappedKernel) -> isl::UnionSet {
@@ -452,7 +435,7 @@ mod tests {
             (kernel("trisolv"), 2, "{ [k, k] : 0 <= k < b0 }"),
         ];
         for (s, kernels, expected) in table {
-            let (deps, mapped) = mapped(&s);
+            let (deps, mapped) = as_graph(&s);
             assert_eq!(mapped.kernels.len(), kernels);
             assert!(check(&s, &deps, &mapped).unwrap().is_empty());
             let graph = mapped.kernels.iter().find(|k| k.graph).unwrap();
@@ -492,7 +475,7 @@ mod tests {
     /// The rules that a factorisation breaks after a change.
     fn spoilt(change: &dyn Fn(&mut MappedKernel)) -> Vec<Rule> {
         let s = scop(CHOLESKY);
-        let (deps, mut mapped) = mapped(&s);
+        let (deps, mut mapped) = as_graph(&s);
         change(&mut mapped.kernels[0]);
         let mut rules: Vec<_> = check(&s, &deps, &mapped).unwrap().into_iter().map(|v| v.rule).collect();
         rules.sort_unstable();

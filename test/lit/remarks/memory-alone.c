@@ -1,4 +1,4 @@
-// A call that copies or fills memory is not worth a kernel by itself, as none of its own speed is to be had on a device: beside a loop over the same array
+// A call that copies or fills memory is not worth a kernel by itself: beside a loop over the same array
 // it runs there, and in a loop of the same function.
 //
 // RUN: %clang -O3 -c %s -o /dev/null -Rpass=pollyrs -Rpass-missed=pollyrs 2>&1 | FileCheck %s
