@@ -2,6 +2,7 @@
 //! this file only parses the first word and prints errors.
 
 mod advice;
+mod cache;
 mod compare;
 mod doctor;
 mod driver;
@@ -15,6 +16,7 @@ mod report;
 mod show;
 mod tune;
 
+use cache::CacheArgs;
 use clap::{CommandFactory, Parser, Subcommand};
 use compare::CompareArgs;
 use doctor::DoctorArgs;
@@ -63,6 +65,8 @@ enum Command {
     Tune(TuneArgs),
     /// Check compilers, driver, device and limits of this machine
     Doctor(DoctorArgs),
+    /// Show how much device code is kept from build to build, and where, or remove it
+    Cache(CacheArgs),
     /// Write manual pages and shell completions
     #[command(hide = true)]
     Generate(GenerateArgs),
@@ -93,6 +97,7 @@ fn main() -> ExitCode {
         Command::Show(args) => show::run(&args).map_err(Into::into),
         Command::Tune(args) => tune::run(&args).map_err(Into::into),
         Command::Doctor(args) => Ok(doctor::run(&args)),
+        Command::Cache(args) => cache::run(&args).map_err(Into::into),
         Command::Generate(args) => generate::run(&args, Cli::command()).map_err(Into::into),
     };
     match result {

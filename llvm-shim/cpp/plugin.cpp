@@ -50,6 +50,8 @@ const OptionText Options[] = {
     {"min-work", "instances", "Leave loop nests alone that execute fewer statements than this, whatever their parameters"},
     {"hold", "true|false", "Keep arrays on the device between the SCoPs of a function"},
     {"divide", "true|false", "Cut launches for several devices (POLLYRS_RT_DEVICES; default: false)"},
+    {"cache", "FOLDER|off", "Where device code is kept from build to build (default: pollyrs/code in XDG_CACHE_HOME or ~/.cache)"},
+    {"cache-size", "MiB", "What it may take there (default: 1024)"},
 };
 
 std::string fullName(const OptionText &Option) { return std::string("pollyrs-") + Option.Name; }

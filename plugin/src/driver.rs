@@ -101,7 +101,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         switches,
         budgets: Budgets::new(options, instructions),
         tuned: Tuned::load(options)?,
-        assembler: Assembler::new(),
+        assembler: Assembler::new(options.cache()),
         summaries: Summaries::new(session),
         shapes: Default::default(),
         borrowers: RefCell::default(),

@@ -52,6 +52,8 @@ config.environment["PATH"] = os.pathsep.join([LLVM_BIN, os.environ.get("PATH", "
 for name in list(config.environment):
     if name.startswith("POLLYRS_"):
         del config.environment[name]
+# Nor what other builds have left.
+config.environment["POLLYRS_CACHE"] = "off"
 
 ptxas = os.environ.get("POLLYRS_PTXAS") or os.path.join(root, "build", "tools", "bin", "ptxas")
 if os.access(ptxas, os.X_OK):

@@ -67,6 +67,11 @@ impl DeviceModule {
         self.bitcode.0.len()
     }
 
+    /// The bytes, and with what they are compiled: all that the text depends on, but for this crate and LLVM.
+    pub fn identity(&self) -> (&[u8], String) {
+        (&self.bitcode.0, format!("sm_{} ptx {:?}", self.arch, self.ptx_version))
+    }
+
     /// The text, without a trailing NUL.
     ///
     /// # Errors

@@ -325,10 +325,10 @@ fn internalize(module: LLVMModuleRef, km: &KernelModule) {
 ///
 /// # Errors
 /// [`CodegenError::Tool`] with what ptxas said.
-pub fn assemble(ptx: &str, ptxas: &Path, arch: u32) -> Result<Vec<u8>> {
+pub fn assemble(ptx: &[u8], ptxas: &Path, arch: u32) -> Result<Vec<u8>> {
     let dir = tempfile::tempdir()?;
     let (input, output) = (dir.path().join("kernel.ptx"), dir.path().join("kernel.cubin"));
-    std::fs::File::create(&input)?.write_all(ptx.as_bytes())?;
+    std::fs::File::create(&input)?.write_all(ptx)?;
     let result = std::process::Command::new(ptxas)
         .arg(format!("--gpu-name=sm_{arch}"))
         .args(["-O3", "-o"])

@@ -137,7 +137,7 @@ fn gemm_as_ptx_accumulates_in_a_register() {
     for arch in [70, 80, 90] {
         if let Some(ptxas) = ptxas() {
             let options = PtxOptions { arch, ..Default::default() };
-            let cubin = assemble(&lower_ptx(&km, &options).unwrap(), &ptxas, arch).unwrap();
+            let cubin = assemble(lower_ptx(&km, &options).unwrap().as_bytes(), &ptxas, arch).unwrap();
             assert_eq!(&cubin[..4], b"\x7fELF");
         }
     }

@@ -105,7 +105,7 @@ attributes #0 = { "no-trapping-math"="true" }
             // The 64-bit seeds of libdevice's divisions exist with .ftz only.
             assert!(!ptx.replace(".approx.ftz.f64", "").contains(".ftz"), "{ptx}");
             if let Some(ptxas) = ptxas() {
-                assemble(&ptx, &ptxas, arch).unwrap();
+                assemble(ptx.as_bytes(), &ptxas, arch).unwrap();
             }
         }
     }

@@ -8,6 +8,7 @@
 
 use crate::base::error::PluginError;
 use crate::base::patterns::Patterns;
+use pollyrs_cache::Cache;
 use pollyrs_schedule::time_tiling::{Techniques, TimeTiling};
 use pollyrs_schedule::{Nests, TilingOptions};
 use std::collections::BTreeSet;
@@ -130,10 +131,14 @@ pub struct Options {
     pub hold: bool,
     /// Launches may be cut for several devices.
     pub divide: bool,
+    /// Where device code is kept from build to build: an absolute path, `off`, or empty for the user's own place.
+    pub cache: String,
+    /// MiB; `None`: the default of [`pollyrs_cache::Cache`].
+    pub cache_size: Option<u64>,
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 33] = [
     "targets",
     "arch",
     "cubin",
@@ -165,6 +170,8 @@ const NAMES: [&str; 31] = [
     "min-work",
     "hold",
     "divide",
+    "cache",
+    "cache-size",
 ];
 
 const STRATEGIES: [&str; 7] = ["auto", "original", "isl", "streaming", "hybrid", "diamond", "split"];
@@ -206,6 +213,8 @@ impl Default for Options {
             min_work: LEAST,
             hold: true,
             divide: false,
+            cache: String::new(),
+            cache_size: None,
         }
     }
 }
@@ -275,6 +284,11 @@ impl Options {
         }
     }
 
+    /// Where device code is kept from build to build.
+    pub fn cache(&self) -> Option<Cache> {
+        Cache::configured(&self.cache, self.cache_size).ok().flatten()
+    }
+
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
             "targets" => self.targets = targets(value)?,
@@ -341,6 +355,11 @@ impl Options {
             "time" => self.time = flag(value)?,
             "hold" => self.hold = flag(value)?,
             "divide" => self.divide = flag(value)?,
+            "cache" => {
+                Cache::configured(value, None)?;
+                self.cache = value.to_owned();
+            }
+            "cache-size" => self.cache_size = Some(number(value)?),
             "min-work" => self.min_work = number(value)?,
             "max-inline" => self.max_inline = number(value)?,
             _ => {

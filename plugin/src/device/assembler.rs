@@ -5,9 +5,12 @@
 //! - The result does not depend on what runs at the same time.
 //! - `ptxas` gets a limited amount of code of a module: the kernels of a file with hundreds of loop nests would take it minutes. What comes
 //!   later is left to the driver, which compiles what runs, and keeps it.
+//! - What was made before is taken from the cache, if there is one. The result does not depend on that.
 //! - No thread outlives the [`Assembling`] that stands for it: the plugin may be unloaded afterwards.
 
 use crate::base::timing::{self, Phase, Timer};
+use crate::device::tools;
+use pollyrs_cache::{Cache, Key};
 use pollyrs_codegen_ptx as codegen;
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -26,6 +29,22 @@ pub struct Assembler {
     free: Arc<(Mutex<usize>, Condvar)>,
     /// What is left of [`AHEAD`].
     ahead: Cell<usize>,
+    store: Option<Arc<Store>>,
+}
+
+/// What was made before.
+struct Store {
+    cache: Cache,
+    /// With all that PTX depends on beside the kernels.
+    ptx: Key,
+}
+
+impl Store {
+    fn new(cache: Cache) -> Option<Store> {
+        let [plugin, llvm] = tools::makers()?;
+        let ptx = Key::new("ptx").with(env!("CARGO_PKG_VERSION").as_bytes());
+        Some(Store { cache, ptx: ptx.with_file(&plugin).with_file(&llvm) })
+    }
 }
 
 /// What is to be made of the kernels of a SCoP.
@@ -73,9 +92,10 @@ struct Done {
 }
 
 impl Assembler {
-    pub fn new() -> Assembler {
+    pub fn new(cache: Option<Cache>) -> Assembler {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Assembler { free: Arc::new((Mutex::new(processors), Condvar::new())), ahead: Cell::new(AHEAD) }
+        let free = Arc::new((Mutex::new(processors), Condvar::new()));
+        Assembler { free, ahead: Cell::new(AHEAD), store: cache.and_then(Store::new).map(Arc::new) }
     }
 
     /// Whether these kernels, which are counted then, may be assembled ahead of time.
@@ -95,9 +115,10 @@ impl Assembler {
         *free -= 1;
         drop(free);
         let place = Place(self.free.clone());
+        let store = self.store.clone();
         let work = move || {
             let _place = place;
-            run(&job)
+            run(&job, store.as_deref())
         };
         Assembling { thread: std::thread::Builder::new().stack_size(STACK).spawn(work).ok() }
     }
@@ -113,16 +134,16 @@ impl Drop for Place {
     }
 }
 
-fn run(job: &Job) -> Done {
+fn run(job: &Job, store: Option<&Store>) -> Done {
     let start = timing::now();
     let mut assembling = Duration::ZERO;
     let mut make = || {
-        let texts = job.texts.iter().map(|t| t.module.ptx()).collect::<Result<Vec<_>, _>>()?;
+        let texts = job.texts.iter().map(|t| ptx(&t.module, store)).collect::<Result<Vec<_>, _>>()?;
         let mut images = Vec::new();
         let missing = match &job.cubin {
             Ok(cubin) => {
                 let wall = Instant::now();
-                let data = codegen::assemble(&texts[cubin.text], &cubin.ptxas, cubin.arch);
+                let data = cubin.assemble(&texts[cubin.text], store);
                 assembling = wall.elapsed();
                 // A tool that fails is no reason to give up: the driver compiles the PTX.
                 let kind = codegen::ImageKind::Cubin;
@@ -132,14 +153,30 @@ fn run(job: &Job) -> Done {
             }
             Err(why) => Some(why.clone()),
         };
-        for (text, ptx) in job.texts.iter().zip(texts).rev() {
-            let kind = codegen::ImageKind::Ptx;
-            images.push(codegen::Image { kind, arch: text.arch, data: ptx.into_bytes() });
+        for (text, data) in job.texts.iter().zip(texts).rev() {
+            images.push(codegen::Image { kind: codegen::ImageKind::Ptx, arch: text.arch, data });
         }
         Ok(Code { images, missing })
     };
     let code = make();
     Done { code, lowering: timing::now().saturating_sub(start), assembling }
+}
+
+/// The text of kernels.
+fn ptx(module: &codegen::DeviceModule, store: Option<&Store>) -> Result<Vec<u8>, codegen::CodegenError> {
+    let make = || module.ptx().map(String::into_bytes);
+    let Some(store) = store else { return make() };
+    let (kernels, how) = module.identity();
+    store.cache.get_or(&store.ptx.clone().with(how.as_bytes()).with(kernels), make)
+}
+
+impl CubinJob {
+    fn assemble(&self, ptx: &[u8], store: Option<&Store>) -> Result<Vec<u8>, codegen::CodegenError> {
+        let make = || codegen::assemble(ptx, &self.ptxas, self.arch);
+        let Some(store) = store else { return make() };
+        let key = Key::new("cubin").with_file(&self.ptxas).with(&self.arch.to_le_bytes()).with(ptx);
+        store.cache.get_or(&key, make)
+    }
 }
 
 impl Assembling {

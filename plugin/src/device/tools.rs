@@ -1,7 +1,8 @@
 //! Where the programs are that the plugin runs.
 
+use inkwell::llvm_sys::core::LLVMContextCreate;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[repr(C)]
 struct DlInfo {
@@ -15,22 +16,31 @@ unsafe extern "C" {
     fn dladdr(address: *const c_void, info: *mut DlInfo) -> c_int;
 }
 
-/// The folder this plugin was loaded from.
-fn plugin_folder() -> Option<PathBuf> {
+/// The executable or library that holds a function.
+fn file_of(function: *const c_void) -> Option<PathBuf> {
     let mut info = DlInfo {
         file: std::ptr::null(),
         base: std::ptr::null_mut(),
         symbol: std::ptr::null(),
         address: std::ptr::null_mut(),
     };
-    // SAFETY: an address of this library; on success `file` is a NUL-terminated path that lives as long as the library.
-    let path = unsafe {
-        if dladdr(plugin_folder as *const c_void, &mut info) == 0 || info.file.is_null() {
+    // SAFETY: an address of a function; on success `file` is a NUL-terminated path that lives as long as the library.
+    unsafe {
+        if dladdr(function, &mut info) == 0 || info.file.is_null() {
             return None;
         }
-        CStr::from_ptr(info.file).to_string_lossy().into_owned()
-    };
-    Path::new(&path).parent().map(Path::to_path_buf)
+        Some(PathBuf::from(CStr::from_ptr(info.file).to_string_lossy().into_owned()))
+    }
+}
+
+/// The folder this plugin was loaded from.
+fn plugin_folder() -> Option<PathBuf> {
+    Some(file_of(plugin_folder as *const c_void)?.parent()?.to_path_buf())
+}
+
+/// The files whose code decides what device code looks like: this plugin, and the LLVM that it runs in.
+pub fn makers() -> Option<[PathBuf; 2]> {
+    Some([file_of(plugin_folder as *const c_void)?, file_of(LLVMContextCreate as *const c_void)?])
 }
 
 /// `ptxas`: what `POLLYRS_PTXAS` names, in `tools/` beside the plugin or in the folders above it, on the path, or of an installed CUDA.
