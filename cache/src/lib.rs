@@ -8,6 +8,7 @@
 //! - Nothing depends on the cache but time: whatever fails here (no home, no space, no permission) is as if nothing were found.
 //! - Its size is bounded: each of the [`SHELVES`] has its share, and gives up what was not used for longest.
 
+use etcetera::BaseStrategy;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -90,7 +91,7 @@ impl Cache {
     pub fn configured(folder: &str, mebibytes: Option<u64>) -> Result<Option<Cache>, String> {
         let folder = match folder {
             "off" => return Ok(None),
-            "" => dirs::cache_dir().map(|d| d.join("pollyrs/code")),
+            "" => etcetera::choose_base_strategy().ok().map(|user| user.cache_dir().join("pollyrs/code")),
             said if Path::new(said).is_absolute() => Some(PathBuf::from(said)),
             said => return Err(format!("'{said}' is neither off nor an absolute path")),
         };
