@@ -148,19 +148,6 @@ impl Cache {
         }
     }
 
-    /// The content of a key, made and kept if it isn't there.
-    ///
-    /// # Errors
-    /// Those of `make`; nothing is kept then.
-    pub fn get_or<E>(&self, key: &Key, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
-        if let Some(found) = self.get(key) {
-            return Ok(found);
-        }
-        let made = make()?;
-        self.put(key, &made);
-        Ok(made)
-    }
-
     /// How much is there.
     pub fn contents(&self) -> Contents {
         let files = self.shelves().flat_map(|shelf| entries(&shelf));
@@ -390,15 +377,6 @@ mod tests {
         let cache = Cache::new(PathBuf::from("/proc/nowhere"), 1 << 20);
         cache.put(&key(1), b"one");
         assert_eq!(cache.get(&key(1)), None);
-        assert_eq!(cache.get_or(&key(1), || Ok::<_, ()>(b"one".to_vec())), Ok(b"one".to_vec()));
-    }
-
-    #[test]
-    fn errors_are_not_kept() {
-        with_cache(1 << 20, |cache| {
-            assert_eq!(cache.get_or(&key(1), || Err("no")), Err("no"));
-            assert_eq!(cache.contents().files, 0);
-        });
     }
 
     #[test]

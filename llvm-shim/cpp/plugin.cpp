@@ -45,6 +45,7 @@ const OptionText Options[] = {
     {"budget", "operations", "isl operations after which a loop nest is given up"},
     {"module-budget", "operations", "isl operations after which the rest of a module is left as it is"},
     {"tiled", "number", "Loop nests of a file that may get register tiles"},
+    {"log", "LEVEL|TARGET=LEVEL,...", "Diagnostics on standard error: info, debug, trace"},
     {"time", nullptr, "Print on standard error how long each stage took"},
     {"max-inline", "instructions", "Largest callee that is inlined into a loop before analysis"},
     {"min-work", "instances", "Leave loop nests alone that execute fewer statements than this, whatever their parameters"},

@@ -3,7 +3,7 @@
 
 use crate::base::error::PluginError;
 use crate::base::options::Options;
-use crate::base::timing::{Phase, Timer};
+use crate::base::timing::Phase;
 use crate::compiled::Compiled;
 use crate::holds;
 use crate::ir;
@@ -57,7 +57,6 @@ pub fn prepare(analyses: &Analyses<'_>, all: &mut [Compiled]) -> Result<(), Plug
 pub struct Rewrite<'a> {
     pub session: &'a Session,
     pub options: &'a Options,
-    pub timer: &'a Timer,
     /// isl operations a SCoP.
     pub budget: u64,
     pub holds: Option<&'a holds::Plan>,
@@ -72,7 +71,7 @@ pub fn rewrite(
     clone: LLVMValueRef,
     compiled: &mut [Compiled],
 ) -> Result<(), PluginError> {
-    let Rewrite { session, timer, .. } = *with;
+    let Rewrite { session, .. } = *with;
     let mut added = Vec::new();
     let result = rewrite_clone(with, (clone, &ir::name_of(f)), compiled, &mut added);
     if let Err(e) = result {
@@ -88,7 +87,7 @@ pub fn rewrite(
     for c in compiled.iter() {
         remarks::offloaded(with.options, f, c);
     }
-    timer.time(Phase::Adoption, || session.adopt_body(f, clone))?;
+    Phase::Adoption.time(|| session.adopt_body(f, clone))?;
     // The function's parameters and its callers' call sites promise no more than the run-time library keeps.
     session.weaken_attributes(f);
     Ok(())
@@ -120,7 +119,7 @@ fn rewrite_clone(
     compiled: &mut [Compiled],
     added: &mut Vec<LLVMValueRef>,
 ) -> Result<(), PluginError> {
-    let Rewrite { session, options, timer, budget, holds, .. } = *with;
+    let Rewrite { session, options, budget, holds, .. } = *with;
     let borrowing = holds.and_then(holds::Plan::borrowing);
     // SAFETY: the working copy, whose analyses are gone.
     let slot = holds.map(|_| unsafe { codegen::hold_slot(clone, borrowing) });
@@ -129,12 +128,12 @@ fn rewrite_clone(
             Some(parts) => parts,
             None => break,
         };
-        c.code = c.device.take().map(|job| job.wait(timer)).transpose()?;
+        c.code = c.device.take().map(|job| job.wait()).transpose()?;
         let emulated = if options.targets.emulated {
             // SAFETY: the host module is live and of the kernels' context.
             let lower =
                 || unsafe { codegen::lower_emulated(&c.kernels, session.module(), options.targets.checked) };
-            let functions = timer.time(Phase::Emulated, lower)?;
+            let functions = Phase::Emulated.time(lower)?;
             for f in &functions {
                 // One function may stand under several descriptors.
                 if !added.contains(f) {
@@ -164,7 +163,7 @@ fn rewrite_clone(
         let _budget = c.scop.ctx.budget(budget);
         let before = ir::size(clone);
         // SAFETY: the working copy holds the region that detection found in it.
-        let live_outs = timer.time(Phase::Host, || unsafe { codegen::emit(clone, &plan, &entry) })?;
+        let live_outs = Phase::Host.time(|| unsafe { codegen::emit(clone, &plan, &entry) })?;
         later.iter_mut().for_each(|other| codegen::rename(&mut other.scop, &live_outs));
         if ir::size(clone).saturating_sub(before) > MAX_HOST_CODE {
             return Err(codegen::CodegenError::Isl(pollyrs_isl::Error::Quota).into());
@@ -186,6 +185,6 @@ fn rewrite_clone(
     }
     session.weaken_attributes(clone);
     crate::prepare::restore(session, clone)?;
-    timer.time(Phase::Verification, || session.verify_function(clone)).map_err(PluginError::Internal)?;
+    Phase::Verification.time(|| session.verify_function(clone)).map_err(PluginError::Internal)?;
     Ok(())
 }

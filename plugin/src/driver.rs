@@ -12,7 +12,8 @@ use crate::base::budget::{self, Budgets};
 use crate::base::error::PluginError;
 use crate::base::options::Options;
 use crate::base::stage::Stage;
-use crate::base::timing::{Phase, Timer};
+use crate::base::timing::Phase;
+use crate::base::trace;
 use crate::commit;
 use crate::compiled::Compiled;
 use crate::device::assembler::Assembler;
@@ -45,8 +46,17 @@ const AHEAD: usize = 8;
 
 /// Runs one stage over the module; returns whether the module changed.
 pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<bool, PluginError> {
+    let (done, times) = trace::listening(options, || run_listening(module, stage, options));
+    let Done { changed, operations } = done?;
+    if let Some(table) = times.and_then(|times| times.report(&module_name(module))) {
+        eprint!("{table}");
+        eprintln!("{operations:10} isl operations");
+    }
+    Ok(changed)
+}
+
+fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<Done, PluginError> {
     let session = &Session::new(module);
-    let timer = &Timer::new(options.time);
     if options.verify {
         session.verify_steps();
     }
@@ -75,7 +85,7 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
             continue;
         }
         // A function that cannot be copied cannot be versioned either.
-        timer.time(Phase::Copies, || -> Result<(), PluginError> {
+        Phase::Copies.time(|| -> Result<(), PluginError> {
             match session.clone_function(f) {
                 Ok(clone) => {
                     session.limit_work(budget::inlining(options, ir::size(clone)));
@@ -97,7 +107,6 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
         session,
         stage,
         options,
-        timer,
         switches,
         budgets: Budgets::new(options, instructions),
         tuned: Tuned::load(options)?,
@@ -119,11 +128,14 @@ pub fn run(module: LLVMModuleRef, stage: Stage, options: &Options) -> Result<boo
     for rest in searched {
         changed |= commit_function(&run, rest)?;
     }
-    if let Some(table) = timer.report(&module_name(module)) {
-        eprint!("{table}");
-        eprintln!("{:10} isl operations", run.budgets.spent());
-    }
-    Ok(changed)
+    Ok(Done { changed, operations: run.budgets.spent() })
+}
+
+/// What was done in a module.
+struct Done {
+    changed: bool,
+    /// Of isl.
+    operations: u64,
 }
 
 /// Says of each function with loops that `-O0` leaves it alone.
@@ -144,6 +156,11 @@ struct Searched {
     result: Result<Found, PluginError>,
 }
 
+/// What is said of a function names it.
+fn function_span(f: LLVMValueRef) -> tracing::Span {
+    tracing::info_span!(target: trace::PLACE, "function", message = name_of(f))
+}
+
 /// What was found in a function.
 enum Found {
     /// The module's budget is spent.
@@ -160,19 +177,20 @@ enum Found {
 
 /// The stages up to the device code for one function.
 fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Found, PluginError> {
-    let Run { session, stage, options, timer, .. } = *run;
+    let Run { session, stage, options, .. } = *run;
+    let _function = function_span(f).entered();
     if run.budgets.module_is_spent() {
         return Ok(Found::NotLookedAt);
     }
     session.limit_work(run.budgets.rewriting(ir::size(clone)));
-    let rewritten = timer.time(Phase::Canonicalise, || rewrite(run, f, clone));
+    let rewritten = Phase::Canonicalise.time(|| rewrite(run, f, clone));
     run.budgets.spend_beside(session.work());
     session.limit_work(u64::MAX);
     let Some(Rewritten { little, assumed }) = rewritten? else {
         return Ok(Found::Regions { rejections: Vec::new(), compiled: Vec::new(), holds: None, budget: 0 });
     };
     if options.hold {
-        timer.time(Phase::Analyses, || run.summaries.note_captures(clone));
+        Phase::Analyses.time(|| run.summaries.note_captures(clone));
     }
     if assumed {
         settle_unwritten(run, clone)?;
@@ -180,7 +198,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
     let mut holds = None;
     let (mut compiled, mut rejections);
     {
-        let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
+        let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
         let on = run.switches.function(f) == Some(Switch::On);
         (compiled, rejections) = search(run, &analyses, on);
         if let (Some(most), Stage::Run) = (little, stage) {
@@ -194,7 +212,7 @@ fn search_function(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Resul
                 borrowers: &run.borrowers.borrow(),
                 borrows: is_called(f, clone).then_some(f),
             };
-            holds = timer.time(Phase::Host, || holds::plan(&request, &scops));
+            holds = Phase::Host.time(|| holds::plan(&request, &scops));
         }
         commit::prepare(&analyses, &mut compiled)?;
     }
@@ -235,10 +253,10 @@ fn rewrite(run: &Run<'_>, f: LLVMValueRef, clone: LLVMValueRef) -> Result<Option
 /// Drops the assumption that what loops load is what its place held before them, where that leaves fewer loops that can be modelled: values
 /// are read before the outermost loop, which may be too large.
 fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginError> {
-    let Run { session, timer, .. } = *run;
+    let Run { session, .. } = *run;
     let detect = || -> Result<(bool, usize), PluginError> {
-        let analyses = timer.time(Phase::Analyses, || session.analyses(clone))?;
-        let found = timer.time(Phase::Detection, || detect::detect(&analyses, &run.detect_options()));
+        let analyses = Phase::Analyses.time(|| session.analyses(clone))?;
+        let found = Phase::Detection.time(|| detect::detect(&analyses, &run.detect_options()));
         run.budgets.spend(found.operations);
         Ok((found.divided, found.scops.iter().map(|s| s.loops.len()).sum()))
     };
@@ -258,8 +276,9 @@ fn settle_unwritten(run: &Run<'_>, clone: LLVMValueRef) -> Result<(), PluginErro
 
 /// Remarks, and the clone, with the versioned code, as the function's body. `false`: nothing was found, or that failed; all is as it was.
 fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginError> {
-    let Run { session, stage, options, timer, .. } = *run;
+    let Run { session, stage, options, .. } = *run;
     let Searched { f, clone, result } = searched;
+    let _function = function_span(f).entered();
     let abandon = |e: PluginError| -> Result<bool, PluginError> {
         session.erase_function(clone)?;
         match &e {
@@ -299,8 +318,7 @@ fn commit_function(run: &Run<'_>, searched: Searched) -> Result<bool, PluginErro
     run.summaries.remember(f);
     let spent = |compiled: &[Compiled]| compiled.iter().map(|c| c.scop.ctx.operations()).sum::<u64>();
     let before = spent(&compiled);
-    let with =
-        commit::Rewrite { session, options, timer, budget, holds: holds.as_ref(), extended: &run.extended };
+    let with = commit::Rewrite { session, options, budget, holds: holds.as_ref(), extended: &run.extended };
     let result = commit::rewrite(&with, f, clone, &mut compiled);
     run.budgets.spend_beside(spent(&compiled) - before);
     if let Err(e) = result {

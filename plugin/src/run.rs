@@ -4,7 +4,6 @@ use crate::base::budget::Budgets;
 use crate::base::error::PluginError;
 use crate::base::options::Options;
 use crate::base::stage::Stage;
-use crate::base::timing::Timer;
 use crate::device::assembler::Assembler;
 use crate::holds;
 use crate::holds::effects::Summaries;
@@ -22,7 +21,6 @@ pub struct Run<'a> {
     pub session: &'a Session,
     pub stage: Stage,
     pub options: &'a Options,
-    pub timer: &'a Timer,
     pub switches: Switches,
     pub budgets: Budgets,
     pub tuned: Tuned,

@@ -1,4 +1,4 @@
-//! What everything else stands on: options, errors, budgets, times.
+//! What everything else stands on: options, errors, budgets, times, diagnostics.
 
 pub mod budget;
 pub mod error;
@@ -6,3 +6,4 @@ pub mod options;
 pub mod patterns;
 pub mod stage;
 pub mod timing;
+pub mod trace;

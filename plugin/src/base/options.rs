@@ -13,6 +13,7 @@ use pollyrs_schedule::time_tiling::{Techniques, TimeTiling};
 use pollyrs_schedule::{Nests, TilingOptions};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use tracing_subscriber::filter;
 
 /// The default of the option `min-work`: fewer statement instances than threads in a few warps.
 pub const LEAST: u64 = 256;
@@ -73,7 +74,7 @@ pub enum RegisterTile {
 }
 
 /// See the module documentation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     pub targets: Targets,
     /// 70 for `sm_70`.
@@ -121,6 +122,8 @@ pub struct Options {
     pub module_budget: Option<u64>,
     /// Loop nests of a module that may get register tiles.
     pub tiled: u32,
+    /// What is printed of the plugin's diagnostics.
+    pub log: Option<filter::Targets>,
     /// Print a table of the time in each stage.
     pub time: bool,
     /// Instructions of the largest callee that is inlined into loops.
@@ -138,7 +141,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "targets",
     "arch",
     "cubin",
@@ -172,6 +175,7 @@ const NAMES: [&str; 33] = [
     "divide",
     "cache",
     "cache-size",
+    "log",
 ];
 
 const STRATEGIES: [&str; 7] = ["auto", "original", "isl", "streaming", "hybrid", "diamond", "split"];
@@ -206,6 +210,7 @@ impl Default for Options {
             budget: None,
             module_budget: None,
             tiled: 48,
+            log: None,
             time: false,
             // Twice LLVM's default inline threshold of 225 (InlineCost.cpp), which counts about 5 an instruction and
             // so admits 45, doubled once more for bodies not simplified yet.
@@ -352,6 +357,7 @@ impl Options {
             "budget" => self.budget = Some(number(value)?),
             "module-budget" => self.module_budget = Some(number(value)?),
             "tiled" => self.tiled = number(value)?,
+            "log" => self.log = log(value)?,
             "time" => self.time = flag(value)?,
             "hold" => self.hold = flag(value)?,
             "divide" => self.divide = flag(value)?,
@@ -419,6 +425,25 @@ fn flag(value: &str) -> Result<bool, String> {
         "0" | "false" | "off" => Ok(false),
         _ => Err(format!("'{value}' is neither true nor false")),
     }
+}
+
+/// Empty: what `verbose` says.
+fn log(value: &str) -> Result<Option<filter::Targets>, String> {
+    let wrong = |e| {
+        format!(
+            "'{value}' is neither a level (error, warn, info, debug, trace) nor TARGET=LEVEL, or several: {e}"
+        )
+    };
+    let parts = value.split(',').filter(|part| !part.is_empty());
+    // A word alone would be a target with all its levels.
+    if let Some(Err(e)) =
+        parts.filter(|part| !part.contains('=')).map(str::parse::<filter::LevelFilter>).find(Result::is_err)
+    {
+        return Err(wrong(e.to_string()));
+    }
+    (!value.is_empty())
+        .then(|| value.parse().map_err(|e: filter::ParseError| wrong(e.to_string())))
+        .transpose()
 }
 
 fn form(value: &str) -> Result<Nests, String> {

@@ -8,7 +8,8 @@
 //! - What was made before is taken from the cache, if there is one. The result does not depend on that.
 //! - No thread outlives the [`Assembling`] that stands for it: the plugin may be unloaded afterwards.
 
-use crate::base::timing::{self, Phase, Timer};
+use crate::base::timing::Phase;
+use crate::base::trace;
 use crate::device::tools;
 use pollyrs_cache::{Cache, Key};
 use pollyrs_codegen_ptx as codegen;
@@ -16,7 +17,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use tracing::{debug, dispatcher};
 
 /// LLVM's passes recurse; a compiler's main thread has 8 MiB.
 const STACK: usize = 64 << 20;
@@ -80,15 +81,7 @@ pub struct Code {
 
 /// A job under way.
 pub struct Assembling {
-    thread: Option<JoinHandle<Done>>,
-}
-
-struct Done {
-    code: Result<Code, codegen::CodegenError>,
-    /// Of this thread's processor.
-    lowering: Duration,
-    /// On the clock on the wall: it is another program.
-    assembling: Duration,
+    thread: Option<JoinHandle<Result<Code, codegen::CodegenError>>>,
 }
 
 impl Assembler {
@@ -116,9 +109,10 @@ impl Assembler {
         drop(free);
         let place = Place(self.free.clone());
         let store = self.store.clone();
+        let (listener, function) = (trace::listener(), tracing::Span::current());
         let work = move || {
             let _place = place;
-            run(&job, store.as_deref())
+            dispatcher::with_default(&listener, || function.in_scope(|| run(&job, store.as_deref())))
         };
         Assembling { thread: std::thread::Builder::new().stack_size(STACK).spawn(work).ok() }
     }
@@ -134,49 +128,63 @@ impl Drop for Place {
     }
 }
 
-fn run(job: &Job, store: Option<&Store>) -> Done {
-    let start = timing::now();
-    let mut assembling = Duration::ZERO;
-    let mut make = || {
-        let texts = job.texts.iter().map(|t| ptx(&t.module, store)).collect::<Result<Vec<_>, _>>()?;
-        let mut images = Vec::new();
-        let missing = match &job.cubin {
-            Ok(cubin) => {
-                let wall = Instant::now();
-                let data = cubin.assemble(&texts[cubin.text], store);
-                assembling = wall.elapsed();
-                // A tool that fails is no reason to give up: the driver compiles the PTX.
-                let kind = codegen::ImageKind::Cubin;
-                data.map(|data| images.push(codegen::Image { kind, arch: cubin.arch, data }))
-                    .map_err(|e| e.to_string())
-                    .err()
-            }
-            Err(why) => Some(why.clone()),
-        };
-        for (text, data) in job.texts.iter().zip(texts).rev() {
-            images.push(codegen::Image { kind: codegen::ImageKind::Ptx, arch: text.arch, data });
+fn run(job: &Job, store: Option<&Store>) -> Result<Code, codegen::CodegenError> {
+    let texts =
+        Phase::Ptx.time(|| job.texts.iter().map(|t| ptx(&t.module, store)).collect::<Result<Vec<_>, _>>())?;
+    let mut images = Vec::new();
+    let missing = match &job.cubin {
+        Ok(cubin) => {
+            // A tool that fails is no reason to give up: the driver compiles the PTX.
+            let kind = codegen::ImageKind::Cubin;
+            Phase::Ptxas
+                .time(|| cubin.assemble(&texts[cubin.text], store))
+                .map(|data| images.push(codegen::Image { kind, arch: cubin.arch, data }))
+                .map_err(|e| e.to_string())
+                .err()
         }
-        Ok(Code { images, missing })
+        Err(why) => Some(why.clone()),
     };
-    let code = make();
-    Done { code, lowering: timing::now().saturating_sub(start), assembling }
+    for (text, data) in job.texts.iter().zip(texts).rev() {
+        images.push(codegen::Image { kind: codegen::ImageKind::Ptx, arch: text.arch, data });
+    }
+    Ok(Code { images, missing })
 }
 
 /// The text of kernels.
 fn ptx(module: &codegen::DeviceModule, store: Option<&Store>) -> Result<Vec<u8>, codegen::CodegenError> {
-    let make = || module.ptx().map(String::into_bytes);
-    let Some(store) = store else { return make() };
-    let (kernels, how) = module.identity();
-    store.cache.get_or(&store.ptx.clone().with(how.as_bytes()).with(kernels), make)
+    let key = |store: &Store| {
+        let (kernels, how) = module.identity();
+        store.ptx.clone().with(how.as_bytes()).with(kernels)
+    };
+    found_or_made("ptx", store, key, || module.ptx().map(String::into_bytes))
 }
 
 impl CubinJob {
     fn assemble(&self, ptx: &[u8], store: Option<&Store>) -> Result<Vec<u8>, codegen::CodegenError> {
-        let make = || codegen::assemble(ptx, &self.ptxas, self.arch);
-        let Some(store) = store else { return make() };
-        let key = Key::new("cubin").with_file(&self.ptxas).with(&self.arch.to_le_bytes()).with(ptx);
-        store.cache.get_or(&key, make)
+        let key =
+            |_: &Store| Key::new("cubin").with_file(&self.ptxas).with(&self.arch.to_le_bytes()).with(ptx);
+        found_or_made("cubin", store, key, || codegen::assemble(ptx, &self.ptxas, self.arch))
     }
+}
+
+/// What was kept under a key, else what is made and kept.
+fn found_or_made(
+    what: &str,
+    store: Option<&Store>,
+    key: impl FnOnce(&Store) -> Key,
+    make: impl FnOnce() -> Result<Vec<u8>, codegen::CodegenError>,
+) -> Result<Vec<u8>, codegen::CodegenError> {
+    let kept = store.map(|store| (&store.cache, key(store)));
+    if let Some(found) = kept.as_ref().and_then(|(cache, key)| cache.get(key)) {
+        debug!(what, bytes = found.len(), "found in the cache");
+        return Ok(found);
+    }
+    let made = make()?;
+    debug!(what, bytes = made.len(), "made");
+    if let Some((cache, key)) = kept {
+        cache.put(&key, &made);
+    }
+    Ok(made)
 }
 
 impl Assembling {
@@ -184,15 +192,10 @@ impl Assembling {
     ///
     /// # Errors
     /// Those of [`codegen::DeviceModule::ptx`]; [`codegen::CodegenError::Internal`] where there was no thread, or it panicked.
-    pub fn wait(mut self, timer: &Timer) -> Result<Code, codegen::CodegenError> {
+    pub fn wait(mut self) -> Result<Code, codegen::CodegenError> {
         let failed = |what: &str| codegen::CodegenError::Internal(what.into());
         let thread = self.thread.take().ok_or_else(|| failed("no thread for the device's code"))?;
-        let done = thread.join().map_err(|_| failed("the thread of the device's code panicked"))?;
-        timer.add(Phase::Ptx, done.lowering);
-        if !done.assembling.is_zero() {
-            timer.add(Phase::Ptxas, done.assembling);
-        }
-        done.code
+        thread.join().map_err(|_| failed("the thread of the device's code panicked"))?
     }
 }
 

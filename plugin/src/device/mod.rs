@@ -4,7 +4,7 @@ pub mod assembler;
 pub mod tools;
 
 use crate::base::options::{CubinMode, Options};
-use crate::base::timing::{Phase, Timer};
+use crate::base::timing::Phase;
 use crate::device::assembler::{Assembler, Assembling, CubinJob, Job, Text};
 use pollyrs_codegen_ptx as codegen;
 
@@ -18,7 +18,6 @@ const DEFAULT_CUBIN_ARCH: u32 = 90;
 pub fn device_code(
     kernels: &codegen::KernelModule,
     options: &Options,
-    timer: &Timer,
     assembler: &Assembler,
 ) -> Result<Option<Assembling>, codegen::CodegenError> {
     if !options.targets.cuda {
@@ -26,7 +25,7 @@ pub fn device_code(
     }
     let module_for = |arch: u32| {
         let ptx_options = codegen::PtxOptions { arch, ..Default::default() };
-        timer.time(Phase::Device, || codegen::prepare_ptx(kernels, &ptx_options))
+        Phase::Device.time(|| codegen::prepare_ptx(kernels, &ptx_options))
     };
     let later = kernels.generations().iter().copied().filter(|g| *g > options.arch);
     let texts = std::iter::once(options.arch).chain(later);

@@ -28,13 +28,15 @@ use pollyrs_codegen_ptx::{self as codegen, CodegenError, KernelModule};
 use pollyrs_schedule::rewrite::Scheduled;
 use pollyrs_schedule::{self as schedule, MappedScop, ScheduleError};
 use std::cell::Cell;
+use std::fmt;
+use tracing::debug;
 
 /// What the proof of a mapping may take, in budgets of a stage: all, and what is left of it behind a proof of tiles.
 const PROOF: u64 = 4;
 const SECOND_PROOF: u64 = 2;
 
 /// A way from schedule to code.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Plan {
     /// Several time steps in a tile; values pass in shared memory, or in global.
     TimeTiles { windows: bool },
@@ -64,6 +66,23 @@ pub enum Setback {
     Alone(String),
     /// No other plan helps.
     Final(Ended),
+}
+
+impl fmt::Display for Setback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Setback::NoTimeTiles(why) => write!(f, "no time tiles: {why}"),
+            Setback::BetterFused => write!(f, "the steps of a stencil are better fused"),
+            Setback::NoMapping => write!(f, "no mapping within the budget"),
+            Setback::NoProof { wrong: false } => write!(f, "no proof within the budget"),
+            Setback::NoProof { wrong: true } => write!(f, "the proof fails"),
+            Setback::NoForm => write!(f, "isl's code has another form"),
+            Setback::TooLong { error, .. } => write!(f, "{error}"),
+            Setback::Alone(why) => write!(f, "each step is a launch: {why}"),
+            Setback::Final(Ended::Shown) => write!(f, "only printing was asked for"),
+            Setback::Final(Ended::Refused(reason)) => write!(f, "{reason}"),
+        }
+    }
 }
 
 impl<E: Into<Ended>> From<E> for Setback {
@@ -145,6 +164,7 @@ impl Attempts<'_> {
             match self.attempt(plan, why.as_deref(), &mut nests) {
                 Ok(built) => return Ok(built),
                 Err(setback) => {
+                    debug!(?plan, %setback, "the plan does not hold");
                     let (then, said) = next(plan, setback, nests)?;
                     // The first reason is that of the steps.
                     (plan, why) = (then, why.or(said));
@@ -173,7 +193,7 @@ impl Attempts<'_> {
         let steps = self.steps(plan, why, &mapped, &mut kernels)?;
         watch.see(Stage::Kernel, &kernels)?;
         let several = has_tiles(&mapped) || kernels.fused().is_some();
-        match device::device_code(&kernels, options, run.timer, &run.assembler) {
+        match device::device_code(&kernels, options, &run.assembler) {
             Ok(device) => Ok(Built { mapped, kernels, device, steps }),
             Err(error @ CodegenError::TooLong(_)) if several => {
                 Err(Setback::TooLong { error, fused: kernels.fused().is_some() })
@@ -194,10 +214,10 @@ impl Attempts<'_> {
 
     /// `alone`: it is known that each step is a launch.
     fn map(&self, plan: Plan, alone: bool) -> Result<MappedScop, Setback> {
-        let Attempts { run, options, budget, .. } = *self;
+        let Attempts { options, budget, .. } = *self;
         let Scheduled { scop, deps, tree } = self.scheduled;
         if let (Plan::TimeTiles { windows }, Strategy::Tiled(tiling)) = (plan, options.strategy) {
-            return tile_time(run, options, scop, deps, tiling, budget, windows).map_err(|e| match e {
+            return tile_time(options, scop, deps, tiling, budget, windows).map_err(|e| match e {
                 Failure::Unproved(violation) => unproved("time tiles", &violation).into(),
                 Failure::Reason(why) => Setback::NoTimeTiles(why),
             });
@@ -211,7 +231,7 @@ impl Attempts<'_> {
         if !matches!(plan, Plan::Nests) {
             (wish.nests, wish.graphs) = (schedule::Nests::Never, schedule::Nests::Never);
         }
-        let mapped = run.timer.time(Phase::Mapping, || {
+        let mapped = Phase::Mapping.time(|| {
             // SAFETY: detection's handles are live as long as the working copy.
             unsafe {
                 (wish.products, wish.chained) = (codegen::products(scop), codegen::chained(scop));
@@ -239,7 +259,7 @@ impl Attempts<'_> {
         };
         let Scheduled { scop, deps, .. } = self.scheduled;
         let check = || schedule::legality::check_within(scop, deps, mapped, proof * self.budget);
-        match self.run.timer.time(Phase::Check, check) {
+        match Phase::Check.time(check) {
             // Tiles of seven loops may be too much for the proof where plain kernels are not.
             Err(ScheduleError::Budget(_)) if has_tiles(mapped) => Err(Setback::NoProof { wrong: false }),
             Err(e) => Err(self.refused(e)),
@@ -257,7 +277,7 @@ impl Attempts<'_> {
         let (session, scop) = (self.run.session, &self.scheduled.scop);
         // SAFETY: the module outlives the kernels, which live in its context.
         let build = || unsafe { codegen::build_kernels(session.module(), scop, mapped) };
-        self.run.timer.time(Phase::Kernels, build).map_err(|e| match e {
+        Phase::Kernels.time(build).map_err(|e| match e {
             CodegenError::Unscoped | CodegenError::Divergent if has_tiles(mapped) => Setback::NoForm,
             e => generated(e).into(),
         })
@@ -284,7 +304,7 @@ impl Attempts<'_> {
         }
         let Scheduled { scop, deps, .. } = self.scheduled;
         let fuse = || stencil::fuse(scop, deps, mapped, kernels, self.options);
-        Ok(Some(match self.run.timer.time(Phase::Kernels, fuse) {
+        Ok(Some(match Phase::Kernels.time(fuse) {
             Ok(steps) => Ok(steps),
             Err(Failure::Unproved(violation)) => return Err(unproved("time steps", &violation).into()),
             Err(Failure::Reason(_)) if has_nests(mapped) => {

@@ -17,6 +17,7 @@ pub use reasons::is_quota;
 use crate::base::options::{Options, Strategy};
 use crate::base::stage::Stage;
 use crate::base::timing::Phase;
+use crate::base::trace;
 use crate::compiled::Compiled;
 use crate::pipeline::attempt::{Attempts, Built};
 use crate::pipeline::reasons::reject_reason;
@@ -29,10 +30,11 @@ use std::cell::Cell;
 
 /// Scheduling, mapping, proof and device code of one SCoP; prints what the stage asks for. `None`: only printing was asked for.
 pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Compiled>, RejectReason> {
+    let _scop = tracing::info_span!(target: trace::PLACE, "scop", message = scop.name).entered();
     match stages(run, options, scop.clone()) {
         // Arrays in one structure or COMMON block lie apart for sizes that only the source knows.
         Err(Ended::Refused(reason @ RejectReason::NoParallelism { .. })) => {
-            let assumed = run.timer.time(Phase::Dependences, || schedule::apart(&scop, run.budgets.stage()));
+            let assumed = Phase::Dependences.time(|| schedule::apart(&scop, run.budgets.stage()));
             match assumed {
                 Ok(assumed) if !assumed.is_empty() => {
                     let mut scop = scop;
@@ -53,16 +55,16 @@ pub fn compile(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Option<Co
 }
 
 fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ended> {
-    let (timer, watch) = (run.timer, Watch(run.stage));
+    let watch = Watch(run.stage);
     watch.see(Stage::Scop, &scop)?;
     let (budget, most) = (run.budgets.stage(), run.budgets.dependences());
-    let dependences = timer
-        .time(Phase::Dependences, || schedule::dependences::dependences_within(&scop, most))
+    let dependences = Phase::Dependences
+        .time(|| schedule::dependences::dependences_within(&scop, most))
         .map_err(reject_reason)?;
     watch.see(Stage::Deps, &dependences)?;
     let sequential = Sequential::new(&scop, &dependences);
     let wish = schedule_options(options, budget);
-    let scheduled = timer.time(Phase::Schedule, || schedule::rewrite::schedule(scop, dependences, &wish));
+    let scheduled = Phase::Schedule.time(|| schedule::rewrite::schedule(scop, dependences, &wish));
     let scheduled = scheduled.map_err(|e| sequential.explain(reject_reason(e)))?;
     watch.see(Stage::Schedule, &scheduled.tree)?;
     let may_tile = run.budgets.may_tile();
@@ -77,19 +79,17 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
         watch,
     };
     let Built { mapped, kernels, device, steps: fused } = attempts.first_that_holds()?;
-    let device = watch.see_code(device, options.arch, timer)?;
+    let device = watch.see_code(device, options.arch)?;
     let schedule::rewrite::Scheduled { scop, deps: dependences, .. } = scheduled;
-    let (footprints, work, inspected) = timer
-        .time(Phase::Estimates, || {
-            Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?, schedule::inspected(&scop)?))
-        })
+    let (footprints, work, inspected) = Phase::Estimates
+        .time(|| Ok((footprints(&scop, &dependences)?, schedule::work(&scop)?, schedule::inspected(&scop)?)))
         .map_err(|e| sequential.explain(reject_reason(e)))?;
     let slices = match kernels.fused() {
         Some(_) => Vec::new(),
-        None => timer.time(Phase::Estimates, || slices::of(&scop, &mapped))?,
+        None => Phase::Estimates.time(|| slices::of(&scop, &mapped))?,
     };
     let parts = match mapped.divides {
-        true => timer.time(Phase::Estimates, || parts::of(&scop, &mapped))?,
+        true => Phase::Estimates.time(|| parts::of(&scop, &mapped))?,
         false => Vec::new(),
     };
     let (code, tuned, entry) = (None, None, None);

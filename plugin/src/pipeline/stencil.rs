@@ -7,6 +7,7 @@ use pollyrs_schedule::stencil::{self, NotStencil, Stencil, Wish};
 use pollyrs_schedule::{Dependences, MappedScop};
 use pollyrs_scop::{ArrayKind, Scop};
 use pollyrs_tuning::StencilShape;
+use tracing::info;
 
 /// Adds fused kernels to `kernels` if the SCoP is a stencil and its plans are proved; the result says what was done.
 pub fn fuse(
@@ -17,11 +18,9 @@ pub fn fuse(
     options: &Options,
 ) -> Result<Steps, Failure> {
     let result = try_fuse(scop, deps, mapped, kernels, options);
-    if options.verbose {
-        match &result {
-            Ok(steps) => eprintln!("pollyrs: {}: {}", scop.name, steps.what),
-            Err(why) => eprintln!("pollyrs: {}: steps are not fused: {why}", scop.name),
-        }
+    match &result {
+        Ok(steps) => info!("{}", steps.what),
+        Err(why) => info!("steps are not fused: {why}"),
     }
     result
 }

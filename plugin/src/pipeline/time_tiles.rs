@@ -3,10 +3,10 @@
 use crate::base::options::Options;
 use crate::base::timing::Phase;
 use crate::compiled::Failure;
-use crate::run::Run;
 use pollyrs_codegen_ptx as codegen;
 use pollyrs_schedule as schedule;
 use pollyrs_scop::Scop;
+use tracing::info;
 
 /// The largest budget that proofs of windows get: beyond it they rarely end, and there is a mapping without.
 const WINDOWS_BUDGET: u64 = 10_000_000;
@@ -34,7 +34,6 @@ fn hexagons(scop: &Scop, spread: bool) -> Vec<i64> {
 
 /// The SCoP mapped by time tiles and proved, or why it gets the ordinary mapping.
 pub fn tile_time(
-    run: &Run<'_>,
     options: &Options,
     scop: &Scop,
     deps: &schedule::Dependences,
@@ -62,10 +61,10 @@ pub fn tile_time(
     }
     let proved = |wish: schedule::time_tiling::Techniques| {
         let map = || schedule::time_tiling::map(scop, deps, tiling, &sizes, wish, budget);
-        let mapped = run.timer.time(Phase::Mapping, map)??;
+        let mapped = Phase::Mapping.time(map)??;
         let check_budget = if wish.windows { 4 * budget.min(WINDOWS_BUDGET) } else { 4 * budget };
         let check = || schedule::legality::check_within(scop, deps, &mapped, check_budget);
-        let violations = run.timer.time(Phase::Check, check)?;
+        let violations = Phase::Check.time(check)?;
         match violations.first().filter(|_| !schedule::planted::unproved()) {
             Some(v) => Err(Failure::Unproved(v.to_string())),
             None => Ok(mapped),
@@ -84,9 +83,7 @@ pub fn tile_time(
         if !wish.windows || matches!(why, Failure::Unproved(_)) {
             return Err(why);
         }
-        if options.verbose {
-            eprintln!("pollyrs: {}: values of time tiles stay in global memory: {why}", scop.name);
-        }
+        info!("values of time tiles stay in global memory: {why}");
         proved(schedule::time_tiling::Techniques { windows: false, ..wish }).map_err(|_| why)
     })
 }

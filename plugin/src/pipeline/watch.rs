@@ -1,7 +1,6 @@
 //! Printing of what the stages make: `print<pollyrs-STAGE>` sees one value of a SCoP, and its stages end there.
 
 use crate::base::stage::Stage;
-use crate::base::timing::Timer;
 use crate::device::assembler::Assembling;
 use crate::pipeline::reasons::generated;
 use pollyrs_codegen_ptx::ImageKind;
@@ -35,16 +34,11 @@ impl Watch {
     }
 
     /// The device code; what is printed is the PTX for `arch`.
-    pub fn see_code(
-        self,
-        device: Option<Assembling>,
-        arch: u32,
-        timer: &Timer,
-    ) -> Result<Option<Assembling>, Ended> {
+    pub fn see_code(self, device: Option<Assembling>, arch: u32) -> Result<Option<Assembling>, Ended> {
         if self.0 > Stage::Ptx {
             return Ok(device);
         }
-        let code = device.map(|job| job.wait(timer)).transpose().map_err(generated)?;
+        let code = device.map(|job| job.wait()).transpose().map_err(generated)?;
         let images = code.iter().flat_map(|code| &code.images);
         for image in images.filter(|i| i.kind == ImageKind::Ptx && i.arch == arch) {
             eprintln!("{}", String::from_utf8_lossy(&image.data));

@@ -90,8 +90,8 @@ fn search_once(
     found: &[(Place, Compiled)],
     on: bool,
 ) -> Round {
-    let Run { stage, options, timer, .. } = *run;
-    let detection = timer.time(Phase::Detection, || detect::detect(analyses, detect_options));
+    let Run { stage, options, .. } = *run;
+    let detection = Phase::Detection.time(|| detect::detect(analyses, detect_options));
     run.budgets.spend(detection.operations);
     if stage == Stage::Detect {
         eprint!("{detection}");
@@ -166,10 +166,7 @@ fn fuses_apart(run: &Run<'_>, scop: &Scop) -> bool {
     let before = scop.ctx.operations();
     let found = fuses
         && run.budgets.allows_another_search()
-        && run
-            .timer
-            .time(Phase::Schedule, || schedule::stencil::has_member(scop, run.budgets.stage()))
-            .unwrap_or(false);
+        && Phase::Schedule.time(|| schedule::stencil::has_member(scop, run.budgets.stage())).unwrap_or(false);
     run.budgets.spend(scop.ctx.operations() - before);
     found
 }

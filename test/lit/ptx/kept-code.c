@@ -3,7 +3,8 @@
 // RUN: rm -rf %t && mkdir %t
 // RUN: env POLLYRS_CACHE=%t/kept %clang -O3 -fpass-plugin=%plugin -c %s -o %t/first.o
 // RUN: env POLLYRS_CACHE=%t/kept %pollyrs cache | FileCheck --check-prefix=KEPT %s
-// RUN: env POLLYRS_CACHE=%t/kept %clang -O3 -fpass-plugin=%plugin -c %s -o %t/second.o && cmp %t/first.o %t/second.o
+// RUN: env POLLYRS_CACHE=%t/kept %clang -O3 -fpass-plugin=%plugin -mllvm -pollyrs-log=debug -c %s -o %t/second.o 2>&1 | FileCheck --check-prefix=FOUND %s
+// RUN: cmp %t/first.o %t/second.o
 // RUN: env POLLYRS_CACHE=%t/kept %pollyrs cache | FileCheck --check-prefix=KEPT %s
 // RUN: find %t/kept -type f -exec truncate -s -1 {} + && env POLLYRS_CACHE=%t/kept %clang -O3 -fpass-plugin=%plugin -c %s -o %t/third.o && cmp %t/first.o %t/third.o
 // RUN: env POLLYRS_CACHE=/proc/nowhere %clang -O3 -fpass-plugin=%plugin -c %s -o %t/fourth.o && cmp %t/first.o %t/fourth.o
@@ -14,6 +15,7 @@
 // RUN: env POLLYRS_CACHE=kept not %clang -O3 -fpass-plugin=%plugin -c %s -o %t/x.o 2>&1 | FileCheck --check-prefix=RELATIVE %s
 // RUN: env POLLYRS_CACHE=off %pollyrs cache | FileCheck --check-prefix=OFF %s
 
+// FOUND: pollyrs: shift: found in the cache what="ptx" bytes={{[0-9]+}}
 // KEPT: kept: {{[12]}} file{{s?}}, 0.{{[0-9]}} MiB of 1024.0 MiB
 // CLEARED: removed {{[24]}} files
 // EMPTY: kept: 0 files, 0.0 MiB of 1024.0 MiB
