@@ -20,6 +20,8 @@
 //! 8. *Tasks.* Where blocks wait for each other, each dependence between two of them is one that is waited for, and nobody waits for a block that was claimed later: the
 //!    module `graph`.
 //!
+//! 9. *Together.* Instances that a thread may execute at once don't depend on each other: the module `together`.
+//!
 //! Kernels with several points a thread have rules of their own instead of (2): the module `tiling`.
 //!
 //! # How
@@ -77,6 +79,8 @@ pub enum Rule {
     Update,
     /// A load that may go ahead of the store of what it reads.
     Early,
+    /// Instances that a thread may execute at once depend on each other.
+    Together,
 }
 
 impl fmt::Display for Rule {
@@ -101,6 +105,7 @@ impl fmt::Display for Rule {
             Rule::Stage => "not in the stage that it is read from",
             Rule::Update => "not the instances of an update",
             Rule::Early => "read early, and written by the same launch before",
+            Rule::Together => "executed at once with what it depends on",
         })
     }
 }
@@ -146,6 +151,7 @@ pub fn check_within(
             }
             c.windows(i)?;
             c.promotions(i)?;
+            c.together(i)?;
             c.early(i)?;
             c.task(i)?;
         }
@@ -507,6 +513,7 @@ pub mod slices;
 mod steps;
 mod task;
 mod tiling;
+mod together;
 mod windows;
 
 #[cfg(test)]

@@ -101,6 +101,10 @@ pub struct Promotion {
 /// How the names of marks in [`MappedKernel::schedule`] begin that [`Promotion`]s belong to.
 pub const PROMOTED: &str = "register";
 
+/// The mark in [`MappedKernel::schedule`] above loops whose iterations, for fixed values of all loops around it, don't depend on each other: a thread may load for
+/// some of them before it stores the first.
+pub const TOGETHER: &str = "together";
+
 /// The tuple of barriers in [`MappedKernel::schedule`].
 pub const BARRIER: &str = "_barrier";
 /// The tuple of waits for other blocks in [`MappedKernel::schedule`], of kernels whose blocks are tasks of a graph.

@@ -4,4 +4,5 @@ pub(crate) mod barriers;
 pub(crate) mod expr;
 pub(crate) mod nodes;
 pub(crate) mod sums;
+pub(crate) mod turns;
 pub(crate) mod walk;

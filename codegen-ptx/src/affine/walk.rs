@@ -12,19 +12,17 @@
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::affine::nodes;
+pub use crate::affine::nodes::{AGAIN, END, EXACTLY, FIRST, UserFn, WHERE};
+use crate::affine::nodes::{emit_user, last_value};
+use crate::affine::turns;
 use crate::ir::builder::Ir;
 use crate::ir::llvm::is_true;
 use crate::ir::marks;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
+use pollyrs_isl::{AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
-use pollyrs_schedule::{PROMOTED, UPDATE};
-
-/// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a block in which the code behind the
-/// block of the AST that the node is in goes on: what follows in that one is left where the builder is.
-pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<Option<LLVMBasicBlockRef>, CodegenError>
-    + 'f;
+use pollyrs_schedule::{PROMOTED, TOGETHER, UPDATE};
 
 /// The group of nodes that begins a list: such a group is emitted twice, with calls of [`UserFn`] by the names [`FIRST`], [`AGAIN`] and
 /// [`END`] ahead of both and behind (see also [`Group::exactly`]).
@@ -41,14 +39,9 @@ pub struct Group {
     /// In between there is a call by the name [`EXACTLY`]. If it gives a block, the group is emitted where the builder is then, once more as
     /// the first time, and goes on in that block.
     pub exactly: bool,
+    /// Of a node with the mark [`TOGETHER`]: rows and columns of its nest that are a group ([`turns`]), if that is more than one instance.
+    pub at_once: [u32; 2],
 }
-
-/// See [`GroupFn`].
-pub const FIRST: &str = "_first";
-pub const EXACTLY: &str = "_exactly";
-pub const AGAIN: &str = "_again";
-pub const END: &str = "_end";
-pub const WHERE: &str = "_where";
 
 /// Emits `node` at the builder's position, which is afterwards behind it.
 pub fn emit_ast<'e>(
@@ -121,6 +114,14 @@ pub fn emit_in_groups<'e>(
             if mark.starts_with(UPDATE) {
                 return Ok(());
             }
+            if mark == TOGETHER
+                && let Some(nest) = turns::nest(&child)?
+            {
+                let at_once = groups(std::slice::from_ref(node))?.at_once;
+                if at_once.iter().product::<u32>() > 1 {
+                    return turns::emit(ir, function, expr, (&nest, at_once), user);
+                }
+            }
             match mark.starts_with(PROMOTED) && nodes::is_plain_loop(&child)? {
                 true => emit_for(ir, function, expr, (&child, Some(&mark)), user, groups),
                 false => emit_in_groups(ir, function, expr, &child, user, groups),
@@ -188,23 +189,6 @@ fn emit_flat<'e>(
         }
     }
     Ok(())
-}
-
-fn emit_user<'e>(
-    expr: &mut ExprEmitter<'e>,
-    node: &AstNode,
-    user: &mut UserFn<'_, 'e>,
-) -> Result<Option<LLVMBasicBlockRef>, CodegenError> {
-    let call = node.user_expr()?;
-    if call.expr_type()? != AstExprType::Op || call.op()? != AstOp::Call {
-        return Err(CodegenError::Internal("a user node is not a call".into()));
-    }
-    let name = call.arg(0)?.id()?.name();
-    let mut args = Vec::new();
-    for i in 1..call.n_arg()? {
-        args.push(expr.emit_int(&call.arg(i as i32)?)?);
-    }
-    user(expr, &name, &args)
 }
 
 fn emit_if<'e>(
@@ -304,21 +288,4 @@ fn emit_for<'e>(
     }
     ir.at_end(after);
     Ok(())
-}
-
-/// The largest value that `cond` allows. isl's option `atomic_upper_bound` makes every condition `i <= e` or `i < e`.
-pub(crate) fn last_value(
-    ir: &Ir,
-    expr: &ExprEmitter<'_>,
-    iterator: &AstExpr,
-    cond: &AstExpr,
-) -> Result<LLVMValueRef, CodegenError> {
-    if cond.expr_type()? == AstExprType::Op && matches!(cond.op()?, AstOp::Le | AstOp::Lt) {
-        let left = cond.arg(0)?;
-        if left.expr_type()? == AstExprType::Id && left.id()?.name() == iterator.id()?.name() {
-            let bound = expr.emit_int(&cond.arg(1)?)?;
-            return Ok(if cond.op()? == AstOp::Lt { ir.sub(bound, ir.int(1)) } else { bound });
-        }
-    }
-    Err(CodegenError::Internal(format!("the loop condition {cond} is not a bound of {iterator}")))
 }

@@ -15,6 +15,7 @@
 //! Exact divisions and roots of a group are quick ones with one test for all ([`quick`]), behind which the first half may come once more. Garbage that is
 //! computed where an instance does not happen may fail that test; it costs time and nothing else.
 
+use crate::affine::turns;
 use crate::affine::walk;
 use crate::affine::walk::Group;
 use crate::ir::builder::Ir;
@@ -31,7 +32,7 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use pollyrs_isl as isl;
-use pollyrs_schedule::MappedKernel;
+use pollyrs_schedule::{MappedKernel, TOGETHER};
 use pollyrs_scop::{Access, AccessValue, Scop, Statement};
 
 /// Copies or instances of one step that are emitted twice: first up to the values that they store, then their stores, so that a thread waits for
@@ -57,6 +58,10 @@ pub(crate) struct Batch {
 /// The most values that a thread holds while it copies, and while it computes.
 const COPIES: usize = 32;
 const INSTANCES: usize = 24;
+/// The most instances of a task's step at once.
+const AT_ONCE: u32 = 16;
+/// Elements along each coordinate of a task's tile.
+const TILE: i64 = 64;
 
 /// The [`Batch`] that begins a list, in a full stage: copies or instances without loops.
 pub(crate) fn in_full(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
@@ -71,10 +76,34 @@ pub(crate) fn in_full(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]
 /// The same in stages that are not full, where instances have conditions: a thread computes all of them, if that does no harm, and stores those
 /// that there are. Else it would wait for the loads and the arithmetic of each behind its own branch.
 pub(crate) fn in_general(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Group> {
+    if let Some(found) = together(kernel, scop, nodes)? {
+        return Ok(found);
+    }
     if kernel.full.is_none() {
         return Ok(Group::default());
     }
     flat(kernel, scop, nodes, &|_| true)
+}
+
+/// Beneath the mark [`TOGETHER`]: rows and columns of a thread that are a group, where a task has a tile.
+fn together(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Result<Option<Group>> {
+    let [node] = nodes else { return Ok(None) };
+    if node.node_type()? != isl::AstNodeType::Mark || node.mark_id()?.name() != TOGETHER {
+        return Ok(None);
+    }
+    let Some(nest) = turns::nest(&node.mark_node()?)? else { return Ok(None) };
+    if kernel.task.homes.is_empty() || !scop.statement_named(&nest.name()?).is_some_and(|(_, s)| stores_last(s)) {
+        return Ok(None);
+    }
+    // As many as there are in a tile.
+    let [rows, columns] = nest.steps()?;
+    let of_tile = |step: i64, most: u32| match step {
+        0 => 1,
+        step => ((TILE / step).max(1) as u32).min(most),
+    };
+    let columns = of_tile(columns, AT_ONCE);
+    let rows = of_tile(rows, AT_ONCE / columns);
+    Ok(Some(Group { at_once: [rows, columns], ..Group::default() }))
 }
 
 /// Copies, or instances of statements of a kind that are computed whatever their conditions say.
@@ -91,7 +120,7 @@ fn flat(
     let fits = |name: &str| {
         scop.statement_named(name).is_some_and(|(_, s)| kind(s) && stores_last(s) && harmless(kernel, s))
     };
-    Ok(Group { len: leading(nodes, INSTANCES, &fits)?, flat: true, exactly: true })
+    Ok(Group { len: leading(nodes, INSTANCES, &fits)?, flat: true, exactly: true, ..Group::default() })
 }
 
 /// Whether a statement has exact divisions or roots for which [`quick`] has code without branches.

@@ -8,7 +8,7 @@
 //! From the first strip on that has not all its iterations, strips are filled and computed one after the other.
 
 use crate::affine::expr::ExprEmitter;
-use crate::affine::walk::last_value;
+use crate::affine::nodes::last_value;
 use crate::ir::error::Result;
 use crate::ir::types::type_of;
 use crate::ops::mma;

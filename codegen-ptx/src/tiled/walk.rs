@@ -2,7 +2,7 @@
 //! buffers.
 
 use crate::affine::expr::{ExprEmitter, iterator_name};
-use crate::affine::walk::last_value;
+use crate::affine::nodes::last_value;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::BARRIER;
 use crate::ir::llvm::constant_int;

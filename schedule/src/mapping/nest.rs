@@ -25,7 +25,7 @@ use super::promotion::promote;
 use super::rows::{self, BEFORE};
 use super::{MapOptions, Site, graph, task};
 use crate::domains::{aligned, simple};
-use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, Time};
+use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, TOGETHER, Time};
 use crate::planted::planted;
 use crate::strategy::{
     BARRIER as BARRIER_TIME, INSTANCE, KERNEL, LATENCY, MULTIPROCESSORS, Model, SERIAL, STEP_LATENCY,
@@ -295,9 +295,11 @@ pub(super) fn kernel(
             false => promote(scop, &part, &leaf.domain, private, promotions.len())?,
         };
         promotions.extend(more);
+        let together = task::is_leaf(&inner) && !leaf.members.is_empty();
         let body = inner.under(leaf.members.clone());
         bodies.push(match updates.get(number).copied().flatten().and_then(|u| memory.updates.get(u)) {
             Some(u) => body.marked(&u.name),
+            None if together && !memory.homes.is_empty() => body.marked(TOGETHER),
             None => body,
         });
     }

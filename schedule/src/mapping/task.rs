@@ -355,7 +355,8 @@ fn time_of(inner: &Tree) -> Option<isl::UnionPwAff> {
     }
 }
 
-fn is_leaf(tree: &Tree) -> bool {
+/// Whether a point has one instance there.
+pub(super) fn is_leaf(tree: &Tree) -> bool {
     match tree {
         Tree::Leaf => true,
         Tree::Mark(_, child) => is_leaf(child),
