@@ -117,6 +117,11 @@ impl<'e> ExprEmitter<'e> {
         self.remembered(v, &self.sum_of(value), &Sum::number(number), 1)
     }
 
+    /// `a + b`, which is remembered as such.
+    pub fn plus(&self, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
+        self.remembered(self.ir.add(a, b), &self.sum_of(a), &self.sum_of(b), 1)
+    }
+
     fn remembered(&self, v: LLVMValueRef, a: &Sum, b: &Sum, factor: i64) -> LLVMValueRef {
         self.sums.remember(v, a, b, factor);
         v

@@ -71,6 +71,12 @@ impl Sum {
         Some((first, last))
     }
 
+    /// The terms of a kind, and the rest.
+    pub fn divided(&self, kind: impl Fn(LLVMValueRef) -> bool) -> (Sum, Sum) {
+        let (own, rest): (Vec<_>, Vec<_>) = self.terms.iter().partition(|(v, _)| kind(*v));
+        (Sum { terms: own, number: 0 }, Sum { terms: rest, number: self.number })
+    }
+
     /// The terms added up, and the number.
     pub fn emit(&self, ir: &Ir) -> (LLVMValueRef, i64) {
         let mut sum = ir.int(0);

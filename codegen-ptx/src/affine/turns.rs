@@ -10,6 +10,8 @@
 //! - Each instance that is emitted is one of the nest. In place of those that there are not, one that there is comes more than once: it loads the same each time, as all
 //!   loads come first, so that it computes and stores the same.
 //! - Each round has an instance.
+//!
+//! Rows and columns are sums of the first one and of a number or nothing ([`is_shift`]), so that addresses of all instances share what the first one's is.
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
@@ -17,6 +19,7 @@ use crate::affine::nodes::{AGAIN, END, FIRST, UserFn, emit_user, last_value};
 use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
+use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType};
 use pollyrs_schedule::planted::planted;
@@ -65,6 +68,15 @@ impl Nest {
     /// The steps of both loops; of one, the outer one's is 0.
     pub fn steps(&self) -> Result<[i64; 2]> {
         Ok([self.outer.as_ref().map_or(Ok(0), step)?, step(&self.inner)?])
+    }
+}
+
+/// Whether a value is what a row or column is further than the first one: a number, or zero.
+pub(crate) fn is_shift(v: LLVMValueRef) -> bool {
+    // SAFETY: a live value; a select has three operands.
+    unsafe {
+        !LLVMIsASelectInst(v).is_null()
+            && [1, 2].iter().all(|i| !LLVMIsAConstantInt(LLVMGetOperand(v, *i)).is_null())
     }
 }
 
@@ -130,7 +142,7 @@ pub(crate) fn emit<'e>(
         let at = ir.add(c, ir.int(n * step));
         let is = if n == 0 { ir.bool(true) } else { ir.icmp(LLVMIntSLE, at, last) };
         let stands = n > 0 && !planted("spare-rows");
-        let row = if stands { ir.select(is, at, c) } else { at };
+        let row = if stands { expr.plus(c, ir.select(is, ir.int(n * step), ir.int(0))) } else { at };
         let [a, z] = match lines.rows.first() {
             Some((_, _, a, z)) if equal => [*a, *z],
             _ => {
@@ -184,7 +196,7 @@ impl Lines {
         ir.cond_br(self.any(ir, zero), head, after);
         ir.at_end(head);
         let o = ir.phi(ir.i64_type(), &[(zero, before)]);
-        let round = self.round(ir, o, (step, columns.max(1)));
+        let round = self.round(ir, expr, o, (step, columns.max(1)));
         let names = expr.names.clone();
         for pass in [FIRST, AGAIN] {
             user(expr, pass, &[])?;
@@ -211,7 +223,13 @@ impl Lines {
     }
 
     /// The instances of a round.
-    fn round(&self, ir: &Ir, o: LLVMValueRef, (step, columns): (i64, u32)) -> Round {
+    fn round(
+        &self,
+        ir: &Ir,
+        expr: &ExprEmitter<'_>,
+        o: LLVMValueRef,
+        (step, columns): (i64, u32),
+    ) -> Round {
         let mut out = Vec::new();
         // A row that has a column left, for those that have none.
         let mut stand_in = None;
@@ -230,7 +248,7 @@ impl Lines {
             }
         }
         for (n, (row, _, first, last)) in self.rows.iter().enumerate() {
-            let (mut row, mut from) = (*row, ir.add(*first, o));
+            let (mut row, mut from) = (*row, expr.plus(*first, o));
             let left = (!self.equal).then(|| self.left(ir, n, o));
             if let (Some(left), Some((other, column))) = (left, stand_in) {
                 row = row.zip(other).map(|(row, other)| ir.select(left, row, other));
@@ -242,7 +260,8 @@ impl Lines {
                 if let Some(left) = left {
                     is = ir.and(left, is);
                 }
-                out.push([row, Some(if m == 0 { from } else { ir.select(is, at, from) })]);
+                let further = ir.select(is, ir.int(m * step), ir.int(0));
+                out.push([row, Some(if m == 0 { from } else { expr.plus(from, further) })]);
             }
         }
         out

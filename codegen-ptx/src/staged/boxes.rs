@@ -9,6 +9,8 @@
 //! All loads of a group of copies are on their way before the first store: where an element is not copied, the first that is stands in.
 
 use crate::affine::expr::{parameterize_set, pw_aff_expr};
+use crate::affine::sums::Sum;
+use crate::affine::turns;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED};
 use crate::ir::types::llvm_elem;
@@ -353,15 +355,21 @@ pub(crate) fn in_memory(
     Ok(k.ir.element(elem, base, offset))
 }
 
-/// The offset in shared memory of an element of a box.
-fn offset(k: &KernelBuilder<'_>, p: &Place, subscripts: &[LLVMValueRef]) -> LLVMValueRef {
-    let ir = k.ir;
+/// The offset in shared memory of an element of a box: that of the first one of those that a thread has together, and what it is further ([`turns`]).
+fn offset(k: &KernelBuilder<'_>, p: &Place, subscripts: &[LLVMValueRef]) -> (LLVMValueRef, Sum) {
     let bytes = i64::from(k.scop.array(p.array).elem.bytes());
-    let mut at = ir.int(i64::from(p.start));
+    let mut at = Sum::number(i64::from(p.start));
     for ((s, corner), stride) in subscripts.iter().zip(&p.corner).zip(&p.strides) {
-        at = ir.add(at, ir.mul(ir.sub(*s, *corner), ir.int(i64::from(*stride) * bytes)));
+        let stride = i64::from(*stride) * bytes;
+        at = at.plus(&k.emit.sum_of(*s), stride).plus(&k.emit.sum_of(*corner), -stride);
     }
-    at
+    let (shift, first) = at.divided(turns::is_shift);
+    (added(k, &first), shift)
+}
+
+fn added(k: &KernelBuilder<'_>, sum: &Sum) -> LLVMValueRef {
+    let (sum, number) = sum.emit(k.ir);
+    k.ir.add(sum, k.ir.int(number))
 }
 
 /// The address of an element of a home.
@@ -372,7 +380,10 @@ pub(crate) fn at_home(
 ) -> Result<LLVMValueRef> {
     let boxes = &k.storage.boxes;
     match (boxes.homes.iter().find(|p| p.array == id), boxes.shared) {
-        (Some(p), Some(shared)) => Ok(k.ir.byte_offset(shared, offset(k, p, subscripts))),
+        (Some(p), Some(shared)) => {
+            let (first, shift) = offset(k, p, subscripts);
+            Ok(k.ir.byte_offset(shared, k.ir.add(first, added(k, &shift))))
+        }
         _ => internal("an array without a home"),
     }
 }
@@ -417,13 +428,21 @@ pub(crate) fn address(k: &mut KernelBuilder<'_>, e: &Element<'_>) -> Result<Opti
         }
         (Side::Each, None) => return internal("an array without a home"),
     };
+    let at = |(first, shift): &(LLVMValueRef, Sum)| {
+        k.ir.byte_offset(k.ir.byte_offset(shared, *first), added(k, shift))
+    };
     Ok(Some(match (at_home, own, other) {
-        (None, Some(own), _) => k.ir.byte_offset(shared, own),
-        (Some(_), None, Some(other)) => k.ir.byte_offset(shared, other),
-        (Some(c), Some(own), Some(other)) => k.ir.byte_offset(shared, k.ir.select(c, own, other)),
+        (None, Some(own), _) => at(&own),
+        (Some(_), None, Some(other)) => at(&other),
+        // The boxes of an array have rows of the same length.
+        (Some(c), Some((own, shift)), Some((other, same))) if shift == same => {
+            at(&(k.ir.select(c, own, other), shift))
+        }
+        (Some(c), Some(own), Some(other)) => k.ir.select(c, at(&own), at(&other)),
         (Some(c), Some(own), None) => {
+            let own = at(&own);
             let memory = in_memory(k, e.array, &subscripts)?;
-            k.ir.select(c, k.ir.byte_offset(shared, own), memory)
+            k.ir.select(c, own, memory)
         }
         _ => return internal("an element without a place"),
     }))

@@ -36,7 +36,26 @@ pub(crate) fn joined(scop: &Scop, deps: &Dependences, tree: ScheduleTree) -> Res
     let known = known(scop)?;
     let node = Node { scop, deps: deps.all(scop)?.intersect_params(known.clone())? };
     let domain = tree.domain.clone().intersect_params(known)?;
-    let found = budgeted(&scop.ctx, "graphs of tiles", BUDGET, || walk(&node, &domain, &tree.root));
+    let found = budgeted(&scop.ctx, "graphs of tiles", BUDGET, || {
+        let root = walk(&node, &domain, &tree.root)?;
+        let Some(other) = other_form(&root) else { return Ok(root) };
+        let as_it_is = match other {
+            Tree::Band(b) if b.child.has_mark(KERNEL) => graph(&node, &domain, other)?,
+            _ => None,
+        };
+        let as_it_is = as_it_is.filter(|graph| matches!(graph, Tree::Mark(_, graph) if has_coarse_steps(graph)));
+        let found = match as_it_is {
+            Some(graph) => Some(graph),
+            None => turned(&node, deps, &domain)?,
+        };
+        Ok(match found {
+            Some(graph) => {
+                let forms = vec![(domain.clone(), graph), (domain.clone(), other.clone())];
+                Tree::Sequence(forms).marked(EITHER)
+            }
+            None => root,
+        })
+    });
     match found {
         Ok(root) => Ok(ScheduleTree { root, ..tree }),
         Err(e) if is_quota(&e) => Ok(tree),
@@ -72,6 +91,99 @@ fn walk(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Tree> {
         }
         other => other.clone(),
     })
+}
+
+/// What a graph in another order would be the other form of: a kernel whose threads have loops, launches of which there is a graph that waits in all its steps, or
+/// what a nest is the other form of: the tiles of one system keep a device busy as many systems do.
+fn other_form(root: &Tree) -> Option<&Tree> {
+    match root {
+        Tree::Mark(m, child) if m == EITHER => match &**child {
+            Tree::Sequence(forms) => match &forms[..] {
+                [(_, Tree::Mark(m, graph)), (_, launches)] if m == GRAPH => {
+                    (!has_coarse_steps(graph)).then_some(launches)
+                }
+                [_, (_, launches)] => Some(launches),
+                _ => None,
+            },
+            _ => None,
+        },
+        Tree::Mark(m, child) if m == KERNEL => match &**child {
+            Tree::Band(b) if b.child.depth() > 0 => Some(root),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a task has steps in which no thread needs another one's values.
+fn has_coarse_steps(graph: &Tree) -> bool {
+    match graph {
+        Tree::Band(b) => has_coarse_steps(&b.child),
+        Tree::Sequence(parts) => parts.iter().any(|(_, part)| !matches!(part, Tree::Band(_))),
+        _ => false,
+    }
+}
+
+/// A graph in the order of isl's scheduler, of what is parallel around loops that are not, as a triangular system with many right-hand sides: the first loop that is
+/// not parallel is around all others, and one iteration of it is a launch for each statement.
+fn turned(node: &Node, deps: &Dependences, domain: &isl::UnionSet) -> Result<Option<Tree>> {
+    // Elements are read by others' instances, and statements have a loop more than they have.
+    let Some(elements) = owners(node.scop, domain, &node.deps)? else { return Ok(None) };
+    let (mut waits, mut loops) = (false, 0);
+    for e in &elements {
+        waits |= !super::coincident(&node.deps, e)?;
+    }
+    for set in domain.sets()? {
+        loops = loops.max(set.dim(isl::DimType::Set)? as usize);
+    }
+    if !waits || elements.len() != MOST || loops <= elements.len() {
+        return Ok(None);
+    }
+    let order = super::isl_schedule(node.scop, deps)?;
+    let (mut members, child) = super::place::chain(&order.root);
+    let mut time = None;
+    for (n, m) in members.iter().enumerate() {
+        if time.is_none() && !super::coincident(&node.deps, m)? {
+            time = Some(n);
+        }
+    }
+    let Some(time) = time.filter(|_| child.depth() == 0) else { return Ok(None) };
+    let time = members.remove(time);
+    let inside = super::place::equal_at(&node.deps, &time)?;
+    // Statements, each behind those that it depends on in the same step.
+    let (mut left, mut launches) = (domain.sets()?, Vec::new());
+    while !left.is_empty() {
+        let mut next = None;
+        for (n, set) in left.iter().enumerate() {
+            let mut free = true;
+            for other in left.iter().enumerate().filter(|(m, _)| *m != n).map(|(_, other)| other) {
+                let from = inside.clone().intersect_domain(isl::UnionSet::from_set(other.clone())?)?;
+                free &= from.intersect_range(isl::UnionSet::from_set(set.clone())?)?.is_empty()?;
+            }
+            if free && next.is_none() {
+                next = Some(n);
+            }
+        }
+        let Some(next) = next else { return Ok(None) };
+        let own = isl::UnionSet::from_set(left.remove(next))?;
+        let within = inside.clone().intersect_domain(own.clone())?.intersect_range(own.clone())?;
+        let mut parallel = Vec::new();
+        for m in &members {
+            let m = m.clone().intersect_domain(own.clone().universe()?)?;
+            if !super::coincident(&within, &m)? {
+                return Ok(None);
+            }
+            parallel.push(m);
+        }
+        launches.push((own.universe()?, super::place::mark(parallel, Tree::Leaf)));
+    }
+    let tree = Tree::Band(Band {
+        members: vec![time],
+        permutable: false,
+        coincident: vec![false],
+        child: Box::new(Tree::Sequence(launches)),
+    });
+    graph(node, domain, &tree)
 }
 
 /// What would be a launch.

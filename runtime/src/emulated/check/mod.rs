@@ -49,6 +49,8 @@ const UPDATE: u32 = 4;
 
 /// `PollyrsEmuSite::argument` of shared memory.
 const SHARED_MEMORY: u32 = u32::MAX;
+/// Where it may be of any array, or of shared memory.
+const ANY_ARRAY: u32 = u32::MAX - 1;
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::size_of::<Site>() == 32 && std::mem::offset_of!(Site, granule) == 28);
@@ -265,9 +267,10 @@ impl Checker {
         let known = unsafe { &*site };
         let linear = thread.linear as u16;
         let bytes = u64::from(known.bytes).max(1);
-        if known.argument == SHARED_MEMORY {
-            let size = self.kernel.map_or(0, |k| u64::from(k.shared_bytes));
-            let offset = address.wrapping_sub(self.shared);
+        let size = self.kernel.map_or(0, |k| u64::from(k.shared_bytes));
+        let offset = address.wrapping_sub(self.shared);
+        // A task finds some elements at home and others of the same array in memory, by one instruction.
+        if known.argument == SHARED_MEMORY || known.argument == ANY_ARRAY && offset < size {
             if offset.checked_add(bytes).is_none_or(|end| end > size) {
                 if self.checks.bounds {
                     self.fail(
