@@ -367,7 +367,7 @@ pub(super) fn is_leaf(tree: &Tree) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::legality::{Rule, check};
-    use crate::mapped::MappedKernel;
+    use crate::mapped::{MappedKernel, TOGETHER};
     use crate::task::{STAGE, UPDATE};
     use crate::testing::{CHOLESKY, as_graph, kernel, scop};
     use crate::{MapOptions, MappedScop, Nests, ScheduleTree, Tree};
@@ -452,7 +452,7 @@ mod tests {
         let all = (&s, &deps, &mapped);
         assert_eq!(spoilt(all, &|_| ()), []);
         type Change = &'static dyn Fn(&mut MappedKernel);
-        let table: [(Rule, Change); 20] = [
+        let table: [(Rule, Change); 21] = [
             (Rule::Home, &|k| k.task.homes.clear()),
             (Rule::Home, &|k| k.task.homes[0].at.size[0] = 63),
             (Rule::Home, &|k| k.task.homes[0].at.size[1] = 65),
@@ -499,6 +499,11 @@ mod tests {
                 k.schedule = tree.to_isl().unwrap();
             }),
             (Rule::Update, &|k| scheduled(k, "{ _update1[0] }", None)),
+            // Instances that a thread executes at once: those of a step, and no others.
+            (Rule::Together, &|k| {
+                let root = ScheduleTree::from_isl(&k.schedule).unwrap().root.marked(TOGETHER);
+                k.schedule = ScheduleTree { domain: k.schedule.domain().unwrap(), root }.to_isl().unwrap();
+            }),
             // One that says to be all of the statement.
             (Rule::Update, &|k| {
                 let all = isl::UnionSet::read(k.domain.context(), "{ S0[i, j, k] }").unwrap();

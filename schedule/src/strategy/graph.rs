@@ -584,6 +584,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn many_systems_are_tiles_in_any_order_of_loops() {
+        let table = [
+            // By right-hand sides; by equations, whose launches as they are wait in each step; by unknowns, where a nest is the other form.
+            "param n m; array L n n; array B n m;
+             for j : 0 <= j < m { for i : 0 <= i < n {
+               for k : 0 <= k < i { S0 : B[i,j] = B[i,j], L[i,k], B[k,j]; }
+               S1 : B[i,j] = B[i,j], L[i,i]; } }",
+            "param n m; array L n n; array B n m;
+             for i : 0 <= i < n {
+               for k : 0 <= k < i { for j : 0 <= j < m { S0 : B[i,j] = B[i,j], L[i,k], B[k,j]; } }
+               for j : 0 <= j < m { S1 : B[i,j] = B[i,j], L[i,i]; } }",
+            "param n m; array L n n; array B n m;
+             for j : 0 <= j < m { for k : 0 <= k < n {
+               S1 : B[k,j] = B[k,j], L[k,k];
+               for i : k < i < n { S0 : B[i,j] = B[i,j], L[i,k], B[k,j]; } } }",
+        ];
+        for text in table {
+            let s = scop(text);
+            let (deps, mapped) = as_graph(&s);
+            let graph = mapped.kernels.iter().find(|k| k.graph).expect(text);
+            assert_eq!((graph.grid.len(), graph.task.updates.len()), (2, 1), "{text}");
+            assert!(check(&s, &deps, &mapped).unwrap().is_empty(), "{text}");
+        }
+    }
+
     /// The rules that a factorisation breaks after a change.
     fn spoilt(change: &dyn Fn(&mut MappedKernel)) -> Vec<Rule> {
         let s = scop(CHOLESKY);
