@@ -1,8 +1,8 @@
 //! Nodes of isl's AST: user nodes and bounds of loops as code, and loops of which each iteration runs one instance: a cell may stay in a register while they
 //! run.
 
-use crate::affine::expr::ExprEmitter;
 use crate::CodegenError;
+use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
 use inkwell::llvm_sys::prelude::*;
@@ -10,8 +10,8 @@ use pollyrs_isl::{AstExpr, AstExprType, AstNode, AstNodeType, AstOp};
 
 /// What to do at a user node: the emitter, the tuple's name, the values of its dimensions. It may give a block in which the code behind the
 /// block of the AST that the node is in goes on: what follows in that one is left where the builder is.
-pub type UserFn<'f, 'e> = dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<Option<LLVMBasicBlockRef>>
-    + 'f;
+pub type UserFn<'f, 'e> =
+    dyn FnMut(&mut ExprEmitter<'e>, &str, &[LLVMValueRef]) -> Result<Option<LLVMBasicBlockRef>> + 'f;
 
 /// Names for [`UserFn`] of what comes ahead of groups, between their passes and behind them ([`GroupFn`](crate::affine::walk::GroupFn)).
 pub const FIRST: &str = "_first";

@@ -223,13 +223,7 @@ impl Lines {
     }
 
     /// The instances of a round.
-    fn round(
-        &self,
-        ir: &Ir,
-        expr: &ExprEmitter<'_>,
-        o: LLVMValueRef,
-        (step, columns): (i64, u32),
-    ) -> Round {
+    fn round(&self, ir: &Ir, expr: &ExprEmitter<'_>, o: LLVMValueRef, (step, columns): (i64, u32)) -> Round {
         let mut out = Vec::new();
         // A row that has a column left, for those that have none.
         let mut stand_in = None;

@@ -92,7 +92,9 @@ fn together(kernel: &MappedKernel, scop: &Scop, nodes: &[isl::AstNode]) -> Resul
         return Ok(None);
     }
     let Some(nest) = turns::nest(&node.mark_node()?)? else { return Ok(None) };
-    if kernel.task.homes.is_empty() || !scop.statement_named(&nest.name()?).is_some_and(|(_, s)| stores_last(s)) {
+    if kernel.task.homes.is_empty()
+        || !scop.statement_named(&nest.name()?).is_some_and(|(_, s)| stores_last(s))
+    {
         return Ok(None);
     }
     // As many as there are in a tile.

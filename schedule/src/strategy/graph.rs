@@ -43,7 +43,8 @@ pub(crate) fn joined(scop: &Scop, deps: &Dependences, tree: ScheduleTree) -> Res
             Tree::Band(b) if b.child.has_mark(KERNEL) => graph(&node, &domain, other)?,
             _ => None,
         };
-        let as_it_is = as_it_is.filter(|graph| matches!(graph, Tree::Mark(_, graph) if has_coarse_steps(graph)));
+        let as_it_is =
+            as_it_is.filter(|graph| matches!(graph, Tree::Mark(_, graph) if has_coarse_steps(graph)));
         let found = match as_it_is {
             Some(graph) => Some(graph),
             None => turned(&node, deps, &domain)?,
