@@ -9,6 +9,7 @@
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/CBindingWrapping.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -16,6 +17,7 @@
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 using pollyrs::Session;
 
 // In the metadata of a loop whose pointers go to arrays with rows of other lengths.
@@ -74,6 +76,75 @@ Rotation rotationOf(Loop &L) {
     R.Order = leastCommonMultiple(R.Order, Length);
   }
   return R;
+}
+
+// A test of the lowest bit of an integer: `x & 1`, `x % 2 == 0`. Returns the integer; `Odd`: whether the test holds where it is odd.
+Value *parityOf(Value *Test, bool &Odd) {
+  Value *X = nullptr;
+  CmpPredicate P;
+  const APInt *C = nullptr;
+  if (match(Test, m_Trunc(m_Value(X)))) {
+    Odd = true;
+    return X;
+  }
+  if (!match(Test, m_ICmp(P, m_And(m_Value(X), m_One()), m_APInt(C))) || !ICmpInst::isEquality(P) || C->ugt(1))
+    return nullptr;
+  Odd = (P == CmpInst::ICMP_EQ) == C->isOne();
+  return X;
+}
+
+// Pointers that are chosen by whether a counter is even, `from = t % 2 ? b : a`, as pointers that change places: with a counter whose step is odd the choice is another
+// one in each iteration.
+bool takeTurns(Loop &L, ScalarEvolution &SE) {
+  struct Pair {
+    const SCEV *Counter;
+    Value *Odd, *Even;
+    PHINode *First, *Second;
+  };
+  SmallVector<Pair, 4> Pairs;
+  BasicBlock *Preheader = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch();
+  SmallVector<SelectInst *, 8> Selects;
+  if (!L.getSubLoops().empty())
+    for (BasicBlock *BB : L.blocks())
+      for (Instruction &I : *BB)
+        if (auto *S = dyn_cast<SelectInst>(&I); S && S->getType()->isPointerTy())
+          Selects.push_back(S);
+  SCEVExpander Expander(SE, "pollyrs.turns");
+  for (SelectInst *S : Selects) {
+    bool WhenOdd = false;
+    Value *X = parityOf(S->getCondition(), WhenOdd);
+    if (!X || !SE.isSCEVable(X->getType()) || !L.isLoopInvariant(S->getTrueValue()) || !L.isLoopInvariant(S->getFalseValue()))
+      continue;
+    auto *Counter = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(X));
+    auto *Step = Counter && Counter->getLoop() == &L && Counter->isAffine() ? dyn_cast<SCEVConstant>(Counter->getStepRecurrence(SE)) : nullptr;
+    if (!Step || !Step->getAPInt()[0] || !Expander.isSafeToExpandAt(Counter->getStart(), Preheader->getTerminator()))
+      continue;
+    Value *Odd = S->getTrueValue(), *Even = S->getFalseValue();
+    if (!WhenOdd)
+      std::swap(Odd, Even);
+    auto *Known = find_if(Pairs, [&](Pair &P) {
+      return P.Counter == Counter && ((P.Odd == Odd && P.Even == Even) || (P.Odd == Even && P.Even == Odd));
+    });
+    if (Known == Pairs.end()) {
+      IRBuilder<> B(Preheader->getTerminator());
+      B.SetCurrentDebugLocation(L.getStartLoc());
+      Value *Start = Expander.expandCodeFor(Counter->getStart(), X->getType(), Preheader->getTerminator());
+      Value *IsOdd = B.CreateTrunc(Start, B.getInt1Ty());
+      PHINode *First = PHINode::Create(S->getType(), 2, S->getName(), Header->begin());
+      PHINode *Second = PHINode::Create(S->getType(), 2, S->getName(), Header->begin());
+      First->addIncoming(B.CreateSelect(IsOdd, Odd, Even), Preheader);
+      First->addIncoming(Second, Latch);
+      Second->addIncoming(B.CreateSelect(IsOdd, Even, Odd), Preheader);
+      Second->addIncoming(First, Latch);
+      for (PHINode *P : {First, Second})
+        P->setDebugLoc(S->getDebugLoc());
+      Pairs.push_back({Counter, Odd, Even, First, Second});
+      Known = &Pairs.back();
+    }
+    S->replaceAllUsesWith(Known->Odd == Odd ? Known->First : Known->Second);
+    S->eraseFromParent();
+  }
+  return !Pairs.empty();
 }
 
 // Whether the loop accesses memory through the values, and has room for as many bodies.
@@ -455,6 +526,11 @@ extern "C" bool prs_rotate_pointers(Session *S, LLVMValueRef FRef, uint32_t MaxI
           !isa<BranchInst>(L->getLoopLatch()->getTerminator()) || L->isAnnotatedParallel() ||
           findStringMetadataForLoop(L, UnevenMark) || findStringMetadataForLoop(L, pollyrs::KeptMark))
         continue;
+      if (takeTurns(*L, S->FAM.getResult<ScalarEvolutionAnalysis>(F))) {
+        Changed = Again = true;
+        S->FAM.invalidate(F, PreservedAnalyses::none());
+        break;
+      }
       Rotation R = rotationOf(*L);
       if (!worthwhile(*L, R, MaxInstructions))
         continue;
