@@ -34,6 +34,8 @@ pub(crate) struct KernelBuilder<'a, S> {
     pub has_barrier: bool,
     /// Set if the blocks are tasks of a graph.
     pub task: Option<Task>,
+    /// Whether what happens at the instance at hand is reported: its point is one that the program computes, from values that it has there. `None`: all are.
+    pub counts: Option<LLVMValueRef>,
     /// Where elements are that statements access ([`Storage`](crate::kernel::storage::Storage)).
     pub storage: S,
 }

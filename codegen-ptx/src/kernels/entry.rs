@@ -112,6 +112,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
         plans: BTreeMap::new(),
         has_barrier: flags.is_some(),
         task: None,
+        counts: None,
         storage,
     };
     let first_block =

@@ -172,7 +172,8 @@ pub(crate) fn emit_operand<'k, S: Storage<'k>>(
 }
 
 /// Emits one instance of the statement without its stores, and gives the value that access number `write` would store. `given` are
-/// the values of loads, by host value; the other loads read memory. Whatever is given, nothing traps.
+/// the values of loads, by host value; the other loads read memory. Whatever is given, nothing traps. What may set `errno` needs
+/// [`KernelBuilder::counts`].
 pub(crate) fn emit_stored<'k, S: Storage<'k>>(
     k: &mut KernelBuilder<'k, S>,
     emit: &ExprEmitter<'_>,
@@ -204,7 +205,7 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
             LLVMOpcode::LLVMCall if calls::is_check(value) => {
                 return unsupported("a check that may fail, at points that the program does not compute");
             }
-            LLVMOpcode::LLVMCall if calls::may_be_set(value) => {
+            LLVMOpcode::LLVMCall if calls::may_be_set(value) && k.counts.is_none() => {
                 // SAFETY: a live call.
                 let called = name_of(unsafe { LLVMGetCalledValue(value) });
                 return unsupported(format!(

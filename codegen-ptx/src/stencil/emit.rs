@@ -90,6 +90,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
         plans: BTreeMap::new(),
         has_barrier: true,
         task: None,
+        counts: None,
         storage: Plain,
     };
     let bytes =

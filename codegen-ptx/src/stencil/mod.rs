@@ -24,6 +24,7 @@ mod memory;
 mod opaque;
 mod points;
 mod ramp;
+mod reports;
 mod tile;
 mod turn;
 pub(crate) mod work;
@@ -34,6 +35,7 @@ use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::llvm::*;
 use crate::ir::types::{host_type, identifier, slot_type};
 use crate::kernel::module::{Depth, FusedKernels, KernelInfo, KernelModule, Part, ScalarArg, StencilScalar};
+use crate::statement::errno;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
@@ -184,12 +186,14 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
     let elements = element_types(scop, plan)?;
     let mut arrays: Vec<ArrayId> = copied.iter().flat_map(|a| [*a, *a]).collect();
     arrays.extend(accessed(scop).keys());
+    let cell = if reports::any(scop, plan) { Some(errno::cell(scop)?) } else { None };
+    arrays.extend(cell);
     let args: Vec<ScalarArg> = (0..scop.params.len())
         .map(ScalarArg::Param)
         .chain((0..scop.invariants.len()).map(ScalarArg::Invariant))
         .chain((0..scalars.len()).map(ScalarArg::Stencil))
         .collect();
-    let function = without_blocks(&ir, family, plan, name, &arrays, &args)?;
+    let function = without_blocks(&ir, family, plan, name, (&arrays, cell), &args)?;
     let Some(one) = mapped.kernels.first() else {
         return internal("no kernel is mapped");
     };
@@ -255,7 +259,7 @@ fn without_blocks(
     family: &Family<'_>,
     plan: &StencilPlan,
     name: &str,
-    arrays: &[ArrayId],
+    (arrays, cell): (&[ArrayId], Option<ArrayId>),
     args: &[ScalarArg],
 ) -> Result<LLVMValueRef> {
     let Family { module, scop, copied, .. } = *family;
@@ -276,7 +280,7 @@ fn without_blocks(
         // `dst` may be the program's array, of which other elements are read. `src` could be said to be without alias; but then its
         // loads may be moved over barriers, and ptxas does, to where they are waited for.
         let written = plan.config.complete && plan.stencil.buffers.iter().any(|b| b.array == *a);
-        if i >= 2 * copied.len() && !copied.contains(a) && !written {
+        if i >= 2 * copied.len() && !copied.contains(a) && !written && cell != Some(*a) {
             attribute("noalias");
             attribute("readonly");
         }

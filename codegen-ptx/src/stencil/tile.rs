@@ -9,6 +9,7 @@ use crate::kernel::module::StencilScalar;
 use crate::kernel::storage::PlainBuilder as KernelBuilder;
 use crate::ops::quick;
 use crate::statement::emit::emit_stored;
+use crate::stencil::reports;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -19,8 +20,8 @@ use std::collections::BTreeMap;
 /// By cell.
 pub(super) type Values = Vec<LLVMValueRef>;
 
-/// The iterators of an instance, and what it reads, by load.
-type Point = (Vec<LLVMValueRef>, BTreeMap<usize, LLVMValueRef>);
+/// The iterators of an instance, what it reads, by load, and whether what it reports counts, where it may report something.
+type Point = (Vec<LLVMValueRef>, BTreeMap<usize, LLVMValueRef>, Option<LLVMValueRef>);
 
 /// A column of the thread.
 #[derive(Clone, Copy)]
@@ -70,7 +71,7 @@ pub(super) struct Tile<'a> {
     pub(super) slot_bytes: usize,
     pub(super) thread: [LLVMValueRef; 2],
     /// The block's first column along y and x, halo included.
-    origin: [LLVMValueRef; 2],
+    pub(super) origin: [LLVMValueRef; 2],
     /// The block's last output column along y and x.
     pub(super) last: [LLVMValueRef; 2],
     pub(super) columns: Vec<Column>,
@@ -86,6 +87,8 @@ pub(super) struct Tile<'a> {
     pub ramp: bool,
     /// Whether the points of a step have a test of their own for operands of divisions ([`super::iteration`]).
     pub(super) tests: bool,
+    /// By step, whether its reports count ([`super::reports`]).
+    counted: Vec<bool>,
     /// By buffer, then by step, a mask for each column: whether it is in the box.
     pub(super) inside: Vec<Vec<LLVMValueRef>>,
     /// By step and case the same, of the version being emitted: the inner one has none.
@@ -133,6 +136,7 @@ impl<'a> Tile<'a> {
         let Arguments { given, src, dst } = arguments;
         let ir = k.ir;
         let zero = ir.int32(0);
+        let counted = reports::counted(k.scop, plan);
         let thread = [1, 0].map(|axis| k.abstract_call(THREAD_ID[axis], ir.i32_type()));
         let shared = k.abstract_call(SHARED, ir.ptr_type());
         let mut t = Tile {
@@ -158,6 +162,7 @@ impl<'a> Tile<'a> {
             version: Version::Border,
             tests: true,
             ramp: false,
+            counted,
             inside: Vec::new(),
             cases: BTreeMap::new(),
             fetched: BTreeMap::new(),
@@ -463,7 +468,8 @@ impl<'a> Tile<'a> {
                 let c = coordinates[plan::axis(self.plan.stencil.dims, *d)];
                 iterators.push(ir.add(self.wide(c), ir.int(*shift)));
             }
-            points.push((iterators, given));
+            let counts = self.counted[number].then(|| self.counts_at(node, number, row, cell));
+            points.push((iterators, given, counts));
         }
         let out = self.results(step.stmt, step.write, &points)?;
         self.with_kept(node, (number, step), (row, time), out, own, border)
@@ -487,9 +493,13 @@ impl<'a> Tile<'a> {
         let ir = self.k.ir;
         let emit = self.k.emit.clone();
         let all = |k: &mut KernelBuilder<'_>| {
-            let one =
-                |(iterators, given): &Point| emit_stored(k, &emit, stmt, write, iterators, given.clone());
-            points.iter().map(one).collect::<Result<Values>>()
+            let one = |(iterators, given, counts): &Point| {
+                k.counts = *counts;
+                emit_stored(k, &emit, stmt, write, iterators, given.clone())
+            };
+            let values = points.iter().map(one).collect::<Result<Values>>();
+            k.counts = None;
+            values
         };
         let before = ir.block();
         // SAFETY: a live block.

@@ -204,7 +204,11 @@ impl Attempts<'_> {
 
     /// Time steps may be fused.
     fn fuses(&self) -> bool {
-        matches!(self.options.strategy, Strategy::Auto | Strategy::Streaming)
+        match self.options.strategy {
+            Strategy::Auto => self.options.fuse_steps != Some(1) || !self.options.stencil_shape.is_empty(),
+            Strategy::Streaming => true,
+            _ => false,
+        }
     }
 
     /// A reason of scheduling, with the values in its way.

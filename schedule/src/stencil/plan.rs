@@ -10,7 +10,8 @@
 //! Blocks of one warp need no barrier: values pass from lane to lane by shuffles, in the iteration that computes them if need be ([`Config::is_warp`]).
 
 use super::cost::{MAX_NODES, MAX_REGISTERS, MAX_STEPS, Model, model};
-use super::{NotStencil, Stencil, StepAccess, instances};
+use super::functions::params;
+use super::{NotStencil, Stencil, Step, StepAccess, instances};
 use crate::planted::planted;
 use pollyrs_scop::Scop;
 
@@ -526,6 +527,26 @@ impl StencilPlan {
             (reached - less).max(0)
         };
         [most(|n| &n.lo), most(|n| &n.hi)]
+    }
+
+    /// Whether the box of a step lies in the hull of a live buffer for all sizes: a launch's tiles cover it.
+    ///
+    /// # Errors
+    /// isl's.
+    pub fn covers(&self, step: &Step) -> crate::Result<bool> {
+        let s = &self.stencil;
+        for b in s.buffers.iter().filter(|b| b.live) {
+            let mut inside = true;
+            for d in 0..s.dims {
+                let lower = params(step.lower[d].clone().ge_set(b.lower[d].clone())?)?;
+                let upper = params(step.upper[d].clone().le_set(b.upper[d].clone())?)?;
+                inside = inside && s.runs.is_subset(&lower.intersect(upper)?)?;
+            }
+            if inside {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     pub fn max_lag(&self) -> i64 {

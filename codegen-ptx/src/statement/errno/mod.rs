@@ -92,6 +92,8 @@ pub(crate) fn report<S>(
         None => Some(test.is_suspicious(base, precision)?),
     };
     let Some(suspect) = suspect else { return Ok(()) };
+    // Where it does not count, the arguments may be no values.
+    let suspect = k.counts.map_or(suspect, |counts| ir.select(counts, suspect, ir.bool(false)));
     let [closer, fault, next] = ["suspicious", "fault", "fine"].map(|name| ir.append_block(function, name));
     ir.cond_br(suspect, closer, next);
     ir.at_end(closer);
