@@ -26,8 +26,44 @@ impl Drop for Errno {
     }
 }
 
+/// The exceptions that the caller's floating-point operations have raised, as they are when this is made: ours, of estimates and times, are none of the
+/// program's (Fortran's STOP prints those that are raised).
+struct Exceptions(FpExceptions);
+
+impl Exceptions {
+    fn kept() -> Exceptions {
+        let mut flags = NO_EXCEPTIONS;
+        // SAFETY: a place for the flags. Where it fails nothing is put back later.
+        let failed = unsafe { fegetexceptflag(&mut flags, FE_ALL_EXCEPT) };
+        Exceptions(if failed == 0 { flags } else { NO_EXCEPTIONS })
+    }
+}
+
+impl Drop for Exceptions {
+    fn drop(&mut self) {
+        // SAFETY: flags of the same function.
+        unsafe { fesetexceptflag(&self.0, FE_ALL_EXCEPT) };
+    }
+}
+
 unsafe extern "C" {
     fn __errno_location() -> *mut std::ffi::c_int;
+}
+
+/// C's `fexcept_t` and `FE_ALL_EXCEPT`.
+#[cfg(target_arch = "x86_64")]
+type FpExceptions = u16;
+#[cfg(target_arch = "x86_64")]
+const FE_ALL_EXCEPT: std::ffi::c_int = 0x3d;
+#[cfg(not(target_arch = "x86_64"))]
+type FpExceptions = u32;
+#[cfg(not(target_arch = "x86_64"))]
+const FE_ALL_EXCEPT: std::ffi::c_int = 0x1f;
+const NO_EXCEPTIONS: FpExceptions = 0;
+
+unsafe extern "C" {
+    fn fegetexceptflag(flags: *mut FpExceptions, which: std::ffi::c_int) -> std::ffi::c_int;
+    fn fesetexceptflag(flags: *const FpExceptions, which: std::ffi::c_int) -> std::ffi::c_int;
 }
 
 /// C's number for a result that is out of range.
@@ -48,14 +84,17 @@ pub fn set_errno(number: std::ffi::c_int) {
 ///
 /// A signal handler may have loops of its own. If it interrupts the library, the locks and the allocator may be in use by the very thread
 /// that the handler runs on, so its loops begin no execution: they run as they are, and nothing is reported.
-pub struct Inside;
+/// What the outermost of these calls computes raises no floating-point exception of the program's.
+pub struct Inside {
+    _exceptions: Option<Exceptions>,
+}
 
 thread_local!(static CALLS: Cell<u32> = const { Cell::new(0) });
 
 impl Inside {
     pub fn enter() -> Inside {
-        CALLS.with(|calls| calls.set(calls.get() + 1));
-        Inside
+        let outermost = CALLS.with(|calls| calls.replace(calls.get() + 1) == 0);
+        Inside { _exceptions: outermost.then(Exceptions::kept) }
     }
 
     /// Whether a signal handler interrupted the library.

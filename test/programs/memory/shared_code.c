@@ -1,6 +1,6 @@
 // Three products of which two have the same code: one function under several descriptors, each launched with its own arrays and sizes.
 // ARGS: 521 530 9
-// ARGS: 640 514 520
+// ARGS: 640 514 40
 // OFFLOAD: yes
 // KERNELS: product
 #include "example.h"
@@ -17,7 +17,7 @@ __attribute__((noinline)) static void product(int n, int m, int k, TYPE A[n][k],
         F[i][j] += C[i][l] * D[l][j];
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j)
-      for (int l = 0; l < m; ++l)
+      for (int l = 0; l < k; ++l)
         G[i][j] += E[i][l] * F[j][l];
 }
 

@@ -5,7 +5,7 @@
 // ARGS: 640 576 40
 // ARGS: 530 1100 8
 // ARGS: 600 600 0
-// ARGS: 1700 1650 53
+// ARGS: 1700 1650 37
 // OFFLOAD: yes
 // KERNELS: product transposed distances lower
 #include "example.h"
