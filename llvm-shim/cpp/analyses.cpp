@@ -433,6 +433,14 @@ size_t prs_scev_difference(Analyses *A, size_t Left, size_t Right) {
   return handleOf(A->SE.getMinusSCEV(L, R));
 }
 
+// Of a pointer: 0 if it is null, else 1. (An address itself may be greater than any size.) 0 if that can't be said.
+size_t prs_scev_not_null(Analyses *A, size_t Pointer) {
+  const SCEV *Address = Pointer ? A->SE.getLosslessPtrToIntExpr(scevOf(Pointer)) : nullptr;
+  if (!Address || isa<SCEVCouldNotCompute>(Address))
+    return 0;
+  return handleOf(A->SE.getUMinExpr(Address, A->SE.getOne(Address->getType())));
+}
+
 // How often `Step`, or 1 where that is less, can be added to `First` until `End` is reached; in 64 bits.
 size_t prs_scev_steps(Analyses *A, size_t End, size_t First, size_t Step) {
   Type *Wide = Type::getInt64Ty(A->F.getContext());

@@ -191,6 +191,13 @@ impl Analyses<'_> {
         scev::snapshot(self.raw, handle)
     }
 
+    /// 0 if a pointer is null, else 1.
+    pub fn not_null(&self, pointer: ScevHandleRaw) -> ScevExpr {
+        // SAFETY: a handle of these analyses or 0.
+        let handle = unsafe { sys::prs_scev_not_null(self.raw, pointer) };
+        scev::snapshot(self.raw, handle)
+    }
+
     /// `(end - first + step - 1) / max(step, 1)` of integers of at most 64 bits, each sign-extended to 64, divided without sign:
     /// how often `step` can be added to `first` until `end` is reached.
     pub fn steps(&self, end: ScevHandleRaw, first: ScevHandleRaw, step: ScevHandleRaw) -> ScevExpr {

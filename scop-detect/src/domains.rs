@@ -412,7 +412,12 @@ impl Builder<'_> {
         if place.loops.is_empty() {
             return Ok(None);
         }
-        let difference = self.an.difference(a.handle, b.handle);
+        let null = |e: &ScevExpr| e.is_pointer && matches!(e.kind, ScevKind::Constant(0));
+        let difference = match (null(a), null(b)) {
+            (true, _) => self.an.not_null(b.handle),
+            (_, true) => self.an.not_null(a.handle),
+            _ => self.an.difference(a.handle, b.handle),
+        };
         if difference.kind == ScevKind::CouldNotCompute {
             return Ok(None);
         }
