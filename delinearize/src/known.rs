@@ -23,6 +23,7 @@ struct Key {
     context: String,
     element_bytes: u32,
     accesses: Vec<(Polynomial, String, Option<Vec<i64>>)>,
+    found: Vec<(String, String)>,
 }
 
 type Found = Result<Text, DelinearizeError>;
@@ -75,6 +76,7 @@ impl Key {
             accesses: accesses
                 .map(|a| Some((a.offset.clone(), written(&a.domain)?, a.size_hint.clone())))
                 .collect::<Option<_>>()?,
+            found: problem.found.to_vec(),
         })
     }
 }

@@ -60,6 +60,8 @@ pub struct Problem<'a> {
     /// Size of an element in bytes; all accesses access whole elements.
     pub element_bytes: u32,
     pub accesses: &'a [AccessPoly],
+    /// isl names of parameters that are the least and the largest subscript which data has.
+    pub found: &'a [(String, String)],
 }
 
 /// Where a shape came from.

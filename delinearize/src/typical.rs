@@ -30,6 +30,13 @@ pub(crate) enum Typical {
     Equal,
 }
 
+/// Which subscript that data has a parameter is: those of a row of a usual size are all that there are in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    Least,
+    Largest,
+}
+
 impl Executed<'_> {
     /// Parameters as programs have them: positive, and such that all loops have a few iterations, as far as the context allows that.
     ///
@@ -176,16 +183,34 @@ impl Executed<'_> {
 
     /// The part of `there` where parameters are alike, give or take `by`, the later ones if not all can be; origins may be any if they are `free`.
     pub(crate) fn alike(&self, mut there: isl::Set, by: i64, free: bool) -> Result<isl::Set> {
-        let end = |by| isl::Val::int(self.context.context(), TYPICAL + by);
+        let val = |n| isl::Val::int(self.context.context(), n);
         for p in (0..there.dim(isl::DimType::Param)?).rev().filter(|p| !free || !self.is_origin(*p)) {
-            let near = there.clone().lower_bound_val(isl::DimType::Param, p, end(-by)?)?;
-            let near = near.upper_bound_val(isl::DimType::Param, p, end(by)?)?;
+            let middle = match self.ends.get(p as usize).copied().flatten() {
+                Some(End::Least) => 0,
+                Some(End::Largest) => TYPICAL - 1,
+                None => TYPICAL,
+            };
+            let near = there.clone().lower_bound_val(isl::DimType::Param, p, val(middle - by)?)?;
+            let near = near.upper_bound_val(isl::DimType::Param, p, val(middle + by)?)?;
             if !near.is_empty()? {
                 there = near;
             }
         }
         Ok(there)
     }
+}
+
+/// The parameters that are subscripts which data has.
+pub(crate) fn ends(problem: &Problem, params: &isl::Space) -> Result<Vec<Option<End>>> {
+    let mut ends = vec![None; params.dim(isl::DimType::Param)? as usize];
+    for (least, largest) in problem.found {
+        for (name, end) in [(least, End::Least), (largest, End::Largest)] {
+            if let Some(at) = params.find_dim_by_name(isl::DimType::Param, name)? {
+                ends[at as usize] = Some(end);
+            }
+        }
+    }
+    Ok(ends)
 }
 
 /// The parameters of offsets that are in no product with a counter and in no bound.

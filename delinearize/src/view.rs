@@ -23,7 +23,7 @@
 use crate::affine::to_pw_aff;
 use crate::poly::{Polynomial, Symbol, gcd};
 use crate::shapes::Sizes;
-use crate::typical::{UNLIKE, origins};
+use crate::typical::{End, UNLIKE, ends, origins};
 use crate::{DelinearizeError, Problem};
 use pollyrs_isl as isl;
 use std::cell::{OnceCell, RefCell};
@@ -209,6 +209,7 @@ pub(crate) struct Executed<'a> {
     pub(crate) same_domain: Vec<usize>,
     /// For each parameter of `params`, whether it is an origin.
     pub(crate) origins: Vec<bool>,
+    pub(crate) ends: Vec<Option<End>>,
     /// What was found for whole domains (by `same_domain`), a subscript and a size: guesses have inner dimensions in common.
     known: RefCell<BTreeMap<(usize, Polynomial, Polynomial), Rc<Outside>>>,
 }
@@ -256,6 +257,7 @@ impl<'a> Executed<'a> {
         }
         let any = any.coalesce()?;
         let origins = origins(problem, &params)?;
+        let ends = ends(problem, &params)?;
         Ok(Executed {
             problem,
             params,
@@ -266,6 +268,7 @@ impl<'a> Executed<'a> {
             first,
             same_domain,
             origins,
+            ends,
             usual: OnceCell::new(),
             short: OnceCell::new(),
             known: RefCell::default(),

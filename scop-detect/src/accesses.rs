@@ -173,6 +173,7 @@ impl Builder<'_> {
             return Err(Fail::at(RejectReason::ElementType { array, bytes }, raws[k].inst));
         }
         let mut offsets: Vec<Polynomial> = raws.iter().map(|r| r.offset.clone()).collect();
+        self.named_quotients(&mut offsets, raws)?;
         self.unit_strides(&mut offsets, u64::from(elem.bytes()), first)?;
         self.pitches_in_elements(&mut offsets, u64::from(elem.bytes()), first)?;
         self.nested_strides(&mut offsets, raws)?;
@@ -243,8 +244,14 @@ impl Builder<'_> {
         }
         let params: Vec<String> = self.params.iter().map(|p| p.name.clone()).collect();
         let context = self.known_of(&accesses)?;
-        let problem =
-            Problem { params: &params, context: &context, element_bytes: elem.bytes(), accesses: &accesses };
+        let found: Vec<_> = self.inspections.iter().map(|i| (i.low.clone(), i.high.clone())).collect();
+        let problem = Problem {
+            params: &params,
+            context: &context,
+            element_bytes: elem.bytes(),
+            accesses: &accesses,
+            found: &found,
+        };
         let shape = self.shapes.delinearize(&problem)?;
         let sizes = shape.size_functions(&problem)?;
         Ok((shape, sizes))

@@ -548,7 +548,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn has_division(e: &ScevExpr) -> bool {
+pub(crate) fn has_division(e: &ScevExpr) -> bool {
     matches!(e.kind, ScevKind::UDiv(..)) || e.operands().into_iter().any(has_division)
 }
 

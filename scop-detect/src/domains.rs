@@ -412,8 +412,12 @@ impl Builder<'_> {
         if place.loops.is_empty() {
             return Ok(None);
         }
-        let null = |e: &ScevExpr| e.is_pointer && matches!(e.kind, ScevKind::Constant(0));
-        let difference = match (null(a), null(b)) {
+        let null = |e: &ScevExpr| match e.kind {
+            ScevKind::Constant(0) => true,
+            ScevKind::Unknown(v) => e.is_pointer && ir::is_null_or_undef(v),
+            _ => false,
+        };
+        let difference = match (b.is_pointer && null(a), a.is_pointer && null(b)) {
             (true, _) => self.an.not_null(b.handle),
             (_, true) => self.an.not_null(a.handle),
             _ => self.an.difference(a.handle, b.handle),

@@ -15,13 +15,62 @@
 //! program's modulo 2^64, as its addresses are, and so is `ld * (off / ld) + off % ld`.
 
 use crate::accesses::Raw;
-use crate::builder::{Builder, Fail, Stop};
+use crate::builder::{Builder, Fail, Stop, has_division};
+use isl::PwAff;
 use pollyrs_delinearize::{Monomial, Polynomial, Shape, Symbol};
+use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// An array begins as many elements behind a row, or before one, as this.
+const NEAR: [i64; 5] = [0, 1, -1, 2, -2];
+
 impl Builder<'_> {
+    /// Writes what is rounded and no function of the iteration as the parameter that is the same as a stride: `A[i * (n / 2 + 1) + j]` from `i = 1` on
+    /// begins at `n / 2 + 1`.
+    pub fn named_quotients(&mut self, offsets: &mut [Polynomial], raws: &[Raw]) -> isl::Result<()> {
+        let mut strides = BTreeSet::new();
+        for (m, _) in offsets.iter().flat_map(Polynomial::terms) {
+            if m.factors().any(|(s, _)| matches!(s, Symbol::Iter(_))) {
+                strides.extend(m.factors().filter_map(|(s, _)| match s {
+                    Symbol::Param(p) if has_division(&self.params[p].scev) => Some(p),
+                    _ => None,
+                }));
+            }
+        }
+        if strides.is_empty() {
+            return Ok(());
+        }
+        let known = self.context.clone().intersect(self.assumed.clone())?;
+        for (o, r) in offsets.iter_mut().zip(raws) {
+            for (k, quasi) in r.quasi.iter().enumerate() {
+                let own = Symbol::Iter(r.place.dims() + k);
+                if !o.symbols().contains(&own) {
+                    continue;
+                }
+                let domain = r.place.domain.clone().intersect_params(known.clone())?;
+                for (p, more) in strides.iter().flat_map(|p| NEAR.map(|more| (*p, more))) {
+                    // What is assumed for it was assumed for the quotient already.
+                    let scev = self.params[p].scev.clone();
+                    let Ok(value) = self.exact(&scev, &r.place) else { continue };
+                    let value = value.add(PwAff::constant_on(r.place.space()?, more)?)?;
+                    if domain.is_subset(&quasi.clone().eq_set(value)?)? {
+                        let value = &Polynomial::param(p) + &Polynomial::constant(i128::from(more));
+                        let mut whole = Polynomial::zero();
+                        for (n, coefficient) in o.powers_of(own) {
+                            let power = (0..n).fold(coefficient, |f, _| &f * &value);
+                            whole = &whole + &power;
+                        }
+                        *o = whole;
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Gives names to products of parameters that are in no stride, as they are or as factors of one. Whether there were any.
     pub fn named_products(&mut self, offsets: &mut [Polynomial]) -> Result<bool, Stop> {
         let constant = |m: &Monomial| m.factors().all(|(s, _)| matches!(s, Symbol::Param(_)));

@@ -82,6 +82,7 @@ pub struct Case {
     pub context: isl::Set,
     pub element_bytes: u32,
     pub accesses: Vec<AccessPoly>,
+    pub found: Vec<(String, String)>,
 }
 
 impl Case {
@@ -91,7 +92,7 @@ impl Case {
         let params: Vec<String> = params.split_whitespace().map(str::to_string).collect();
         let text = format!("[{}] -> {{ : {context} }}", params.join(","));
         let context = isl::Set::read(&ctx, &text).unwrap();
-        Case { ctx, params, context, element_bytes: 4, accesses: vec![] }
+        Case { ctx, params, context, element_bytes: 4, accesses: vec![], found: vec![] }
     }
 
     fn names(&self) -> Vec<&str> {
@@ -133,12 +134,19 @@ impl Case {
         self
     }
 
+    /// Two parameters are the least and the largest value that data has.
+    pub fn found(mut self, least: &str, largest: &str) -> Case {
+        self.found.push((least.to_string(), largest.to_string()));
+        self
+    }
+
     pub fn problem(&self) -> Problem<'_> {
         Problem {
             params: &self.params,
             context: &self.context,
             element_bytes: self.element_bytes,
             accesses: &self.accesses,
+            found: &self.found,
         }
     }
 
