@@ -437,6 +437,20 @@ fn rows_of_a_border() {
     check_points(&case, &shape, -1..=4, -1..=4);
 }
 
+/// `table[i * n + v]` for values `v` that data has: rows of `n`, as `v` is any of `0` to `n - 1`, and no rows of `n + 1` that each begin one element earlier.
+#[test]
+fn subscripts_of_data() {
+    let d = "i v : 0 <= i < m and low <= v <= high";
+    let case = Case::new("m n low high", "low <= high").flat(d, "i*n + v").found("low", "high");
+    let shape = case.solve().unwrap();
+    assert_eq!(shape.sizes.len(), 2);
+    assert!(
+        holds(&shape.assumption, &[40, 4, 0, 3]) && !holds(&shape.assumption, &[40, 4, 0, 4]),
+        "{}",
+        shape.assumption
+    );
+}
+
 /// The right border of a grid with a halo of `h`: column `x - h + k` is in the row for `h` of at least `d`; in the next one, as `k - h`, for none.
 #[test]
 fn columns_from_the_right_border() {

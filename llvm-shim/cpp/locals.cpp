@@ -1,4 +1,4 @@
-// Local arrays whose size is known after all, and what keeps the stack for them.
+// Local arrays whose size is known after all, or the same in all iterations, and what keeps the stack for them.
 //
 // In C `const int n = 8; float r[n];` declares an array of variable length: it is allocated each time that control comes there, between a save and a restore of the
 // stack pointer. As one variable of the function it can become values.
@@ -46,7 +46,45 @@ static bool endsWithIteration(AllocaInst &A, const Loop &L, DominatorTree &DT, L
   return true;
 }
 
+// Where one array of the function can stand for those of all iterations: before the outermost loop around it, if that runs an iteration whenever control comes there, and each
+// iteration of each loop has the array, or it might be one of a size that is none. Null if there is no such place.
+static Instruction *beforeAllLoops(AllocaInst &A, Loop &Innermost, DominatorTree &DT) {
+  BasicBlock *At = A.getParent();
+  for (Loop *L = &Innermost; L; L = L->getParentLoop()) {
+    SmallVector<BasicBlock *, 4> Ends;
+    L->getExitingBlocks(Ends);
+    Ends.push_back(L->getLoopLatch());
+    auto Has = [&](BasicBlock *BB) { return BB && DT.dominates(At, BB); };
+    if (!L->getLoopPreheader() || !all_of(Ends, Has))
+      return nullptr;
+    At = L->getLoopPreheader();
+  }
+  return At->getTerminator();
+}
+
 extern "C" {
+bool prs_hoist_arrays(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  DominatorTree &DT = S->FAM.getResult<DominatorTreeAnalysis>(F);
+  LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
+  SmallVector<AllocaInst *, 4> Arrays;
+  for (Instruction &I : instructions(F))
+    if (auto *A = dyn_cast<AllocaInst>(&I); A && !A->isStaticAlloca() && !A->isUsedWithInAlloca() && !A->isSwiftError() && LI.getLoopFor(A->getParent()))
+      Arrays.push_back(A);
+  bool Changed = false;
+  for (AllocaInst *A : Arrays) {
+    Loop *L = LI.getLoopFor(A->getParent());
+    Instruction *Before = DT.isReachableFromEntry(A->getParent()) && endsWithIteration(*A, *L, DT, LI) ? beforeAllLoops(*A, *L, DT) : nullptr;
+    if (!Before || !L->getOutermostLoop()->makeLoopInvariant(A->getArraySize(), Changed, Before))
+      continue;
+    A->moveBefore(Before->getIterator());
+    Changed = true;
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}
+
 bool prs_settle_arrays(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   const DataLayout &DL = F.getDataLayout();

@@ -191,6 +191,20 @@ impl Session {
         Ok(unsafe { sys::prs_settle_arrays(self.raw, f) })
     }
 
+    /// Moves arrays of variable length whose size does not change in the loops around them before these, where each iteration gives its own back before it ends.
+    pub fn hoist_arrays(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_hoist_arrays(self.raw, f) })
+    }
+
+    /// Makes differences that loops take over from iteration to iteration sums: `total -= x` adds `-x`.
+    pub fn add_differences(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_add_differences(self.raw, f) })
+    }
+
     /// Moves integer arithmetic on what a loop does not change before the loop: a size such as `h / 2` that is computed between two loops
     /// keeps scalar evolution from multiplying out subscripts. Divisions get a divisor other than 0 where they did not run.
     pub fn hoist_arithmetic(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

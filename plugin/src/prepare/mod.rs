@@ -77,6 +77,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     rewrite(session, clone)?;
     session.assume_no_errors(clone)?;
     session.assume_no_errno(clone)?;
+    session.add_differences(clone)?;
     let assumed = session.assume_unwritten(clone)?;
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
@@ -125,6 +126,10 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.join_back_edges(f)?;
     session.run_passes(f, CANONICALISE)?;
+    // Of loops that run an iteration where control comes to them.
+    if session.hoist_arrays(f)? {
+        session.drop_stack_saves(f)?;
+    }
     let mut unrolled = 0;
     while unrolled < MAX_UNROLLED && session.unroll_tables(f)? {
         session.run_passes(f, UNROLLED)?;
