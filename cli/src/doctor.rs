@@ -138,8 +138,8 @@ fn installation() -> Finding {
     }
 }
 
-fn ptxas() -> Finding {
-    // As the plugin looks for it.
+/// As the plugin looks for it.
+fn find_ptxas() -> Option<PathBuf> {
     let named = std::env::var_os("POLLYRS_PTXAS").map(PathBuf::from);
     let plugin = Install::locate().ok().and_then(|i| i.plugin.parent().map(Path::to_path_buf));
     let beside = plugin.iter().flat_map(|p| p.ancestors().take(4)).flat_map(|dir| {
@@ -148,11 +148,14 @@ fn ptxas() -> Finding {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let in_path: Vec<PathBuf> = std::env::split_paths(&path).map(|dir| dir.join("ptxas")).collect();
     let installed = [PathBuf::from("/usr/local/cuda/bin/ptxas")];
-    let found = match named {
+    match named {
         Some(named) => Some(named).filter(|p| p.is_file()),
         None => beside.chain(in_path).chain(installed).find(|p| p.is_file()),
-    };
-    match found {
+    }
+}
+
+fn ptxas() -> Finding {
+    match find_ptxas() {
         Some(path) => {
             let output = Command::new(&path).arg("--version").output().map(|o| o.stdout).unwrap_or_default();
             let text = String::from_utf8_lossy(&output).into_owned();
@@ -176,11 +179,12 @@ fn ptxas() -> Finding {
 
 fn math_library() -> Finding {
     let home = std::env::var_os("CUDA_HOME").map(PathBuf::from);
-    let libdevice = home
-        .into_iter()
-        .chain([PathBuf::from("/usr/local/cuda")])
-        .map(|home| home.join("nvvm/libdevice/libdevice.10.bc"))
-        .find(|p| p.is_file());
+    let of_home = |home: &Path| home.join("nvvm/libdevice/libdevice.10.bc");
+    let toolkit = find_ptxas().and_then(|p| Some(p.parent()?.parent()?.to_path_buf()));
+    let beside = toolkit.iter().flat_map(|t| [of_home(t), t.join("libdevice/libdevice.10.bc")]);
+    let usual = of_home(Path::new("/usr/local/cuda"));
+    let libdevice =
+        home.as_deref().map(of_home).into_iter().chain(beside).chain([usual]).find(|p| p.is_file());
     if let Some(path) = libdevice {
         return ok("maths library", path.display().to_string());
     }

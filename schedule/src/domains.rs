@@ -33,6 +33,7 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         ahead: k.ahead,
         promotions: k.promotions,
         early: k.early,
+        counters: k.counters,
         graph: k.graph,
         task: k.task,
     })

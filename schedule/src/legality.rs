@@ -22,6 +22,8 @@
 //!
 //! 9. *Together.* Instances that a thread may execute at once don't depend on each other: the module `together`.
 //!
+//! 10. *Counters.* What a block counts in shared memory is updates of one operation of integers, in the box that it has counters for: the module `counters`.
+//!
 //! Kernels with several points a thread have rules of their own instead of (2): the module `tiling`.
 //!
 //! # How
@@ -81,6 +83,8 @@ pub enum Rule {
     Early,
     /// Instances that a thread may execute at once depend on each other.
     Together,
+    /// An array that a block counts in shared memory is not only counted, or has no room there.
+    Counters,
 }
 
 impl fmt::Display for Rule {
@@ -106,6 +110,7 @@ impl fmt::Display for Rule {
             Rule::Update => "not the instances of an update",
             Rule::Early => "read early, and written by the same launch before",
             Rule::Together => "executed at once with what it depends on",
+            Rule::Counters => "not an update that a block can make in shared memory",
         })
     }
 }
@@ -153,6 +158,7 @@ pub fn check_within(
             c.promotions(i)?;
             c.together(i)?;
             c.early(i)?;
+            c.counters(i)?;
             c.task(i)?;
         }
         c.order()?;
@@ -505,6 +511,7 @@ fn forget(mut map: isl::UnionMap, params: &[String]) -> Result<isl::UnionMap> {
     Ok(map)
 }
 
+mod counters;
 mod early;
 mod graph;
 pub mod parts;

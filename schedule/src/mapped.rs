@@ -81,6 +81,19 @@ pub struct MappedKernel {
     pub promotions: Vec<Promotion>,
     /// Reads, by statement and index of the access, whose cell no instance of the launch has written before: code may load earlier than it says.
     pub early: Vec<(pollyrs_scop::StmtId, usize)>,
+    /// Arrays whose updates a block makes in shared memory first; only where there are no steps and no points side by side.
+    pub counters: Vec<Counters>,
+}
+
+/// An array of which a kernel only makes updates of integers with one operation ([`pollyrs_scop::Update`]), which a block combines in counters of its own in shared memory, from the
+/// identity, and with the array behind its last instance: if at most so many elements may be updated.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    pub array: pollyrs_scop::ArrayId,
+    /// The smallest and the largest subscripts of what a launch may update, one for each dimension of the array: `[params, _h*] -> { [s] }`.
+    pub bounds: Vec<(isl::PwAff, isl::PwAff)>,
+    /// Elements that there is room for.
+    pub most: u32,
 }
 
 /// Blocks of at most so many threads are those of long loops, in which nothing but other loads hides the latency of a load.

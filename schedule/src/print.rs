@@ -161,6 +161,13 @@ impl fmt::Display for MappedKernel {
                 writeln!(f, "    operand {} along {:?} {}", o.access, o.along, o.element)?;
             }
         }
+        for c in &self.counters {
+            write!(f, "  counters array {} at most {}", c.array.0, c.most)?;
+            for (first, last) in &c.bounds {
+                write!(f, " from {first} to {last}")?;
+            }
+            writeln!(f)?;
+        }
         if let Some(full) = &self.full {
             writeln!(f, "  full {full}")?;
         }

@@ -16,11 +16,13 @@ pub struct PtxOptions {
     pub ptx_version: Option<u32>,
     /// Bitcode of the mathematical functions; `None`: looked up with [`find_math_library`] when a kernel needs one.
     pub math_library: Option<MathLibrary>,
+    /// The `ptxas` in use: the library of its toolkit is looked for beside it.
+    pub ptxas: Option<PathBuf>,
 }
 
 impl Default for PtxOptions {
     fn default() -> Self {
-        PtxOptions { arch: 70, ptx_version: None, math_library: None }
+        PtxOptions { arch: 70, ptx_version: None, math_library: None, ptxas: None }
     }
 }
 
@@ -33,14 +35,16 @@ pub enum MathLibrary {
     Libclc(PathBuf),
 }
 
-/// The mathematical library of this machine: libdevice of `cuda_home` or of the usual place, else libclc of the usual place.
-pub fn find_math_library(cuda_home: Option<&Path>) -> Option<MathLibrary> {
-    let homes = cuda_home.into_iter().chain([Path::new("/usr/local/cuda")]);
-    for home in homes {
-        let path = home.join("nvvm/libdevice/libdevice.10.bc");
-        if path.is_file() {
-            return Some(MathLibrary::Libdevice(path));
-        }
+/// The mathematical library of this machine: libdevice of `cuda_home`, of the toolkit of this `ptxas`, or of the usual place, else libclc of the usual place.
+pub fn find_math_library(cuda_home: Option<&Path>, ptxas: Option<&Path>) -> Option<MathLibrary> {
+    let of_home = |home: &Path| home.join("nvvm/libdevice/libdevice.10.bc");
+    // In `bin` of the toolkit, or beside a folder with the library alone.
+    let toolkit = ptxas.and_then(Path::parent).and_then(Path::parent);
+    let beside = toolkit.iter().flat_map(|t| [of_home(t), t.join("libdevice/libdevice.10.bc")]);
+    let usual = of_home(Path::new("/usr/local/cuda"));
+    let found = cuda_home.map(of_home).into_iter().chain(beside).chain([usual]).find(|p| p.is_file());
+    if let Some(path) = found {
+        return Some(MathLibrary::Libdevice(path));
     }
     let places =
         ["/usr/lib/clc/nvptx64--.bc", "/usr/share/clc/nvptx64--.bc", "/usr/lib/llvm-22/lib/clc/nvptx64--.bc"];

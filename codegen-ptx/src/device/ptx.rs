@@ -214,7 +214,10 @@ fn lower_math(module: LLVMModuleRef, options: &PtxOptions) -> Result<()> {
     let mut library: Option<MathLibrary> = options.math_library.clone();
     let mut device_name = |f: LibraryFunction| -> Result<String> {
         if library.is_none() {
-            library = find_math_library(std::env::var_os("CUDA_HOME").map(PathBuf::from).as_deref());
+            library = find_math_library(
+                std::env::var_os("CUDA_HOME").map(PathBuf::from).as_deref(),
+                options.ptxas.as_deref(),
+            );
         }
         let name = match &library {
             Some(MathLibrary::Libdevice(_)) => f.libdevice(),

@@ -64,6 +64,14 @@ pub(crate) trait Storage<'a>: Sized {
         Ok(None)
     }
 
+    /// Where an update is made that may be made in shared memory first: whether it is, and the address there.
+    fn counter(
+        _: &mut KernelBuilder<'a, Self>,
+        _: &Element<'_>,
+    ) -> Result<Option<(LLVMValueRef, LLVMValueRef)>> {
+        Ok(None)
+    }
+
     /// Whether the instance may not run: what it loads is thrown away then.
     fn is_spare(_: &KernelBuilder<'a, Self>) -> bool {
         false

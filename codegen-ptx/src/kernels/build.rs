@@ -44,7 +44,7 @@ use crate::kernels::arguments::{argument_types, candidates, finish, used_arrays}
 use crate::kernels::entry::{Draft, entry};
 use crate::ops::tasks;
 use crate::staged::state::Staged;
-use crate::staged::{boxes, element, groups, promotion, window};
+use crate::staged::{boxes, counters, element, groups, promotion, window};
 use crate::tiled::emit;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -160,6 +160,7 @@ fn build_kernel(
         k.storage.windows.disturb(scop, kernel, &tree)?;
         let full = window::full_stage(kernel)?;
         boxes::begin(&mut k)?;
+        counters::begin(&mut k)?;
         let mut emit = k.emit.clone();
         if let Some(task) = k.task.as_ref().filter(|_| planted("graph-signal")) {
             tasks::signal(&k, task.flags, task.own, task.thread);
@@ -180,6 +181,7 @@ fn build_kernel(
         let groups = |nodes: &[isl::AstNode]| groups::in_general(kernel, scop, nodes);
         emit_in_groups(ir, draft, &mut emit, &tree, &mut element, &groups)?;
         boxes::end(&mut k)?;
+        counters::end(&mut k)?;
         if let Some(task) = &k.task {
             k.abstract_call(BARRIER, ir.void_type());
             tasks::signal(&k, task.flags, task.own, task.thread);
@@ -190,6 +192,7 @@ fn build_kernel(
             2..=FEW_THREADS => unroll_loops(context, draft, UNROLL),
             ..=MORE_THREADS if full.is_none() => unroll_loops(context, draft, UNROLL_MORE),
             _ if full.is_some() && kernel.unrolled => window::unroll_steps(context, draft),
+            _ if !kernel.counters.is_empty() => unroll_loops(context, draft, UNROLL_MORE),
             // Sums of rows in shared memory, a thread each.
             _ if full.is_none() && !kernel.windows.is_empty() && kernel.host_params.is_empty() => {
                 apart(context, draft, arguments);

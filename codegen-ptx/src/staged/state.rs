@@ -2,6 +2,7 @@
 
 use crate::ir::error::Result;
 use crate::staged::boxes::Boxes;
+use crate::staged::counters::AllCounters;
 use crate::staged::promotion::Promoted;
 use crate::staged::window::Windows;
 use pollyrs_schedule::MappedKernel;
@@ -15,11 +16,13 @@ pub(crate) struct Staged {
     pub promoted: Option<Promoted>,
     /// What tasks have of arrays.
     pub boxes: Boxes,
+    /// What a block counts.
+    pub counters: AllCounters,
 }
 
 impl Staged {
     pub fn new(scop: &Scop, kernel: &MappedKernel) -> Result<Staged> {
-        Ok(Staged { windows: Windows::new(scop, kernel)?, promoted: None, boxes: Boxes::default() })
+        Ok(Staged { windows: Windows::new(scop, kernel)?, ..Staged::default() })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::ir::builder::Ir;
 use crate::ir::error::Result;
 use crate::kernel::storage::{Element, SharedMemory, Storage, Stored};
 use crate::staged::state::{KernelBuilder, Staged};
-use crate::staged::{boxes, groups, promotion, stores, window};
+use crate::staged::{boxes, counters, groups, promotion, stores, window};
 use inkwell::llvm_sys::prelude::*;
 
 impl<'a> Storage<'a> for Staged {
@@ -14,6 +14,10 @@ impl<'a> Storage<'a> for Staged {
             return Ok(Some(at));
         }
         boxes::address(k, e)
+    }
+
+    fn counter(k: &mut KernelBuilder<'a>, e: &Element<'_>) -> Result<Option<(LLVMValueRef, LLVMValueRef)>> {
+        counters::of_element(k, e)
     }
 
     fn is_spare(k: &KernelBuilder<'a>) -> bool {
@@ -46,7 +50,7 @@ impl<'a> Storage<'a> for Staged {
     }
 
     fn shared_memory(&self) -> SharedMemory {
-        let bytes = self.windows.shared_bytes.max(self.boxes.shared_bytes);
+        let bytes = self.windows.shared_bytes.max(self.boxes.shared_bytes).max(self.counters.shared_bytes);
         SharedMemory { bytes, plain_bytes: bytes, products: false }
     }
 }

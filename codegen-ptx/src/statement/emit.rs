@@ -486,8 +486,24 @@ fn emit_access<'k, S: Storage<'k>>(
         }
         let v = resolve(k, n, operand(i, 0))?;
         let to = in_memory(k, n, at, access)?;
-        k.ir.note(&n.what, display);
-        updates::emit(k.ir, u.op, to, v);
+        let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
+        let Some((counted, counter)) = S::counter(k, &element(n, at, access, &subscript))? else {
+            k.ir.note(&n.what, display);
+            updates::emit(k.ir, u.op, to, v);
+            return Ok(None);
+        };
+        // SAFETY: the builder is in a block of the draft.
+        let function = unsafe { LLVMGetBasicBlockParent(k.ir.block()) };
+        let [inside, outside, after] =
+            ["block.update", "update", "updated"].map(|name| k.ir.append_block(function, name));
+        k.ir.cond_br(counted, inside, outside);
+        for (block, address) in [(inside, counter), (outside, to)] {
+            k.ir.at_end(block);
+            k.ir.note(&n.what, display);
+            updates::emit(k.ir, u.op, address, v);
+            k.ir.br(after);
+        }
+        k.ir.at_end(after);
         return Ok(None);
     }
     if is_load {

@@ -216,6 +216,7 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
         promotions: Vec::new(),
         early: Vec::new(),
         graph: false,
+        counters: Vec::new(),
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {

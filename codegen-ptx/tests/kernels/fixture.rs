@@ -186,6 +186,7 @@ impl<'c> Fixture<'c> {
             ahead: false,
             promotions: vec![],
             early: Vec::new(),
+            counters: Vec::new(),
             graph: false,
             task: Default::default(),
         });

@@ -24,7 +24,7 @@ pub fn device_code(
         return Ok(None);
     }
     let module_for = |arch: u32| {
-        let ptx_options = codegen::PtxOptions { arch, ..Default::default() };
+        let ptx_options = codegen::PtxOptions { arch, ptxas: tools::ptxas(), ..Default::default() };
         Phase::Device.time(|| codegen::prepare_ptx(kernels, &ptx_options))
     };
     let later = kernels.generations().iter().copied().filter(|g| *g > options.arch);

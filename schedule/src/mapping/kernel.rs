@@ -1,7 +1,7 @@
 //! One kernel: its domain, grid, block and the schedule of a thread.
 
 use super::promotion::promote;
-use super::{MapOptions, Site, lanes, tiling};
+use super::{MapOptions, Site, counters, lanes, tiling};
 use crate::domains::{aligned, simple};
 use crate::mapped::{BlockDim, GridDim, MappedKernel};
 use crate::planted::planted;
@@ -181,13 +181,14 @@ pub(super) fn build(
         let values = values(&domain, m)?;
         let (tile, threads, vector) = match &site.tile {
             Some(tile) => tile.dims[d].sizes(),
-            None if site.members.len() == 1 && site.inner.depth() > 0 => {
+            None if site.members.len() == 1 && site.inner.depth() > 0 && !lanes::short(site)? => {
                 let threads = lanes::looped(scop, site, &options)?;
                 (threads, threads, 1)
             }
             None => {
                 let (tile, threads) = options.sizes(site.members.len(), d);
-                (tile, threads, 1)
+                let points = site.count.as_ref().map_or(1, |c| c.points[d]);
+                (points * tile, threads, 1)
             }
         };
         let bound =
@@ -276,6 +277,10 @@ pub(super) fn build(
         }
         None => (thread_schedule(thread_domain, &context, inner)?, None),
     };
+    let counters = match &site.count {
+        Some(count) => counters::counters(scop, &domain, &around, count)?,
+        None => Vec::new(),
+    };
     let kernel = MappedKernel {
         name: site.name.clone(),
         host_params: site.host_params(),
@@ -294,6 +299,7 @@ pub(super) fn build(
         ahead: false,
         promotions,
         early: Vec::new(),
+        counters,
         graph: false,
         task: Default::default(),
     };
@@ -334,6 +340,7 @@ fn serial(
         ahead: false,
         promotions,
         early: Vec::new(),
+        counters: Vec::new(),
         graph: false,
         task: Default::default(),
     })

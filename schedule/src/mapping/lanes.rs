@@ -10,10 +10,12 @@
 //! `B[j][i] = A[i][j]` in doubles: 32 lanes along j read 8 sectors of 2 lines and write 32 sectors of 32 lines; 8 along j and 4 along i read
 //! 8 of 4 and write 8 of 8.
 
+use super::kernel::values;
 use super::{MapOptions, Site};
 use crate::Result;
 use crate::strategy::{Model, Movement, movements, steps};
-use crate::tree::member_map;
+use crate::tree::{Tree, member_map};
+use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop};
 
 /// Bytes of a sector and of a cache line.
@@ -65,6 +67,38 @@ pub(super) fn looped(scop: &Scop, site: &Site, options: &MapOptions) -> Result<u
     }
     let steps = steps(&Model::new(scop)?, &site.domain, &site.members)?;
     Ok(if steps.iter().all(|s| s.strided == 0.0) { 2 * options.looped } else { options.looped })
+}
+
+/// Iterations of all loops of a point at most that are no more than statements one behind the other, as the channels of a pixel.
+const SHORT: i64 = 4;
+
+/// Whether the loops that a thread runs are so short, whatever the parameters are.
+pub(super) fn short(site: &Site) -> Result<bool> {
+    fn iterations(tree: &Tree, domain: &isl::UnionSet) -> Result<Option<i64>> {
+        Ok(match tree {
+            Tree::Leaf => Some(1),
+            Tree::Mark(_, child) => iterations(child, domain)?,
+            Tree::Band(b) => {
+                let mut all = iterations(&b.child, domain)?;
+                for m in &b.members {
+                    let run = values(domain, m)?.project_out_all_params()?;
+                    let ends = run.clone().dim_min_val(0)?.to_i64().zip(run.dim_max_val(0)?.to_i64());
+                    let length = ends.map(|(first, last)| last.saturating_sub(first).saturating_add(1));
+                    all = all.zip(length).map(|(all, length)| all.saturating_mul(length));
+                }
+                all
+            }
+            Tree::Sequence(children) => {
+                let mut most = Some(1);
+                for (filter, child) in children {
+                    let own = iterations(child, &domain.clone().intersect(filter.clone())?)?;
+                    most = most.zip(own).map(|(a, b): (i64, i64)| a.max(b));
+                }
+                most
+            }
+        })
+    }
+    Ok(iterations(&site.inner, &site.domain)?.is_some_and(|n| n <= SHORT))
 }
 
 /// Sectors and lines that the warps of blocks of this shape touch, over all accesses.

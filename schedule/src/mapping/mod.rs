@@ -24,6 +24,7 @@
 //! schedule  domain [_h0, _b0, _t0] -> { S0[t, i] : t = _h0 and i = 256 _b0 + _t0 and ... }
 //! ```
 
+mod counters;
 mod early;
 mod graph;
 mod kernel;
@@ -137,6 +138,8 @@ struct Site {
     tile: Option<tiling::Tile>,
     /// Threads along the last members, if not the usual ones.
     threads: Option<Vec<u32>>,
+    /// Set if blocks have counters of their own.
+    count: Option<counters::Count>,
     /// Set if one of several sites is launched.
     alternative: Option<Variant>,
     /// Whether the last host loop is around this launch alone.
@@ -439,6 +442,7 @@ fn collect(
             inner: inner.clone(),
             tile: None,
             threads: None,
+            count: None,
             alternative: None,
             alone,
             nest,

@@ -349,6 +349,7 @@ pub(super) fn kernel(
             ahead: false,
             promotions,
             early: Vec::new(),
+            counters: Vec::new(),
             graph: site.graph,
             task: memory,
         },

@@ -36,6 +36,8 @@ const BANDWIDTH: f64 = 3000.0;
 const MAX_ACCESSES: usize = 24;
 /// Statements that read so many elements of one array have tiles that share them between neighbours.
 const WINDOW: usize = 5;
+/// The same where the second kernel needs what the first one computes: it doesn't go through memory then, which is more than neighbours share.
+const WINDOW_OF_PRODUCER: usize = 9;
 /// Points of a box for each instance, at most.
 const LOOSE: f64 = 2.0;
 /// Kernels that a kernel may go past.
@@ -104,11 +106,15 @@ fn pair(
     let own = |f: &isl::UnionSet| node.domain.clone().intersect(f.clone());
     let (first_domain, second_domain) = (own(first_filter)?, own(second_filter)?);
     let both = first_domain.clone().union(second_domain.clone())?;
-    if accesses(node, &both)? > MAX_ACCESSES || has_window(node, &both)? {
+    if accesses(node, &both)? > MAX_ACCESSES {
         return Ok(None);
     }
     let deps =
         node.deps.clone().intersect_domain(first_domain.clone())?.intersect_range(second_domain.clone())?;
+    let window = if deps.is_empty()? { WINDOW } else { WINDOW_OF_PRODUCER };
+    if has_window(node, &both, window)? {
+        return Ok(None);
+    }
     let pairs =
         if deps.is_empty()? { same_elements(node, &first_domain, &second_domain)? } else { deps.clone() };
     let mut members = Vec::new();
@@ -168,7 +174,7 @@ fn accesses(node: &Node, domain: &isl::UnionSet) -> Result<usize> {
 }
 
 /// Whether some statement reads several elements of one array, or in a loop of its own.
-fn has_window(node: &Node, domain: &isl::UnionSet) -> Result<bool> {
+fn has_window(node: &Node, domain: &isl::UnionSet, window: usize) -> Result<bool> {
     for (id, _) in node.model.weights(domain)? {
         let mut reads: BTreeMap<ArrayId, usize> = BTreeMap::new();
         for a in &node.model.scop.statements[id.0].accesses {
@@ -179,7 +185,7 @@ fn has_window(node: &Node, domain: &isl::UnionSet) -> Result<bool> {
                 *reads.entry(a.array).or_default() += 1;
             }
         }
-        if reads.values().any(|n| *n >= WINDOW) {
+        if reads.values().any(|n| *n >= window) {
             return Ok(true);
         }
     }

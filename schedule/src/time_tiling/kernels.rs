@@ -326,6 +326,7 @@ pub(super) fn kernel(
         ahead: techniques.ahead,
         promotions: Vec::new(),
         early: Vec::new(),
+        counters: Vec::new(),
         graph: false,
         task: Default::default(),
         windows: staging.map_or_else(Vec::new, |s| s.windows),

@@ -3,8 +3,9 @@
 // ARGS: 333
 // ARGS: 0
 // ARGS: 1
+// ARGS: 5000
 // OFFLOAD: yes
-// KERNELS: bytes numbers weighted filtered lowest highest bits rows joint edges corners steps changing kept nearest
+// KERNELS: bytes numbers weighted filtered lowest highest bits rows joint image plane edges corners steps changing kept nearest
 #include "example.h"
 #include <string.h>
 
@@ -59,6 +60,17 @@ KERNEL void rows(int n, int m, int (*restrict h)[64], const unsigned char *restr
 KERNEL void joint(int n, int *restrict h, const unsigned char *restrict a, const unsigned char *restrict b) {
   for (int i = 0; i < n; ++i)
     h[(a[i] >> 4) * 16 + (b[i] >> 4)]++;
+}
+
+KERNEL void image(int n, int m, unsigned *restrict h, const signed char *restrict p) {
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+      h[p[i * n + j] + 128] += 3;
+}
+
+KERNEL void plane(int n, long (*restrict h)[16], const unsigned char *restrict a, const unsigned char *restrict b) {
+  for (int i = 0; i < n; ++i)
+    h[a[i] >> 4][b[i] >> 4] ^= a[i];
 }
 
 KERNEL void edges(int n, int *restrict f, const int *restrict ends, const int *restrict v) {
@@ -122,20 +134,20 @@ int main(int argc, char **argv) {
   int(*row)[64] = calloc(7 * 64, sizeof *ints);
   unsigned *natural = calloc(4 * m, sizeof *natural), *some = natural, *all = natural + m, *odd = natural + 2 * m;
   long *wide = calloc(2 * m, sizeof *wide);
-  unsigned char *image = malloc(8 * m);
+  unsigned char *image_ = malloc(8 * m);
   TYPE *x = example_array(m);
   example_fill(x, m);
   for (size_t i = 0; i < m; ++i)
     x[i] -= (TYPE)0.5;
   for (size_t i = 0; i < 8 * m; ++i)
-    image[i] = (unsigned char)example_bits();
+    image_[i] = (unsigned char)example_bits();
   for (size_t i = 0; i < 9 * m; ++i)
     p[i] = n ? (int)(example_bits() % (uint64_t)(n / 2 + 1)) : 0;
   for (size_t i = 0; i < m; ++i) {
     v[i] = (int)(example_bits() % 1000) - 300;
     all[i] = ~0u;
   }
-  bytes(n, h, image);
+  bytes(n, h, image_);
   print("bytes", h, m * sizeof *h);
   numbers(n, wide, p);
   print("numbers", wide, 2 * m * sizeof *wide);
@@ -149,10 +161,14 @@ int main(int argc, char **argv) {
   print("highest", wide, 2 * m * sizeof *wide);
   bits(n, some, all, odd, p, (unsigned *)v);
   print("bits", natural, 4 * m * sizeof *natural);
-  rows(n, 7, row, image);
+  rows(n, 7, row, image_);
   print("rows", row, sizeof *row * 7);
-  joint(n, h + m, image, image + n);
+  joint(n, h + m, image_, image_ + n);
   print("joint", h, 4 * m * sizeof *h);
+  image(n, 7, natural, (signed char *)image_);
+  print("image", natural, 4 * m * sizeof *natural);
+  plane(n, (long(*)[16])wide, image_, image_ + n);
+  print("plane", wide, 2 * m * sizeof *wide);
   edges(n, h + 2 * m, p, v);
   print("edges", h, 4 * m * sizeof *h);
   corners(n, h, p, v);
@@ -165,6 +181,6 @@ int main(int argc, char **argv) {
   print("nearest", wide, 2 * m * sizeof *wide);
   changing(n, 5, h, p);
   print("changing", ints, 16 * m * sizeof *ints);
-  free(ints), free(row), free(natural), free(wide), free(image), free(x);
+  free(ints), free(row), free(natural), free(wide), free(image_), free(x);
   return 0;
 }

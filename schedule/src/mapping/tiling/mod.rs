@@ -15,6 +15,8 @@
 //! along each tiled member (eight tiles if no other member is parallel), a plain kernel for the others. Which of several shapes of tiles
 //! runs, or where the launch is cut between two of them, is decided there, by the number of blocks a multiprocessor gets ([`crate::mapped::Choice`]).
 //!
+//! Kernels with such reuse but few results that are long sums have tiles of their own: [`few`].
+//!
 //! Kernels without such reuse but with few points and long loops over operands get tiles, too: [`stream`]; and those whose neighbouring points read the same
 //! elements: [`neighbours`]; and those that wait for memory and move few bytes a point: [`wide`].
 //!
@@ -23,6 +25,7 @@
 //! A, fastest along `i`, and of 8 × 256 elements of B.
 
 mod affine;
+mod few;
 mod neighbours;
 mod normal;
 mod panels;
@@ -36,7 +39,7 @@ pub(super) use shape::Tile;
 pub use shape::{TileShape, TilingOptions};
 
 use super::kernel::{launch_domain, thread_schedule, values};
-use super::{CutAt, Host, MapOptions, Site, Variant};
+use super::{CutAt, Host, MapOptions, Site, Variant, counters};
 use crate::Result;
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::{Tree, member_map};
@@ -85,15 +88,13 @@ pub(super) fn choose(
                         let parts = choose(scop, known, options, private, Host::Launch(at), sites)?;
                         Host::Sequence(if rest.1 { vec![rest.0, parts] } else { vec![parts, rest.0] })
                     }
-                    None => match narrow(scop, known, options, &sites[k])? {
-                        Some([wide, narrow]) => {
-                            sites[k] = wide;
-                            let at = sites.len();
-                            sites.push(Site { name: format!("K{at}"), ..narrow });
-                            Host::Sequence(vec![Host::Launch(k), Host::Launch(at)])
-                        }
-                        None => Host::Launch(k),
-                    },
+                    None => {
+                        let parts = match counters::split(scop, known, options, &sites[k])? {
+                            Some(parts) => Some(parts),
+                            None => narrow(scop, known, options, &sites[k], &NARROW)?.map(Vec::from),
+                        };
+                        launches(k, parts.unwrap_or_default(), sites)
+                    }
                 });
             }
             let mut new = new.into_iter();
@@ -116,15 +117,50 @@ pub(super) fn choose(
     })
 }
 
-/// A plain kernel for a last member of at most this many values, as the channels of an image: with a warp along it, most lanes would have nothing to do. (Twice
-/// the size of 4096 × 4096 pixels of three floats, on an H200: 3.35 ms, with these blocks 0.43.)
-const NARROW: u32 = 4;
-const NARROW_THREADS: [u32; 3] = [4, 32, NARROW];
+/// The launches of these sites in place of site `k`; of that one if there are none.
+fn launches(k: usize, parts: Vec<Site>, sites: &mut Vec<Site>) -> Host {
+    let mut launches = vec![Host::Launch(k)];
+    for (i, part) in parts.into_iter().enumerate() {
+        if i == 0 {
+            sites[k] = part;
+            continue;
+        }
+        let at = sites.len();
+        sites.push(Site { name: format!("K{at}"), ..part });
+        launches.push(Host::Launch(at));
+    }
+    if launches.len() == 1 { Host::Launch(k) } else { Host::Sequence(launches) }
+}
+
+/// What the tiles of a kernel are for.
+#[derive(Clone, Copy)]
+enum Kind {
+    Wide,
+    Reuse,
+    Other,
+}
+
+/// A plain kernel for a last member of at most so many values: with a warp along it, most lanes would have nothing to do.
+struct Narrow {
+    values: u32,
+    threads: [u32; 3],
+}
+
+/// As the channels of an image. (Twice the size of 4096 × 4096 pixels of three floats, on an H200: 3.35 ms, with these blocks 0.43.)
+const NARROW: Narrow = Narrow { values: 4, threads: [4, 32, 4] };
+/// As small products of matrices.
+const SQUARE: Narrow = Narrow { values: 16, threads: [1, 16, 16] };
 /// Kernels with more statements are compiled once: the proofs of both take more than their budget (a convolution under conditions of its border).
 const MAX_STATEMENTS: u32 = 4;
 
 /// The launches for many and for few values of the last member, where their number is not known.
-fn narrow(scop: &Scop, known: &isl::Set, options: &MapOptions, site: &Site) -> Result<Option<[Site; 2]>> {
+fn narrow(
+    scop: &Scop,
+    known: &isl::Set,
+    options: &MapOptions,
+    site: &Site,
+    shape: &Narrow,
+) -> Result<Option<[Site; 2]>> {
     let (Some(last), 3.., true) = (site.members.last(), site.members.len(), site.host.is_empty()) else {
         return Ok(None);
     };
@@ -136,7 +172,7 @@ fn narrow(scop: &Scop, known: &isl::Set, options: &MapOptions, site: &Site) -> R
     let domain = launch_domain(site)?;
     let extent = values(&domain, last)?;
     let (min, max) = (extent.clone().dim_min(0)?.coalesce()?, extent.dim_max(0)?.coalesce()?);
-    let most = isl::Val::int(&scop.ctx, i64::from(NARROW))?;
+    let most = isl::Val::int(&scop.ctx, i64::from(shape.values))?;
     let wide = min.add_constant(most)?.le_set(max)?.intersect(known.clone())?.coalesce()?;
     let part = |sizes: isl::Set| {
         Ok::<_, crate::ScheduleError>(at_host(site, sizes)?.intersect(site.domain.clone())?.coalesce()?)
@@ -146,7 +182,7 @@ fn narrow(scop: &Scop, known: &isl::Set, options: &MapOptions, site: &Site) -> R
     if many.is_empty()? || few.is_empty()? {
         return Ok(None);
     }
-    let threads = Some(NARROW_THREADS.to_vec());
+    let threads = Some(shape.threads.to_vec());
     Ok(Some([Site { domain: many, ..site.clone() }, Site { domain: few, threads, ..site.clone() }]))
 }
 
@@ -235,7 +271,11 @@ fn split(
         }
     }
     let Some(small) = tiles.last() else { return Ok(vec![]) };
-    let small_is_wide = small.wide;
+    let kind = match small {
+        t if t.wide => Kind::Wide,
+        t if t.unrolled || t.stream.is_some() => Kind::Other,
+        _ => Kind::Reuse,
+    };
     let domain = launch_domain(site)?;
     let around = domain.clone().params()?.intersect(known.clone())?;
     let mut bounds = Vec::new();
@@ -277,13 +317,28 @@ fn split(
         Some(member) => stream::few(small, &bounds, sizes.multiprocessors)?.map(|f| (member, f)),
         None => None,
     };
+    let sums = match region.uneven {
+        None => {
+            let launched = Site { domain: domain.clone(), ..site.clone() };
+            few::shape(scop, &launched, small, &bounds)?
+        }
+        Some(_) => None,
+    };
     let large = at_host(site, large)?;
     let mut inside = site.domain.clone().intersect(large.clone())?.coalesce()?;
-    let outside = site.domain.clone().subtract(large)?.coalesce()?;
-    if inside.is_empty()? {
+    let mut outside = site.domain.clone().subtract(large)?.coalesce()?;
+    let copy = |site: &Site, domain, tile, alternative| Site { domain, tile, alternative, ..site.clone() };
+    let mut sum = None;
+    if let Some((tile, pays)) = sums {
+        let few = outside.clone().intersect(at_host(site, pays)?)?.coalesce()?;
+        if !few.is_empty()? {
+            outside = outside.subtract(few.clone())?.coalesce()?;
+            sum = Some(copy(site, few, Some(tile), None));
+        }
+    }
+    if inside.is_empty()? && sum.is_none() {
         return Ok(vec![]);
     }
-    let copy = |site: &Site, domain, tile, alternative| Site { domain, tile, alternative, ..site.clone() };
     let mut out = Vec::new();
     if let Some((member, (half, few))) = few {
         let few = few.intersect(stream::pays(scop, member, &domain, &half, &bounds)?)?;
@@ -294,9 +349,9 @@ fn split(
             inside = inside.subtract(few.clone())?.coalesce()?;
             out.push(copy(site, few, Some(half), None));
         }
-        if inside.is_empty()? {
-            tiles.clear();
-        }
+    }
+    if inside.is_empty()? {
+        tiles.clear();
     }
     let cut = match region.uneven {
         None if site.host.is_empty() => cut_at(&tiles, &bounds)?,
@@ -322,9 +377,14 @@ fn split(
         let alternative = (of > 1).then_some(Variant { choice: 0, at, of, cut: cut.clone() });
         out.push(copy(site, inside.clone(), Some(tile), alternative));
     }
+    out.extend(sum);
     if !outside.is_empty()? {
         let outside = copy(plain, outside, None, None);
-        let parts = if small_is_wide { narrow(scop, known, options, &outside)? } else { None };
+        let parts = match kind {
+            Kind::Wide => narrow(scop, known, options, &outside, &NARROW)?,
+            Kind::Reuse => narrow(scop, known, options, &outside, &SQUARE)?,
+            Kind::Other => None,
+        };
         out.extend(parts.map_or(vec![outside], Vec::from));
     }
     Ok(out)
