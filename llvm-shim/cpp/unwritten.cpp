@@ -262,7 +262,6 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
   auto &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
   auto &LI = S.FAM.getResult<LoopAnalysis>(F);
   Instruction *At = L.getLoopPreheader()->getTerminator();
-  Before Known(L, At, DT);
   SmallVector<LoadInst *, 16> Loads;
   LoopBlocksRPO Blocks(&L);
   Blocks.perform(&LI);
@@ -271,68 +270,78 @@ bool assumeUnwritten(Loop &L, Function &F, Session &S, AllocaInst *&Nothing) {
       if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple() && Load->getPointerAddressSpace() == 0)
         Loads.push_back(Load);
   SmallVector<Held, 16> Values;
+  SmallPtrSet<LoadInst *, 16> Found;
   bool Changed = false;
-  for (LoadInst *Load : Loads) {
-    auto *Integer = dyn_cast<IntegerType>(Load->getType());
-    if (Integer ? Integer->getBitWidth() > 64 : !Load->getType()->isPointerTy())
-      continue;
-    if (L.isLoopInvariant(Load) || !pollyrs::steers(*Load) || !S.work(L, 2) || !isApart(*Load, L, AA))
-      continue;
-    Guards Conditions;
-    bool Speculated = isSafeToSpeculativelyExecute(Load, At, nullptr, &DT);
-    bool Guarded = Speculated || pollyrs::guardsOf(*Load, L, DT, LI, Conditions);
-    // It has to be one that the program executes, whatever the stores of the loop change.
-    SmallPtrSet<Value *, 16> Seen;
-    if (!isSettled(Load->getPointerOperand(), L, DT, LI, Seen))
-      continue;
-    Guarded &= all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI, Seen); });
-    Value *Pointer = Known.value(Load->getPointerOperand());
-    if (!Pointer)
-      continue;
-    SmallPtrSet<Value *, 8> Implied;
-    Value *Guard = Guarded ? Known.all(Conditions, Implied) : nullptr;
-    // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the load would have come back.
-    bool Peeked = !Guard;
-    if (Peeked && !pollyrs::mayPeek(*Load, L))
-      continue;
-    int64_t Offset = 0;
-    Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, F.getDataLayout());
-    Value *Earlier = nullptr;
-    for (const Held &H : Values)
-      if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() && (H.Peeked || Implied.contains(H.Guard)))
-        Earlier = H.Content;
-    bool Again = Earlier;
-    if (!Earlier)
-      Earlier = loadedEarlier(*Load, Pointer, L, LI, DT, AA);
-    if (Earlier && !Again)
-      Guard = ConstantInt::getTrue(F.getContext());
-    if (!Earlier) {
-      IRBuilder<> B(At);
-      if (Peeked)
-        Guard = B.CreateICmpNE(B.CreateExtractValue(pollyrs::peek(B, *Pointer), 1), B.getInt64(0));
-      if (!Before::isTrue(Guard)) {
-        if (!Nothing) {
-          IRBuilder<> Entry(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
-          Nothing = new AllocaInst(Entry.getInt64Ty(), F.getDataLayout().getAllocaAddrSpace(), "pollyrs.nothing",
-                                   F.getEntryBlock().begin());
-          Entry.CreateStore(Entry.getInt64(0), Nothing);
+  // The condition of a load may be what a header takes over, of a load that comes later in the iteration: then it is known the second time.
+  for (unsigned Round = 0; Round < (Changed && Found.size() != Loads.size() ? 2 : 1); ++Round) {
+    Before Known(L, At, DT);
+    for (LoadInst *Load : Loads) {
+      if (Found.contains(Load))
+        continue;
+      auto *Integer = dyn_cast<IntegerType>(Load->getType());
+      if (Integer ? Integer->getBitWidth() > 64 : !Load->getType()->isPointerTy())
+        continue;
+      if (L.isLoopInvariant(Load) || !pollyrs::steers(*Load) || !S.work(L, 2) || !isApart(*Load, L, AA))
+        continue;
+      Guards Conditions;
+      bool Speculated = isSafeToSpeculativelyExecute(Load, At, nullptr, &DT);
+      bool Guarded = Speculated || pollyrs::guardsOf(*Load, L, DT, LI, Conditions);
+      // It has to be one that the program executes, whatever the stores of the loop change.
+      SmallPtrSet<Value *, 16> Seen;
+      if (!isSettled(Load->getPointerOperand(), L, DT, LI, Seen))
+        continue;
+      Guarded &= all_of(Conditions, [&](auto &C) { return isSettled(C.first, L, DT, LI, Seen); });
+      Value *Pointer = Known.value(Load->getPointerOperand());
+      if (!Pointer)
+        continue;
+      SmallPtrSet<Value *, 8> Implied;
+      Value *Guard = Guarded ? Known.all(Conditions, Implied) : nullptr;
+      // Under conditions that change in the loop, it is read if it can be: otherwise no execution of the load would have come back.
+      bool Peeked = !Guard;
+      if (Peeked && !pollyrs::mayPeek(*Load, L))
+        continue;
+      int64_t Offset = 0;
+      Value *Base = GetPointerBaseWithConstantOffset(Pointer, Offset, F.getDataLayout());
+      Value *Earlier = nullptr;
+      for (const Held &H : Values)
+        if (H.Base == Base && H.Offset == Offset && H.Content->getType() == Load->getType() && (H.Peeked || Implied.contains(H.Guard)))
+          Earlier = H.Content;
+      bool Again = Earlier;
+      if (!Earlier)
+        Earlier = loadedEarlier(*Load, Pointer, L, LI, DT, AA);
+      if (Earlier && !Again)
+        Guard = ConstantInt::getTrue(F.getContext());
+      if (!Earlier) {
+        IRBuilder<> B(At);
+        if (Peeked)
+          Guard = B.CreateICmpNE(B.CreateExtractValue(pollyrs::peek(B, *Pointer), 1), B.getInt64(0));
+        if (!Before::isTrue(Guard)) {
+          if (!Nothing) {
+            IRBuilder<> Entry(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+            Nothing = new AllocaInst(Entry.getInt64Ty(), F.getDataLayout().getAllocaAddrSpace(), "pollyrs.nothing",
+                                     F.getEntryBlock().begin());
+            Entry.CreateStore(Entry.getInt64(0), Nothing);
+          }
+          Pointer = B.CreateSelect(B.CreateFreeze(Guard), Pointer, Nothing);
         }
-        Pointer = B.CreateSelect(B.CreateFreeze(Guard), Pointer, Nothing);
+        LoadInst *New = B.CreateAlignedLoad(Load->getType(), Pointer, std::min(Load->getAlign(), Align(8)), Load->getName());
+        New->setDebugLoc(Load->getDebugLoc());
+        Earlier = New;
       }
-      LoadInst *New = B.CreateAlignedLoad(Load->getType(), Pointer, std::min(Load->getAlign(), Align(8)), Load->getName());
-      New->setDebugLoc(Load->getDebugLoc());
-      Earlier = New;
+      if (!Again)
+        Values.push_back({Base, Offset, Guard, Earlier, Peeked});
+      mark(*Load, *Earlier);
+      if (AA.aliasErrno(MemoryLocation::get(Load), F.getParent()) != AliasResult::NoAlias)
+        pollyrs::lookAtErrno(S, *L.getOutermostLoop());
+      Found.insert(Load);
+      Changed = true;
     }
-    if (!Again)
-      Values.push_back({Base, Offset, Guard, Earlier, Peeked});
-    mark(*Load, *Earlier);
-    if (AA.aliasErrno(MemoryLocation::get(Load), F.getParent()) != AliasResult::NoAlias)
-      pollyrs::lookAtErrno(S, *L.getOutermostLoop());
-    Changed = true;
+    if (Changed)
+      markTaken(L);
   }
   if (!Changed)
     return false;
-  markTaken(L);
+  Before Known(L, At, DT);
   // Quotients are no sums: scalar evolution knows them to stay the same only where they are computed before the loop.
   for (BasicBlock *BB : Blocks)
     for (Instruction &I : make_early_inc_range(*BB)) {
