@@ -468,3 +468,43 @@ fn cells_in_registers() {
         assert_eq!(rules(&s, &deps, &m), [Rule::Promotion], "{what}");
     }
 }
+
+/// A histogram of 100 elements, 16 points a thread: a block's counters have to be for all elements, and for nothing but one operation of integers.
+#[test]
+fn broken_counters() {
+    let mut s = scop(
+        "param n; array h 100; array p n; context n >= 0;
+         for i : 0 <= i < n { S0 : h[i mod 100] = h[i mod 100], p[i]; }",
+    );
+    s.arrays[0].elem = pollyrs_scop::ElemType::Int(32);
+    let update = |s: &Scop, op| {
+        let handle = |kind: AccessKind| {
+            let a =
+                s.statements[0].accesses.iter().find(|a| a.array == ArrayId(0) && a.kind == kind).unwrap();
+            let pollyrs_scop::AccessValue::Instruction(v) = a.value else { panic!() };
+            v
+        };
+        let (load, store) = (handle(AccessKind::Read), handle(AccessKind::MustWrite));
+        vec![pollyrs_scop::Update { load, store, chain: vec![], op, identity: pollyrs_scop::ValueHandle(0) }]
+    };
+    s.statements[0].updates = update(&s, pollyrs_scop::UpdateOp::Add);
+    let deps = crate::dependences(&s).unwrap();
+    let tree = crate::schedule(&s, &deps, &Default::default()).unwrap();
+    let m = map(&s, &deps, &tree, &MapOptions::default()).unwrap();
+    assert!(m.kernels.iter().all(|k| k.counters.len() == 1), "{m}");
+    assert_eq!(rules(&s, &deps, &m), []);
+    for end in 0..2 {
+        let mut few = m.clone();
+        let bound = &mut few.kernels[0].counters[0].bounds[0];
+        let by = isl::Val::int(&s.ctx, if end == 0 { 1 } else { -1 }).unwrap();
+        let side = if end == 0 { &mut bound.0 } else { &mut bound.1 };
+        *side = side.clone().add_constant(by).unwrap();
+        assert_eq!(rules(&s, &deps, &few), [Rule::Counters]);
+    }
+    let mut twice = m.clone();
+    let again = twice.kernels[0].counters[0].clone();
+    twice.kernels[0].counters.push(again);
+    assert_eq!(rules(&s, &deps, &twice), [Rule::Counters]);
+    s.statements[0].updates = update(&s, pollyrs_scop::UpdateOp::FAdd);
+    assert_eq!(rules(&s, &deps, &m), [Rule::Counters]);
+}
