@@ -4,6 +4,7 @@
   literature.py --report [REGEX]     for each stencil: the time steps of one launch or the remark why not, and per file the seconds of compiling, with and without the plugin
       --programs LIST                which programs (default: all)
   literature.py --build DIR          fills a folder for a machine with a GPU, which needs neither compilers nor more than Python's standard library
+      --functions PATTERNS           kernels for these only (as for the option only-function): the others run on the host
   literature.py --run [REGEX]        there (DIR/run.sh): a table, and DIR/results.json
       --programs LIST                which programs (default: all)
 
@@ -90,7 +91,7 @@ def report(arguments):
     print(", ".join(f"{what} {n}" for what, n in counts.items()))
 
 
-def build(folder, programs):
+def build(folder, programs, functions):
     """Programs of all forms."""
     tools = toolchain()
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,8 +105,9 @@ def build(folder, programs):
             objects = []
             for source in sources:
                 objects.append(folder / f"{source.name}-{form}.o")
-                options = extra if extra is None else [*extra, "--pollyrs-option=cubin=sm_90"]
-                subprocess.run(compile_command(tools, source, objects[-1], options), env=environment, check=True)
+                chosen = [f"--pollyrs-option=only-function={functions}"] if functions else []
+                options = extra if extra is None else [*extra, *chosen, "--pollyrs-option=cubin=sm_90"]
+                subprocess.run(compile_command(tools, source, objects[-1], options), env=environment, check=True, stderr=subprocess.DEVNULL if functions else None)
             mode = "c++" if program == "grids" else "cc"
             subprocess.run([str(tools.DRIVER), mode, *map(str, objects), "-o", str(folder / f"{program}-{form}"), "-lm", "-s"], env=environment, check=True)
             for file in objects:
@@ -197,12 +199,13 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--run", nargs="?", const="", metavar="REGEX")
     parser.add_argument("--programs", default=",".join(PROGRAMS))
+    parser.add_argument("--functions", default="", metavar="PATTERNS")
     parser.add_argument("--copy", type=float, default=2900, help="GB/s of the device's own copy, read and written bytes (default: an H100's)")
     parser.add_argument("--plain-limit", type=float, default=150, help="seconds for the plain program at the large size")
     parser.add_argument("--late", action="store_true", help="no plain program at the large size: both forms are compared")
     arguments = parser.parse_args()
     if arguments.build:
-        build(arguments.build.resolve(), arguments.programs)
+        build(arguments.build.resolve(), arguments.programs, arguments.functions)
     elif arguments.report is not None:
         report(arguments)
     elif arguments.run is not None:

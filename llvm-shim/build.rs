@@ -34,6 +34,7 @@ const SOURCES: &[&str] = &[
     "intervals.cpp",
     "promote.cpp",
     "rotate.cpp",
+    "sides.cpp",
     "recurrences.cpp",
     "regions.cpp",
     "analyses.cpp",

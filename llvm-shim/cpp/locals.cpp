@@ -46,6 +46,17 @@ static bool endsWithIteration(AllocaInst &A, const Loop &L, DominatorTree &DT, L
   return true;
 }
 
+// The stores to a local variable that nothing else is done with; false if something is.
+static bool onlyStored(AllocaInst &A, SmallVectorImpl<Instruction *> &Stores) {
+  for (User *U : A.users()) {
+    auto *I = cast<Instruction>(U);
+    if (auto *Store = dyn_cast<StoreInst>(I); Store ? !Store->isSimple() || Store->getValueOperand() == &A : !I->isLifetimeStartOrEnd())
+      return false;
+    Stores.push_back(I);
+  }
+  return true;
+}
+
 // Where one array of the function can stand for those of all iterations: before the outermost loop around it, if that runs an iteration whenever control comes there, and each
 // iteration of each loop has the array, or it might be one of a size that is none. Null if there is no such place.
 static Instruction *beforeAllLoops(AllocaInst &A, Loop &Innermost, DominatorTree &DT) {
@@ -79,6 +90,29 @@ bool prs_hoist_arrays(Session *S, LLVMValueRef FRef) {
       continue;
     A->moveBefore(Before->getIterator());
     Changed = true;
+  }
+  if (Changed)
+    S->FAM.invalidate(F, PreservedAnalyses::none());
+  return Changed;
+}
+
+// Arguments by reference are stored to variables (`std::min(x, 0.0f)`), which no one loads where the comparison of values has taken the place of the one of addresses.
+bool prs_drop_unread_locals(Session *S, LLVMValueRef FRef) {
+  Function &F = *unwrap<Function>(FRef);
+  bool Changed = false;
+  SmallVector<AllocaInst *, 8> Locals;
+  for (Instruction &I : F.getEntryBlock())
+    if (auto *A = dyn_cast<AllocaInst>(&I))
+      Locals.push_back(A);
+  for (AllocaInst *A : Locals) {
+    SmallVector<Instruction *, 8> Stores;
+    if (!onlyStored(*A, Stores))
+      continue;
+    for (Instruction *Store : Stores)
+      Store->eraseFromParent();
+    Changed |= !Stores.empty();
+    if (A->use_empty())
+      A->eraseFromParent();
   }
   if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());

@@ -183,6 +183,21 @@ impl Session {
         Ok(unsafe { sys::prs_drop_stack_saves(self.raw, f) })
     }
 
+    /// In innermost loops of others, values that are computed under a condition of counters only, `if (j > 0) least = min(least, a[j - 1])`, are computed everywhere and
+    /// chosen: a load goes to a place of the same array that has been loaded before where the condition does not hold. What is computed has no other effects, and is little.
+    pub fn compute_sides(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_compute_sides(self.raw, f) })
+    }
+
+    /// Removes stores to local variables that are only stored to.
+    pub fn drop_unread_locals(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_drop_unread_locals(self.raw, f) })
+    }
+
     /// Makes arrays of variable length whose size is a small number after all variables of the function, where each iteration of a loop gives its own back before it
     /// ends: `const int n = 8; float r[n];` in C.
     pub fn settle_arrays(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

@@ -182,6 +182,9 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
         }
         session.run_passes(f, LOOPS)?;
     }
+    if session.compute_sides(f)? {
+        session.run_passes(f, UPDATED)?;
+    }
     session.rotate_pointers(f, MAX_ROTATED)?;
     session.expand_memory_intrinsics(f)?;
     hoist_loads(session, f)?;
@@ -205,6 +208,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     if session.divide_rows(f, MAX_ROWS)? {
         session.run_passes(f, SIMPLIFY)?;
     }
+    session.drop_unread_locals(f)?;
     session.hoist_conditions(f)?;
     session.rewrite_exit_values(f)?;
     if session.lower_switches(f, MAX_SWITCH_CASES)? {

@@ -8,7 +8,7 @@
 //! **Example.** `for t, for c < 2, for i, for (j = 1 + (i + c) % 2; j < n - 1; j += 2) x[i][j] = ...` has one statement `S[t, c, i, k]`; it becomes
 //! `S_0[t, i, j]` and `S_1[t, i, j]`, where `x[i][j]` is written.
 
-use super::functions::domain_box;
+use super::functions::{domain_box, equal};
 use super::recognise::MAX_STATEMENTS;
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Dependences, Result, budgeted, known};
@@ -18,6 +18,9 @@ use std::collections::BTreeSet;
 
 /// Iterations of a loop that become statements.
 const MAX_ITERATIONS: i64 = 4;
+
+/// Boxes of a domain that become statements: the sides of a grid of three dimensions, and two more.
+const MAX_BOXES: usize = 8;
 
 /// A statement of the result, and `{ S[i] -> S_c[j] }`.
 type Renamed = (Statement, isl::Map);
@@ -93,6 +96,11 @@ fn parts_of(scop: &Scop, s: &Statement, known: &isl::Set) -> Result<Option<Parts
         if there.is_empty()? {
             continue;
         }
+        if at.is_empty()
+            && let Some(boxes) = boxes_of(scop, s, known)?
+        {
+            return Ok(Some(boxes));
+        }
         let name =
             at.iter().zip(&few).fold(s.name.clone(), |name, (v, (_, low, _))| format!("{name}_{}", v - low));
         let kept: Vec<u32> = (0..n).filter(|d| few.iter().all(|f| f.0 != *d)).collect();
@@ -108,6 +116,37 @@ fn parts_of(scop: &Scop, s: &Statement, known: &isl::Set) -> Result<Option<Parts
             _ => counters,
         };
         out.push((at, (statement(s, &map)?, map)));
+    }
+    Ok(Some(out))
+}
+
+/// A statement for each of the boxes that the domain consists of, if it is no box itself: the sides of a grid, `if (i == 0 || j == 0 || ...)`. A few that are apart.
+fn boxes_of(scop: &Scop, s: &Statement, known: &isl::Set) -> Result<Option<Parts>> {
+    if s.domain.n_basic_set()? < 2 || domain_box(&s.domain, known)?.is_some() {
+        return Ok(None);
+    }
+    let apart = s.domain.clone().make_disjoint()?.coalesce()?.make_disjoint()?.basic_sets()?;
+    if apart.len() > MAX_BOXES {
+        return Ok(None);
+    }
+    let mut out = Vec::new();
+    for (number, part) in apart.into_iter().enumerate() {
+        let part = isl::Set::from_basic_set(part)?;
+        if part.clone().intersect_params(known.clone())?.is_empty()? {
+            continue;
+        }
+        let Some(found) = domain_box(&part, known)?.filter(|found| found.lattices.is_empty()) else {
+            return Ok(None);
+        };
+        // Of a side, one coordinate is the same for all.
+        let mut kept = vec![0];
+        for (d, (lower, upper)) in found.bounds.iter().enumerate().skip(1) {
+            if !equal(lower, upper, &found.runs)? {
+                kept.push(d as u32);
+            }
+        }
+        let map = onto(scop, s, &kept, &format!("{}_b{number}", s.name))?.intersect_domain(part)?;
+        out.push((Vec::new(), (statement(s, &map)?, map)));
     }
     Ok(Some(out))
 }
