@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stencils as their authors' users write them (bench/literature): which of them are fused, what compiling costs, and what they reach on a GPU.
 
-  literature.py --report [REGEX]     for each stencil: the time steps of one launch or the remark why not, and per file the seconds of compiling, with and without the plugin
+  literature.py --report [REGEX]     for each stencil: the time steps of one launch or why there are none, and per file the seconds of compiling, with and without the plugin
       --programs LIST                which programs (default: all)
   literature.py --build DIR          fills a folder for a machine with a GPU, which needs neither compilers nor more than Python's standard library
       --functions PATTERNS           kernels for these only (as for the option only-function): the others run on the host
@@ -66,6 +66,17 @@ def stencils_of(tools, objects, place):
     return list(run(pathlib.Path(f"{place}/plain"), 0, device="off")[0])
 
 
+def told(text):
+    """What remarks say of the steps of each nest that is offloaded."""
+    found = []
+    for line in text.splitlines():
+        if nest := re.search(r"remark: offloaded (.+?): \d+ loop", line):
+            found.append([nest[1], "a nest without a time loop"])
+        elif steps := re.search(r"remark: (?:fuses steps: |steps are not fused: )(.*) \[PRS", line):
+            found[-1][1] = steps[1]
+    return found
+
+
 def report(arguments):
     """Prints what happens to each."""
     tools = toolchain()
@@ -77,17 +88,17 @@ def report(arguments):
                 path = tools.ROOT / "bench" / "literature" / source
                 objects.append(f"{place}/{source}.o")
                 plain, _ = seconds(compile_command(tools, path, objects[-1]))
-                own, text = seconds(compile_command(tools, path, f"{place}/own.o", ["--pollyrs-option=verbose"]))
+                own, text = seconds(compile_command(tools, path, f"{place}/own.o", ["--pollyrs-remarks"]))
                 print(f"{source}: {own:.1f} s of processor time, plain {plain:.2f} s: {own / plain:.1f} times")
-                lines += [line[len("pollyrs: "):] for line in text.splitlines() if line.startswith("pollyrs: ")]
+                lines += told(text)
             for name in stencils_of(tools, objects, place):
                 if not re.search(arguments.report, name):
                     continue
-                mine = [line.split(": ", 1)[1] for line in lines if re.match(rf"_*(Z\d+)?{name}\w*(\.\d+)?: ", line)]
-                fused = [line for line in mine if "time iterations a launch" in line]
+                mine = [what for nest, what in lines if re.split(r"[(.]", nest)[0] == name]
+                fused = [what for what in mine if "time iterations a launch" in what]
                 what = "fused" if fused else "single" if mine else "host"
                 counts[what] += 1
-                print(f"  {name:18} {what:7} {(fused or mine or ['no loop nest of it is offloaded'])[0]}")
+                print(f"  {name:18} {what:7} {(fused or sorted(mine, reverse=True) or ['no loop nest of it is offloaded'])[0]}")
     print(", ".join(f"{what} {n}" for what, n in counts.items()))
 
 
