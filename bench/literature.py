@@ -94,7 +94,7 @@ def report(arguments):
             for name in stencils_of(tools, objects, place):
                 if not re.search(arguments.report, name):
                     continue
-                mine = [what for nest, what in lines if re.split(r"[(.]", nest)[0] == name]
+                mine = [what for nest, what in lines if re.fullmatch(rf"({name}|_Z{len(name)}{name}.*?)(\.\d+)?", nest)]
                 fused = [what for what in mine if "time iterations a launch" in what]
                 what = "fused" if fused else "single" if mine else "host"
                 counts[what] += 1
