@@ -19,6 +19,8 @@ using pollyrs::Session;
 namespace {
 // Instructions of a side, and loads among them: each is computed for all points.
 constexpr unsigned MaxInstructions = 24, MaxLoads = 4;
+// Elements between a load and one that has happened: shorter than rows.
+constexpr int64_t MaxDistance = 8;
 // Sides of a function.
 constexpr unsigned MaxSides = 64;
 
@@ -47,31 +49,18 @@ struct Side {
   DenseMap<LoadInst *, std::pair<LoadInst *, const SCEV *>> Loads;
 };
 
-// A sum of products of numbers, each a multiple of `By`, divided by it, else null.
-const SCEV *divided(const SCEV *S, int64_t By, ScalarEvolution &SE) {
+// A distance along a row in bytes, a number or one for each iteration, in elements; null for others: the next row is as far as a product says, and to choose between
+// products is not affine.
+const SCEV *elements(const SCEV *S, int64_t Size, ScalarEvolution &SE) {
   if (auto *C = dyn_cast<SCEVConstant>(S)) {
     int64_t N = C->getAPInt().getSExtValue();
-    return N % By ? nullptr : SE.getConstant(C->getType(), N / By, /*isSigned=*/true);
+    return N % Size || N / Size > MaxDistance || N / Size < -MaxDistance ? nullptr : SE.getConstant(C->getType(), N / Size, /*isSigned=*/true);
   }
-  if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S)) {
-    const SCEV *Start = divided(Rec->getStart(), By, SE);
-    const SCEV *Step = Rec->isAffine() ? divided(Rec->getStepRecurrence(SE), By, SE) : nullptr;
-    return Start && Step ? SE.getAddRecExpr(Start, Step, Rec->getLoop(), SCEV::FlagAnyWrap) : nullptr;
-  }
-  if (auto *Sum = dyn_cast<SCEVAddExpr>(S)) {
-    SmallVector<const SCEV *, 4> Terms;
-    for (const SCEV *Term : Sum->operands())
-      if (const SCEV *D = divided(Term, By, SE))
-        Terms.push_back(D);
-    return Terms.size() == Sum->getNumOperands() ? SE.getAddExpr(Terms) : nullptr;
-  }
-  auto *Product = dyn_cast<SCEVMulExpr>(S);
-  const SCEV *First = Product ? divided(Product->getOperand(0), By, SE) : nullptr;
-  if (!First || !isa<SCEVConstant>(First))
+  auto *Rec = dyn_cast<SCEVAddRecExpr>(S);
+  if (!Rec || !Rec->isAffine())
     return nullptr;
-  SmallVector<const SCEV *, 4> Factors(drop_begin(Product->operands()));
-  Factors.push_back(First);
-  return SE.getMulExpr(Factors);
+  const SCEV *Start = elements(Rec->getStart(), Size, SE), *Step = elements(Rec->getStepRecurrence(SE), Size, SE);
+  return Start && Step ? SE.getAddRecExpr(Start, Step, Rec->getLoop(), SCEV::FlagAnyWrap) : nullptr;
 }
 
 // A load of the same type and array that has happened before the end of `From`, and how many elements it is away. (Where the condition is an equation, the place of a
@@ -90,7 +79,7 @@ std::pair<LoadInst *, const SCEV *> loadedBefore(LoadInst &Load, BasicBlock &Fro
       if (SE.getPointerBase(Where) != SE.getPointerBase(At))
         continue;
       const SCEV *Bytes = SE.getMinusSCEV(At, Where);
-      const SCEV *Distance = isa<SCEVCouldNotCompute>(Bytes) ? nullptr : divided(Bytes, Size, SE);
+      const SCEV *Distance = isa<SCEVCouldNotCompute>(Bytes) ? nullptr : elements(Bytes, Size, SE);
       if (Distance)
         return {Other, Distance};
     }
