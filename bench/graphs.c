@@ -71,10 +71,22 @@ KERNEL(columns) {
   }
 }
 
+/* As many right-hand sides as unknowns. */
+KERNEL(sides) {
+  TYPE(*y)[n] = (void *)x;
+  (void)b;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) {
+      for (int k = 0; k < i; k++)
+        y[i][j] -= a[i][k] * y[k][j];
+      y[i][j] /= a[i][i];
+    }
+}
+
 static const struct {
   const char *name;
   void (*run)(int n, TYPE a[n][n], TYPE x[n], TYPE b[n]);
-} kernels[] = {{"cholesky", cholesky}, {"lu", lu}, {"doolittle", doolittle}, {"ldl", ldl}, {"solve", solve}, {"columns", columns}};
+} kernels[] = {{"cholesky", cholesky}, {"lu", lu}, {"doolittle", doolittle}, {"ldl", ldl}, {"solve", solve}, {"columns", columns}, {"sides", sides}};
 
 int main(int argc, char **argv) {
   if (argc < 4)
@@ -85,18 +97,18 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
     if (strcmp(argv[1], kernels[i].name))
       continue;
-    TYPE *a = example_array(count), *x = example_array((size_t)n), *b = example_array((size_t)n);
+    TYPE *a = example_array(count), *x = example_array(count), *b = example_array((size_t)n);
     for (int t = 0; t < (again ? atoi(again) : 1); t++) {
       example_seed(argc > 4 ? atol(argv[4]) : 1);
       example_fill(a, count);
-      example_fill(x, (size_t)n);
+      example_fill(x, count);
       example_fill(b, (size_t)n);
       for (int d = 0; d < n; d++)
         a[(size_t)d * (size_t)n + (size_t)d] += (TYPE)(2 * n);
       kernels[i].run(n, (void *)a, x, b);
     }
     example_print("a", a, count);
-    example_print("x", x, (size_t)n);
+    example_print("x", x, count);
     return 0;
   }
   return 2;

@@ -141,8 +141,7 @@ pub(crate) fn emit<'e>(
     for n in 0..i64::from(rows.max(1)) {
         let at = ir.add(c, ir.int(n * step));
         let is = if n == 0 { ir.bool(true) } else { ir.icmp(LLVMIntSLE, at, last) };
-        let stands = n > 0 && !planted("spare-rows");
-        let row = if stands { expr.plus(c, ir.select(is, ir.int(n * step), ir.int(0))) } else { at };
+        let row = if n > 0 { expr.plus(c, ir.select(is, ir.int(n * step), ir.int(0))) } else { at };
         let [a, z] = match lines.rows.first() {
             Some((_, _, a, z)) if equal => [*a, *z],
             _ => {
@@ -254,7 +253,8 @@ impl Lines {
                 if let Some(left) = left {
                     is = ir.and(left, is);
                 }
-                let further = ir.select(is, ir.int(m * step), ir.int(0));
+                let beyond = if planted("spare-columns") { m * step } else { 0 };
+                let further = ir.select(is, ir.int(m * step), ir.int(beyond));
                 out.push([row, Some(if m == 0 { from } else { expr.plus(from, further) })]);
             }
         }

@@ -18,7 +18,7 @@ use crate::base::stage::Stage;
 use crate::base::timing::Phase;
 use crate::compiled::{Failure, Steps};
 use crate::device::{self, assembler::Assembling};
-use crate::pipeline::reasons::{generated, reject_reason, unproved};
+use crate::pipeline::reasons::{generated, is_quota, reject_reason, unproved};
 use crate::pipeline::sequential::Sequential;
 use crate::pipeline::stencil;
 use crate::pipeline::time_tiles::tile_time;
@@ -58,6 +58,8 @@ pub enum Setback {
     NoMapping,
     /// Not within its budget; or steps that are `wrong`, of which only tests hear.
     NoProof { wrong: bool },
+    /// The code of blocks that run loops, or wait for each other, is not made within its budget.
+    NoCode,
     /// isl's code has not the form that windows, barriers or registers need.
     NoForm,
     /// For the device's compiler; `fused`: with several steps of a stencil in a launch.
@@ -76,6 +78,7 @@ impl fmt::Display for Setback {
             Setback::NoMapping => write!(f, "no mapping within the budget"),
             Setback::NoProof { wrong: false } => write!(f, "no proof within the budget"),
             Setback::NoProof { wrong: true } => write!(f, "the proof fails"),
+            Setback::NoCode => write!(f, "no code within the budget"),
             Setback::NoForm => write!(f, "isl's code has another form"),
             Setback::TooLong { error, .. } => write!(f, "{error}"),
             Setback::Alone(why) => write!(f, "each step is a launch: {why}"),
@@ -114,7 +117,7 @@ fn next(plan: Plan, setback: Setback, nests: bool) -> Result<(Plan, Option<Strin
         (_, Setback::TooLong { error, fused: true }) => (plan, Some(error.to_string())),
         (_, Setback::TooLong { error, .. }) => (plain, Some(error.to_string())),
         (Plan::Nests, Setback::BetterFused) => (Plan::Tiles, None),
-        (Plan::Nests, Setback::NoProof { wrong: false }) if nests => (Plan::Tiles, None),
+        (Plan::Nests, Setback::NoProof { wrong: false } | Setback::NoCode) if nests => (Plan::Tiles, None),
         (_, Setback::NoProof { .. }) => (Plan::Plain { proof: SECOND_PROOF }, None),
         (_, _) => (plain, None),
     })
@@ -283,6 +286,7 @@ impl Attempts<'_> {
         let build = || unsafe { codegen::build_kernels(session.module(), scop, mapped) };
         Phase::Kernels.time(build).map_err(|e| match e {
             CodegenError::Unscoped | CodegenError::Divergent if has_tiles(mapped) => Setback::NoForm,
+            e if is_quota(&e) && has_nests(mapped) => Setback::NoCode,
             e => generated(e).into(),
         })
     }

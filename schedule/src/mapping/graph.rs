@@ -270,9 +270,9 @@ const HAND_OVER: f64 = 1500.0;
 /// Nanoseconds of an instance among others of its thread that wait for nobody.
 const COARSE: f64 = 3.0;
 
-/// Nanoseconds of an iteration of a thread in a step whose elements are in shared memory, and of the barrier there (H100: LU of 512, 15 tasks of 64 iterations one after
-/// the other, 90 µs each; a solve, one point a thread, 12.7 µs a task).
-const SHARED: f64 = 70.0;
+/// Nanoseconds of a point of a thread in a step whose elements are in shared memory, all points loaded together, and of the barrier there (H100: LU of 2048, 64 tasks of
+/// 64 iterations one after the other, 39 µs each; a solve, one point a thread, 12.7 µs a task).
+const SHARED: f64 = 25.0;
 const SHARED_BARRIER: f64 = 100.0;
 
 /// The part of an instance's time that one of an update takes: 16 points of a thread share what they load.
