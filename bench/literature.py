@@ -44,7 +44,9 @@ def toolchain():
 def compile_command(tools, source, out, extra=None):
     """To an object file; `extra`: with the plugin and these options."""
     language = tools.language(source)
-    flags = ["-O3", "-c", str(source), "-o", str(out)]
+    # Where the device fuses products and sums the host has to do the same.
+    fused = ["-ffp-contract=off"] if language == "fortran" else ["-mfma"]
+    flags = ["-O3", *fused, "-c", str(source), "-o", str(out)]
     if extra is None:
         return [tools.llvm_tool({"c": "clang", "c++": "clang++", "fortran": "flang"}[language]), *flags]
     return [str(tools.DRIVER), {"c": "cc", "c++": "c++", "fortran": "fc"}[language], "--pollyrs-targets=cuda", "--pollyrs-arch=sm_90", *extra, *flags]
