@@ -18,38 +18,13 @@ use crate::kernel::grid;
 use crate::kernel::storage::Element;
 use crate::ops::updates;
 use crate::staged::boxes::{ALIGN, in_memory};
+use crate::staged::counted::{AllCounters, Counted};
 use crate::staged::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntSLT};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::Counters;
 use pollyrs_schedule::planted::planted;
-use pollyrs_scop::{ArrayId, UpdateOp};
-
-/// The counters of one array.
-struct Counted {
-    array: ArrayId,
-    /// In bytes.
-    start: u32,
-    /// The smallest subscripts, and how many there are along each dimension.
-    first: Vec<LLVMValueRef>,
-    size: Vec<LLVMValueRef>,
-    /// Whether there are counters for all elements.
-    fits: LLVMValueRef,
-    /// How many there are: none if they don't fit.
-    elements: LLVMValueRef,
-    op: UpdateOp,
-    identity: LLVMValueRef,
-}
-
-/// The counters of a kernel while its code is emitted.
-#[derive(Default)]
-pub(crate) struct AllCounters {
-    list: Vec<Counted>,
-    /// The block's shared memory, and the thread's linear number.
-    at: Option<(LLVMValueRef, LLVMValueRef)>,
-    pub shared_bytes: u32,
-}
 
 /// Sets the counters, ahead of all instances.
 pub(crate) fn begin(k: &mut KernelBuilder<'_>) -> Result<()> {

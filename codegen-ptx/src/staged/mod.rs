@@ -2,6 +2,7 @@
 
 pub(crate) mod ahead;
 pub(crate) mod boxes;
+pub(crate) mod counted;
 pub(crate) mod counters;
 pub(crate) mod element;
 pub(crate) mod groups;

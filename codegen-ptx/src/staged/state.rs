@@ -2,7 +2,7 @@
 
 use crate::ir::error::Result;
 use crate::staged::boxes::Boxes;
-use crate::staged::counters::AllCounters;
+use crate::staged::counted::AllCounters;
 use crate::staged::promotion::Promoted;
 use crate::staged::window::Windows;
 use pollyrs_schedule::MappedKernel;

@@ -52,7 +52,7 @@ impl Tile<'_> {
         let n = &self.plan.nodes[node];
         let at = [row, self.columns[cell].at[0], self.columns[cell].at[1]];
         let mut all = ir.bool(true);
-        for axis in 0..3 {
+        for (axis, at) in at.into_iter().enumerate() {
             let Some(d) = self.dimension(axis) else { continue };
             let [first, last] = match axis {
                 0 => self.rows,
@@ -61,7 +61,7 @@ impl Tile<'_> {
             let [first, last] =
                 [ir.sub(first, self.number(n.lo[axis])), ir.add(last, self.number(n.hi[axis]))];
             let [lower, upper] = self.corners(Extent::Step(number), d);
-            all = ir.and(all, ir.and(self.both(at[axis], first, last), self.both(at[axis], lower, upper)));
+            all = ir.and(all, ir.and(self.both(at, first, last), self.both(at, lower, upper)));
         }
         all
     }
