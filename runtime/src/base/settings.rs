@@ -79,13 +79,16 @@ impl<F: Fn(&str) -> Option<String>> Reader<F> {
     }
 }
 
+/// Settings here that are options of the compiler as well.
+const BOTH: [&str; 2] = ["VERBOSE", "CACHE"];
+
 /// A complaint about a name that looks like ours and is none of the `known`.
 fn unknown(name: &str, known: &[String]) -> Option<String> {
     let rest = match (name.strip_prefix(PREFIX), name.strip_prefix(COMPILER)) {
         _ if known.iter().any(|other| other == name) => return None,
         (Some(rest), _) => rest,
         // The compiler has names of its own; `POLLYRS_DEVICE` is none.
-        (None, Some(rest)) if known.contains(&format!("{PREFIX}{rest}")) && rest != "VERBOSE" => rest,
+        (None, Some(rest)) if known.contains(&format!("{PREFIX}{rest}")) && !BOTH.contains(&rest) => rest,
         _ => return None,
     };
     let words = known.iter().filter_map(|other| other.strip_prefix(PREFIX));
