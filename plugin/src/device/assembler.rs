@@ -44,6 +44,7 @@ impl Store {
     fn new(cache: Cache) -> Option<Store> {
         let [plugin, llvm] = tools::makers()?;
         let ptx = Key::new("ptx").with(env!("CARGO_PKG_VERSION").as_bytes());
+        let ptx = tools::back_end_options().fold(ptx, |key, option| key.with(option.as_encoded_bytes()));
         Some(Store { cache, ptx: ptx.with_file(&plugin).with_file(&llvm) })
     }
 }

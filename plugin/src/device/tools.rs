@@ -1,7 +1,7 @@
 //! Where the programs are that the plugin runs.
 
 use inkwell::llvm_sys::core::LLVMContextCreate;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, OsString, c_char, c_int, c_void};
 use std::path::PathBuf;
 
 #[repr(C)]
@@ -41,6 +41,18 @@ fn plugin_folder() -> Option<PathBuf> {
 /// The files whose code decides what device code looks like: this plugin, and the LLVM that it runs in.
 pub fn makers() -> Option<[PathBuf; 2]> {
     Some([file_of(plugin_folder as *const c_void)?, file_of(LLVMContextCreate as *const c_void)?])
+}
+
+/// Words of the host's command line that may set options of LLVM's back end: behind `-mllvm`, of rustc's `llvm-args`, and those of `opt` that name it.
+pub fn back_end_options() -> impl Iterator<Item = OsString> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let before = std::iter::once(OsString::new()).chain(words.clone());
+    let chosen = |(before, word): &(OsString, OsString)| {
+        let text = word.to_string_lossy();
+        let ours = text.starts_with("-pollyrs-");
+        (before == "-mllvm" && !ours) || text.contains("llvm-args=") || text.contains("nvptx")
+    };
+    before.zip(words).filter(chosen).map(|(_, word)| word)
 }
 
 /// `ptxas`: what `POLLYRS_PTXAS` names, in `tools/` beside the plugin or in the folders above it, on the path, or of an installed CUDA.
