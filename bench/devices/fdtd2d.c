@@ -1,7 +1,7 @@
 /* Two electric fields and a magnetic one, each made from the others. */
 #include "common.h"
 
-static void compute(long n, long steps, real (*restrict ex)[n], real (*restrict ey)[n], real (*restrict hz)[n]) {
+static __attribute__((noinline)) void compute(long n, long steps, real (*restrict ex)[n], real (*restrict ey)[n], real (*restrict hz)[n]) {
   for (long t = 0; t < steps; t++) {
     for (long i = 1; i < n; i++)
       for (long j = 0; j < n; j++)
@@ -18,9 +18,11 @@ static void compute(long n, long steps, real (*restrict ex)[n], real (*restrict 
 int main(int argc, char **argv) {
   long n = argument(argc, argv, 1, 1000), steps = argument(argc, argv, 2, 20);
   real *ex = array(n * n, 4), *ey = array(n * n, 5), *hz = array(n * n, 6);
-  begin();
-  compute(n, steps, (void *)ex, (void *)ey, (void *)hz);
-  end();
+  for (long left = calls(); left > 0; left--) {
+    begin();
+    compute(n, steps, (void *)ex, (void *)ey, (void *)hz);
+    end();
+  }
   add(hz, n * n);
   add(ex, n * n);
   add(ey, n * n);

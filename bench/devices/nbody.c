@@ -1,7 +1,7 @@
 /* Forces of all bodies on each, and their steps. */
 #include "common.h"
 
-static void compute(long n, long steps, real *restrict x, real *restrict y, real *restrict z, real *restrict u, real *restrict v,
+static __attribute__((noinline)) void compute(long n, long steps, real *restrict x, real *restrict y, real *restrict z, real *restrict u, real *restrict v,
                     real *restrict w, const real *restrict m) {
   for (long t = 0; t < steps; t++) {
     for (long i = 0; i < n; i++) {
@@ -29,9 +29,11 @@ static void compute(long n, long steps, real *restrict x, real *restrict y, real
 int main(int argc, char **argv) {
   long n = argument(argc, argv, 1, 1000), steps = argument(argc, argv, 2, 3);
   real *x = array(n, 13), *y = array(n, 14), *z = array(n, 15), *u = array(n, 16), *v = array(n, 17), *w = array(n, 18), *m = array(n, 19);
-  begin();
-  compute(n, steps, x, y, z, u, v, w, m);
-  end();
+  for (long left = calls(); left > 0; left--) {
+    begin();
+    compute(n, steps, x, y, z, u, v, w, m);
+    end();
+  }
   add(x, n);
   add(y, n);
   add(z, n);
