@@ -72,7 +72,7 @@ def everyday():
         lists = (("0",),)
         kernels = tuple(re.findall(r"^  RUN\((\w+)", source.read_text(encoding="utf-8"), re.MULTILINE))
         yield Program(name=f"bench/{name}.c", source=source, element=None, arguments=lists, expectation="yes",
-                      must_offload=frozenset(lists), kernels=kernels)
+                      must_offload=frozenset(lists), kernels=kernels, turns=3)
 
 
 def program(name):

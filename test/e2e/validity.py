@@ -37,13 +37,15 @@ def _commands(source, out, flags, plugin):
     return [compile_it, ["clang-22", *common, obj, *libraries, "-lm", "-o", out]]
 
 
-def check(result, work, report):
-    """All settings, for each source."""
+def check(result, work, report, turn=None):
+    """All settings, for each source; with a turn, every other setting, the odd ones of the one source and the even ones of the other."""
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    for name, more in SOURCES.items():
+    for which, (name, more) in enumerate(SOURCES.items()):
         source = toolchain.EXAMPLES / name
-        for setting, (flags, must_offload) in SETTINGS.items():
+        for number, (setting, (flags, must_offload)) in enumerate(SETTINGS.items()):
+            if turn is not None and (which + number + turn) % len(SOURCES):
+                continue
             outs, good = {}, True
             for plugin in (False, True):
                 out = work / ("offloaded" if plugin else "plain")

@@ -9,6 +9,7 @@
 // ARGS: 127 300
 // ARGS: 3 5
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: softmax layer variance in_place least integers part chained constant
 #include "example.h"
 #include <math.h>

@@ -5,6 +5,7 @@
 // ARGS: 5 3
 // ARGS: 9 67
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: quotients of_floats planes
 // FLAGS: -fno-math-errno
 #include "example.h"

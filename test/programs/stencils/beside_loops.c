@@ -3,6 +3,7 @@
 // ARGS: 0 9
 // ARGS: 17 67
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: whole until in_a_row
 #include "example.h"
 #include <math.h>

@@ -5,6 +5,7 @@
 // ARGS: 5 40
 // ARGS: 8 70
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: means thirds scaled wide huge_divisor
 #include "example.h"
 #include <math.h>

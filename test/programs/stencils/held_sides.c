@@ -5,6 +5,7 @@
 // ARGS: 6 3
 // ARGS: 1 20
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: line plane cube
 #include "example.h"
 

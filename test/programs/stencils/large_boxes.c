@@ -5,6 +5,7 @@
 // ARGS: 1 5
 // ARGS: 0 9
 // OFFLOAD: yes
+// TURNS: 3
 #include "example.h"
 
 #define KERNEL __attribute__((noinline)) static

@@ -5,6 +5,7 @@
 // ARGS: 7 33
 // ARGS: 12 70
 // OFFLOAD: yes
+// TURNS: 3
 #include "example.h"
 
 #define R 3

@@ -5,6 +5,7 @@
 // ARGS: 0 4 4
 // ARGS: 4 34 20
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: lattice
 // KERNELS: neighbours
 // KERNELS: backwards

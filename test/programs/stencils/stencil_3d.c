@@ -7,6 +7,7 @@
 // ARGS: 9 40 11 70
 // ARGS: 5 30 14 190
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: star box
 // STRATEGY: streaming 4x32x2x2x1
 #include "example.h"

@@ -7,6 +7,7 @@
 // ARGS: 25 70 150
 // ARGS: 13 130 40
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: source_row insulated two_writes wave
 #include "example.h"
 

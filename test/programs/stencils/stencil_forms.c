@@ -7,6 +7,7 @@
 // ARGS: 24 70 150
 // ARGS: 13 130 40
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: two_levels three_levels in_place two_fields sweep integers
 #include "example.h"
 

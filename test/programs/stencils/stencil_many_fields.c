@@ -5,6 +5,7 @@
 // ARGS: 20 45 45
 // ARGS: 7 130 33
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: six levels
 #include "example.h"
 

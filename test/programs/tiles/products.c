@@ -7,6 +7,7 @@
 // ARGS: 600 600 0
 // ARGS: 1700 1650 37
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: product transposed distances lower
 #include "example.h"
 

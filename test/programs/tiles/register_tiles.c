@@ -6,6 +6,7 @@
 // ARGS: 600 600 0
 // ARGS: 1850 1910 11
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: product transposed batch
 #include "example.h"
 

@@ -7,6 +7,7 @@
 // ARGS: 129
 // ARGS: 150
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: cholesky lu doolittle solve columns
 // FLAGS: -fno-math-errno
 // STRATEGY: graph

@@ -5,6 +5,7 @@
 // ARGS: 515 2
 // ARGS: 530 1
 // OFFLOAD: yes
+// TURNS: 3
 // KERNELS: powers solve
 #include "example.h"
 

@@ -7,6 +7,7 @@
 // ARGS: 515 0
 // ARGS: 1 3
 // OFFLOAD: any
+// TURNS: 3
 #include "example.h"
 
 // Points j <= i; both operands are rows of one matrix.
