@@ -18,6 +18,7 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
@@ -31,9 +32,11 @@ use crate::emulated::check::{Checker, Thread};
 use crate::emulated::flight::{Flight, Step};
 use crate::emulated::tasks::Tasks;
 
-/// Below this many threads in the grid a launch runs on the calling thread: starting a worker takes some 20 µs, in which a
-/// core runs a few thousand threads.
+/// Below this many threads in the grid a launch runs on the calling thread.
 const INLINE_THREADS: u64 = 4096;
+/// Workers beside the calling thread are started if a launch is not over by then: to start one and to wait for it takes some 50 µs of processor time, and a few
+/// thousand threads may take less.
+const ALONE: Duration = Duration::from_micros(150);
 /// Coroutine stacks at once: each is two mappings, of which Linux gives a process 65,530.
 const MAX_STACKS: usize = 16384;
 /// Shared memory is aligned to this (the header says so).
@@ -104,7 +107,7 @@ pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64], checker: Option<&mut Check
         chunk: if graph { 1 } else { (grid.blocks / (8 * workers as u64)).max(1) },
     };
     let own = Share::new(kernel, &mut stacks, (cooperative, window))?;
-    let others: Vec<Share> =
+    let mut others: Vec<Share> =
         (1..workers).map_while(|_| Share::new(kernel, &mut stacks, (cooperative, window)).ok()).collect();
     return_stacks(stacks);
     let checker = checker.map_or(std::ptr::null_mut(), |checker| {
@@ -112,14 +115,22 @@ pub unsafe fn run(grid: &Grid<'_>, arguments: &[u64], checker: Option<&mut Check
         std::ptr::from_mut(checker)
     });
     std::thread::scope(|scope| {
-        for share in others {
-            let launch = &launch;
-            // Where a worker can't be started the others do its part, and its share is freed.
-            let start = move || Worker::new(launch, share, std::ptr::null_mut()).run();
-            let _ = std::thread::Builder::new().spawn_scoped(scope, start);
-        }
-        Worker::new(&launch, own, checker).run();
+        let launch = &launch;
+        let begun = Instant::now();
+        // Asked before each chunk.
+        let help = || {
+            if others.is_empty() || begun.elapsed() < ALONE {
+                return;
+            }
+            for share in others.drain(..) {
+                // Where a worker can't be started the others do its part, and its share is freed.
+                let start = move || Worker::new(launch, share, std::ptr::null_mut()).run(|| ());
+                let _ = std::thread::Builder::new().spawn_scoped(scope, start);
+            }
+        };
+        Worker::new(launch, own, checker).run(help);
     });
+    others.into_iter().for_each(|share| return_stacks(share.stacks));
     Ok(())
 }
 
@@ -285,9 +296,11 @@ impl<'a> Worker<'a> {
         Worker { launch, shared, stacks, running: Vec::new(), spare: Vec::new(), checker }
     }
 
-    fn run(mut self) {
+    /// Runs blocks until there are no more; `before` each chunk of them that function.
+    fn run(mut self, mut before: impl FnMut()) {
         let Launch { grid, next, chunk, .. } = self.launch;
         loop {
+            before();
             let first = next.fetch_add(*chunk, Ordering::Relaxed);
             if first >= grid.blocks {
                 break;
