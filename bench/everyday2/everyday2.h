@@ -3,7 +3,7 @@
  *   PROGRAM SIZE [NAME]     SIZE 0 is small, 1 is what is measured. Prints a line of JSON for each kernel, with a hash of what it computed.
  *
  * With PEERS=LIBRARY each kernel's function is looked for there under the name peer_NAME: it has the same parameters, computes the same by hand-written CUDA from the
- * same memory, and leaves its times in peer_kernel_ms and peer_call_ms. */
+ * same memory, and leaves its times in peer_kernel_ms and peer_call_ms. peer_more, if there is one, says what else was measured, as members of the line. */
 #ifndef EVERYDAY2_H
 #define EVERYDAY2_H
 #include <dlfcn.h>
@@ -152,6 +152,9 @@ static double median_ms(double *ms) {
       compare(KIND(out), result_, out, count);                                                                                             \
       printf(", \"peer kernel ms\": %.5f, \"peer call ms\": %.5f", *(double *)dlsym(peers, "peer_kernel_ms"),                              \
              *(double *)dlsym(peers, "peer_call_ms"));                                                                                     \
+      const char *(*more_)(void) = (const char *(*)(void))dlsym(peers, "peer_more");                                                       \
+      if (more_)                                                                                                                           \
+        printf("%s", more_());                                                                                                             \
     }                                                                                                                                      \
     printf("}\n");                                                                                                                         \
     fflush(stdout);                                                                                                                        \

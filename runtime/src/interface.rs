@@ -421,7 +421,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect(
     let _errno = Errno::kept();
     // SAFETY: the caller's promise.
     unsafe {
-        let look = || inspect::look(start, &*rows, element_bytes);
+        let look = || inspections::timed(|| inspect::look(start, &*rows, element_bytes));
         answer(if is_worth(start, &*rows) { look() } else { Err(error::Error::Unreadable) }, ends)
     }
 }
@@ -469,7 +469,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
         // SAFETY: the caller's promise.
         return unsafe { answer(Err(error::Error::Unreadable), ends) };
     }
-    let look = || inspect::look(start, rows, element_bytes);
+    let look = || inspections::timed(|| inspect::look(start, rows, element_bytes));
     let mut found = None;
     if let Some(part) = rows.span(start) {
         let question = (start as u64, rows.words(), element_bytes);

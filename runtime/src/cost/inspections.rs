@@ -10,9 +10,10 @@
 //! An inspection that is refused leaves the original loop, which may always run.
 
 use crate::base::config::{Config, DeviceChoice, Offload};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Executions without an inspection behind one for nothing: an inspection reads what the loop reads, at most, and is so no more than a twentieth.
 const WITHOUT: u32 = 20;
@@ -27,6 +28,21 @@ pub type List = (u64, i64);
 thread_local! {
     /// The lists of the execution that this thread is about to begin.
     static ASKED: RefCell<Vec<List>> = const { RefCell::new(Vec::new()) };
+    /// How long inspections took since the last execution that was reported.
+    static SPENT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Does an inspection, whose time counts for the thread's next execution.
+pub fn timed<T>(look: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let found = look();
+    SPENT.set(SPENT.get() + start.elapsed());
+    found
+}
+
+/// Milliseconds of inspections that no execution was told of yet.
+pub fn take_ms() -> f64 {
+    SPENT.take().as_secs_f64() * 1e3
 }
 
 /// How many executions are left that do without, by list.
@@ -91,5 +107,13 @@ mod tests {
         assert!(may_pay(list), "looked at again");
         settle(false);
         assert!(may_pay(list) && may_pay(list), "the device was chosen");
+    }
+
+    #[test]
+    fn time_is_told_once() {
+        assert_eq!(timed(|| 7), 7);
+        assert_eq!(timed(|| std::thread::sleep(Duration::from_millis(2))), ());
+        assert!(take_ms() >= 2.0);
+        assert_eq!(take_ms(), 0.0);
     }
 }

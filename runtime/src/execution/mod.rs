@@ -33,7 +33,7 @@ use crate::base::planted::unless;
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
 use crate::base::stack;
-use crate::cost::Estimate;
+use crate::cost::{Estimate, inspections};
 use crate::device::results::{Back, lost};
 use crate::device::snapshot::Snapshot;
 use crate::device::{Adopted, DUMMY_ADDRESS, NoQueue, Queue};
@@ -559,6 +559,7 @@ impl Run<'_> {
             kernels: self.launches,
             kernel_ms: self.queue.kernel_ms(),
             setup_ms: (self.ready - self.start).as_secs_f64() * 1e3,
+            inspect_ms: inspections::take_ms(),
             total_ms: self.start.elapsed().as_secs_f64() * 1e3,
             bytes_to_device: self.bytes_in,
             bytes_to_host: self.bytes_out,

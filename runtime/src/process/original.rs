@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use crate::base::abi::Scop;
 use crate::base::size::Size;
+use crate::cost::inspections;
 use crate::process::compare;
 use crate::process::profile::{self, Line};
 use crate::process::{is_unwatched, nvtx, registry};
@@ -64,6 +65,7 @@ impl Original {
                 Whose::Kept(name, at) => Line::kept(name, at, self.start, reason),
             };
             line.refused = self.refused;
+            line.inspect_ms = inspections::take_ms();
             profile::report(registry::config(), &line);
         }
     }

@@ -46,6 +46,9 @@ pub struct Line {
     pub kernel_ms: f64,
     /// Before the first copy.
     pub setup_ms: f64,
+    /// Integers that were looked at ahead of the execution; not part of the total.
+    #[serde(skip_serializing_if = "is_no_time")]
+    pub inspect_ms: f64,
     pub total_ms: f64,
     pub bytes_to_device: u64,
     pub bytes_to_host: u64,
@@ -78,6 +81,10 @@ fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
 }
 
+fn is_no_time(ms: &f64) -> bool {
+    *ms == 0.0
+}
+
 /// Numbers threads in the order of their first reports.
 fn thread_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -103,6 +110,7 @@ impl Line {
             kernels: 0,
             kernel_ms: 0.0,
             setup_ms: 0.0,
+            inspect_ms: 0.0,
             total_ms: 0.0,
             bytes_to_device: 0,
             bytes_to_host: 0,
