@@ -37,6 +37,7 @@ const SOURCES: &[&str] = &[
     "sides.cpp",
     "recurrences.cpp",
     "regions.cpp",
+    "rejoin.cpp",
     "analyses.cpp",
     "effects.cpp",
     "source.cpp",

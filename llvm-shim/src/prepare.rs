@@ -191,6 +191,14 @@ impl Session {
         Ok(unsafe { sys::prs_compute_sides(self.raw, f) })
     }
 
+    /// Makes a phi of loads of one place, which nothing stores to in between, a load again. Rotation of loops and jump threading make such phis; one behind a loop
+    /// has a size of the next loop, say, which is then no longer what the place holds.
+    pub fn rejoin_loads(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_rejoin_loads(self.raw, f) })
+    }
+
     /// Removes stores to local variables that are only stored to.
     pub fn drop_unread_locals(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;

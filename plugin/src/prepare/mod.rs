@@ -123,9 +123,18 @@ pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     Ok(())
 }
 
+/// Loops are rotated, and what is loaded in them is what a place holds.
+fn canonical_loops(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    session.run_passes(f, CANONICALISE)?;
+    if session.rejoin_loads(f)? {
+        session.run_passes(f, MERGE)?;
+    }
+    Ok(())
+}
+
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.join_back_edges(f)?;
-    session.run_passes(f, CANONICALISE)?;
+    canonical_loops(session, f)?;
     // Of loops that run an iteration where control comes to them.
     if session.hoist_arrays(f)? {
         session.drop_stack_saves(f)?;
@@ -137,7 +146,7 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     }
     if unrolled > 0 {
         session.run_passes(f, VALUES)?;
-        session.run_passes(f, CANONICALISE)?;
+        canonical_loops(session, f)?;
     }
     session.specialise_back_edges(f)?;
     if session.divide_intervals(f)? {
