@@ -147,8 +147,12 @@ extern "C" void prs_simplify_regions(Session *S, LLVMValueRef FRef) {
     planSplits(*RI.getTopLevelRegion(), WithLoop, Touched, Plan);
     if (Plan.empty())
       return;
-    for (Split &P : Plan)
-      SplitBlockPredecessors(P.Target, P.Preds, P.Suffix, &DT, &LI, nullptr, /*PreserveLCSSA=*/true);
+    for (Split &P : Plan) {
+      BasicBlock *New = SplitBlockPredecessors(P.Target, P.Preds, P.Suffix, &DT, &LI, nullptr, /*PreserveLCSSA=*/true);
+      // A loop's new header has its counters: scalar evolution believes what a step says of a counter only where it is a step of that very PHI.
+      if (New && LI.isLoopHeader(New) && P.Target->getSinglePredecessor() == New)
+        FoldSingleEntryPHINodes(P.Target);
+    }
     S->FAM.invalidate(F, PreservedAnalyses::none());
   }
 }

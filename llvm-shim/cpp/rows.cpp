@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -39,6 +40,8 @@ struct Table {
   uint64_t Unit = 0;
   const SCEV *Least = nullptr, *Most = nullptr;
   SmallVector<std::pair<LoadInst *, const SCEV *>, 4> Loads;
+  // Of a table of the ends of rows: the number of the one that has the rows.
+  std::optional<unsigned> Rows;
 };
 
 // The least and the greatest value that an affine expression takes in the loop `L`, whose nest has counts of iterations that `L` does not change.
@@ -81,20 +84,34 @@ bool standsFor(const PHINode &PHI, const Value &Row) {
   return all_of(PHI.incoming_values(), [&](const Use &U) { return U.get() == &Row || isa<UndefValue>(U.get()); });
 }
 
-// The bytes of what is accessed in the row; 0 if nothing is, or what is has several sizes. All of it happens in the loop `L` that the row belongs to.
-uint64_t elementOf(Value &Row, const Loop &L, const DataLayout &DL) {
+// Whether the PHI walks through the row: a loop begins with the row, and goes on from what it had.
+bool walksAlong(const PHINode &PHI, const Value &Row, const Loop &L, const LoopInfo &LI) {
+  const Loop *In = LI.getLoopFor(PHI.getParent());
+  return In && L.contains(In) && In->getHeader() == PHI.getParent() && all_of(PHI.incoming_values(), [&](const Use &U) {
+           auto *Next = dyn_cast<GetElementPtrInst>(U.get());
+           return U.get() == &Row || (Next && Next->getPointerOperand() == &PHI);
+         });
+}
+
+// The bytes of what is accessed in the row; 0 if nothing is but comparisons. None if what is has several sizes, or others see the pointer. All of it happens in
+// the loop `L` that the row belongs to.
+std::optional<uint64_t> elementOf(Value &Row, const Loop &L, const LoopInfo &LI, const DataLayout &DL, SmallPtrSetImpl<Value *> &Seen) {
   uint64_t Bytes = 0;
+  if (!Seen.insert(&Row).second)
+    return Bytes;
   for (User *U : Row.users()) {
-    uint64_t Own = 0;
+    std::optional<uint64_t> Own;
     if (isa<GetElementPtrInst>(U) && U->getType()->isPointerTy())
-      Own = elementOf(*U, L, DL);
-    else if (auto *PHI = dyn_cast<PHINode>(U); PHI && L.contains(PHI) && standsFor(*PHI, Row))
-      Own = elementOf(*PHI, L, DL);
+      Own = elementOf(*U, L, LI, DL, Seen);
+    else if (auto *PHI = dyn_cast<PHINode>(U); PHI && L.contains(PHI) && (Seen.contains(PHI) || standsFor(*PHI, Row) || walksAlong(*PHI, Row, L, LI)))
+      Own = elementOf(*PHI, L, LI, DL, Seen);
+    else if (isa<ICmpInst, PtrToIntInst>(U))
+      Own = 0;
     else if (getLoadStorePointerOperand(U) == &Row && !getLoadStoreType(U)->isPointerTy() && !DL.getTypeStoreSize(getLoadStoreType(U)).isScalable())
       Own = DL.getTypeStoreSize(getLoadStoreType(U)).getFixedValue();
-    if (!Own || (Bytes && Bytes != Own))
-      return 0;
-    Bytes = Own;
+    if (!Own || (Bytes && *Own && Bytes != *Own))
+      return std::nullopt;
+    Bytes = std::max(Bytes, *Own);
   }
   return Bytes;
 }
@@ -117,18 +134,21 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
         continue;
       const SCEV *Address = SE.getSCEV(Load->getPointerOperand());
       const SCEV *Base = SE.getPointerBase(Address);
-      uint64_t Unit = elementOf(*Load, *LI.getLoopFor(BB), DL);
-      if (SE.isLoopInvariant(Address, &L) || !SE.isLoopInvariant(Base, &L) || !isa<SCEVUnknown>(Base) || !Unit)
+      if (SE.isLoopInvariant(Address, &L) || !SE.isLoopInvariant(Base, &L) || !isa<SCEVUnknown>(Base))
+        continue;
+      SmallPtrSet<Value *, 8> Seen;
+      std::optional<uint64_t> Unit = elementOf(*Load, *LI.getLoopFor(BB), LI, DL, Seen);
+      if (!Unit)
         continue;
       const SCEV *Offset = SE.removePointerBase(Address), *Least, *Most;
       int64_t Step = 0;
       if (!extremes(Offset, L, SE, Least, Most, &Step) || Step % 8 || mayChange(L, *Load, AA))
         continue;
       auto *Same = find_if(Tables, [&](Table &T) {
-        return T.Base == Base && T.Step == Step && T.Unit == Unit && quotient(SE.getMinusSCEV(Least, T.Least), Step, SE);
+        return T.Base == Base && T.Step == Step && T.Unit == *Unit && quotient(SE.getMinusSCEV(Least, T.Least), Step, SE);
       });
       if (Same == Tables.end()) {
-        Tables.push_back({Base, Step, Unit, Least, Most, {}});
+        Tables.push_back({Base, Step, *Unit, Least, Most, {}, {}});
         Same = &Tables.back();
       }
       Same->Least = SE.getSMinExpr(Same->Least, Least);
@@ -139,6 +159,17 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
   erase_if(Tables, [&](Table &T) {
     return any_of(T.Loads, [&](auto &Load) { return !quotient(SE.getMinusSCEV(Load.second, T.Least), T.Step, SE); });
   });
+  // Rows between two pointers: the ends stand beside the beginnings. What else is only compared stays.
+  auto Ends = std::stable_partition(Tables.begin(), Tables.end(), [](Table &T) { return T.Unit != 0; });
+  for (Table &T : make_range(Ends, Tables.end())) {
+    auto *Rows = std::find_if(Tables.begin(), Ends, [&](Table &R) {
+      auto *Behind = R.Base == T.Base && R.Step == T.Step ? dyn_cast<SCEVConstant>(SE.getMinusSCEV(T.Least, R.Least)) : nullptr;
+      return Behind && Behind->getAPInt().isStrictlyPositive() && Behind->getAPInt().slt(T.Step);
+    });
+    if (Rows != Ends)
+      T.Unit = Rows->Unit, T.Rows = Rows - Tables.begin();
+  }
+  erase_if(Tables, [](Table &T) { return !T.Unit; });
   return Tables;
 }
 
@@ -162,6 +193,7 @@ bool divide(Loop &L, Function &F, Session &S) {
   IRBuilder<> B(Before->getTerminator());
   Value *Good = B.getTrue();
   SmallVector<std::pair<Value *, Value *>, 4> Known;
+  SmallVector<Value *, 4> Lengths;
   for (Table &T : Tables) {
     Value *Base = cast<SCEVUnknown>(T.Base)->getValue();
     auto At = [&](const SCEV *Offset) {
@@ -172,25 +204,39 @@ bool divide(Loop &L, Function &F, Session &S) {
     Known.push_back({B.CreateExtractValue(Rows, 0), B.CreateExtractValue(Rows, 1)});
     Good = B.CreateAnd(Good, B.CreateIsNotNull(Known.back().first));
   }
+  // Rows whose ends are as far apart as they are have one length, which is whole elements.
+  for (auto [T, Row] : zip(Tables, Known)) {
+    Lengths.push_back(nullptr);
+    if (!T.Rows)
+      continue;
+    auto [First, Pitch] = Known[*T.Rows];
+    Value *Bytes = B.CreateSub(B.CreatePtrToInt(Row.first, Word), B.CreatePtrToInt(First, Word));
+    Value *Whole = B.CreateICmpEQ(B.CreateURem(Bytes, B.getInt64(T.Unit)), B.getInt64(0));
+    Value *Same = B.CreateAnd(B.CreateICmpEQ(Row.second, Pitch), B.CreateICmpSGE(Bytes, B.getInt64(0)));
+    Good = B.CreateAnd(Good, B.CreateAnd(Same, Whole));
+    Lengths.back() = B.CreateFreeze(B.CreateUDiv(Bytes, B.getInt64(T.Unit)), "row.length");
+  }
   ValueToValueMapTy Map;
   pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".apart", Map, LI, DT);
   addStringMetadataToLoop(Copy.Copied, pollyrs::ApartMark);
   IRBuilder<>(Copy.Before).CreateCondBr(Good, Copy.Own, Copy.Other);
 
-  for (auto [T, Row] : zip(Tables, Known))
+  for (auto [T, Found, Length] : zip(Tables, Known, Lengths))
     for (auto &[Load, Offset] : T.Loads) {
+      auto Row = T.Rows ? Known[*T.Rows] : Found;
       const SCEV *Number = quotient(SE.getMinusSCEV(Offset, T.Least), T.Step, SE);
-      auto Replace = [&, Number = Number, Row = Row, Unit = T.Unit](Instruction &Old, BasicBlock::iterator Place) {
+      auto Replace = [&, Unit = T.Unit, Length = Length](Instruction &Old, BasicBlock::iterator Place) {
         Value *Index = Expander.expandCodeFor(Number, Word, Place);
         IRBuilder<> At(Place->getParent(), Place);
-        Old.replaceAllUsesWith(
-            At.CreateGEP(ArrayType::get(At.getInt8Ty(), Unit), Row.first, At.CreateMul(Index, Row.second), "row"));
+        Type *Element = ArrayType::get(At.getInt8Ty(), Unit);
+        Value *Begin = At.CreateGEP(Element, Row.first, At.CreateMul(Index, Row.second), "row");
+        Old.replaceAllUsesWith(Length ? At.CreateGEP(Element, Begin, Length, "row.end") : Begin);
         Old.eraseFromParent();
       };
       // (One may take the row from several blocks.)
       SmallSetVector<PHINode *, 4> PHIs;
       for (User *U : Load->users())
-        if (auto *PHI = dyn_cast<PHINode>(U))
+        if (auto *PHI = dyn_cast<PHINode>(U); PHI && standsFor(*PHI, *Load))
           PHIs.insert(PHI);
       for (PHINode *PHI : PHIs)
         Replace(*PHI, PHI->getParent()->getFirstInsertionPt());

@@ -65,7 +65,7 @@
 //! one. Mostly the rows are equally far apart. Before the loop, the run-time library looks at the part of the table that the loop reads
 //! (`pollyrs_rt_rows`; memory that is not there is no error), and answers with the first row and the distance: there is a version of the loop in which
 //! `a[i]` is `first + i * distance`, and nothing is loaded. The loop as it was runs where the answer is no. Nothing in the loop may write to the table, by
-//! alias analysis.
+//! alias analysis. Rows between two pointers (the beginning and the end of a `vector`) are two such tables in one; where both have one distance, all rows have one length.
 //!
 //! **Windows with a step.** In `x[(i * s + p) * w + j * s + q]` (a convolution with a stride) the strides of the counters are `s * w`, `w`, `s` and 1. Of a matrix each
 //! would be a multiple of the next, and no array of several dimensions has these. With a number for `s` the strides are `w` and 1: there are versions of the
