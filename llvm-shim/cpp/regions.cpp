@@ -127,6 +127,19 @@ extern "C" void prs_split_effects(Session *S, LLVMValueRef FRef) {
     S->FAM.invalidate(F, PreservedAnalyses::none());
 }
 
+// What a counter of the loop is next is computed beside it, in the new header: a region that begins behind that leaves no counter to the loop around.
+static void stepInHeader(BasicBlock &Header, BasicBlock &Body, const Loop &L) {
+  BasicBlock *Latch = L.getLoopLatch();
+  if (!Latch)
+    return;
+  for (PHINode &PHI : Header.phis()) {
+    auto *Step = dyn_cast<Instruction>(PHI.getIncomingValueForBlock(Latch));
+    bool Counts = Step && Step->getParent() == &Body && (isa<GetElementPtrInst>(Step) || Step->getOpcode() == Instruction::Add);
+    if (Counts && all_of(Step->operands(), [&](Use &U) { return U.get() == &PHI || L.isLoopInvariant(U.get()); }))
+      Step->moveBefore(Header.getTerminator()->getIterator());
+  }
+}
+
 extern "C" void prs_simplify_regions(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   if (F.isDeclaration())
@@ -150,8 +163,10 @@ extern "C" void prs_simplify_regions(Session *S, LLVMValueRef FRef) {
     for (Split &P : Plan) {
       BasicBlock *New = SplitBlockPredecessors(P.Target, P.Preds, P.Suffix, &DT, &LI, nullptr, /*PreserveLCSSA=*/true);
       // A loop's new header has its counters: scalar evolution believes what a step says of a counter only where it is a step of that very PHI.
-      if (New && LI.isLoopHeader(New) && P.Target->getSinglePredecessor() == New)
+      if (New && LI.isLoopHeader(New) && P.Target->getSinglePredecessor() == New) {
         FoldSingleEntryPHINodes(P.Target);
+        stepInHeader(*New, *P.Target, *LI.getLoopFor(New));
+      }
     }
     S->FAM.invalidate(F, PreservedAnalyses::none());
   }

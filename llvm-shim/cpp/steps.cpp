@@ -118,6 +118,10 @@ void windowSteps(const SCEV *Address, const Loop &L, Session &S, ScalarEvolution
       auto *Inner = find_if(All, [&](Term &Other) { return sorted(Other) == sorted(Rest); });
       if (Inner == All.end())
         continue;
+      // The tile of a loop over tiles is as long as the step, and no window.
+      const SCEV *Count = SE.getBackedgeTakenCount(Inner->Counter);
+      if (!isa<SCEVCouldNotCompute>(Count) && SCEVExprContains(Count, [&](const SCEV *O) { return isa<SCEVUnknown>(O) && cast<SCEVUnknown>(O)->getValue() == V; }))
+        continue;
       ++Pairs;
       Deepest = std::max(Deepest, Outer.Counter->getLoopDepth());
       Least = std::min(Least, Inner->Counter->getLoopDepth());

@@ -8,10 +8,33 @@ use crate::ir::{instructions, name_of};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_codegen_ptx::ImageKind;
-use pollyrs_llvm_shim::{RemarkKind, location, remark, remark_place};
+use pollyrs_llvm_shim::{RemarkKind, callee, location, remark, remark_place};
 use pollyrs_schedule::Placement;
-use pollyrs_scop::{ArrayKind, Code, Location, RejectReason, Rejection};
+use pollyrs_scop::{Array, ArrayKind, Code, Location, RejectReason, Rejection, Scop};
 use pollyrs_tuning::{Entry, remark as record};
+
+/// What data decides at run time, for which many programs' loops stay on the host: that integers are all different, that rows are equally far apart.
+fn conditions(scop: &Scop) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for i in scop.inspections.iter().filter(|i| i.distinct) {
+        all.push(format!("no two elements of {} are equal", i.display));
+    }
+    let of_a_table = |a: &Array| {
+        let ArrayKind::Memory { base } = a.kind else { return false };
+        let base = base.0 as LLVMValueRef;
+        // SAFETY: a live value of the working copy; a part of an aggregate has that as its operand.
+        unsafe {
+            let call = if LLVMIsAExtractValueInst(base).is_null() { base } else { LLVMGetOperand(base, 0) };
+            !LLVMIsACallInst(call).is_null()
+                && callee(call).is_some_and(|f| name_of(f) == "pollyrs_rt_rows")
+        }
+    };
+    for a in scop.arrays.iter().filter(|a| of_a_table(a)) {
+        all.push(format!("the rows of {} are equally far apart", a.display));
+    }
+    all.dedup();
+    if all.is_empty() { String::new() } else { format!(", where {}", all.join(" and ")) }
+}
 
 /// `-Rpass=pollyrs` for an offloaded SCoP, `-Rpass-analysis=pollyrs` for what it assumes.
 pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
@@ -33,6 +56,7 @@ pub fn offloaded(with: &Options, f: LLVMValueRef, c: &Compiled) {
     if private > 0 {
         message.push_str(&format!(", {}", count(private, "private scalar")));
     }
+    message.push_str(&conditions(scop));
     emit(with, f, RemarkKind::Passed, Code::Offloaded, at, &message);
     if let Some(code) = &c.code {
         device_code(with, f, at, code);
