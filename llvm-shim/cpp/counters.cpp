@@ -10,7 +10,9 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/CBindingWrapping.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
@@ -259,12 +261,84 @@ static bool countChunks(Loop &L, ScalarEvolution &SE) {
   return true;
 }
 
+// `for (rest = n; rest != 0; rest -= min(m, rest))`, as Rust's iterators over chunks of which the last one may be shorter: `n / m` chunks have `m` elements, and
+// what is left is one more. The chunk begins at `m` times its number, as the one that is shorter is the last.
+static bool countUnevenChunks(Loop &L, ScalarEvolution &SE) {
+  using namespace PatternMatch;
+  BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
+  auto *Branch = Latch && Before && L.getExitingBlock() == Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
+  CmpPredicate Pred;
+  Value *Rest, *Last, *Taken;
+  if (!Branch || !Branch->isConditional() || !match(Branch->getCondition(), m_ICmp(Pred, m_Value(Rest), m_Zero())) ||
+      !match(Rest, m_Sub(m_Value(Last), m_Value(Taken))) || !isa<IntrinsicInst>(Taken))
+    return false;
+  auto *PHI = dyn_cast<PHINode>(Last);
+  Value *M = nullptr;
+  bool First = L.contains(Branch->getSuccessor(0));
+  if (!PHI || PHI->getParent() != L.getHeader() || PHI->getIncomingValueForBlock(Latch) != Rest || !match(Taken, m_c_UMin(m_Value(M), m_Specific(PHI))) ||
+      !L.isLoopInvariant(M) || CmpInst::Predicate(Pred) != (First ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ))
+    return false;
+  Value *N = PHI->getIncomingValueForBlock(Before);
+  if (!N->getType()->isIntegerTy(64))
+    return false;
+  SmallVector<std::pair<PHINode *, int64_t>, 4> Advanced;
+  for (PHINode &P : L.getHeader()->phis()) {
+    if (&P != PHI && !P.getType()->isPointerTy() && P.getType() != N->getType())
+      continue;
+    const SCEV *Way = SE.getMinusSCEV(SE.getSCEV(P.getIncomingValueForBlock(Latch)), SE.getSCEV(&P)), *Length = SE.getSCEV(Taken);
+    auto *Product = dyn_cast<SCEVMulExpr>(Way);
+    auto *Times = Product && Product->getNumOperands() == 2 ? dyn_cast<SCEVConstant>(Product->getOperand(0)) : nullptr;
+    if (Way == Length)
+      Advanced.push_back({&P, 1});
+    else if (Times && Product->getOperand(1) == Length && Times->getAPInt().getSignificantBits() < 32)
+      Advanced.push_back({&P, Times->getAPInt().getSExtValue()});
+  }
+  if (none_of(Advanced, [&](auto &A) { return A.first == PHI; }))
+    return false;
+  SE.forgetLoop(&L);
+  Type *Ty = N->getType();
+  Constant *One = ConstantInt::get(Ty, 1), *Zero = ConstantInt::get(Ty, 0);
+  IRBuilder<> B(Before->getTerminator());
+  // Chunks of no elements never come to an end, nor does a counter of 64 bits; a loop that is entered has one chunk at least, if an empty one.
+  Value *None = B.CreateICmpEQ(B.CreateFreeze(M), Zero), *By = B.CreateSelect(None, One, M);
+  Value *Whole = B.CreateFreeze(B.CreateSelect(None, ConstantInt::getAllOnesValue(Ty), B.CreateUDiv(N, By)), "pollyrs.whole");
+  Value *Left = B.CreateFreeze(B.CreateURem(N, By), "pollyrs.left");
+  Value *All = B.CreateBinaryIntrinsic(Intrinsic::umax, B.CreateAdd(B.CreateUDiv(N, By), B.CreateZExt(B.CreateIsNotNull(Left), Ty)), One);
+  Value *Chunks = B.CreateFreeze(B.CreateSelect(None, Zero, All), "pollyrs.chunks");
+  PHINode *Chunk = PHINode::Create(Ty, 2, "pollyrs.chunk", L.getHeader()->begin());
+  B.SetInsertPoint(Branch);
+  Value *Next = B.CreateAdd(Chunk, One);
+  Chunk->addIncoming(Zero, Before);
+  Chunk->addIncoming(Next, Latch);
+  Branch->setCondition(B.CreateICmp(First ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, Next, Chunks));
+  B.SetInsertPoint(L.getHeader(), L.getHeader()->getFirstInsertionPt());
+  Value *Begin = B.CreateMul(Chunk, M);
+  Value *Length = B.CreateSelect(B.CreateICmpULT(Chunk, Whole), M, Left, "pollyrs.length");
+  // What is advanced by the chunk's length is where the chunk begins.
+  auto Behind = [&](IRBuilder<> &At, PHINode &P, Value *Elements, int64_t Times) {
+    Value *Start = P.getIncomingValueForBlock(Before), *By = At.CreateMul(Elements, ConstantInt::getSigned(Ty, Times));
+    return Start->getType()->isPointerTy() ? At.CreatePtrAdd(Start, By) : At.CreateAdd(Start, By);
+  };
+  IRBuilder<> Early(Before->getTerminator());
+  for (auto [P, Times] : Advanced) {
+    // Behind the loop all elements are.
+    for (User *U : make_early_inc_range(P->getIncomingValueForBlock(Latch)->users()))
+      if (auto *Last = dyn_cast<PHINode>(U); Last && !L.contains(Last) && Last->getNumIncomingValues() == 1)
+        Last->replaceAllUsesWith(Behind(Early, *P, N, Times));
+    P->replaceAllUsesWith(Behind(B, *P, Begin, Times));
+  }
+  Taken->replaceAllUsesWith(Length);
+  for (auto [P, Times] : Advanced)
+    RecursivelyDeleteDeadPHINode(P);
+  return true;
+}
+
 extern "C" bool prs_count_chunks(Session *S, LLVMValueRef FRef) {
   Function &F = *unwrap<Function>(FRef);
   auto &SE = S->FAM.getResult<ScalarEvolutionAnalysis>(F);
   bool Changed = false;
   for (Loop *L : S->FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
-    Changed |= countChunks(*L, SE);
+    Changed |= countChunks(*L, SE) || countUnevenChunks(*L, SE);
   if (Changed)
     S->FAM.invalidate(F, PreservedAnalyses::none());
   return Changed;

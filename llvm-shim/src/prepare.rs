@@ -277,7 +277,8 @@ impl Session {
         Ok(unsafe { sys::prs_advance_counters(self.raw, f) })
     }
 
-    /// Loops that end where what is left is less than what an iteration takes, which is an argument, get a counter. Returns whether there was one.
+    /// Loops that end where what is left is less than what an iteration takes, which is an argument, get a counter, and so do those that take that or what is left, if
+    /// that is less. Returns whether there was one.
     pub fn count_chunks(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.

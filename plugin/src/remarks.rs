@@ -25,8 +25,7 @@ fn conditions(scop: &Scop) -> String {
         // SAFETY: a live value of the working copy; a part of an aggregate has that as its operand.
         unsafe {
             let call = if LLVMIsAExtractValueInst(base).is_null() { base } else { LLVMGetOperand(base, 0) };
-            !LLVMIsACallInst(call).is_null()
-                && callee(call).is_some_and(|f| name_of(f) == "pollyrs_rt_rows")
+            !LLVMIsACallInst(call).is_null() && callee(call).is_some_and(|f| name_of(f) == "pollyrs_rt_rows")
         }
     };
     for a in scop.arrays.iter().filter(|a| of_a_table(a)) {

@@ -8,7 +8,7 @@
 //! domain. For a box that is exact. The sign of a coefficient need not be known: the host takes the smaller and the larger product.
 //!
 //! What belongs together is bounded together: in `(i == n - 1 ? 0 : i + 1) * n`, which is `n + i * n + q * n` with `q = -n` in the last
-//! row, it is `i + q` that stays above -2, not `q`.
+//! row, it is `i + q` that stays above -2, not `q`; in `(t % 3) * n`, which is `t * n + q * -3n` with `q = t / 3`, it is `t - 3 q`.
 
 use crate::builder::{Builder, Place, Stop, value_location};
 use crate::ir;
@@ -54,7 +54,8 @@ impl Builder<'_> {
         };
         let mut rest = p.clone();
         let mut terms = Vec::new();
-        let mut sums: Vec<(Polynomial, Vec<(usize, bool)>)> = Vec::new();
+        // Coefficients up to a number, with what they are multiples for.
+        let mut sums: Vec<(Polynomial, Vec<(usize, i64)>)> = Vec::new();
         for s in p.symbols() {
             let Symbol::Iter(d) = s else { continue };
             let powers = p.powers_of(s);
@@ -65,10 +66,12 @@ impl Builder<'_> {
                 return Err(blocked());
             }
             rest = &rest - &(coefficient * &Polynomial::symbol(s));
-            let negated = &Polynomial::constant(0) - coefficient;
-            match sums.iter_mut().find(|(c, _)| *c == *coefficient || *c == negated) {
-                Some((c, dims)) => dims.push((d, *c == *coefficient)),
-                None => sums.push((coefficient.clone(), vec![(d, true)])),
+            let times = i64::try_from(coefficient.content()).map_err(|_| blocked())?;
+            let one = coefficient.div_exact_constant(i128::from(times)).ok_or_else(blocked)?;
+            let negated = &Polynomial::constant(0) - &one;
+            match sums.iter_mut().find(|(c, _)| *c == one || *c == negated) {
+                Some((c, dims)) => dims.push((d, if *c == one { times } else { -times })),
+                None => sums.push((one, vec![(d, times)])),
             }
         }
         let within = known.clone().intersect(executed.clone())?;
@@ -95,7 +98,7 @@ impl Builder<'_> {
                 Some(range) => vec![(coefficient, range)],
                 None => {
                     let mut found = Vec::new();
-                    for (d, positive) in dims {
+                    for (d, times) in dims {
                         let at = i32::try_from(d).map_err(|_| blocked())?;
                         // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
                         let range = match &hull {
@@ -105,9 +108,7 @@ impl Builder<'_> {
                             },
                             _ => bounds(&domain, at).or_else(|| hull.as_ref().and_then(|h| bounds(h, at))),
                         };
-                        let negated = &Polynomial::constant(0) - &coefficient;
-                        let coefficient = if positive { coefficient.clone() } else { negated };
-                        found.push((coefficient, range.ok_or_else(blocked)?));
+                        found.push((coefficient.scale(i128::from(times)), range.ok_or_else(blocked)?));
                     }
                     found
                 }
@@ -277,13 +278,13 @@ fn is_integral(f: &PwAff) -> isl::Result<bool> {
     Ok(true)
 }
 
-/// The values of a sum of dimensions, each with whether it is added or subtracted.
-fn sum_of(domain: &Set, dims: &[(usize, bool)]) -> isl::Result<Set> {
+/// The values of a sum of multiples of dimensions.
+fn sum_of(domain: &Set, dims: &[(usize, i64)]) -> isl::Result<Set> {
     let mut sum = PwAff::constant_on(domain.space()?, 0)?;
-    for (d, positive) in dims {
+    for (d, times) in dims {
         let ls = isl::LocalSpace::from_space(domain.space()?)?;
         let dim = PwAff::from_aff(isl::Aff::var_on_domain(ls, DimType::Set, *d as u32)?)?;
-        sum = if *positive { sum.add(dim)? } else { sum.sub(dim)? };
+        sum = sum.add(dim.scale(isl::Val::int(domain.context(), *times)?)?)?;
     }
     let sum = PwMultiAff::from_multi_pw_aff(MultiPwAff::from_pw_aff(sum)?)?;
     domain.clone().apply(Map::from_pw_multi_aff(sum)?)

@@ -28,3 +28,15 @@ void filter(int n, int taps, const double *restrict x, const double *restrict h,
 // CHECK-NOT:   scop around
 // CHECK-LABEL: scop filter
 // CHECK:       assume delinearization: {{.*}}taps <= n{{.*}}(taps is at most the divisor of a remainder)
+
+// Time levels in turns, with sizes of 32 bits: the counter less what its quotient takes off is a number of few values, whatever the quotient is.
+void levels(int steps, int n, double *u) {
+  for (int t = 0; t < steps; t++)
+    for (int i = 1; i < n - 1; i++)
+      u[(t + 1) % 3 * n + i] = 0.5 * u[t % 3 * n + i - 1];
+}
+
+// CHECK-LABEL: scop levels
+// CHECK:       assume no wrap: {{.*}} to {{.*}} : steps = 1; [(1)] : steps >= 2 }] + 0..0 <= 4294967295
+// CHECK-NOT:   floor
+// CHECK:       read {{.*}} -> u[o0, i1]
