@@ -25,6 +25,7 @@ mod marks;
 mod nest;
 mod original;
 mod place;
+mod products;
 mod rows;
 mod sizes;
 mod split;

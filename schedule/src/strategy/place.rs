@@ -30,7 +30,7 @@
 
 use super::cost::Model;
 use super::marks::{KERNEL, Placed, SERIAL};
-use super::{fuse, locality, nest, rows, wavefront};
+use super::{fuse, locality, nest, products, rows, wavefront};
 use crate::tree::{Band, ScheduleTree, Tree, member_mupa};
 use crate::{Dependences, Result, known};
 use pollyrs_isl as isl;
@@ -223,21 +223,21 @@ pub(super) fn plan_chain(
         return plan(node, child);
     }
     let flags = members.iter().map(|m| coincident(&node.deps, m)).collect::<Result<Vec<_>>>()?;
-    let best = cheapest(node, members, &flags, child, distribute)?;
-    if node.block || node.search == Search::Plain {
+    let (best, apart) = cheapest(node, members, &flags, child, distribute)?;
+    if apart || node.block || node.search == Search::Plain {
         return Ok(best);
     }
     nest::joined(node, members, &flags, child, best)
 }
 
-/// The cheapest plan without nests of its own.
+/// The cheapest plan without nests of its own, and whether it was found for a product's sake ([`products`]).
 fn cheapest(
     node: &Node,
     members: &[isl::UnionPwAff],
     flags: &[bool],
     child: &Tree,
     distribute: bool,
-) -> Result<Plan> {
+) -> Result<(Plan, bool)> {
     let mut best = serial(node, child.clone().under(members.to_vec()))?;
     let ideal = node.ideal()?;
     let mut consider = |candidate: Plan| {
@@ -247,24 +247,40 @@ fn cheapest(
         best.cost <= GOOD_ENOUGH * ideal
     };
     let parallel = flags.iter().any(|f| *f);
-    if parallel && (consider(kernel(node, members, flags, child)?) || node.search == Search::Plain) {
-        return Ok(best);
+    if parallel {
+        let (mut p, hides) = kernel(node, members, flags, child)?;
+        if hides {
+            // Of a group that is one among other cuts, no more is wanted than what it takes.
+            p.cost *= products::HIDDEN;
+            if !distribute {
+                return Ok((p, true));
+            }
+            if let Some(apart) = distribution(node, members, child, true)?
+                && apart.cost < p.cost
+            {
+                return Ok((apart, true));
+            }
+            p.cost /= products::HIDDEN;
+        }
+        if consider(p) || node.search == Search::Plain {
+            return Ok((best, false));
+        }
     }
     if distribute
-        && let Some(p) = distribution(node, members, child)?
+        && let Some(p) = distribution(node, members, child, false)?
         && consider(p)
     {
-        return Ok(best);
+        return Ok((best, false));
     }
     if !flags.iter().any(|f| *f)
         && let Some(w) = wavefront::wavefront(members, &node.deps)?
         && consider(wave(node, members, &w, child)?)
     {
-        return Ok(best);
+        return Ok((best, false));
     }
     let pos = flags.iter().position(|f| !f).unwrap_or(0);
     consider(host(node, members, pos, child)?);
-    Ok(best)
+    Ok((best, false))
 }
 
 /// One member becomes a host loop.
@@ -278,8 +294,9 @@ fn host(node: &Node, members: &[isl::UnionPwAff], pos: usize, child: &Tree) -> R
     Ok(Plan { tree: p.tree.under(vec![member]), cost: extent * p.cost, serial: false, ..p })
 }
 
-/// All coincident members are mapped; the one with the best access pattern is the last (thread x), the others keep their order.
-fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree) -> Result<Plan> {
+/// All coincident members are mapped; the one with the best access pattern is the last (thread x), the others keep their order. Also whether a product is
+/// hidden in it ([`products`]).
+fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree) -> Result<(Plan, bool)> {
     let candidates: Vec<usize> = (0..members.len()).filter(|i| flags[*i]).collect();
     let steps = locality::steps(node.model, &node.domain, members)?;
     let extents = candidates
@@ -310,8 +327,10 @@ fn kernel(node: &Node, members: &[isl::UnionPwAff], flags: &[bool], child: &Tree
         _ => 1.0 + strided,
     };
     let cost = node.launch(node.instances()?, threads, strided, wait);
+    let hides =
+        node.search != Search::Plain && !node.block && products::hidden(node, &parallel, &inner, child)?;
     let tree = mark(parallel, child.clone().under(inner));
-    Ok(Plan { tree, cost, parallel: true, serial: false })
+    Ok((Plan { tree, cost, parallel: true, serial: false }, hides))
 }
 
 /// The loops of a tree, one after the other or nested.
@@ -350,8 +369,13 @@ fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, chil
     Ok(Plan { tree, cost: launches * cost, parallel: true, serial: false })
 }
 
-/// The cheapest way to cut the child's components into more than one group.
-fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree) -> Result<Option<Plan>> {
+/// The cheapest way to cut the child's components into more than one group; where what passes between groups has to `fit`, it does ([`products::fits`]).
+fn distribution(
+    node: &Node,
+    members: &[isl::UnionPwAff],
+    child: &Tree,
+    fit: bool,
+) -> Result<Option<Plan>> {
     let Tree::Sequence(children) = child else { return Ok(None) };
     let mut groups = components(node, children)?;
     if groups.len() > MAX_COMBINED {
@@ -380,6 +404,7 @@ fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree) -> Resul
         }
     }
     match cheapest[n].take() {
+        Some((_, plans)) if fit && !products::fits(node, &plans.iter().map(|p| p.0.clone()).collect::<Vec<_>>())? => Ok(None),
         Some((_, plans)) => Ok(Some(sequence(fuse::fused(node, plans)?))),
         None => Ok(None),
     }
@@ -562,6 +587,21 @@ mod tests {
         for (name, want) in table {
             assert_eq!(shape_of(&kernel(name)), want, "{name}");
         }
+    }
+
+    /// A product in a row's loop is a kernel of its own where the program has an array for what passes ([`products`]).
+    #[test]
+    fn hidden_products() {
+        let text = |row: &str| {
+            format!(
+                "param n; array A n n; array B n n; array S n n; array M n; scalar s;
+                 for i : 0 <= i < n {{ S0 : M[i] = ; for j : 0 <= j < n {{ S1 : {row} = ;
+                   for k : 0 <= k < n {{ S2 : {row} = {row}, A[i,k], B[j,k]; }}
+                   S3 : M[i] = M[i], {row}; }} }}"
+            )
+        };
+        assert_eq!(shape_of(&scop(&text("S[i,j]"))), "(K1 K2 K1)");
+        assert_eq!(shape_of(&scop(&text("s"))), "K1");
     }
 
     /// Statements around one with strided accesses do not cost more for being with it.
