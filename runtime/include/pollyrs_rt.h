@@ -163,14 +163,17 @@ typedef struct PollyrsScop {
 #define POLLYRS_ALL 0xffffffffu
 /* The program may not access all of the range: where a part of it is not readable, the original loop runs. */
 #define POLLYRS_ARRAY_GUARDED 64u
-/* Four bytes, copied in as zeros. Where a kernel leaves another value than zero in the one of number POLLYRS_FAULT_ERANGE, pollyrs_rt_end
+/* Eight bytes (of older programs four), copied in as zeros. Where a kernel leaves another value than zero in the one of number POLLYRS_FAULT_ERANGE, pollyrs_rt_end
  * sets errno to ERANGE; in another one, the execution failed: nothing comes back and pollyrs_rt_end is not 0. In the one of number POLLYRS_FAULT_CHECK the program would
  * have left the loop early: arrays are GUARDED where that may happen, so that none of them comes back before the end.
- * The one of number POLLYRS_FAULT_NAN stands for a NaN among numbers of which a maximum was taken in another order. */
+ * The one of number POLLYRS_FAULT_NAN stands for a NaN among numbers of which a maximum was taken in another order.
+ * The one of number POLLYRS_FAULT_PERHAPS stands for a call that sets errno to ERANGE or leaves it alone: beside another one that surely sets it the execution
+ * counts, alone it failed. */
 #define POLLYRS_ARRAY_FAULT 128u
 #define POLLYRS_FAULT_ERANGE 1u
 #define POLLYRS_FAULT_CHECK 2u
 #define POLLYRS_FAULT_NAN 3u
+#define POLLYRS_FAULT_PERHAPS 4u
 
 /* An array of one execution: the touched range of host memory. Arrays may have device memory of their own, so what is written through
  * one must not be touched through another, unless the other is only read, and asked for what is there before the execution. Arrays of which

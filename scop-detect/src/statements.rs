@@ -111,7 +111,7 @@ impl Builder<'_> {
             arrays.push(Array {
                 name,
                 display,
-                elem: ElemType::Int(32),
+                elem: ElemType::Int(64),
                 sizes: Vec::new(),
                 kind: ArrayKind::Fault { leaves },
                 shift: None,

@@ -65,6 +65,8 @@ pub const FAULT_ERANGE: usize = 1;
 pub const FAULT_CHECK: usize = 2;
 /// `POLLYRS_FAULT_NAN`.
 pub const FAULT_NAN: usize = 3;
+/// `POLLYRS_FAULT_PERHAPS`.
+pub const FAULT_PERHAPS: usize = 4;
 /// Threads a block may have, on every device.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 /// `POLLYRS_KERNEL_PLAIN_SHIFT`, `POLLYRS_KERNEL_PLAIN_BEFORE`.

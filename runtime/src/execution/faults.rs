@@ -8,7 +8,7 @@
 
 use std::ffi::c_int;
 
-use crate::base::abi::{FAULT_CHECK, FAULT_ERANGE, FAULT_NAN};
+use crate::base::abi::{FAULT_CHECK, FAULT_ERANGE, FAULT_NAN, FAULT_PERHAPS};
 use crate::base::caller::ERANGE;
 use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
@@ -16,13 +16,17 @@ use crate::base::planted::unless;
 
 use super::{Placed, Run};
 
+/// Bytes of a fault cell.
+const BYTES: usize = 8;
+
 impl Run<'_> {
     /// Waits for the kernels, if they may report faults, and looks whether one did. The result is `errno`, if it is to be set.
     ///
     /// # Safety
     /// As for [`Run::end`].
     pub(super) unsafe fn check_faults(&mut self) -> Result<Option<c_int>> {
-        let mut errno = None;
+        // What some device has set, by number.
+        let mut set = [false; BYTES];
         let cells: Vec<_> =
             self.arrays.iter().filter(|a| a.host.is_fault()).map(|a| (a.device, a.host.bytes)).collect();
         if !cells.is_empty() {
@@ -41,21 +45,23 @@ impl Run<'_> {
                 unless("fault-cell", || self.queue.synchronize())?;
                 std::slice::from_raw_parts(landing, bytes as usize)
             };
-            let sets = landed.get(FAULT_ERANGE).is_some_and(|b| *b != 0);
-            let faulty = landed.iter().enumerate().any(|(at, b)| at != FAULT_ERANGE && *b != 0);
-            if faulty {
-                // SAFETY: the caller's promise.
-                unsafe { self.restore() }?;
-                let set = |byte: usize| landed.get(byte).is_some_and(|b| *b != 0);
-                return Err(match (set(FAULT_CHECK), set(FAULT_NAN)) {
-                    (true, _) => Error::Check,
-                    (_, true) => Error::Nan,
-                    _ => Error::Fault,
-                });
+            for (byte, set) in landed.iter().zip(&mut set) {
+                *set |= *byte != 0;
             }
-            errno = errno.or(sets.then_some(ERANGE));
         }
-        Ok(errno)
+        // Whoever may set `ERANGE` changes nothing beside one that does.
+        set[FAULT_PERHAPS] &= !set[FAULT_ERANGE];
+        let faulty = set.iter().enumerate().any(|(at, set)| at != FAULT_ERANGE && *set);
+        if faulty {
+            // SAFETY: the caller's promise.
+            unsafe { self.restore() }?;
+            return Err(match (set[FAULT_CHECK], set[FAULT_NAN]) {
+                (true, _) => Error::Check,
+                (_, true) => Error::Nan,
+                _ => Error::Fault,
+            });
+        }
+        Ok(set[FAULT_ERANGE].then_some(ERANGE))
     }
 
     /// Copies what only the device has, and the launches may change, where the execution may turn out not to count.

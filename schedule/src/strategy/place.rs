@@ -370,12 +370,7 @@ fn wave(node: &Node, members: &[isl::UnionPwAff], w: &wavefront::Wavefront, chil
 }
 
 /// The cheapest way to cut the child's components into more than one group; where what passes between groups has to `fit`, it does ([`products::fits`]).
-fn distribution(
-    node: &Node,
-    members: &[isl::UnionPwAff],
-    child: &Tree,
-    fit: bool,
-) -> Result<Option<Plan>> {
+fn distribution(node: &Node, members: &[isl::UnionPwAff], child: &Tree, fit: bool) -> Result<Option<Plan>> {
     let Tree::Sequence(children) = child else { return Ok(None) };
     let mut groups = components(node, children)?;
     if groups.len() > MAX_COMBINED {
@@ -404,7 +399,11 @@ fn distribution(
         }
     }
     match cheapest[n].take() {
-        Some((_, plans)) if fit && !products::fits(node, &plans.iter().map(|p| p.0.clone()).collect::<Vec<_>>())? => Ok(None),
+        Some((_, plans))
+            if fit && !products::fits(node, &plans.iter().map(|p| p.0.clone()).collect::<Vec<_>>())? =>
+        {
+            Ok(None)
+        }
         Some((_, plans)) => Ok(Some(sequence(fuse::fused(node, plans)?))),
         None => Ok(None),
     }

@@ -13,8 +13,8 @@
 use super::cost::Model;
 use super::locality::{Movement, movements};
 use super::place::Node;
-use crate::tree::Tree;
 use crate::Result;
+use crate::tree::Tree;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Within};
 

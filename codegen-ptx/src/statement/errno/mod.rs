@@ -2,8 +2,8 @@
 //!
 //! **Problem.** The C library's `exp` sets `errno` where the result is too large or too small, `sqrt` where the argument is below zero. A kernel
 //! has no `errno`. It looks at arguments and result instead, and stores to a byte of the SCoP's fault cell: to the second one where the call surely
-//! sets `ERANGE`, to the first one where it may do anything else. If all that happened is the former, the results count, and the run-time library
-//! sets `errno`; otherwise it drops what the device computed, and the original loop sets `errno` as it would have. (So it does for all domain
+//! sets `ERANGE`, to the fifth one where it does so or nothing, to the first one where it may do anything else. If all that happened is the first of these, or also
+//! the second one, the results count, and the run-time library sets `errno`; otherwise it drops what the device computed, and the original loop sets `errno` as it would have. (So it does for all domain
 //! errors: their results are NaNs, whose signs the device does not keep.)
 //!
 //! A check that depends on what the loop computes (`if (w <= 0) exit(1)`) sets a byte of the same cell where it fails.
@@ -41,6 +41,8 @@ const RANGE_BYTE: i64 = 1;
 const CHECK_BYTE: i64 = 2;
 /// The byte that a NaN among values whose order then matters sets.
 const NAN_BYTE: i64 = 3;
+/// The byte that a call which sets `ERANGE` or nothing sets.
+const PERHAPS_BYTE: i64 = 4;
 
 /// Whether something in the loop may look at `errno`, so that only the original loop can set it.
 fn is_looked_at(call: LLVMValueRef) -> bool {
@@ -97,14 +99,17 @@ pub(crate) fn report<S>(
     let [closer, fault, next] = ["suspicious", "fault", "fine"].map(|name| ir.append_block(function, name));
     ir.cond_br(suspect, closer, next);
     ir.at_end(closer);
-    let (range, again) = match &rule {
+    let Found { range, perhaps, again } = match &rule {
         Some(rule) => test.outcome(rule, precision),
         None => test.outcome_of(base, precision)?,
     };
-    ir.cond_br(ir.or(range, again), fault, next);
+    ir.cond_br(ir.or(ir.or(range, perhaps), again), fault, next);
     ir.at_end(fault);
-    let (sure, unsure) = (ir.int(RANGE_BYTE), ir.int(AGAIN_BYTE));
-    let byte = if is_looked_at(call) { unsure } else { ir.select(range, sure, unsure) };
+    let [sure, unsure, other] = [RANGE_BYTE, PERHAPS_BYTE, AGAIN_BYTE].map(|byte| ir.int(byte));
+    let byte = match is_looked_at(call) {
+        true => other,
+        false => ir.select(again, other, ir.select(range, sure, unsure)),
+    };
     set(ir, cell, byte);
     ir.br(next);
     ir.at_end(next);
@@ -154,8 +159,15 @@ fn set(ir: &Ir, cell: LLVMValueRef, byte: LLVMValueRef) {
 const FURTHER: [&str; 11] =
     ["atan2", "fdim", "fmod", "hypot", "ldexp", "llrint", "llround", "lrint", "lround", "pow", "remainder"];
 
-/// The pair (`ERANGE`, to be found out by the original loop).
-type Found = (LLVMValueRef, LLVMValueRef);
+/// What a call does to `errno`: one of these at most.
+struct Found {
+    /// It sets `ERANGE`.
+    range: LLVMValueRef,
+    /// `ERANGE` or nothing.
+    perhaps: LLVMValueRef,
+    /// The original loop has to find out.
+    again: LLVMValueRef,
+}
 
 /// Conditions on the arguments `x` and `y` of a call and on its result `r`.
 struct Test<'a> {
@@ -241,24 +253,25 @@ impl Test<'_> {
     fn outcome(&self, rule: &Rule, precision: Precision) -> Found {
         let ir = self.ir;
         let v = self.measured(rule);
-        let (mut range, mut again) = (ir.bool(false), ir.bool(false));
+        let [mut range, mut perhaps, mut again] = [ir.bool(false); 3];
         for (ends, below) in [(rule.below, true), (rule.above, false)] {
             for end in ends.iter().rev() {
                 let here = self.beyond(end, below, v, precision);
                 let holds = |outcome| ir.bool(end.outcome == outcome);
                 range = ir.select(here, holds(Outcome::Range), range);
+                perhaps = ir.select(here, holds(Outcome::Perhaps), perhaps);
                 again = ir.select(here, holds(Outcome::Again), again);
             }
         }
         if !rule.infinite {
             let finite = self.is_finite(self.x);
-            (range, again) = (ir.and(range, finite), ir.and(again, finite));
+            [range, perhaps, again] = [range, perhaps, again].map(|found| ir.and(found, finite));
         }
         if rule.tiny {
             let small = self.is(LLVMRealOLT, self.magnitude(self.x), self.normal().0);
-            again = ir.or(again, ir.and(small, self.is(LLVMRealONE, self.x, 0.0)));
+            perhaps = ir.or(perhaps, ir.and(small, self.is(LLVMRealONE, self.x, 0.0)));
         }
-        (range, again)
+        Found { range, perhaps, again }
     }
 
     fn result(&self) -> Result<LLVMValueRef> {
@@ -309,23 +322,26 @@ impl Test<'_> {
         let ir = self.ir;
         let never = ir.bool(false);
         if nearest_integer(base).is_some() {
-            return Ok((never, ir.bool(true)));
+            return Ok(Found { range: never, perhaps: never, again: ir.bool(true) });
         }
         let (x, y, r) = (self.x, self.second()?, self.result()?);
+        let again = |again| Found { range: never, perhaps: never, again };
+        let perhaps = |perhaps| Found { range: never, perhaps, again: never };
+        let range = |range| Found { range, perhaps: never, again: never };
         Ok(match base {
-            "fmod" | "remainder" => (never, self.compare(LLVMRealORD, x, y)),
+            "fmod" | "remainder" => again(self.compare(LLVMRealORD, x, y)),
             "atan2" => {
                 let zero = self.is(LLVMRealOEQ, x, 0.0);
-                (never, ir.and(ir.not(zero), self.is_finite(y)))
+                perhaps(ir.and(ir.not(zero), self.is_finite(y)))
             }
-            "fdim" => (never, ir.and(self.is_finite(x), self.is_finite(y))),
+            "fdim" => perhaps(ir.and(self.is_finite(x), self.is_finite(y))),
             "hypot" => {
                 let finite = ir.and(self.is_finite(x), self.is_finite(y));
-                (never, ir.and(finite, self.is(LLVMRealONE, r, 0.0)))
+                perhaps(ir.and(finite, self.is(LLVMRealONE, r, 0.0)))
             }
             "ldexp" => {
                 let (finite, zero) = (self.is_finite(x), self.is(LLVMRealOEQ, x, 0.0));
-                (ir.and(finite, ir.not(zero)), never)
+                range(ir.and(finite, ir.not(zero)))
             }
             "pow" => self.power(x, y, r, precision),
             _ => return internal(format!("when {base} sets errno is not known")),
@@ -366,6 +382,6 @@ impl Test<'_> {
         let range = ir.and(finite, ir.or(pole, ir.and(nonzero, out)));
         let near = ir.and(nonzero, ir.not(ir.or(out, fine)));
         let number = self.compare(LLVMRealORD, x, y);
-        (range, ir.or(near, ir.and(domain, number)))
+        Found { range, perhaps: near, again: ir.and(domain, number) }
     }
 }
