@@ -23,6 +23,7 @@ const SOURCES: &[&str] = &[
     "loops.cpp",
     "inline.cpp",
     "kept.cpp",
+    "latest.cpp",
     "memory.cpp",
     "prepare.cpp",
     "conditions.cpp",

@@ -309,6 +309,14 @@ impl Session {
         Ok(unsafe { sys::prs_equalise_sizes(self.raw, f) })
     }
 
+    /// Loads of the element that an innermost loop has chosen so far (`if (x[j] > x[best]) best = j`) become values that are kept beside the index: what is chosen was loaded when
+    /// it was. The loop must not write what they load. Returns whether there was one.
+    pub fn keep_latest(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_keep_latest(self.raw, f) })
+    }
+
     /// Values that a loop takes over from one of its last iterations, and that can be computed anew, are. Returns whether there was one.
     pub fn forward_recurrences(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
         self.require_idle(f)?;

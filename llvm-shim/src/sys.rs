@@ -207,6 +207,7 @@ unsafe extern "C" {
     ) -> bool;
     pub fn prs_divide_intervals(s: *mut RawSession, f: LLVMValueRef, loops: u32, instructions: u32) -> bool;
     pub fn prs_equalise_sizes(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_keep_latest(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_forward_recurrences(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_split_effects(s: *mut RawSession, f: LLVMValueRef);
     pub fn prs_simplify_regions(s: *mut RawSession, f: LLVMValueRef);

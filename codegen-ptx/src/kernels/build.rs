@@ -197,6 +197,7 @@ fn build_kernel(
             _ if full.is_none() && !kernel.windows.is_empty() && kernel.host_params.is_empty() => {
                 apart(context, draft, arguments);
                 unroll_loops(context, draft, UNROLL_MORE);
+                unroll_sums(context, draft);
             }
             _ => {}
         }
@@ -239,15 +240,64 @@ const MORE_THREADS: u32 = pollyrs_schedule::FEW_THREADS;
 const UNROLL: u32 = 16;
 const UNROLL_MORE: u32 = 8;
 const UNROLL_ALONE: u32 = 32;
+/// A sum of a row in shared memory waits for the loads of an iteration and then for each addition: the more of these, the less does the former count.
+const UNROLL_SUMS: u32 = 32;
 
 /// Asks the optimizer to unroll loops of one block. Nothing else hides the latency of loads where threads are few, and by itself it unrolls less.
 fn unroll_loops(context: LLVMContextRef, function: LLVMValueRef, iterations: u32) {
-    // SAFETY: live context and function, and the terminators of its blocks.
+    // SAFETY: the terminators of the function's blocks.
+    unroll(context, function, iterations, |end| unsafe { is_loop(end) });
+}
+
+/// Those of loops that store to nothing but registers.
+fn unroll_sums(context: LLVMContextRef, function: LLVMValueRef) {
+    // SAFETY: the terminators of the function's blocks.
+    unroll(context, function, UNROLL_SUMS, |end| unsafe { is_loop(end) && stores_to_registers(end) });
+}
+
+fn unroll(
+    context: LLVMContextRef,
+    function: LLVMValueRef,
+    iterations: u32,
+    which: impl Fn(LLVMValueRef) -> bool,
+) {
+    // SAFETY: live context and function.
     unsafe {
         let count = LLVMConstInt(LLVMInt32TypeInContext(context), iterations.into(), 0);
-        hint_loops(context, function, "llvm.loop.unroll.count", Some(count), |end| {
-            let block = LLVMGetInstructionParent(end);
-            (0..LLVMGetNumSuccessors(end)).any(|i| LLVMGetSuccessor(end, i) == block)
-        });
+        hint_loops(context, function, "llvm.loop.unroll.count", Some(count), which);
     }
+}
+
+/// Whether a terminator leads to its own block.
+///
+/// # Safety
+/// It is live.
+unsafe fn is_loop(end: LLVMValueRef) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let block = LLVMGetInstructionParent(end);
+        (0..LLVMGetNumSuccessors(end)).any(|i| LLVMGetSuccessor(end, i) == block)
+    }
+}
+
+/// Whether the block of a terminator stores, and to stack slots only.
+///
+/// # Safety
+/// It is live.
+unsafe fn stores_to_registers(end: LLVMValueRef) -> bool {
+    let mut any = false;
+    // SAFETY: the caller's promise; the operands of stores.
+    unsafe {
+        let mut i = LLVMGetFirstInstruction(LLVMGetInstructionParent(end));
+        while !i.is_null() {
+            if !LLVMIsAStoreInst(i).is_null() {
+                if LLVMIsAAllocaInst(LLVMGetOperand(i, 1)).is_null() {
+                    return false;
+                }
+                any = true;
+            }
+            i = LLVMGetNextInstruction(i);
+        }
+    }
+    any
 }

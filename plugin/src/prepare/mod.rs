@@ -197,6 +197,9 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.rotate_pointers(f, MAX_ROTATED)?;
     session.expand_memory_intrinsics(f)?;
     hoist_loads(session, f)?;
+    if session.keep_latest(f)? {
+        session.run_passes(f, SIMPLIFY)?;
+    }
     if session.forward_recurrences(f)? {
         session.run_passes(f, SIMPLIFY)?;
     }

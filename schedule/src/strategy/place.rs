@@ -599,7 +599,7 @@ mod tests {
                    S3 : M[i] = M[i], {row}; }} }}"
             )
         };
-        assert_eq!(shape_of(&scop(&text("S[i,j]"))), "(K1 K2 K1)");
+        assert_eq!(shape_of(&scop(&text("S[i,j]"))), "(K1 (K2 K1))");
         assert_eq!(shape_of(&scop(&text("s"))), "K1");
     }
 
