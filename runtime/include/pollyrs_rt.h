@@ -294,6 +294,9 @@ void pollyrs_rt_emu_barrier(const PollyrsEmuThread *thread);
 /* The value of the thread so many lanes away in the warp, 32 threads side by side; the thread's own value where there is no such lane. All threads of
  * the warp call it together, in a kernel with POLLYRS_KERNEL_HAS_BARRIER. */
 uint64_t pollyrs_rt_emu_shuffle(const PollyrsEmuThread *thread, uint64_t value, int32_t away);
+/* The value of a thread of the team: of so many threads side by side, a power of two up to 32, the one with this number. All threads of the team call it
+ * together, in a kernel with POLLYRS_KERNEL_HAS_BARRIER. */
+uint64_t pollyrs_rt_emu_pass(const PollyrsEmuThread *thread, uint64_t value, uint32_t lane, uint32_t lanes);
 
 /* In kernels with POLLYRS_KERNEL_GRAPH: the calling thread waits for a block of a lower number; a barrier of its block follows before others read what that
  * one wrote. And: all threads of the block call it at its end, behind a barrier. */

@@ -673,3 +673,18 @@ pub unsafe extern "C" fn pollyrs_rt_emu_shuffle(thread: *const EmuThread, value:
     // SAFETY: the caller's promise, as above.
     unsafe { blocks::shuffle(thread, value, away) }
 }
+
+/// `pollyrs_rt_emu_pass`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_emu_pass(
+    thread: *const EmuThread,
+    value: u64,
+    lane: u32,
+    lanes: u32,
+) -> u64 {
+    // SAFETY: the caller's promise, as above.
+    unsafe { blocks::pass(thread, value, lane, lanes) }
+}

@@ -34,6 +34,7 @@ pub(crate) fn aligned(scop: &Scop, k: MappedKernel) -> Result<MappedKernel> {
         promotions: k.promotions,
         early: k.early,
         counters: k.counters,
+        team: k.team,
         graph: k.graph,
         task: k.task,
     })

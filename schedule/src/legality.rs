@@ -24,6 +24,8 @@
 //!
 //! 10. *Counters.* What a block counts in shared memory is updates of one operation of integers, in the box that it has counters for: the module `counters`.
 //!
+//! 11. *Teams.* What all threads of a team load nobody writes meanwhile: the module `team`.
+//!
 //! Kernels with several points a thread have rules of their own instead of (2): the module `tiling`.
 //!
 //! # How
@@ -85,6 +87,8 @@ pub enum Rule {
     Together,
     /// An array that a block counts in shared memory is not only counted, or has no room there.
     Counters,
+    /// What the threads of a team share might be written meanwhile.
+    Team,
 }
 
 impl fmt::Display for Rule {
@@ -111,6 +115,7 @@ impl fmt::Display for Rule {
             Rule::Early => "read early, and written by the same launch before",
             Rule::Together => "executed at once with what it depends on",
             Rule::Counters => "not an update that a block can make in shared memory",
+            Rule::Team => "not what the threads of a team may share",
         })
     }
 }
@@ -159,6 +164,7 @@ pub fn check_within(
             c.together(i)?;
             c.early(i)?;
             c.counters(i)?;
+            c.team(i)?;
             c.task(i)?;
         }
         c.order()?;
@@ -519,6 +525,7 @@ mod promotion;
 pub mod slices;
 mod steps;
 mod task;
+mod team;
 mod tiling;
 mod together;
 mod windows;

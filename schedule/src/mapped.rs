@@ -83,6 +83,9 @@ pub struct MappedKernel {
     pub early: Vec<(pollyrs_scop::StmtId, usize)>,
     /// Arrays whose updates a block makes in shared memory first; only where there are no steps and no points side by side.
     pub counters: Vec<Counters>,
+    /// Threads of a block for each one with instances, a power of two up to a warp: a *team*, side by side, runs an instance together. Each of them computes all of it, but for
+    /// what iterations of [`pollyrs_scop::Spread`] compute alone, which they share; the first one alone accesses what the kernel writes. 1: no teams.
+    pub team: u32,
 }
 
 /// An array of which a kernel only makes updates of integers with one operation ([`pollyrs_scop::Update`]), which a block combines in counters of its own in shared memory, from the

@@ -3,7 +3,7 @@
 //! Only with the feature `planted`, and then only the one that `POLLYRS_PLANT` names; otherwise [`planted`] is a constant.
 
 /// Every bug, and what it breaks.
-pub const BUGS: [(&str, &str); 42] = [
+pub const BUGS: [(&str, &str); 43] = [
     ("no-anti", "dependences: no anti dependences"),
     ("no-flow", "dependences: no flow dependences"),
     ("coincident", "scheduler: every member of a band is coincident"),
@@ -37,6 +37,7 @@ pub const BUGS: [(&str, &str); 42] = [
     ("home-copy", "graphs: a row of a task's tile does not come to shared memory"),
     ("update-barrier", "graphs: operands of an update are overwritten while others read them"),
     ("counter-barrier", "counters: a block adds its counters up without waiting for all of its threads"),
+    ("team-rest", "teams: an iteration behind the last one is computed"),
     ("spare-columns", "graphs: a thread executes columns of a tile that there are not"),
     ("row-copy", "rows: the last row of a block is not copied to shared memory"),
     ("slice-end", "slices: the last block of a slice gets no data of its own"),

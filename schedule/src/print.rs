@@ -122,6 +122,9 @@ impl fmt::Display for MappedKernel {
         for b in &self.block {
             writeln!(f, "  block {} size {}", b.param, b.size)?;
         }
+        if self.team > 1 {
+            writeln!(f, "  team of {}", self.team)?;
+        }
         for m in self.tile_map.maps().map_err(|_| fmt::Error)? {
             writeln!(f, "  tile {m}")?;
         }

@@ -66,6 +66,7 @@ mod scatters;
 mod scev_affine;
 mod schedule;
 mod selects;
+mod spread;
 mod statements;
 mod strides;
 mod subregions;

@@ -291,13 +291,13 @@ fn extremum(compare: Value, first: bool, taken: bool) -> Option<UpdateOp> {
 }
 
 /// The fast-math flags of a value that may have some.
-fn flags(v: Value) -> u32 {
+pub(crate) fn flags(v: Value) -> u32 {
     // SAFETY: a live value; asked for flags only if it may have them.
     unsafe { if LLVMCanValueUseFastMathFlags(v) != 0 { LLVMGetFastMathFlags(v) } else { 0 } }
 }
 
 /// The constant that changes nothing, of the type of `v`.
-fn identity(op: UpdateOp, v: Value) -> Value {
+pub(crate) fn identity(op: UpdateOp, v: Value) -> Value {
     let ty = ir::type_of(v);
     let bits = ir::int_bits(v).unwrap_or(64).min(64);
     // SAFETY: constants of the value's type, an integer where the operation is one of integers.

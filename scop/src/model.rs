@@ -268,6 +268,35 @@ pub struct SubregionLoop {
     pub header: ValueHandle,
     /// The header included.
     pub blocks: Vec<ValueHandle>,
+    /// Set if its iterations may be computed side by side, but for what one hands on to the next.
+    pub spread: Option<Spread>,
+}
+
+/// A loop of one block, which stores nothing and whose number of iterations is known ahead of it. Some of its instructions need what the iteration before hands on;
+/// all others, with the loads, an iteration computes alone.
+///
+/// **Example.** Of `for (k = a; k < b; k++) s += val[k] * x[col[k]]` the loads and the product are computed alone, the sum is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// PHIs that count, the value of each in the next iteration, and how much larger that is.
+    pub counting: Vec<(ValueHandle, ValueHandle, i64)>,
+    /// What the first of these, which counts by one, is after the last iteration. There is at least one iteration.
+    pub end: ValueHandle,
+    /// PHIs whose values are handed on.
+    pub carried: Vec<Carried>,
+    /// What needs a carried value, in program order: no loads, and nothing that can fail.
+    pub after: Vec<ValueHandle>,
+}
+
+/// A value that iterations hand on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    pub phi: ValueHandle,
+    /// Its value in the next iteration.
+    pub next: ValueHandle,
+    /// Set if `next` is `op(phi, value)` with a value that the iteration computes alone, and the program lets such updates be regrouped: the operation by
+    /// which two results are combined, and the constant to begin with.
+    pub regrouped: Option<(UpdateOp, ValueHandle)>,
 }
 
 /// An integer SSA value that is an affine function of the iteration and the parameters; code generation computes it instead of

@@ -66,6 +66,14 @@ impl fmt::Display for Scop {
             writeln!(f, "    domain {}", s.domain)?;
             if let Some(r) = &s.subregion {
                 writeln!(f, "    subregion of {} blocks and {} loops", r.blocks.len(), r.loops.len())?;
+                for spread in r.loops.iter().filter_map(|l| l.spread.as_ref()) {
+                    let regrouped = spread.carried.iter().filter(|c| c.regrouped.is_some()).count();
+                    writeln!(
+                        f,
+                        "    a loop of iterations side by side, which hand on {} values, {regrouped} of them regrouped",
+                        spread.carried.len()
+                    )?;
+                }
             }
             for a in &s.accesses {
                 let kind = match a.kind {

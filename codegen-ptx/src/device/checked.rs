@@ -21,7 +21,7 @@
 
 use crate::ir::builder::{Ir, SITE, SPARE, c_string};
 use crate::ir::error::{Result, internal};
-use crate::ir::intrinsics::{EMU_BARRIER, EMU_SHUFFLE};
+use crate::ir::intrinsics::{EMU_BARRIER, EMU_PASS, EMU_SHUFFLE};
 use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntNE;
 use inkwell::llvm_sys::core::*;
@@ -318,13 +318,14 @@ impl Checker {
             unsafe { LLVMInstructionEraseFromParent(i) };
             return;
         }
-        if name_of(callee) == EMU_SHUFFLE {
+        if [EMU_SHUFFLE, EMU_PASS].contains(&name_of(callee).as_str()) {
             // The bit passes as the value does.
             if let Some(bit) = self.shadow(operand(i, 1)) {
                 self.ir.before(next);
                 let long = self.ir.i64_type();
-                let args = [self.thread, self.ir.zext(bit, long), operand(i, 2)];
-                let passed = self.run_time(EMU_SHUFFLE, long, &args);
+                let mut args = vec![self.thread, self.ir.zext(bit, long)];
+                args.extend((2..count).map(|n| operand(i, n)));
+                let passed = self.run_time(&name_of(callee), long, &args);
                 let bit = self.ir.icmp(LLVMIntNE, passed, self.ir.int(0));
                 self.set(i, Some(bit));
             }

@@ -30,5 +30,6 @@ pub(crate) fn thread_of(call: LLVMValueRef) -> LLVMValueRef {
 
 /// The run-time library's.
 pub(crate) const EMU_SHUFFLE: &str = "pollyrs_rt_emu_shuffle";
+pub(crate) const EMU_PASS: &str = "pollyrs_rt_emu_pass";
 
 pub(crate) const CHUNK: &str = "pollyrs.async.chunk";

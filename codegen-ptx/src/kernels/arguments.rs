@@ -126,6 +126,9 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
             info.block[axis] = b.size;
         }
     }
+    if k.kernel.team > 1 {
+        info.block[0] = k.kernel.team;
+    }
     if let Some(t) = k.kernel.tiling.as_ref().filter(|t| t.helpers > 1) {
         match info.block.get_mut(helper_axis(k.kernel)?) {
             Some(size) => *size = t.helpers,

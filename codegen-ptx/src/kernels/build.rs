@@ -188,6 +188,7 @@ fn build_kernel(
         }
         ir.ret_void();
         match kernel.block.iter().map(|b| b.size).product::<u32>() {
+            _ if kernel.team > 1 => {}
             1 => unroll_loops(context, draft, UNROLL_ALONE),
             2..=FEW_THREADS => unroll_loops(context, draft, UNROLL),
             ..=MORE_THREADS if full.is_none() => unroll_loops(context, draft, UNROLL_MORE),

@@ -16,7 +16,7 @@ use crate::kernel::plan::{Plan, plan};
 use crate::kernel::storage::{Element, Storage, Stored};
 use crate::ops::{early, updates};
 use crate::statement::cell::{cell_align, cell_type, scalar_size};
-use crate::statement::{call, errno, inner, subregion};
+use crate::statement::{call, errno, inner, subregion, team};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
@@ -36,7 +36,7 @@ pub(crate) struct Instance<'p> {
     /// Of the loops of the subregion that are being emitted, by index.
     pub counters: BTreeMap<usize, LLVMValueRef>,
     /// Instructions of a regrouped reduction: a partial sum may wrap where the program's sums do not.
-    wraps: Vec<usize>,
+    pub(super) wraps: Vec<usize>,
 }
 
 /// The instructions of a statement's update if it was regrouped.
@@ -298,9 +298,13 @@ fn read_cell<'k, S: Storage<'k>>(
         return Ok(v);
     }
     let from = address(k, n, at, a)?;
-    k.ir.note(&n.what, &k.scop.array(a.array).display);
-    let read = k.ir.load_aligned(wide, from, cell_align(k, a, v as LLVMValueRef));
-    early::mark(k, (id, at), read);
+    let what = n.what.clone();
+    let read = team::loaded(k, a, wide, |k| {
+        k.ir.note(&what, &k.scop.array(a.array).display);
+        let read = k.ir.load_aligned(wide, from, cell_align(k, a, v as LLVMValueRef));
+        early::mark(k, (id, at), read);
+        Ok(read)
+    })?;
     Ok(if wide == ty { read } else { k.ir.trunc(read, ty) })
 }
 
@@ -319,8 +323,10 @@ fn write_cell<'k, S: Storage<'k>>(
     let align = cell_align(k, a, host.0 as LLVMValueRef);
     let v = if wide == ty { v } else { k.ir.zext(v, wide) };
     let v = S::kept(k, v, to, align);
+    let after = team::first_only(k, a);
     k.ir.note(&n.what, &k.scop.array(a.array).display);
     k.ir.store_aligned(v, to, align);
+    team::meet(k, after);
     Ok(())
 }
 
@@ -513,11 +519,15 @@ fn emit_access<'k, S: Storage<'k>>(
             return Ok(Some(v));
         }
         let from = address(k, n, at, access)?;
-        if S::is_spare(k) {
-            k.ir.note_spare(&n.what, display);
-        }
-        let load = k.ir.load_aligned(ty, from, align);
-        early::mark(k, (n.id, at), load);
+        let load = team::loaded(k, access, ty, |k| {
+            match S::is_spare(k) {
+                true => k.ir.note_spare(&n.what, display),
+                false => k.ir.note(&n.what, display),
+            }
+            let load = k.ir.load_aligned(ty, from, align);
+            early::mark(k, (n.id, at), load);
+            Ok(load)
+        })?;
         return Ok(Some(load));
     }
     let v = match S::only_stores(k) {
@@ -529,8 +539,10 @@ fn emit_access<'k, S: Storage<'k>>(
     };
     let to = address(k, n, at, access)?;
     let v = S::kept(k, v, to, align);
+    let after = team::first_only(k, access);
     k.ir.note(&n.what, display);
     k.ir.store_aligned(v, to, align);
+    team::meet(k, after);
     let subscript = |d: usize| n.emit.emit_int(&n.plan.subscripts[at][d]);
     S::finish(k, &n.emit, &element(n, at, access, &subscript), Stored { value: v, align, what: &n.what })?;
     Ok(None)

@@ -5,4 +5,6 @@ pub(crate) mod cell;
 pub(crate) mod emit;
 pub(crate) mod errno;
 pub(crate) mod inner;
+mod spread;
 pub(crate) mod subregion;
+mod team;

@@ -20,6 +20,7 @@ use crate::ir::types::type_of;
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::storage::Storage;
 use crate::statement::emit::{Instance, emit_instruction, resolve};
+use crate::statement::spread;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -48,10 +49,15 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
     let here = ir.block();
     branch(k, n, r.head.0, &blocks)?;
     let mut ends = BTreeMap::from([(r.head.0, here)]);
-    let (mut phis, mut counters) = (Vec::new(), Vec::new());
+    let (mut phis, mut counters, mut entered) = (Vec::new(), Vec::new(), Vec::new());
     for b in &r.blocks {
         ir.at_end(blocks[&b.0]);
         let own = body.get(&b.0).map_or(&[][..], |v| v);
+        if let Some(l) = shared_loop(k, r, *b, own, &blocks) {
+            entered.push((b.0, spread::emit(k, n, s, &l)?));
+            ends.insert(b.0, ir.block());
+            continue;
+        }
         for phi in own.iter().copied().filter(|i| is_phi(*i)) {
             let copy = ir.phi(type_of(phi), &[]);
             n.values.insert(phi as usize, copy);
@@ -70,6 +76,13 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
     }
     for (phi, copy) in phis {
         join(k, n, (phi, copy), &ends)?;
+    }
+    for (header, phis) in entered {
+        let outside: BTreeMap<usize, LLVMBasicBlockRef> =
+            ends.iter().map(|(b, end)| (*b, *end)).filter(|(b, _)| *b != header).collect();
+        for copied in phis {
+            join(k, n, copied, &outside)?;
+        }
     }
     for (l, counter) in counters {
         let inside: BTreeSet<usize> = l.blocks.iter().map(|b| b.0).collect();
@@ -98,6 +111,26 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
         }
     }
     Ok(())
+}
+
+/// The loop whose only block is `b`, if a team shares it.
+fn shared_loop<'r, S>(
+    k: &KernelBuilder<'_, S>,
+    r: &'r Subregion,
+    b: ValueHandle,
+    own: &[LLVMValueRef],
+    blocks: &BTreeMap<usize, LLVMBasicBlockRef>,
+) -> Option<spread::Loop<'r>> {
+    let (at, l) = r.loops.iter().enumerate().find(|(_, l)| l.header == b)?;
+    let spread = l.spread.as_ref().filter(|_| k.kernel.team > 1)?;
+    let terminator = terminator(b.0 as LLVMBasicBlockRef)?;
+    // SAFETY: a live terminator; index in range.
+    let successors: Vec<usize> = unsafe {
+        (0..LLVMGetNumSuccessors(terminator)).map(|i| LLVMGetSuccessor(terminator, i) as usize).collect()
+    };
+    let exit = blocks.get(successors.iter().find(|s| **s != b.0)?).copied()?;
+    let body = own.iter().copied().filter(|i| !is_phi(*i)).collect();
+    Some(spread::Loop { at, spread, body, exit })
 }
 
 fn is_phi(i: LLVMValueRef) -> bool {

@@ -217,6 +217,7 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
         early: Vec::new(),
         graph: false,
         counters: Vec::new(),
+        team: 1,
         ..one.clone()
     };
     let result = emit::emit_kernel(emit::Input {

@@ -187,6 +187,7 @@ impl<'c> Fixture<'c> {
             promotions: vec![],
             early: Vec::new(),
             counters: Vec::new(),
+            team: 1,
             graph: false,
             task: Default::default(),
         });

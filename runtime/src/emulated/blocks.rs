@@ -185,8 +185,21 @@ pub(super) const WARP: u64 = 32;
 pub(super) enum Wait {
     Block,
     Warp,
+    /// For the threads of its team: so many side by side.
+    Team(u32),
     /// For another block.
     Task,
+}
+
+impl Wait {
+    /// How many threads side by side wait for each other.
+    pub fn lanes(self) -> Option<usize> {
+        match self {
+            Wait::Warp => Some(WARP as usize),
+            Wait::Team(lanes) => Some(lanes as usize),
+            Wait::Block | Wait::Task => None,
+        }
+    }
 }
 
 /// How a barrier of this thread is done; `EmuThread::scheduler` points here.
@@ -275,6 +288,26 @@ pub unsafe fn shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
         if !(0..WARP as i64).contains(&lane) {
             return value;
         }
+        (*me.offset(away as isize)).shown[turn]
+    }
+}
+
+/// The value that a thread of the team shows, of `lanes` threads side by side, a power of two up to a warp. All of them call it together.
+///
+/// # Safety
+/// `thread` is what the running kernel was called with.
+pub unsafe fn pass(thread: *const EmuThread, value: u64, lane: u32, lanes: u32) -> u64 {
+    let me = thread.cast::<Thread>().cast_mut();
+    // SAFETY: as for `shuffle`; a team is within the block.
+    unsafe {
+        let Some(Scheduler::Switch(yielder)) = (*thread).scheduler.cast::<Scheduler>().as_ref() else {
+            return value;
+        };
+        let turn = (*me).shuffles as usize % 2;
+        (*me).shown[turn] = value;
+        (*me).shuffles = (*me).shuffles.wrapping_add(1);
+        (**yielder).suspend(Wait::Team(lanes));
+        let away = i64::from(lane % lanes) - i64::from((*me).linear % lanes);
         (*me.offset(away as isize)).shown[turn]
     }
 }

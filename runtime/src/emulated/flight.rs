@@ -90,8 +90,10 @@ impl Flight {
         // Shuffles, until all threads are at the block's barrier.
         for first in (0..total).step_by(WARP as usize) {
             let warp = first..(first + WARP as usize).min(total);
-            while self.states[warp.clone()].contains(&State::Waits(Wait::Warp)) {
-                if let Some(other) = warp.clone().find(|t| self.states[*t] != State::Waits(Wait::Warp)) {
+            let mut at = warp.start;
+            while let Some((thread, lanes)) = (at..warp.end).find_map(|t| Some((t, self.shuffles(t)?))) {
+                let team = thread - thread % lanes..(thread - thread % lanes + lanes).min(total);
+                if let Some(other) = team.clone().find(|t| self.states[*t] != self.states[thread]) {
                     if self.states[other] == State::Waits(Wait::Task) {
                         return Step::Waits;
                     }
@@ -100,9 +102,9 @@ impl Flight {
                         "a shuffle is not reached by thread {other:?}, but by others of its warp"
                     ));
                 }
-                for t in warp.clone() {
-                    self.resume(t);
-                }
+                team.clone().for_each(|t| self.resume(t));
+                // The same threads first, until they are at the block's barrier.
+                at = team.start;
             }
         }
         if self.states.contains(&State::Waits(Wait::Task)) {
@@ -134,6 +136,14 @@ impl Flight {
         self.states.fill(State::Ready);
         self.round += 1;
         Step::Round
+    }
+
+    /// The threads side by side that a thread waits for, if it is at a shuffle.
+    fn shuffles(&self, thread: usize) -> Option<usize> {
+        match self.states[thread] {
+            State::Waits(wait) => wait.lanes(),
+            State::Ready | State::Ended => None,
+        }
     }
 
     /// What the block had, after its end.

@@ -243,6 +243,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_emu_decide",
         "pollyrs_rt_emu_fma",
         "pollyrs_rt_emu_load",
+        "pollyrs_rt_emu_pass",
         "pollyrs_rt_emu_shape",
         "pollyrs_rt_emu_shuffle",
         "pollyrs_rt_emu_signal",

@@ -508,3 +508,30 @@ fn broken_counters() {
     s.statements[0].updates = update(&s, pollyrs_scop::UpdateOp::FAdd);
     assert_eq!(rules(&s, &deps, &m), [Rule::Counters]);
 }
+
+#[test]
+fn teams_share_what_is_not_written() {
+    let s = kernel("gemm");
+    let (deps, m) = mapped(&s);
+    let with = |team: u32| {
+        let mut m = m.clone();
+        m.kernels.iter_mut().for_each(|k| k.team = team);
+        m
+    };
+    assert_eq!(rules(&s, &deps, &with(4)), []);
+    // No power of two; more threads than a block has.
+    assert_eq!(rules(&s, &deps, &with(3)), [Rule::Team]);
+    assert_eq!(rules(&s, &deps, &with(32)), [Rule::Team]);
+    // Control flow on data around a read of what is written, or of what isn't.
+    for (written, expected) in [(true, vec![Rule::Team]), (false, vec![])] {
+        let mut s = s.clone();
+        let writes: Vec<_> = s.statements.iter().flat_map(|s| &s.accesses).cloned().collect();
+        let writes = |array| writes.iter().any(|w| w.kind != AccessKind::Read && w.array == array);
+        let reads = s.statements.iter_mut().flat_map(|s| &mut s.accesses);
+        for a in reads.filter(|a| a.kind == AccessKind::Read && writes(a.array) == written) {
+            let relation = a.relation.clone();
+            a.within = Some(pollyrs_scop::Within { counters: vec![], values: vec![], relation });
+        }
+        assert_eq!(rules(&s, &deps, &with(4)), expected);
+    }
+}

@@ -300,6 +300,7 @@ pub(super) fn build(
         promotions,
         early: Vec::new(),
         counters,
+        team: site.team,
         graph: false,
         task: Default::default(),
     };
@@ -341,6 +342,7 @@ fn serial(
         promotions,
         early: Vec::new(),
         counters: Vec::new(),
+        team: 1,
         graph: false,
         task: Default::default(),
     })

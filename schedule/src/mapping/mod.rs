@@ -34,6 +34,7 @@ mod placement;
 mod promotion;
 mod rows;
 pub(crate) mod task;
+mod team;
 mod tiling;
 
 pub use tiling::{LEAST_LOADS, TileShape, TilingOptions, UNROLLED};
@@ -140,6 +141,8 @@ struct Site {
     threads: Option<Vec<u32>>,
     /// Set if blocks have counters of their own.
     count: Option<counters::Count>,
+    /// Threads for an instance: [`MappedKernel::team`].
+    team: u32,
     /// Set if one of several sites is launched.
     alternative: Option<Variant>,
     /// Whether the last host loop is around this launch alone.
@@ -443,6 +446,7 @@ fn collect(
             tile: None,
             threads: None,
             count: None,
+            team: 1,
             alternative: None,
             alone,
             nest,

@@ -350,6 +350,7 @@ pub(super) fn kernel(
             promotions,
             early: Vec::new(),
             counters: Vec::new(),
+            team: 1,
             graph: site.graph,
             task: memory,
         },

@@ -327,6 +327,7 @@ pub(super) fn kernel(
         promotions: Vec::new(),
         early: Vec::new(),
         counters: Vec::new(),
+        team: 1,
         graph: false,
         task: Default::default(),
         windows: staging.map_or_else(Vec::new, |s| s.windows),

@@ -39,7 +39,7 @@ pub(super) use shape::Tile;
 pub use shape::{TileShape, TilingOptions};
 
 use super::kernel::{launch_domain, thread_schedule, values};
-use super::{CutAt, Host, MapOptions, Site, Variant, counters};
+use super::{CutAt, Host, MapOptions, Site, Variant, counters, team};
 use crate::Result;
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::{Tree, member_map};
@@ -91,7 +91,10 @@ pub(super) fn choose(
                     None => {
                         let parts = match counters::split(scop, known, options, &sites[k])? {
                             Some(parts) => Some(parts),
-                            None => narrow(scop, known, options, &sites[k], &NARROW)?.map(Vec::from),
+                            None => match team::split(scop, known, options, &sites[k])? {
+                                Some(parts) => Some(parts),
+                                None => narrow(scop, known, options, &sites[k], &NARROW)?.map(Vec::from),
+                            },
                         };
                         launches(k, parts.unwrap_or_default(), sites)
                     }

@@ -1,0 +1,408 @@
+//! Loops of a subregion whose iterations the threads of a team compute side by side ([`pollyrs_scop::Spread`]).
+//!
+//! ```text
+//! turn:     base = 0, 4 L, ...: iterations base .. base + 4 L, as long as there are so many       (L threads)
+//!   own:    the loads, and what an iteration computes alone, of base + lane, base + L + lane, ...; of what may be regrouped, the thread's part
+//!           for j in base, base + 1, ...: what is handed on, from the values of the lane that has them, in every thread
+//! turn:     the same for iterations base .. base + L, of which some need not be there
+//! done:     the parts of what may be regrouped, from thread to thread
+//! ```
+//!
+//! # Invariants
+//! - What is handed on is the same in all threads at every `j`, and what the program has there.
+//! - All threads of a team are in the same block: `base`, `count` and what is handed on are the same in all of them. Where there is no iteration for a thread, it loads what the last
+//!   one does.
+//! - Regrouped integers may wrap where the program's do not: their updates have no `nsw` and `nuw`.
+
+use crate::ir::error::{Result, internal};
+use crate::ir::llvm::{name_of, operand};
+use crate::ir::types::{int_width, type_of};
+use crate::kernel::builder::KernelBuilder;
+use crate::kernel::storage::Storage;
+use crate::ops::shuffle;
+use crate::statement::emit::{Instance, emit_instruction, resolve};
+use crate::statement::team::lane;
+use inkwell::llvm_sys::LLVMIntPredicate::*;
+use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::llvm_sys::core::*;
+use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::planted::planted;
+use pollyrs_scop::{Carried, Spread, Statement, UpdateOp, ValueHandle};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Iterations whose values are passed at once.
+const AT_ONCE: u32 = 4;
+/// Iterations of a thread in a round, where all of them are there.
+const ROUNDS: u32 = 4;
+
+/// A host PHI with its copy, which gets its values from outside of the loop later.
+pub(super) type Entered = (LLVMValueRef, LLVMValueRef);
+
+/// The loop that is emitted: its number in the subregion, and its instructions in program order, but for PHIs.
+pub(super) struct Loop<'a> {
+    pub at: usize,
+    pub spread: &'a Spread,
+    pub body: Vec<LLVMValueRef>,
+    pub exit: LLVMBasicBlockRef,
+}
+
+/// Emits the loop from its block on, in which the builder is, to the branch out of it. The result are the PHIs of the first iteration.
+pub(super) fn emit<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    l: &Loop<'_>,
+) -> Result<Vec<Entered>> {
+    let ir = k.ir;
+    k.has_barrier = true;
+    let spread = l.spread;
+    let Some((counter, _, 1)) = spread.counting.first().copied() else {
+        return internal("a loop that nothing counts");
+    };
+    let mut entered = Vec::new();
+    for v in spread.counting.iter().map(|c| c.0).chain(spread.carried.iter().map(|c| c.phi)) {
+        let phi = v.0 as LLVMValueRef;
+        entered.push((phi, ir.phi(type_of(phi), &[])));
+    }
+    let first = |v: ValueHandle| match entered.iter().find(|(phi, _)| *phi as usize == v.0) {
+        Some((_, copy)) => Ok(*copy),
+        None => internal("a value that no iteration begins with"),
+    };
+    let (start, end) = (first(counter)?, resolve(k, n, spread.end.0 as LLVMValueRef)?);
+    let wide =
+        |v: LLVMValueRef| if int_width(type_of(v)) == Some(64) { v } else { ir.zext(v, ir.i64_type()) };
+    let count = wide(ir.binary(LLVMOpcode::LLVMSub, end, start));
+    let lane = lane(k);
+    let counting = spread.counting.iter().map(|(phi, _, step)| Ok((phi.0, first(*phi)?, *step)));
+    let of = Shared {
+        l,
+        count,
+        lane,
+        counting: counting.collect::<Result<_>>()?,
+        needed: needed(spread, &l.body)?,
+        team: ir.int(k.kernel.team.into()),
+    };
+
+    // What is handed on at the beginning: of what may be regrouped, the first thread goes on from it.
+    let is_first = ir.icmp(LLVMIntEQ, lane, ir.int32(0));
+    let mut handed = Vec::new();
+    for c in &spread.carried {
+        let value = first(c.phi)?;
+        handed.push(match &c.regrouped {
+            Some((_, identity)) => ir.select(is_first, value, identity.0 as LLVMValueRef),
+            None => value,
+        });
+    }
+    // Whole rounds, in which many loads are on their way at once, then what is left.
+    let base = rounds(k, n, s, &of, (ir.int(0), ROUNDS), &mut handed)?;
+    rounds(k, n, s, &of, (base, 0), &mut handed)?;
+
+    for (c, v) in spread.carried.iter().zip(handed) {
+        let v = match &c.regrouped {
+            Some((op, _)) => combined(k, *op, v, lane)?,
+            None => v,
+        };
+        n.values.remove(&c.phi.0);
+        n.values.insert(c.next.0, v);
+    }
+    for ((phi, from, step), (_, following, _)) in of.counting.iter().zip(&spread.counting) {
+        n.values.insert(*phi, counted(k, *from, ir.sub(count, ir.int(1)), *step));
+        n.values.insert(following.0, counted(k, *from, count, *step));
+    }
+    ir.br(l.exit);
+    Ok(entered)
+}
+
+/// What all rounds of a loop have in common.
+struct Shared<'l> {
+    l: &'l Loop<'l>,
+    count: LLVMValueRef,
+    lane: LLVMValueRef,
+    /// PHIs that count, their first values, and steps.
+    counting: Vec<(usize, LLVMValueRef, i64)>,
+    needed: Needed,
+    /// The number of threads.
+    team: LLVMValueRef,
+}
+
+/// A loop of rounds from iteration `base` on, each of so many iterations a thread; of one at most, some of which need not be there, if the number is 0. The result is the
+/// iteration behind the last round.
+fn rounds<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    of: &Shared<'_>,
+    (base, each): (LLVMValueRef, u32),
+    handed: &mut [LLVMValueRef],
+) -> Result<LLVMValueRef> {
+    let ir = k.ir;
+    let spread = of.l.spread;
+    // SAFETY: the builder stands in a block of the kernel.
+    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let [turn, own, done] = ["turn", "own", "done"].map(|name| ir.append_block(function, name));
+    let before = ir.block();
+    ir.br(turn);
+    ir.at_end(turn);
+    let base = ir.phi(ir.i64_type(), &[(base, before)]);
+    let phis: Vec<LLVMValueRef> = handed.iter().map(|v| ir.phi(type_of(*v), &[(*v, before)])).collect();
+    let following = ir.add(base, ir.int((each.max(1) * k.kernel.team).into()));
+    let more = match each {
+        0 => ir.icmp(LLVMIntULT, base, of.count),
+        _ => ir.icmp(LLVMIntULE, following, of.count),
+    };
+    ir.cond_br(more, own, done);
+
+    ir.at_end(own);
+    let mut now = phis.clone();
+    let bound = if planted("team-rest") { ir.add(of.count, ir.int(1)) } else { of.count };
+    let mut values = Vec::new();
+    for at in 0..each.max(1) {
+        let iteration =
+            ir.add(ir.add(base, ir.int((at * k.kernel.team).into())), ir.zext(of.lane, ir.i64_type()));
+        let there = (each == 0).then(|| ir.icmp(LLVMIntULT, iteration, bound));
+        // Beyond the last iteration a thread loads what that one does.
+        let last = ir.sub(of.count, ir.int(1));
+        let iteration = match there {
+            Some(there) => ir.select(there, iteration, last),
+            None => iteration,
+        };
+        values.push(alone(k, n, s, of, iteration, there, &mut now)?);
+    }
+    let in_order = spread.carried.iter().any(|c| c.regrouped.is_none());
+    for values in values.iter().filter(|_| in_order) {
+        let left = match each {
+            0 => {
+                let left = ir.sub(bound, base);
+                ir.select(ir.icmp(LLVMIntULT, left, of.team), left, of.team)
+            }
+            _ => of.team,
+        };
+        one_by_one(k, n, s, (of, values), ir.trunc(left, ir.i32_type()), &mut now)?;
+    }
+    let end = ir.block();
+    ir.br(turn);
+    ir.add_incoming(base, following, end);
+    for (phi, v) in phis.iter().zip(&now) {
+        ir.add_incoming(*phi, *v, end);
+    }
+    ir.at_end(done);
+    handed.copy_from_slice(&phis);
+    Ok(base)
+}
+
+/// What an iteration computes alone: the values that are handed to others, by host value. Of what may be regrouped the thread's part goes on, if the iteration is `there`.
+fn alone<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    of: &Shared<'_>,
+    iteration: LLVMValueRef,
+    there: Option<LLVMValueRef>,
+    handed: &mut [LLVMValueRef],
+) -> Result<BTreeMap<usize, LLVMValueRef>> {
+    let ir = k.ir;
+    let spread = of.l.spread;
+    n.counters.insert(of.l.at, iteration);
+    for (phi, from, step) in &of.counting {
+        n.values.insert(*phi, counted(k, *from, iteration, *step));
+    }
+    let after: BTreeSet<usize> = spread.after.iter().map(|v| v.0).collect();
+    for i in of.l.body.iter().filter(|i| !after.contains(&(**i as usize))) {
+        emit_instruction(k, n, s, *i)?;
+    }
+    let mut values = BTreeMap::new();
+    for v in &of.needed.values {
+        values.insert(*v, resolve(k, n, *v as LLVMValueRef)?);
+    }
+    for i in &of.needed.products {
+        let [a, b] = [0, 1].map(|at| operand(*i as LLVMValueRef, at));
+        let (a, b) = (resolve(k, n, a)?, resolve(k, n, b)?);
+        values.insert(*i, ir.binary(LLVMOpcode::LLVMFMul, a, b));
+    }
+    for (c, v) in spread.carried.iter().zip(handed).filter(|(c, _)| c.regrouped.is_some()) {
+        n.values.insert(c.phi.0, *v);
+        n.wraps.push(c.next.0);
+        emit_instruction(k, n, s, c.next.0 as LLVMValueRef)?;
+        let part = resolve(k, n, c.next.0 as LLVMValueRef)?;
+        *v = there.map_or(part, |there| ir.select(there, part, *v));
+    }
+    Ok(values)
+}
+
+/// `from + number * step`, in the type of `from`.
+fn counted<S>(k: &KernelBuilder<'_, S>, from: LLVMValueRef, number: LLVMValueRef, step: i64) -> LLVMValueRef {
+    let ty = type_of(from);
+    let number = if int_width(ty) == Some(64) { number } else { k.ir.trunc(number, ty) };
+    // SAFETY: an integer type.
+    let step = unsafe { LLVMConstInt(ty, step as u64, 1) };
+    k.ir.add(from, k.ir.mul(number, step))
+}
+
+/// What the instructions in the program's order need of an iteration, by host value.
+struct Needed {
+    values: BTreeSet<usize>,
+    /// Products of fused updates, which are added to what is handed on.
+    products: BTreeSet<usize>,
+}
+
+fn needed(spread: &Spread, body: &[LLVMValueRef]) -> Result<Needed> {
+    let after: BTreeSet<usize> = spread.after.iter().map(|v| v.0).collect();
+    let phis: BTreeSet<usize> = spread.carried.iter().map(|c| c.phi.0).collect();
+    let alone = |v: usize| !after.contains(&v) && !phis.contains(&v);
+    // (What comes from elsewhere is known in front of the loop.)
+    let inside =
+        |v: usize| body.contains(&(v as LLVMValueRef)) || spread.counting.iter().any(|(phi, ..)| phi.0 == v);
+    let mut out = Needed { values: BTreeSet::new(), products: BTreeSet::new() };
+    for i in body.iter().filter(|i| alone(**i as usize)) {
+        // SAFETY: a live instruction.
+        let operands = unsafe { LLVMGetNumOperands(*i) } as u32;
+        if (0..operands).any(|o| !alone(operand(*i, o) as usize)) {
+            return internal("an iteration that needs another one");
+        }
+    }
+    for i in ordered(spread) {
+        let arguments: Vec<usize> = arguments(i).into_iter().map(|v| v as usize).collect();
+        if is_fused(i) && alone(arguments[0]) && alone(arguments[1]) && !alone(arguments[2]) {
+            out.products.insert(i as usize);
+        } else {
+            out.values.extend(arguments.into_iter().filter(|v| alone(*v) && inside(*v)));
+        }
+    }
+    let handed = spread.carried.iter().filter(|c| c.regrouped.is_none()).map(|c| c.next.0);
+    out.values.extend(handed.filter(|v| alone(*v) && inside(*v)));
+    Ok(out)
+}
+
+/// The instructions that need what is handed on in the program's order.
+fn ordered(spread: &Spread) -> Vec<LLVMValueRef> {
+    let regrouped = |v: &ValueHandle| spread.carried.iter().any(|c| c.regrouped.is_some() && c.next == *v);
+    spread.after.iter().filter(|v| !regrouped(v)).map(|v| v.0 as LLVMValueRef).collect()
+}
+
+/// The operands of an instruction without the function that it calls.
+fn arguments(i: LLVMValueRef) -> Vec<LLVMValueRef> {
+    // SAFETY: a live instruction; the number is asked of a call.
+    let count = unsafe {
+        match LLVMGetInstructionOpcode(i) {
+            LLVMOpcode::LLVMCall => LLVMGetNumArgOperands(i),
+            _ => LLVMGetNumOperands(i) as u32,
+        }
+    };
+    (0..count).map(|o| operand(i, o)).collect()
+}
+
+/// Whether this is a product and a sum that may be fused, or not.
+fn is_fused(i: LLVMValueRef) -> bool {
+    // SAFETY: a live instruction; the callee is asked of a call.
+    unsafe {
+        LLVMGetInstructionOpcode(i) == LLVMOpcode::LLVMCall
+            && name_of(LLVMGetCalledValue(i)).starts_with("llvm.fmuladd.")
+    }
+}
+
+/// What `left` iterations hand on, one after the other.
+fn one_by_one<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    of: (&Shared<'_>, &BTreeMap<usize, LLVMValueRef>),
+    left: LLVMValueRef,
+    handed: &mut [LLVMValueRef],
+) -> Result<()> {
+    let ir = k.ir;
+    // SAFETY: the builder stands in a block of the kernel.
+    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let some = ir.int32(AT_ONCE);
+    let whole = ir.mul(ir.udiv(left, some), some);
+    let mut from = ir.int32(0);
+    for (end, each) in [(whole, AT_ONCE), (left, 1)] {
+        let [head, body, behind] = ["next", "step", "stepped"].map(|name| ir.append_block(function, name));
+        let before = ir.block();
+        ir.br(head);
+        ir.at_end(head);
+        let j = ir.phi(ir.i32_type(), &[(from, before)]);
+        let phis: Vec<LLVMValueRef> = handed.iter().map(|v| ir.phi(type_of(*v), &[(*v, before)])).collect();
+        ir.cond_br(ir.icmp(LLVMIntULT, j, end), body, behind);
+        ir.at_end(body);
+        let mut now = phis.clone();
+        for at in 0..each {
+            step(k, n, s, of, ir.add(j, ir.int32(at)), &mut now)?;
+        }
+        let last = ir.block();
+        ir.add_incoming(j, ir.add(j, ir.int32(each)), last);
+        for (phi, v) in phis.iter().zip(&now) {
+            ir.add_incoming(*phi, *v, last);
+        }
+        ir.br(head);
+        ir.at_end(behind);
+        handed.copy_from_slice(&phis);
+        from = j;
+    }
+    Ok(())
+}
+
+/// What the iteration of lane `j` hands on.
+fn step<'k, S: Storage<'k>>(
+    k: &mut KernelBuilder<'k, S>,
+    n: &mut Instance<'_>,
+    s: &Statement,
+    (of, own): (&Shared<'_>, &BTreeMap<usize, LLVMValueRef>),
+    j: LLVMValueRef,
+    handed: &mut [LLVMValueRef],
+) -> Result<()> {
+    let spread = of.l.spread;
+    let mut products = BTreeMap::new();
+    for (v, value) in own {
+        let passed = shuffle::of_team(k, *value, j)?;
+        match of.needed.products.contains(v) {
+            true => products.insert(*v, passed),
+            false => n.values.insert(*v, passed),
+        };
+    }
+    let in_order = |c: &&Carried| c.regrouped.is_none();
+    for (c, v) in spread.carried.iter().zip(handed.iter()).filter(|(c, _)| in_order(c)) {
+        n.values.insert(c.phi.0, *v);
+    }
+    for i in ordered(spread) {
+        match products.get(&(i as usize)) {
+            Some(product) => {
+                let sum = resolve(k, n, operand(i, 2))?;
+                n.values.insert(i as usize, k.ir.binary(LLVMOpcode::LLVMFAdd, *product, sum));
+            }
+            None => emit_instruction(k, n, s, i)?,
+        }
+    }
+    for (c, v) in spread.carried.iter().zip(handed.iter_mut()).filter(|(c, _)| in_order(c)) {
+        *v = resolve(k, n, c.next.0 as LLVMValueRef)?;
+    }
+    Ok(())
+}
+
+/// The parts of all threads, combined.
+fn combined<S>(
+    k: &KernelBuilder<'_, S>,
+    op: UpdateOp,
+    part: LLVMValueRef,
+    lane: LLVMValueRef,
+) -> Result<LLVMValueRef> {
+    let ir = k.ir;
+    let mut all = part;
+    let mut away = k.kernel.team / 2;
+    while away > 0 {
+        let other = shuffle::of_team(k, all, ir.binary(LLVMOpcode::LLVMXor, lane, ir.int32(away)))?;
+        let less = |p| ir.select(ir.icmp(p, all, other), all, other);
+        all = match op {
+            UpdateOp::Add => ir.binary(LLVMOpcode::LLVMAdd, all, other),
+            UpdateOp::And => ir.binary(LLVMOpcode::LLVMAnd, all, other),
+            UpdateOp::Or => ir.binary(LLVMOpcode::LLVMOr, all, other),
+            UpdateOp::Xor => ir.binary(LLVMOpcode::LLVMXor, all, other),
+            UpdateOp::FAdd => ir.binary(LLVMOpcode::LLVMFAdd, all, other),
+            UpdateOp::SMin => less(LLVMIntSLT),
+            UpdateOp::SMax => less(LLVMIntSGT),
+            UpdateOp::UMin => less(LLVMIntULT),
+            UpdateOp::UMax => less(LLVMIntUGT),
+        };
+        away /= 2;
+    }
+    Ok(all)
+}
