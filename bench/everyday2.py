@@ -78,7 +78,7 @@ def run(folder, program, size, name=None, peers=None, device="cuda", timeout=280
     """Lines that the program printed, and those of its profile."""
     with tempfile.TemporaryDirectory(prefix="everyday2-") as place:
         profile = pathlib.Path(place) / "profile"
-        environment = dict(os.environ, POLLYRS_RT_DEVICE=device, POLLYRS_RT_OFFLOAD="always", POLLYRS_RT_PROFILE=str(profile))
+        environment = dict(os.environ, POLLYRS_RT_DEVICE=device, POLLYRS_RT_OFFLOAD=os.environ.get("POLLYRS_RT_OFFLOAD", "always"), POLLYRS_RT_PROFILE=str(profile))
         if peers and peers.exists():
             environment["PEERS"] = str(peers)
         with subprocess.Popen([folder / program, str(size), *([name] if name else [])], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -30,8 +30,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import everyday2  # noqa: E402
 
-PROGRAMS = ("matrices", "meshes", "particles", "graphs", "tables")
-FORMS = everyday2.FORMS
+PROGRAMS = ("tables", "particles", "graphs", "meshes", "matrices")
+# Both sides of the first keep products and sums apart, so that results can be compared bit for bit.
+FORMS = {"default": (["-ffp-contract=off"], ["--fmad=false"]), "fast": (["-ffast-math"], ["--use_fast_math"])}
+# Nests inside of a loop of the host, one launch for a row: where they run is left to the run-time library's choice.
+BY_ROWS = {"csc", "spmm32", "sampled", "smooth", "embedding_bag"}
+# Seconds for one loop.
+LIMIT = 15
 
 
 def toolchain():
@@ -162,33 +167,35 @@ def inspections(executions, name):
     return {"first inspection ms": calls[0], "later inspection ms": statistics.median(calls[1:])} if len(calls) > 1 else {}
 
 
-def table(rows, forms, copy):
-    """Prints all rows, the worst ratio of the first form first."""
+def table(rows, forms, copy, head):
+    """Prints rows, with the head of the table if that is wanted; fills in ratios and rates."""
     number = lambda value, width, digits: f"{value:{width}.{digits}f}" if value is not None else " " * (width - 1) + "-"  # noqa: E731
-    print(f"{'loop':18}" + "".join(f" | {form:>8} ms  n    peer library ratio  GB/s copy inspect  again call  peer apart" for form in forms))
-    ratios = collections.defaultdict(list)
-    for row in rows.values():
+    if head:
+        print(f"{'loop':18}" + "".join(f" | {form:>8} ms  n    peer library ratio  GB/s copy inspect  again call  peer apart" for form in forms), flush=True)
+    for name, row in rows.items():
+        line = f"{name:18}"
         for form in forms:
             mine = row.get(form, {})
             best = min((ms for ms in (mine.get("peer kernel ms"), mine.get("library ms")) if ms), default=None)
             if best and mine.get("ms") and not mine.get("problem"):
                 mine["ratio"] = best / mine["ms"]
-                ratios[form].append(mine["ratio"])
             if mine.get("bytes") and mine.get("ms"):
                 mine["GB/s"] = mine["bytes"] / mine["ms"] / 1e6
-    for name, row in sorted(rows.items(), key=lambda item: item[1].get(forms[0], {}).get("ratio", 0)):
-        line = f"{name:18}"
-        for form in forms:
-            mine = row.get(form, {})
             rate = mine.get("GB/s")
             line += (f" | {number(mine.get('ms'), 11, 4)} {mine.get('launches', '-'):>2} {number(mine.get('peer kernel ms'), 7, 3)} {number(mine.get('library ms'), 7, 3)} "
                      f"{number(mine.get('ratio'), 5, 2)} {number(rate, 5, 0)} {number(rate / copy if rate and copy else None, 4, 2)} {number(mine.get('first inspection ms'), 7, 2)} "
                      f"{number(mine.get('later inspection ms'), 6, 2)} {number(mine.get('call ms'), 5, 1)} {number(mine.get('peer call ms'), 5, 1)} {mine.get('apart', '-'):>5}")
         problems = {row.get(form, {}).get("problem") for form in forms} - {None}
-        print(line + ("  " + "; ".join(problems) if problems else ""))
-    for form, values in ratios.items():
-        print(f"{form}: {len(values)} on the device, geometric mean {math.exp(statistics.fmean(map(math.log, values))):.2f}, {sum(v < 0.6 for v in values)} below 0.6, "
-              f"{sum(v >= 0.8 for v in values)} at least 0.8")
+        print(line + ("  " + "; ".join(problems) if problems else ""), flush=True)
+
+
+def means(rows, forms):
+    """Prints the mean of the ratios of each form."""
+    for form in forms:
+        values = [row[form]["ratio"] for row in rows.values() if row.get(form, {}).get("ratio")]
+        if values:
+            print(f"{form}: {len(values)} on the device, geometric mean {math.exp(statistics.fmean(map(math.log, values))):.2f}, {sum(v < 0.6 for v in values)} below 0.6, "
+                  f"{sum(v >= 0.8 for v in values)} at least 0.8")
 
 
 def measure(folder, arguments):
@@ -197,23 +204,22 @@ def measure(folder, arguments):
     make_peers(folder, programs, forms)
     rows, copy = {}, None
     for program in programs:
+        os.environ["POLLYRS_RT_OFFLOAD"] = "always"
         different = everyday2.small(folder, f"{program}-default", arguments.run)
         print(f"{program}: at size 0 all outputs are the original loops'" + (f" but {', '.join(different)}" if different else ""), flush=True)
-        names = [name for name in everyday2.kernels_of(folder, f"{program}-default") if re.search(arguments.run, name)]
-        for form in forms:
-            peers = folder / f"{program}-{form}-peers.so"
-            lines, executions = everyday2.run(folder, f"{program}-{form}", 1, peers=peers) if not arguments.run else ([], [])
-            for name in names:
-                if not any(line["kernel"] == name for line in lines):
-                    more = everyday2.run(folder, f"{program}-{form}", 1, name, peers, timeout=40)
-                    lines, executions = lines + more[0], executions + more[1]
-                line = next((line for line in lines if line["kernel"] == name), {"problem": "no result"})
+        for name in everyday2.kernels_of(folder, f"{program}-default"):
+            if not re.search(arguments.run, name):
+                continue
+            for form in forms:
+                os.environ["POLLYRS_RT_OFFLOAD"] = "auto" if name in BY_ROWS else "always"
+                lines, executions = everyday2.run(folder, f"{program}-{form}", 1, name, folder / f"{program}-{form}-peers.so", timeout=LIMIT)
+                line = lines[0] if lines else {"problem": "no result"}
                 rows.setdefault(name, {})[form] = {**line, **everyday2.measured(name, executions), **inspections(executions, name)}
                 copy = copy or line.get("copy rate")
+            table({name: rows[name]}, forms, copy, head=len(rows) == 1)
             (folder / "results.json").write_text(json.dumps({"copy": copy, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     print(f"the device's copy: {copy or 0:.0f} GB/s read and written")
-    table(rows, forms, copy)
-    (folder / "results.json").write_text(json.dumps({"copy": copy, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    means(rows, forms)
 
 
 def main():
