@@ -66,7 +66,6 @@ mod scatters;
 mod scev_affine;
 mod schedule;
 mod selects;
-mod spread;
 mod statements;
 mod strides;
 mod subregions;

@@ -21,11 +21,12 @@
 //! S1[i]: must-write A[i]
 //! ```
 
+mod spread;
+
 use crate::builder::{Builder, Fail, Place, Stop, WIDE_BOUND};
 use crate::domains::{Flow, lift};
 use crate::instructions::is_check;
 use crate::ir::{self, Block, Op, Value};
-use crate::spread::spread;
 use isl::{DimType, PwAff, Set};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevKind};
@@ -81,7 +82,7 @@ impl Subregion {
                 .map(|l| SubregionLoop {
                     header: handle(&b.an.loops()[l.0].header),
                     blocks: blocks(l).iter().map(handle).collect(),
-                    spread: spread(b.an.loops()[l.0].header, &blocks(l)),
+                    spread: spread::spread(b.an.loops()[l.0].header, &blocks(l)),
                 })
                 .collect(),
         }
