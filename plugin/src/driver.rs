@@ -119,7 +119,7 @@ fn run_listening(module: LLVMModuleRef, stage: Stage, options: &Options) -> Resu
     };
     let mut searched = VecDeque::new();
     for (n, (f, clone)) in callees_first(&copies).into_iter().enumerate() {
-        run.budgets.begin_function(copies.len() - n - 1);
+        run.budgets.begin_function(ir::size(clone), copies.len() - n - 1);
         searched.push_back(Searched { f, clone, result: search_function(&run, f, clone) });
         if searched.len() > AHEAD {
             changed |= searched.pop_front().map_or(Ok(false), |first| commit_function(&run, first))?;

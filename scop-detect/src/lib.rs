@@ -94,7 +94,7 @@ const AGAIN: &str = "the search before";
 pub struct DetectOptions {
     /// isl operations for one region.
     pub isl_operations: u64,
-    /// isl operations for all regions of a function that are tried.
+    /// isl operations for all regions of a function that are tried in vain.
     pub all_operations: u64,
     /// Regions tried in a function.
     pub max_attempts: usize,
@@ -159,7 +159,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
     let assumed = unwritten::Assumed::new(analyses, &cfg.blocks);
     let mut count = options.before.len();
     let mut divided = false;
-    let mut operations = 0u64;
+    let (mut operations, mut in_vain) = (0u64, 0u64);
     let mut model = |c: &Candidate| -> Result<Scop, Fail> {
         if options.before.iter().any(|b| b.forbids(&c.blocks)) {
             return Err(Fail {
@@ -172,7 +172,7 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         assumed.check(analyses, c)?;
         let ctx = isl::Context::new();
         let name = format!("{function}.{}", count + 1);
-        let left = options.all_operations.saturating_sub(operations).max(1);
+        let left = options.all_operations.saturating_sub(in_vain).max(1);
         let scop = ctx.with_budget(options.isl_operations.min(left), || {
             let start = || Builder::new(analyses, &cfg, ctx.clone(), c, options, &assumed);
             let mut builder = start()?;
@@ -186,8 +186,18 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
                 found => found,
             }
         });
+        tracing::debug!(
+            blocks = c.blocks.len(),
+            joined = c.joined,
+            operations = ctx.operations(),
+            refused = scop.as_ref().err().map(|f| f.reason.to_string()),
+            "tried a region"
+        );
         operations += ctx.operations();
-        count += usize::from(scop.is_ok());
+        match &scop {
+            Ok(_) => count += 1,
+            Err(_) => in_vain += ctx.operations(),
+        }
         scop
     };
     let mut search = Search {

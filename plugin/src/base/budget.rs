@@ -14,12 +14,13 @@ const ATTEMPT: u64 = 2;
 /// The dependences of one SCoP: everything else waits for them, and a lattice-Boltzmann step with periodic borders and exchanged grids (18 statements of 9 reads,
 /// each with cases at the borders) takes most of one.
 const DEPENDENCES: u64 = 2;
-/// All attempts at the regions of a function.
+/// All attempts at the regions of a function that were in vain: a function with a hundred nests, of inlined functions, has all of them found.
 const DETECTION: u64 = 3;
 /// Everything from the dependences to the device code of one SCoP.
 const SCOP: u64 = 5;
 /// The code on the host for one SCoP, which is written when there is no way back but for the whole function.
 const HOST: u64 = 1;
+/// Of a function: some nests of ordinary size, and for each instruction half of what the module has.
 const FUNCTION: u64 = 7;
 /// Of a module: for a file with a few functions, and for each instruction. clang takes about 100 µs an instruction at `-O3`, in which isl does
 /// 500 operations; so no file takes much longer than a few times as long as without the plugin, or the time of a few functions. (44 loop nests of all kinds,
@@ -56,11 +57,11 @@ impl Budgets {
         }
     }
 
-    /// What was spent on functions before counts for the module alone from here on. So many functions follow.
-    pub fn begin_function(&self, later: usize) {
+    /// What was spent on functions before counts for the module alone from here on. This one has so many instructions, and so many functions follow.
+    pub fn begin_function(&self, instructions: u64, later: usize) {
         let left = self.module.get();
         let kept = (self.stage / KEPT).saturating_mul(later as u64).min(left / MOST_KEPT);
-        self.function.set((FUNCTION * self.stage).min(left - kept));
+        self.function.set((FUNCTION * self.stage + INSTRUCTION / 2 * instructions).min(left - kept));
     }
 
     pub fn module_is_spent(&self) -> bool {
