@@ -4,9 +4,10 @@
 //! asks for hold what the loop loads, and perhaps more, whose pages may be missing.
 //!
 //! **Approach.** The kernel copies pieces that fit in a cache ([`crate::memory::guarded`]), which report missing pages; each piece is reduced by
-//! comparisons that the compiler makes vectors of.
+//! comparisons that the compiler makes vectors of. Several threads share what is large.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
@@ -66,26 +67,90 @@ pub fn look(start: *const c_void, rows: &Rows, element: u32) -> Result<(i64, i64
         return Err(Error::Unreadable);
     }
     let width = element & !DISTINCT;
-    let mut ends = (i64::MAX, i64::MIN);
-    each_piece(start, rows, |part| {
-        let (low, high) = match width {
-            1 => range(part, |b: [u8; 1]| i8::from_ne_bytes(b), (i8::MAX, i8::MIN)),
-            2 => range(part, i16::from_ne_bytes, (i16::MAX, i16::MIN)),
-            4 => range(part, i32::from_ne_bytes, (i32::MAX, i32::MIN)),
-            8 => range(part, i64::from_ne_bytes, (i64::MAX, i64::MIN)),
-            _ => return Err(Error::Unreadable),
-        };
-        ends = (ends.0.min(low), ends.1.max(high));
-        Ok(())
-    })?;
+    let all = all.unwrap_or_default();
+    let threads = threads(all);
+    let mut ends = in_parts(start, rows, threads, |start, rows| {
+        let mut ends = (i64::MAX, i64::MIN);
+        each_piece(start, rows, |part| {
+            let (low, high) = match width {
+                1 => range(part, |b: [u8; 1]| i8::from_ne_bytes(b), (i8::MAX, i8::MIN)),
+                2 => range(part, i16::from_ne_bytes, (i16::MAX, i16::MIN)),
+                4 => range(part, i32::from_ne_bytes, (i32::MAX, i32::MIN)),
+                8 => range(part, i64::from_ne_bytes, (i64::MAX, i64::MIN)),
+                _ => return Err(Error::Unreadable),
+            };
+            ends = (ends.0.min(low), ends.1.max(high));
+            Ok(())
+        })?;
+        Ok(ends)
+    })?
+    .into_iter()
+    .fold((i64::MAX, i64::MIN), |ends, part| (ends.0.min(part.0), ends.1.max(part.1)));
     if skips("largest") {
         ends.1 -= 1;
     }
     if element & DISTINCT != 0 && !skips("distinct") {
-        let count = all.unwrap_or_default() / i128::from(width);
-        distinct(start, rows, width, (ends, count))?;
+        distinct((start, rows, width), threads, (ends, all / i128::from(width)))?;
     }
     Ok(ends)
+}
+
+/// Bytes that are worth a thread, and the most threads: with more of them memory is the limit.
+const MIN_PART: i128 = 1 << 21;
+const MAX_THREADS: usize = 8;
+
+/// How many threads look at so many bytes.
+fn threads(bytes: i128) -> usize {
+    let most = usize::try_from(bytes / MIN_PART).unwrap_or(usize::MAX).min(MAX_THREADS);
+    if most < 2 { 1 } else { std::thread::available_parallelism().map_or(1, usize::from).min(most) }
+}
+
+/// What `look` finds in parts of the rows, each on a thread: parts of a single row, or rows of the outermost dimension that has some.
+///
+/// # Errors
+/// One of those of `look`.
+fn in_parts<T: Send>(
+    start: *const c_void,
+    rows: &Rows,
+    threads: usize,
+    look: impl Fn(*const c_void, &Rows) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    // Elements stay whole: the widest has 8 bytes.
+    let unit = 8;
+    let along = rows.counts.iter().position(|n| *n > 1);
+    let units = along.map_or(rows.bytes / unit, |d| rows.counts[d]);
+    let parts = (threads as i64).clamp(1, units.max(1));
+    let from = start as usize;
+    let part = |i: i64| {
+        let (first, end) = (i * units / parts, (i + 1) * units / parts);
+        let (mut own, far) = (
+            *rows,
+            match along {
+                Some(d) => first.wrapping_mul(rows.strides[d]),
+                None => first * unit,
+            },
+        );
+        match along {
+            Some(d) => own.counts[d] = end - first,
+            None => own.bytes = if i + 1 == parts { rows.bytes } else { end * unit } - first * unit,
+        }
+        look((from as *const u8).wrapping_offset(far as isize).cast(), &own)
+    };
+    std::thread::scope(|scope| {
+        let part = &part;
+        // A thread that cannot be started leaves its share to this one.
+        let others: Vec<_> = (1..parts)
+            .map(|i| (i, std::thread::Builder::new().spawn_scoped(scope, move || part(i))))
+            .collect();
+        let mut found = vec![part(0)];
+        for (i, other) in others {
+            found.push(match other {
+                Ok(other) => other.join().unwrap_or(Err(Error::Unreadable)),
+                Err(_) => part(i),
+            });
+        }
+        found.into_iter().collect()
+    })
 }
 
 /// Calls `then` with copies of all bytes, in pieces of whole elements.
@@ -112,7 +177,11 @@ fn each_piece(start: *const c_void, rows: &Rows, mut then: impl FnMut(&[u8]) -> 
 }
 
 /// Whether no two of the values, of which there are so many between the ends, are equal.
-fn distinct(start: *const c_void, rows: &Rows, width: u32, (ends, count): ((i64, i64), i128)) -> Result<()> {
+fn distinct(
+    (start, rows, width): (*const c_void, &Rows, u32),
+    threads: usize,
+    (ends, count): ((i64, i64), i128),
+) -> Result<()> {
     let places = i128::from(ends.1) - i128::from(ends.0) + 1;
     if places < count {
         return Err(Error::Repeated);
@@ -121,20 +190,30 @@ fn distinct(start: *const c_void, rows: &Rows, width: u32, (ends, count): ((i64,
         let words = (places as usize).div_ceil(64);
         let mut seen = Vec::new();
         seen.try_reserve_exact(words).map_err(|_| Error::Unreadable)?;
-        seen.resize(words, 0u64);
-        return each_piece(start, rows, |part| {
-            let mut twice = 0;
-            values(part, width, |v| {
-                let at = v.wrapping_sub(ends.0) as usize;
-                // (What another thread of the program changes meanwhile may be beyond the ends.)
-                if let Some(word) = seen.get_mut(at / 64) {
-                    let bit = 1u64 << (at % 64);
-                    twice |= *word & bit;
-                    *word |= bit;
-                }
-            });
-            if twice == 0 { Ok(()) } else { Err(Error::Repeated) }
-        });
+        seen.resize_with(words, || AtomicU64::new(0));
+        let mark = |start, rows: &Rows| {
+            each_piece(start, rows, |part| {
+                let mut twice = 0;
+                values(part, width, |v| {
+                    let at = v.wrapping_sub(ends.0) as usize;
+                    // (What another thread of the program changes meanwhile may be beyond the ends.)
+                    if let Some(word) = seen.get(at / 64) {
+                        let bit = 1u64 << (at % 64);
+                        let before = match threads {
+                            1 => {
+                                let before = word.load(Relaxed);
+                                word.store(before | bit, Relaxed);
+                                before
+                            }
+                            _ => word.fetch_or(bit, Relaxed),
+                        };
+                        twice |= before & bit;
+                    }
+                });
+                if twice == 0 { Ok(()) } else { Err(Error::Repeated) }
+            })
+        };
+        return in_parts(start, rows, threads, mark).map(drop);
     }
     let mut all = Vec::new();
     all.try_reserve_exact(usize::try_from(count).unwrap_or(usize::MAX)).map_err(|_| Error::Unreadable)?;
@@ -239,6 +318,37 @@ mod tests {
         // The same elements twice.
         let rows = Rows { bytes: 8, counts: [1, 1, 2], strides: [0; 3] };
         assert_eq!(look([1i32, 2].as_ptr().cast(), &rows, 4 | DISTINCT), Err(Error::Repeated));
+    }
+
+    #[test]
+    fn parts_are_all_that_there_is() {
+        let n = 3_000_001;
+        let mut words: Vec<i32> = (0..n).map(|i| (i as i64 * 7919 % i64::from(n)) as i32 - 5).collect();
+        let single = Rows { bytes: i64::from(n) * 4, ..ONE };
+        // The same in 1,000 rows, and the first element.
+        let many = Rows { bytes: 12_000, counts: [1, 1000, 1], strides: [0, 12_000, 0] };
+        for threads in [1, 2, 3, 7] {
+            for rows in [&single, &many] {
+                let covered = in_parts(words.as_ptr().cast(), rows, threads, |start, rows| {
+                    let first = (start as usize - words.as_ptr() as usize) / 4;
+                    Ok((first, rows.bytes * rows.counts.iter().product::<i64>() / 4))
+                });
+                let mut next = 0;
+                for (first, count) in covered.unwrap() {
+                    assert_eq!(first, next);
+                    next += count as usize;
+                }
+                assert!(next as i64 * 4 == rows.bytes * rows.counts[1]);
+            }
+        }
+        let start = words.as_ptr().cast::<c_void>();
+        assert_eq!(look(start, &single, 4 | DISTINCT), Ok((-5, i64::from(n) - 6)));
+        for (a, b) in [(0, n as usize - 1), (n as usize / 2 - 1, n as usize / 2)] {
+            let other = words[b];
+            let kept = std::mem::replace(&mut words[a], other);
+            assert_eq!(look(words.as_ptr().cast(), &single, 4 | DISTINCT), Err(Error::Repeated));
+            words[a] = kept;
+        }
     }
 
     #[test]
