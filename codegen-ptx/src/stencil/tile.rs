@@ -13,7 +13,7 @@ use crate::stencil::reports;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
-use pollyrs_schedule::stencil::{StencilPlan, Step, plan};
+use pollyrs_schedule::stencil::{StencilPlan, Step, StepAccess, plan};
 use pollyrs_scop::{AccessValue, ArrayId, StmtId};
 use std::collections::BTreeMap;
 
@@ -437,6 +437,7 @@ impl<'a> Tile<'a> {
         let statement = &self.k.scop.statements[step.stmt.0];
         let time = ir.add(self.scalar(StencilScalar::Time), ir.int(n.time));
         let mut points = Vec::new();
+        let place = self.place_of(step, row);
         for cell in 0..self.cells() {
             let mut given = BTreeMap::new();
             for r in &n.reads {
@@ -462,7 +463,7 @@ impl<'a> Tile<'a> {
                 let other = self.operand(node, r, cell, iteration, own)?;
                 given.insert(load.0, ir.select(applies, other, usual));
             }
-            let coordinates = self.executed((number, step), row, cell, time);
+            let coordinates = self.executed((number, step), place, cell, time);
             let mut iterators = vec![time];
             for (d, shift) in &step.iterators {
                 let c = coordinates[plan::axis(self.plan.stencil.dims, *d)];
@@ -473,6 +474,13 @@ impl<'a> Tile<'a> {
         }
         let out = self.results(step.stmt, step.write, &points)?;
         self.with_kept(node, (number, step), (row, time), out, own, border)
+    }
+
+    /// The row of a step's instances. Where these load from memory that no step writes, it is another number in each iteration: addresses of every step, array and column would
+    /// become variables of their own otherwise ([`Tile::varying`]), more than there are registers for.
+    fn place_of(&self, step: &Step, row: LLVMValueRef) -> LLVMValueRef {
+        let loads = step.accesses.contains(&StepAccess::Plain) && self.plan.stencil.dims > 1;
+        if loads { self.fixed(row) } else { row }
     }
 
     /// Whether this version meets none of a node's points: nothing of a thin box is met by inner rows, or inner columns.

@@ -83,9 +83,10 @@ fn try_fuse(
         _ => None,
     };
     let wish = Wish { fuse: options.fuse_steps.map(i64::from), shape };
-    let plans = stencil::plans(statements, &found, &wish, &codegen::work(statements))?;
+    let work = codegen::work(statements);
+    let plans = stencil::plans(statements, &found, &wish, &work)?;
     let wished = wish.fuse.is_some() || wish.shape.is_some() || options.strategy == Strategy::Streaming;
-    if !wished && stencil::better_alone(statements, &plans[0]) {
+    if !wished && stencil::better_alone(statements, &plans[0], &work) {
         return Err(Failure::Reason("a launch for each step is faster".into()));
     }
     for plan in &plans {

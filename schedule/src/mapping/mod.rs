@@ -38,6 +38,7 @@ mod team;
 mod tiling;
 
 pub use tiling::{LEAST_LOADS, TileShape, TilingOptions, UNROLLED};
+pub(crate) use tiling::{POINTS_THAT_SHARE, shares};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
 use crate::strategy::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL, place};

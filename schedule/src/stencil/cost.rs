@@ -10,7 +10,7 @@
 //! square of the logarithm). How far the chosen variants are from the best is in bench/notes/013-stencils.md.
 
 use super::StepAccess;
-use super::plan::{StencilPlan, exchanged_cells, slot_end};
+use super::plan::{StencilPlan, WARP, exchanged_cells, slot_end};
 use pollyrs_scop::Scop;
 use std::collections::BTreeSet;
 
@@ -49,8 +49,9 @@ const SCHEDULERS: f64 = 4.0;
 const CYCLES_A_LAUNCH: f64 = 4000.0;
 /// Bytes a cycle and multiprocessor from and to device memory (2.8 TB/s, 132 multiprocessors, 1.9 GHz).
 const BYTES_A_CYCLE: f64 = 11.0;
-/// Points along each dimension of the grid for which a plan is chosen, in two and three dimensions; others rarely change the order.
-const USUAL_EXTENT: [i64; 2] = [3072, 384];
+/// Points along each dimension of the grid for which a plan is chosen, in two and three dimensions. In three, a block has a large part of a plane, and how many blocks there are for each
+/// multiprocessor changes much from size to size: with 24 x 56 points a block 84 blocks for 320 x 320, of 132 multiprocessors. So the model is the geometric mean of some.
+const USUAL_EXTENTS: [&[i64]; 2] = [&[3072], &[256, 320, 384, 512]];
 /// And in one dimension, where arrays of some hundred thousand points are as usual as those of some million.
 const USUAL_LINES: [f64; 2] = [262144.0, 4194304.0];
 /// In one dimension blocks of one warp take the cycles of their instructions and of the lines of the cache that their accesses touch, and a launch these, on an H200 (heat1d and
@@ -116,6 +117,9 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     let (mut registers, mut shared, mut slots, mut traffic) = (base, 0, SLOTS_AN_ITERATION, 0.0);
     // Lines of the cache that a warp's accesses touch: a thread's cells are side by side, so that each access touches as many as there are cells.
     let mut lines = 0.0;
+    // Registers of what is read of arrays that no step writes: the same at all points, and of each point, which assemblers load at an iteration's begin (upwind2d: fused steps with two such arrays took
+    // 336 registers where there were 128, and five times as long as without them).
+    let (mut held, mut waiting) = (0, 0);
     let mut fetched = BTreeSet::new();
     for (i, n) in p.nodes.iter().enumerate().filter(|(_, n)| n.needed) {
         let wide = words(n.buffer);
@@ -141,7 +145,11 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
                 let steps = super::instances(&s.steps).into_iter().find(|r| r.contains(&k));
                 let together = steps.map_or(1, |r| r.len()) as f64;
                 slots += each * work.get(s.steps[k].stmt.0).copied().unwrap_or(1.0) / together;
+                // What all points read stays in registers.
                 let plain = s.steps[k].accesses.iter().filter(|a| **a == StepAccess::Plain).count();
+                let plain = plain - s.steps[k].held;
+                held = held.max(s.steps[k].held * wide);
+                waiting += plain * cells * wide;
                 slots += 4.0 * (plain * cells) as f64;
                 // The test, and the choice between the old value and the new one.
                 slots += 2.0 * (s.steps[k].lattices.len() * cells) as f64;
@@ -180,8 +188,11 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
         let most = if s.dims == 3 { 2 } else { 6 };
         let live = p.nodes.iter().filter(|n| n.step.is_none()).count().min(most);
         registers += live * (BUFFER_REGISTERS + SIDE_REGISTERS * cells);
+        registers += held + waiting;
     }
-    let by_registers = REGISTER_FILE / (threads * registers.next_multiple_of(8));
+    // Each of the four schedulers has its own part of the registers.
+    let each = REGISTER_FILE / SCHEDULERS as usize / (WARP as usize * registers.next_multiple_of(8));
+    let by_registers = each * SCHEDULERS as usize / threads.div_ceil(WARP as usize);
     let by_shared = SHARED_OF_MULTIPROCESSOR / (shared + 1024);
     let resident =
         by_registers.min(by_shared).min(THREADS_OF_MULTIPROCESSOR / threads).min(BLOCKS_OF_MULTIPROCESSOR)
@@ -204,34 +215,23 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
         m.point = longer * usual_line(p, &m, warps * touched * lines) / instances;
         return m;
     }
-    let (time, points) = usual_grid(p, &m);
-    let compute = time
-        * match warps {
-            w if w > 16.0 => LARGE_BLOCK,
-            w if w % SCHEDULERS != 0.0 && barriers => UNEVEN_BLOCK,
-            _ => 1.0,
-        };
+    let mut longer = match warps {
+        w if w > 16.0 => LARGE_BLOCK,
+        w if w % SCHEDULERS != 0.0 && barriers => UNEVEN_BLOCK,
+        _ => 1.0,
+    };
     // The loop over rows should fit the instruction cache.
     let trip = 4.0 * issue / warps * p.unroll as f64;
-    let compute = compute * (1.0 + MISSED * (trip / CACHED_INSTRUCTIONS - 1.0).max(0.0));
-    let memory = traffic / cells as f64 / BYTES_A_CYCLE * points;
-    // Near the balance of the two, each slows the other.
-    m.point = (compute.powi(4) + memory.powi(4)).powf(0.25) / (points * instances);
+    longer *= 1.0 + MISSED * (trip / CACHED_INSTRUCTIONS - 1.0).max(0.0);
+    let memory = traffic / cells as f64 / BYTES_A_CYCLE;
+    let of_extent = |extent: &i64| {
+        let compute = longer * usual_grid(p, &m, *extent);
+        // Near the balance of the two, each slows the other.
+        (compute.powi(4) + memory.powi(4)).powf(0.25)
+    };
+    let extents = USUAL_EXTENTS[usize::from(s.dims == 3)];
+    m.point = extents.iter().map(of_extent).product::<f64>().powf(1.0 / extents.len() as f64) / instances;
     m
-}
-
-/// Cycles of a multiprocessor for a point of floats in three dimensions, with a launch a step whose neighbouring points share loads
-/// ([`crate::mapping`]): stars of orders 3 and 4 have 1.2 and 1.4 on an H200 (186 and 162 GStencil/s), boxes of orders 1 to 3 in two and three dimensions 1.0 to 1.8.
-const POINT_ALONE: f64 = 1.4;
-/// Fused steps have to be slower by so much before they are given up.
-const SURELY: f64 = 1.3;
-
-/// Whether a launch a step is faster than the few steps that this plan has, for most of which there is no room: stars of order 4 take 2.35 cycles with two steps
-/// (by the model; 2.1 measured), those of order 3 0.85.
-pub fn better_alone(scop: &Scop, p: &StencilPlan) -> bool {
-    let wide = p.stencil.buffers.iter().map(|b| scop.array(b.array).elem.bytes().div_ceil(4)).max();
-    let alone = POINT_ALONE * f64::from(wide.unwrap_or(1));
-    scop.statements.len() == 1 && p.stencil.dims == 3 && p.config.fuse <= 2 && p.model.point > SURELY * alone
 }
 
 /// Cycles of a launch for a point in one dimension, where a block computes node after node, each once: the geometric mean of those of short lines and of long ones.
@@ -253,10 +253,8 @@ fn usual_line(p: &StencilPlan, m: &Model, lines: f64) -> f64 {
     (short * long).sqrt()
 }
 
-/// Cycles of a launch on the grid that the formula was fitted to, and how many of its points fall to a multiprocessor. The rows of a
-/// block are chosen as the host does it.
-fn usual_grid(p: &StencilPlan, m: &Model) -> (f64, f64) {
-    let extent = USUAL_EXTENT[usize::from(p.stencil.dims == 3)];
+/// Cycles of a multiprocessor for one of its points, in a launch on a grid of this extent. The rows of a block are chosen as the host does it.
+fn usual_grid(p: &StencilPlan, m: &Model, extent: i64) -> f64 {
     let axes = if p.stencil.dims == 3 { 1..3 } else { 2..3 };
     let columns: i64 =
         axes.map(|a| extent.div_euclid(p.tile[a]) + i64::from(extent % p.tile[a] != 0)).product();
@@ -270,5 +268,5 @@ fn usual_grid(p: &StencilPlan, m: &Model) -> (f64, f64) {
     };
     let least = (1..=32).map(time).min().unwrap_or(0);
     let points = (extent as f64).powi(p.stencil.dims as i32) / MULTIPROCESSORS as f64;
-    (least as f64 + CYCLES_A_LAUNCH, points)
+    (least as f64 + CYCLES_A_LAUNCH) / points
 }

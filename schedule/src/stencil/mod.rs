@@ -37,6 +37,7 @@
 //! ```
 //! Period 1, buffers A and B with the box `1 .. n-2`, A is live, B is not.
 
+mod alone;
 mod cases;
 pub mod check;
 pub mod cost;
@@ -48,8 +49,8 @@ pub mod plan;
 mod recognise;
 mod unfold;
 
+pub use alone::better_alone;
 pub use check::{Violation, check};
-pub use cost::better_alone;
 pub use lattice::Lattice;
 pub use member::has_member;
 pub use model::{Buffer, Case, NotStencil, Stencil, Step, StepAccess, instances};

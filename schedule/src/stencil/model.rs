@@ -43,6 +43,8 @@ pub struct Step {
     pub iterators: Vec<(usize, i64)>,
     /// One for each access of the statement, in their order.
     pub accesses: Vec<StepAccess>,
+    /// How many of the [`StepAccess::Plain`] are the same element at all points, as coefficients are.
+    pub held: usize,
     /// Where reads have another offset.
     pub cases: Vec<Case>,
 }

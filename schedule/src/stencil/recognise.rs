@@ -362,10 +362,13 @@ fn with_period(
     let mut neighbours = false;
     for (Write { time, stmt, access, buffer, space, lower, upper }, reads) in writes.into_iter().zip(reads) {
         let s = &scop.statements[stmt];
-        let (mut accesses, mut cases) = (Vec::new(), Vec::new());
+        let (mut accesses, mut cases, mut held) = (Vec::new(), Vec::new(), 0);
+        let points = s.domain.dim(isl::DimType::Set)? - 1;
         for (a, read) in s.accesses.iter().zip(reads) {
             let Some(read) = read else {
-                accesses.push(if a.kind == AccessKind::Read { StepAccess::Plain } else { StepAccess::Write });
+                let reads = a.kind == AccessKind::Read;
+                held += usize::from(reads && !a.relation.involves_dims(isl::DimType::In, 1, points)?);
+                accesses.push(if reads { StepAccess::Plain } else { StepAccess::Write });
                 continue;
             };
             let same = |b: &Buffer| b.array == a.array && b.selectors == read.selectors;
@@ -408,6 +411,7 @@ fn with_period(
             lattices,
             iterators,
             accesses,
+            held,
             cases,
         });
     }

@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Points of a thread. (On an H200, blocks of four warps with 4 and 8 points a thread, 64 registers: 0.94 and 0.77 ms of `depthwise` in `bench/unseen.c` without
 /// contraction, 1.49 plain; of eight warps with 4 points, 64 registers: 1.03, with 8 points and 80 registers: 0.94.)
-const POINTS: u32 = 8;
+pub const POINTS: u32 = 8;
 /// Iterations of an innermost loop of unknown length that run one behind the other without a branch.
 pub const UNROLLED: u32 = 4;
 /// Points of a thread along two members, the one that a window moves along last.
@@ -61,6 +61,11 @@ pub(super) const ALONE: u32 = 512;
 type Reads = BTreeMap<(ArrayId, Vec<Vec<i64>>, Vec<Params>), BTreeSet<Vec<i64>>>;
 type Params = Vec<(String, i64)>;
 
+/// Whether points share enough: each has so many loads alone, and so many in a thread with others.
+pub fn shares(alone: usize, remaining: f64) -> bool {
+    remaining <= MUST_REMAIN[usize::from(alone >= SEVERAL_LOADS)] * alone as f64
+}
+
 /// The tile of one launch, if points along some member share enough.
 pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
     let Some(moved) = moved(scop, options, site)? else { return Ok(None) };
@@ -71,8 +76,7 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
     let Some((m, loads)) = free.map(|m| (m, remaining(m))).min_by_key(|(m, loads)| (*loads, n - m)) else {
         return Ok(None);
     };
-    let share = MUST_REMAIN[usize::from(moved.alone >= SEVERAL_LOADS)];
-    if !moved.fits(POINTS) || loads as f64 > share * (moved.alone * POINTS as usize) as f64 {
+    if !moved.fits(POINTS) || !shares(moved.alone, loads as f64 / f64::from(POINTS)) {
         return Ok(None);
     }
     dims[m] = Shape { threads: WARPS, lanes: 1, points: POINTS, vector: POINTS };
