@@ -9,9 +9,9 @@
 //! ```
 //! Neighbouring points of a thread share loads ([`crate::mapping`]): then loads and planes are those that remain.
 //!
-//! Fitted to 45 stencils in two and three dimensions on an H100 (bench/notes/034-literature.md): most are within 20%; 5^3 and 7^3 points, which are not shared, take up to five times as long.
+//! Fitted to 45 stencils in two and three dimensions on an H100 (bench/notes/034-literature.md): most are within 20%. Boxes of 5^3 and 7^3 points, which are not shared, take four to five times as long.
 
-use super::plan::StencilPlan;
+use super::plan::{HEAVY_WORK, StencilPlan};
 use super::{Step, StepAccess, instances};
 use crate::mapping::{LEAST_LOADS, POINTS_THAT_SHARE, shares};
 use pollyrs_scop::Scop;
@@ -22,11 +22,15 @@ const SECOND_LEVEL: f64 = 22.0;
 const LANES: f64 = 128.0;
 const ARITHMETIC: f64 = 1.2;
 const LOAD: f64 = 5.0;
+/// Of less than a word, which is extended (life and erosion of bytes: 0.38 cycles).
+const NARROW_LOAD: f64 = 9.0;
 
 /// How much longer fused steps take than their model says, in three dimensions: it was fitted on an H200, and an H100's memory is slower (star3d_r1 to star3d_r3, box3d_r1, maxwell3d: 1.4 to
 /// 1.7, others up to 2.7, two of them as modelled).
 const SLOWER_IN_SPACE: f64 = 1.5;
-/// And where steps read arrays that none writes, whose rows and addresses wait in registers beside the queues.
+/// The same where arithmetic hides that, as that of exact divisions does.
+const SLOWER_WITH_WORK: f64 = 1.2;
+/// And there where steps read arrays that none writes (acoustic3d_o4 2.0, smooth3d 1.9).
 const SLOWER_WITH_ARRAYS: f64 = 1.25;
 
 /// Elements that a point reads of an array: by array and selectors, their offsets.
@@ -90,7 +94,8 @@ fn of_statement(scop: &Scop, dims: usize, step: &Step, outputs: usize, work: &[f
     let memory = bytes * (reads.len() as f64 + others + outputs) / MEMORY;
     let second = bytes * (planes + others + outputs) / SECOND_LEVEL;
     let work = work.get(step.stmt.0).copied().unwrap_or(1.0);
-    let instructions = words * (ARITHMETIC * work + LOAD * loads) / LANES;
+    let load = if bytes < 4.0 { NARROW_LOAD } else { LOAD };
+    let instructions = words * (ARITHMETIC * work + load * loads) / LANES;
     (memory.powi(4) + second.powi(4) + instructions.powi(4)).powf(0.25)
 }
 
@@ -108,9 +113,11 @@ fn both(scop: &Scop, p: &StencilPlan, work: &[f64]) -> [f64; 2] {
     let alone = inner.map(|r| of_statement(scop, s.dims, &s.steps[r.start], r.len(), work)).sum();
     let mut fused = p.model.point * together.len() as f64;
     if s.dims == 3 {
-        fused *= SLOWER_IN_SPACE;
+        let most = s.steps.iter().filter_map(|step| work.get(step.stmt.0)).fold(0.0, |a, b| f64::max(a, *b));
+        fused *= if most < HEAVY_WORK { SLOWER_IN_SPACE } else { SLOWER_WITH_WORK };
     }
-    if s.steps.iter().any(|step| step.accesses.contains(&StepAccess::Plain)) {
+    let varying = |step: &Step| step.accesses.iter().filter(|a| **a == StepAccess::Plain).count() > step.held;
+    if s.dims == 3 && s.steps.iter().any(varying) {
         fused *= SLOWER_WITH_ARRAYS;
     }
     [alone, fused]

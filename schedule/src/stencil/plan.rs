@@ -179,7 +179,7 @@ pub struct Wish {
 }
 
 /// Arithmetic of a point, in instructions, from which on it is heavy, as divisions and roots with exact results are.
-const HEAVY_WORK: f64 = 40.0;
+pub(super) const HEAVY_WORK: f64 = 40.0;
 /// The same from which on three columns a thread are too many in two dimensions: on an H200 gradient2d with approximations (18) has 1181 GStencil/s with three and 1258 with two,
 /// with exact divisions (47) 582 and 602 with one, where laplacian2d (5) has 1906 with three and 1555 with two, heat2d (9) 1028 and 924.
 const WORK_OF_TWO: f64 = 18.0;
