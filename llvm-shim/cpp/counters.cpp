@@ -263,8 +263,12 @@ static bool countChunks(Loop &L, ScalarEvolution &SE) {
 
 // `for (rest = n; rest != 0; rest -= min(m, rest))`, as Rust's iterators over chunks of which the last one may be shorter: `n / m` chunks have `m` elements, and
 // what is left is one more. The chunk begins at `m` times its number, as the one that is shorter is the last.
+//
+// Only with one loop inside: several that have two lengths each, in one nest, are more than isl's generation of code is up to.
 static bool countUnevenChunks(Loop &L, ScalarEvolution &SE) {
   using namespace PatternMatch;
+  if (L.getSubLoops().size() != 1)
+    return false;
   BasicBlock *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
   auto *Branch = Latch && Before && L.getExitingBlock() == Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
   CmpPredicate Pred;
