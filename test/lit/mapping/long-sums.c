@@ -5,7 +5,7 @@
 // RUN: %opt -passes='print<pollyrs-mapping;only-function=factors>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=NESTED
 // RUN: %opt -passes='print<pollyrs-mapping;only-function=known>' -disable-output %t.ll 2>&1 | FileCheck %s --check-prefix=KNOWN
 
-// CHECK:      K2[] : 0 < argument_1 <= 127 and argument_0 >= 1024
+// CHECK:      K2[] : 0 < argument_1 <= 127 and argument_0 >= 1024 + 8argument_1
 // CHECK:      kernel K0
 // CHECK:      panel _copy0 of 8
 // CHECK:      kernel K2

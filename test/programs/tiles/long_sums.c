@@ -1,8 +1,8 @@
 // Few results that are long sums: a matrix times itself, a tensor times two factors, products with few rows; sizes on both sides of where blocks of small tiles start, and rests of strips
 // and of tiles.
-// ARGS: 1024 13
-// ARGS: 1030 20
-// ARGS: 1023 8
+// ARGS: 1128 13
+// ARGS: 1190 20
+// ARGS: 1087 8
 // ARGS: 2600 1
 // ARGS: 300 33
 // ARGS: 0 5

@@ -1,5 +1,5 @@
 // Triangles large enough for several points a thread: points below and above the diagonal, sums whose length depends on the row or on the
-// column, rows of a triangular matrix by a vector, a mirrored store, bands. Sizes around tiles and strips.
+// column, rows of a triangular matrix by a vector, a mirrored store, bands, a symmetric matrix of which one triangle is read. Sizes around tiles and strips.
 // ARGS: 513 9
 // ARGS: 520 8
 // ARGS: 528 1
@@ -68,6 +68,17 @@ __attribute__((noinline)) static void band(int n, double A[restrict n][n], doubl
         C[i][j] += A[i][k] * B[k][j];
 }
 
+// Of A the lower triangle.
+__attribute__((noinline)) static void symmetric(int n, int m, float A[restrict n][n], float B[restrict n][m], float C[restrict n][m]) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < m; ++j) {
+      float sum = 0;
+      for (int k = 0; k < n; ++k)
+        sum += (k <= i ? A[i][k] : A[k][i]) * B[k][j];
+      C[i][j] = sum;
+    }
+}
+
 int main(int argc, char **argv) {
   int n = (int)example_arg(argc, argv, 1, 513), m = (int)example_arg(argc, argv, 2, 9);
   size_t nn = (size_t)n * n, nm = (size_t)n * m;
@@ -104,6 +115,13 @@ int main(int argc, char **argv) {
   example_print("both", &sum, 1);
   rows(n, (double(*)[n])A, x, y);
   example_print("rows", y, n);
+  if (n > 500) {
+    int s = n - 380, columns = 130;
+    float *S = malloc(sizeof(float) * s * columns);
+    symmetric(s, columns, (float(*)[s])R, (float(*)[columns])(R + s * s), (float(*)[columns])S);
+    printf("symmetric %016llx\n", (unsigned long long)example_hash(S, sizeof(float) * s * columns));
+    free(S);
+  }
   band(n, (double(*)[n])A, (double(*)[n])B, (double(*)[n])C);
   example_print("band", C, nn);
   return 0;

@@ -27,10 +27,10 @@ const THREADS: u32 = 512;
 const STRIP_BYTES: u32 = 16 * 1024;
 /// With padding.
 const SHARED_BYTES: u32 = 24 * 1024;
-/// Points along both members together at most, where there are too few along one of them for larger tiles: some thousand blocks.
-const MOST: i64 = 1024;
-/// Strips that the loop must have, where it is the only one, and where others are around it.
-const LEAST_STRIPS: [i64; 2] = [4, 2];
+/// Strips that the loop must have, where it is the only one, and where others are around it; beside so many iterations for each two of the points along both members together, which
+/// are few therefore: larger tiles need many along both. (One condition: with a second one all sets of a product would have more cases.)
+const LEAST_STRIPS: [i64; 2] = [4, 1];
+const ITERATIONS: [i64; 2] = [8, 1];
 
 /// The tile, and the condition `[params, _h*] -> { : ... }` under which it pays.
 pub(super) fn shape(
@@ -50,12 +50,13 @@ pub(super) fn shape(
     let run = values(&site.domain, &member)?;
     let (first, last) = (run.clone().dim_min(0)?.coalesce()?, run.dim_max(0)?.coalesce()?);
     let least = LEAST_STRIPS[usize::from(depth > 1)] * i64::from(strip);
-    let long = first.add_constant(val(least - 1)?)?.le_set(last)?;
     let mut points = isl::PwAff::read(&scop.ctx, "{ [(0)] }")?;
     for (min, max) in bounds {
         points = points.add(max.clone().sub(min.clone())?.add_constant(val(1)?)?)?.coalesce()?;
     }
-    let most = isl::PwAff::read(&scop.ctx, &format!("{{ [({MOST})] }}"))?;
+    let needed = points.scale(val(ITERATIONS[usize::from(depth > 1)])?)?.add_constant(val(2 * least)?)?;
+    let run = last.sub(first)?.add_constant(val(1)?)?.scale(val(2)?)?;
+    let long = needed.le_set(run)?.coalesce()?;
     let tile = Tile {
         dims: POINTS.to_vec(),
         strip,
@@ -67,7 +68,7 @@ pub(super) fn shape(
         helpers: THREADS / POINTS.iter().map(|s| s.threads).product::<u32>(),
         ..other.clone()
     };
-    Ok(Some((tile, long.intersect(points.le_set(most)?)?.coalesce()?)))
+    Ok(Some((tile, long)))
 }
 
 /// The innermost loop whose operands take most bytes an iteration, the number of loops it is in, itself among them, and the bytes for all points of a tile.

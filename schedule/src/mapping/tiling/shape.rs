@@ -6,7 +6,7 @@ use super::region::leaves;
 use crate::Result;
 use crate::mapped::{Alternative, Blocks, Choice};
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, ElemType, Scop};
+use pollyrs_scop::{AccessKind, ArrayId, ElemType, Scop};
 
 /// A shape of tiles for two members, the outer one first, then x.
 #[derive(Clone, Debug)]
@@ -213,6 +213,8 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
     let (mut reads, mut bytes, mut looped, mut single) = (0, 4, 0, 0);
     let (mut looped_bulk, mut single_bulk) = (0, 0);
     let (mut products, mut chained) = (true, false);
+    // Arrays, for each member whether it leaves the element as it is, and at which points and iterations it is read.
+    let mut operands: Vec<(ArrayId, Vec<bool>, isl::Set)> = Vec::new();
     for leaf in &found {
         for set in leaf.domain.sets()? {
             if set.is_empty()? {
@@ -244,9 +246,26 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
                 let Some(at) = functions(&leaf.path, &set)? else { return Ok(vec![]) };
                 let time = point.clone().flat_range_product(at)?;
                 let Some(f) = linear(&time, &a.relation)? else { continue };
-                for (m, list) in reuse.iter_mut().enumerate() {
-                    if f.iter().all(|row| row.inputs[m] == 0) {
+                let still = |m: usize| f.iter().all(|row| row.inputs[m] == 0);
+                let same: Vec<_> = (0..reuse.len()).map(still).collect();
+                for (list, same) in reuse.iter_mut().zip(&same) {
+                    if *same {
                         list.push(reads);
+                    }
+                }
+                // What stays the same in the loop around is loaded before it.
+                if same.contains(&true) && !still(site.members.len() + leaf.path.len() - 1) {
+                    let runs = time.range()?;
+                    let mut alone = true;
+                    for (array, pattern, others) in &mut operands {
+                        // One or the other, by a condition.
+                        if alone && *array == a.array && *pattern == same && others.is_disjoint(&runs)? {
+                            *others = others.clone().union(runs.clone())?;
+                            alone = false;
+                        }
+                    }
+                    if alone {
+                        operands.push((a.array, same, runs));
                     }
                 }
                 reads += 1;
@@ -267,8 +286,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
         (false, _) => &sizes.wide,
     };
     // The small shape has registers for sums and the operands of one product; with more it spills (syr2k: 2,468 bytes), and only costs time to compile.
-    let operands = (0..reads).filter(|r| reuse.iter().any(|list| list.contains(r))).count();
-    let list = if operands > 2 && list.len() > 1 { &list[..1] } else { list.as_slice() };
+    let list = if operands.len() > 2 && list.len() > 1 { &list[..1] } else { list.as_slice() };
     let mut out = Vec::new();
     for s in list {
         let points = (s.points[0] * s.points[1]) as usize;
