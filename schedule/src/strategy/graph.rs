@@ -250,7 +250,7 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
     for leaf in &mut found {
         *leaf = by_element(leaf, &elements)?;
     }
-    let (mut tiles, mut waits) = (Vec::new(), false);
+    let (mut tiles, mut waits, mut alone) = (Vec::new(), false, None);
     for e in elements {
         let back = e.clone().scale(isl::Val::int(domain.context(), -1)?)?;
         let Some(e) = [e, back].into_iter().find(|e| nonnegative(&deps, e).unwrap_or(false)) else {
@@ -258,8 +258,14 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
         };
         waits |= !super::coincident(&deps, &e)?;
         tiles.push(tile(&e)?);
+        alone = Some(e);
     }
     if !waits || tiles.len() > MOST || !is_loop_of(time, domain)? {
+        return Ok(None);
+    }
+    if let (Some(e), 1) = (alone, tiles.len())
+        && is_of_iteration(&e, time, domain)?
+    {
         return Ok(None);
     }
     let mut sum = tiles[0].clone();
@@ -428,6 +434,16 @@ fn only(tree: &Tree, domain: &isl::UnionSet) -> Result<Tree> {
     })
 }
 
+/// Whether all that an iteration of the loop around writes is at one value of a coordinate, as where all states of a time loop are kept: each task would be some iterations as a
+/// whole, and wait for the one before.
+fn is_of_iteration(e: &isl::UnionPwAff, time: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<bool> {
+    let map = |m: &isl::UnionPwAff| -> Result<isl::UnionMap> {
+        let m = members_mupa(std::slice::from_ref(m))?;
+        Ok(isl::UnionMap::from_multi_union_pw_aff(m)?.intersect_domain(domain.clone())?)
+    };
+    Ok(map(time)?.reverse()?.apply_range(map(e)?)?.is_single_valued()?)
+}
+
 /// Whether a member is one loop of each statement, and none that several are mixed in.
 fn is_loop_of(time: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<bool> {
     for map in member_map(time)?.intersect_domain(domain.clone())?.maps()? {
@@ -576,6 +592,12 @@ mod tests {
              for s : 0 <= s < t { for i : 1 <= i < n - 1 { S0 : B[i] = A[i-1], A[i+1]; } for i : 1 <= i < n - 1 { S1 : A[i] = B[i]; } }",
             "param n; array P n n;
              for k : 0 <= k < n { for i : 0 <= i < n { for j : 0 <= j < n { S0 : P[i,j] = P[i,j], P[i,k], P[k,j]; } } }",
+            // All states are kept: a row of tiles would be steps as a whole, one after the other.
+            "param n t; array A t n; array E t n;
+             for s : 0 <= s < t - 1 { for i : 1 <= i < n - 1 { S0 : A[s+1,i] = A[s,i-1], A[s,i], A[s,i+1], E[s,i]; } }",
+            "param n t; array A t n n;
+             for s : 0 <= s < t - 2 { for i : 1 <= i < n - 1 { for j : 1 <= j < n - 1 {
+               S0 : A[s+2,i,j] = A[s,i,j], A[s+1,i-1,j], A[s+1,i+1,j], A[s+1,i,j-1], A[s+1,i,j+1]; } } }",
         ];
         for text in table {
             let s = scop(text);
