@@ -25,6 +25,9 @@ const EACH_BITS: i64 = 5;
 const ITERATIONS: [i64; 2] = [5, 6];
 /// What it takes more, in parts of a wave, if blocks at the sides have as many iterations as the others.
 const WAITING: i64 = 6;
+/// And whatever they have, as numerator and denominator: blocks of the same number of iterations don't end together, and who is early has nothing left to do. A 5-point stencil in fused
+/// steps of 14 on 16,384 x 32,768 floats has 1882, 2003, 2105, 2178, 2220, 2240 GStencil/s with 1, 2, 3, 4, 6, 8 waves, on 8,192 x 32,768 1893, 2031, 2116, 2186, 2177, 2176 (H100).
+const UNEVEN: [i64; 2] = [1, 10];
 
 /// The blocks of one part of the columns.
 #[derive(Clone, Copy)]
@@ -192,7 +195,8 @@ impl Search<'_> {
             last = ir.select(ir.icmp(LLVMIntSGE, rest, ir.int(k)), ir.int(p.model.iteration(k)), last);
         }
         let one_wave = p.model.iteration(resident);
-        let mut cycles = ir.add(ir.mul(waves, ir.int(one_wave)), last);
+        let uneven = one_wave * UNEVEN[0] / UNEVEN[1];
+        let mut cycles = ir.add(ir.add(ir.mul(waves, ir.int(one_wave)), last), ir.int(uneven));
         let sided = ir.icmp(LLVMIntSGT, sides, ir.int(0));
         if !apart {
             cycles = ir.add(cycles, ir.select(sided, ir.int(one_wave / WAITING), ir.int(0)));
