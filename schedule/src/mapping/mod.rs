@@ -37,8 +37,7 @@ pub(crate) mod task;
 mod team;
 mod tiling;
 
-pub use tiling::{LEAST_LOADS, TileShape, TilingOptions, UNROLLED};
-pub(crate) use tiling::{POINTS_THAT_SHARE, shares};
+pub use tiling::{TileShape, TilingOptions, UNROLLED};
 
 use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
 use crate::strategy::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL, place};

@@ -7,13 +7,13 @@
 //!               dimensions, where blocks have several rows, the array once), and what it writes  22 bytes a cycle
 //! instructions  1.2 for each of the arithmetic, 5 for a load                                     128 a cycle
 //! ```
-//! Neighbouring points of a thread share loads ([`crate::mapping`]): then loads and planes are those that remain.
+//! Neighbouring points of a thread share loads ([`crate::sharing`]): then loads and planes are those that remain.
 //!
 //! Fitted to 45 stencils in two and three dimensions on an H100 (bench/notes/034-literature.md): most are within 20%. Boxes of 5^3 and 7^3 points, which are not shared, take four to five times as long.
 
 use super::plan::{HEAVY_WORK, StencilPlan};
 use super::{Step, StepAccess, instances};
-use crate::mapping::{LEAST_LOADS, POINTS_THAT_SHARE, shares};
+use crate::sharing::{LEAST_LOADS, POINTS, shares};
 use pollyrs_scop::Scop;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ fn remaining(reads: &Offsets<'_>, dim: usize) -> f64 {
     let of = |at: &BTreeSet<&[i64]>| {
         let along = |o: &&[i64]| {
             let o = o.to_vec();
-            (0..i64::from(POINTS_THAT_SHARE)).map(move |p| {
+            (0..i64::from(POINTS)).map(move |p| {
                 let mut o = o.clone();
                 o[dim] += p;
                 o
@@ -49,7 +49,7 @@ fn remaining(reads: &Offsets<'_>, dim: usize) -> f64 {
         };
         at.iter().flat_map(along).collect::<BTreeSet<_>>().len()
     };
-    reads.values().map(of).sum::<usize>() as f64 / f64::from(POINTS_THAT_SHARE)
+    reads.values().map(of).sum::<usize>() as f64 / f64::from(POINTS)
 }
 
 /// Cycles of one statement at one time; `outputs`: the arrays that it writes.
@@ -83,7 +83,7 @@ fn of_statement(scop: &Scop, dims: usize, step: &Step, outputs: usize, work: &[f
     };
     let mut loads = all as f64;
     let share = (0..dims - 1).map(|d| remaining(&reads, d)).fold(f64::MAX, f64::min);
-    let share = share + varying as f64 + step.held as f64 / f64::from(POINTS_THAT_SHARE);
+    let share = share + varying as f64 + step.held as f64 / f64::from(POINTS);
     if all >= LEAST_LOADS && shares(all, share) {
         loads = share;
         if dims == 3 {
@@ -102,7 +102,7 @@ fn of_statement(scop: &Scop, dims: usize, step: &Step, outputs: usize, work: &[f
 /// Planes that each of the points of a thread reads, which lie along the outermost dimension.
 fn extended(at: &BTreeSet<&[i64]>) -> f64 {
     let (low, high) = at.iter().fold((i64::MAX, i64::MIN), |(l, h), o| (l.min(o[0]), h.max(o[0])));
-    (high - low) as f64 / f64::from(POINTS_THAT_SHARE) + 1.0
+    (high - low) as f64 / f64::from(POINTS) + 1.0
 }
 
 /// Cycles of a multiprocessor for one point and all steps of a period: with a launch for each, and with those of a plan.

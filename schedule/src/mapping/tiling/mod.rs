@@ -34,7 +34,7 @@ mod shape;
 mod stream;
 mod wide;
 
-pub use neighbours::{LEAST_LOADS, POINTS as POINTS_THAT_SHARE, UNROLLED, shares};
+pub use neighbours::UNROLLED;
 pub(super) use shape::Tile;
 pub use shape::{TileShape, TilingOptions};
 

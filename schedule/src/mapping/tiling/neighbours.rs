@@ -20,13 +20,11 @@ use super::affine::{Row, functions, linear_with_quotients};
 use super::region::leaves;
 use super::shape::{MAX_BULK, Shape, Tile};
 use crate::Result;
+use crate::sharing::{LEAST_LOADS, POINTS, shares};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Points of a thread. (On an H200, blocks of four warps with 4 and 8 points a thread, 64 registers: 0.94 and 0.77 ms of `depthwise` in `bench/unseen.c` without
-/// contraction, 1.49 plain; of eight warps with 4 points, 64 registers: 1.03, with 8 points and 80 registers: 0.94.)
-pub const POINTS: u32 = 8;
 /// Iterations of an innermost loop of unknown length that run one behind the other without a branch.
 pub const UNROLLED: u32 = 4;
 /// Points of a thread along two members, the one that a window moves along last.
@@ -48,23 +46,12 @@ const MANY_LOADS: usize = 512;
 const MAX_INSTANCES: usize = 512;
 /// Loops of more iterations are not unrolled, as those of unknown length.
 const MAX_LENGTH: i64 = MAX_INSTANCES as i64;
-/// With fewer loads a point waits for memory, not for its loads.
-pub const LEAST_LOADS: usize = 6;
-/// Loads that remain at most, of those that points have by themselves: of few, and of at least [`SEVERAL_LOADS`]. (A star of order 4 in three dimensions keeps 0.72
-/// of 25 and is twice as fast on an H200: those that are saved are the ones of other planes, which come from farther away.)
-const MUST_REMAIN: [f64; 2] = [0.6, 0.75];
-const SEVERAL_LOADS: usize = 20;
 /// Points along both members that a launch with two of them needs: a block for each multiprocessor.
 pub(super) const ALONE: u32 = 512;
 
 /// Elements that a point reads, by array and by what they depend on: where they are apart from that.
 type Reads = BTreeMap<(ArrayId, Vec<Vec<i64>>, Vec<Params>), BTreeSet<Vec<i64>>>;
 type Params = Vec<(String, i64)>;
-
-/// Whether points share enough: each has so many loads alone, and so many in a thread with others.
-pub fn shares(alone: usize, remaining: f64) -> bool {
-    remaining <= MUST_REMAIN[usize::from(alone >= SEVERAL_LOADS)] * alone as f64
-}
 
 /// The tile of one launch, if points along some member share enough.
 pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
