@@ -127,15 +127,24 @@ extern "C" void prs_split_effects(Session *S, LLVMValueRef FRef) {
     S->FAM.invalidate(F, PreservedAnalyses::none());
 }
 
-// What a counter of the loop is next is computed beside it, in the new header: a region that begins behind that leaves no counter to the loop around.
-static void stepInHeader(BasicBlock &Header, BasicBlock &Body, const Loop &L) {
+// A loop's counters are those of its new header, whose next values are computed there: scalar evolution believes what a step says of a counter only where it is a step of
+// that very PHI, and a region that begins behind the header leaves no counter to the loop around. So is what else the loop takes over, but for sums that it stores: these
+// keep a PHI in the body as well, as a value of its own, which may be stored for all iterations at once.
+static void countInHeader(BasicBlock &Header, BasicBlock &Body, const Loop &L) {
   BasicBlock *Latch = L.getLoopLatch();
   if (!Latch)
     return;
-  for (PHINode &PHI : Header.phis()) {
-    auto *Step = dyn_cast<Instruction>(PHI.getIncomingValueForBlock(Latch));
-    bool Counts = Step && Step->getParent() == &Body && (isa<GetElementPtrInst>(Step) || Step->getOpcode() == Instruction::Add);
-    if (Counts && all_of(Step->operands(), [&](Use &U) { return U.get() == &PHI || L.isLoopInvariant(U.get()); }))
+  for (PHINode &Own : make_early_inc_range(Body.phis())) {
+    auto *Counter = dyn_cast<PHINode>(Own.getIncomingValue(0));
+    auto *Step = Counter && Counter->getParent() == &Header ? dyn_cast<Instruction>(Counter->getIncomingValueForBlock(Latch)) : nullptr;
+    bool Counts = Step && (isa<GetElementPtrInst>(Step) || Step->getOpcode() == Instruction::Add) &&
+                  all_of(Step->operands(), [&](Use &U) { return U.get() == &Own || L.isLoopInvariant(U.get()); });
+    auto Stores = [&](User *U) { return isa<StoreInst>(U) && cast<StoreInst>(U)->getValueOperand() == &Own; };
+    if (!Counter || (!Counts && any_of(Own.users(), Stores)))
+      continue;
+    Own.replaceAllUsesWith(Counter);
+    Own.eraseFromParent();
+    if (Counts && Step->getParent() == &Body)
       Step->moveBefore(Header.getTerminator()->getIterator());
   }
 }
@@ -162,11 +171,8 @@ extern "C" void prs_simplify_regions(Session *S, LLVMValueRef FRef) {
       return;
     for (Split &P : Plan) {
       BasicBlock *New = SplitBlockPredecessors(P.Target, P.Preds, P.Suffix, &DT, &LI, nullptr, /*PreserveLCSSA=*/true);
-      // A loop's new header has its counters: scalar evolution believes what a step says of a counter only where it is a step of that very PHI.
-      if (New && LI.isLoopHeader(New) && P.Target->getSinglePredecessor() == New) {
-        FoldSingleEntryPHINodes(P.Target);
-        stepInHeader(*New, *P.Target, *LI.getLoopFor(New));
-      }
+      if (New && LI.isLoopHeader(New) && P.Target->getSinglePredecessor() == New)
+        countInHeader(*New, *P.Target, *LI.getLoopFor(New));
     }
     S->FAM.invalidate(F, PreservedAnalyses::none());
   }

@@ -160,16 +160,20 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
     return any_of(T.Loads, [&](auto &Load) { return !quotient(SE.getMinusSCEV(Load.second, T.Least), T.Step, SE); });
   });
   // Rows between two pointers: the ends stand beside the beginnings. What else is only compared stays.
-  auto Ends = std::stable_partition(Tables.begin(), Tables.end(), [](Table &T) { return T.Unit != 0; });
-  for (Table &T : make_range(Ends, Tables.end())) {
-    auto *Rows = std::find_if(Tables.begin(), Ends, [&](Table &R) {
+  SmallVector<Table, 4> Ends;
+  copy_if(Tables, std::back_inserter(Ends), [](Table &T) { return T.Unit == 0; });
+  erase_if(Tables, [](Table &T) { return T.Unit == 0; });
+  unsigned Count = Tables.size();
+  for (Table &T : Ends)
+    for (unsigned N = 0; N != Count; ++N) {
+      const Table &R = Tables[N];
       auto *Behind = R.Base == T.Base && R.Step == T.Step ? dyn_cast<SCEVConstant>(SE.getMinusSCEV(T.Least, R.Least)) : nullptr;
-      return Behind && Behind->getAPInt().isStrictlyPositive() && Behind->getAPInt().slt(T.Step);
-    });
-    if (Rows != Ends)
-      T.Unit = Rows->Unit, T.Rows = Rows - Tables.begin();
-  }
-  erase_if(Tables, [](Table &T) { return !T.Unit; });
+      if (!Behind || !Behind->getAPInt().isStrictlyPositive() || !Behind->getAPInt().slt(T.Step))
+        continue;
+      T.Unit = R.Unit, T.Rows = N;
+      Tables.push_back(T);
+      break;
+    }
   return Tables;
 }
 
