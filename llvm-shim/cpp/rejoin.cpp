@@ -53,7 +53,7 @@ public:
         First = Load;
       }
     }
-    if (!First || any_of(Phis, [&](PHINode *Each) { return Gone.contains(Each) || !canLoad(*Each, *First, Kinds); }))
+    if (!First || any_of(Phis, [&](PHINode *Each) { return Gone.contains(Each) || !canLoad(*Each, *First); }))
       return false;
     SmallVector<LoadInst *, MaxPhis> Loads;
     for (PHINode *Each : Phis) {
@@ -71,15 +71,14 @@ public:
   }
 
 private:
-  // Whether a phi can be a load like another one; types of stores count as they do for all of those loads.
-  bool canLoad(PHINode &P, LoadInst &Like, const AAMDNodes &Kinds) {
+  // Whether a phi can be a load like another one. Types of stores say nothing: a store may make the place one of its own type behind a load.
+  bool canLoad(PHINode &P, LoadInst &Like) {
     BasicBlock *BB = P.getParent();
     if (!DT.isReachableFromEntry(BB) || BB->getFirstInsertionPt() == BB->end())
       return false;
     if (auto *Address = dyn_cast<Instruction>(Like.getPointerOperand()); Address && !DT.properlyDominates(Address->getParent(), BB))
       return false;
-    MemoryLocation Place = MemoryLocation::get(&Like);
-    Place.AATags = Kinds;
+    MemoryLocation Place = MemoryLocation::get(&Like).getWithoutAATags();
     for (unsigned N = 0; N != P.getNumIncomingValues(); ++N) {
       Value *V = P.getIncomingValue(N);
       BasicBlock *From = P.getIncomingBlock(N);

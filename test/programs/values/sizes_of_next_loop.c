@@ -6,6 +6,7 @@
 // OFFLOAD: yes
 // FALLBACK: stores to argument 0 may change
 // KERNELS: pressures
+// STAYS: retyped: the place of the size is that of the last element on purpose
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,16 @@ __attribute__((noinline)) static void between(int *a, int *size) {
     a[i] = a[i] * 3 + *size;
 }
 
+/* The last element takes the place of `size`, which has the type of the elements from then on. */
+__attribute__((noinline)) static int retyped(double *a, const int *size, int n) {
+  int last = 0;
+  for (int i = 0; i < n; i++) {
+    last = *size;
+    a[i] = pow(last, 1.1) + i;
+  }
+  return last;
+}
+
 int main(int argc, char **argv) {
   rows = atoi(argv[1]), columns = atoi(argv[2]);
   long n = (rows + 8) * (columns + 2) * 8;
@@ -49,6 +60,9 @@ int main(int argc, char **argv) {
   between(sized, sized + 50);
   for (int i = 0; i < 4096; i++)
     sum += sized[i] * (double)(i % 5);
+  double *c = calloc(65, sizeof *c);
+  *(int *)&c[64] = 7;
+  sum += retyped(c, (int *)&c[64], 65) + c[3] + c[64];
   printf("%.17g %d\n", sum, argc);
   return 0;
 }
