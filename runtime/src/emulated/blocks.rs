@@ -269,21 +269,34 @@ pub unsafe fn signal(thread: *const EmuThread) {
     }
 }
 
+/// Shows a value to threads of the warp, waits until they show theirs, and gives the place where; `None`: the thread is alone.
+///
+/// # Safety
+/// `thread` is what the running kernel was called with; all threads that are waited for call it together.
+unsafe fn show(thread: *const EmuThread, value: u64, wait: Wait) -> Option<usize> {
+    let me = thread.cast::<Thread>().cast_mut();
+    // SAFETY: the caller's promise; a thread alone writes what is its own, and a scheduler lives as long as its thread runs.
+    unsafe {
+        let Some(Scheduler::Switch(yielder)) = (*thread).scheduler.cast::<Scheduler>().as_ref() else {
+            return None;
+        };
+        let turn = (*me).shuffles as usize % 2;
+        (*me).shown[turn] = value;
+        (*me).shuffles = (*me).shuffles.wrapping_add(1);
+        (**yielder).suspend(wait);
+        Some(turn)
+    }
+}
+
 /// The value that the thread `away` lanes away shows, or the thread's own where there is no such lane. All threads of the warp call it together.
 ///
 /// # Safety
 /// `thread` is what the running kernel was called with.
 pub unsafe fn shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
-    let me = thread.cast::<Thread>().cast_mut();
-    // SAFETY: the caller's promise; the threads of a block lie side by side, by their linear number, and a thread alone writes what is its own.
+    let me = thread.cast::<Thread>();
+    // SAFETY: the caller's promise; the threads of a block lie side by side, by their linear number.
     unsafe {
-        let Some(Scheduler::Switch(yielder)) = (*thread).scheduler.cast::<Scheduler>().as_ref() else {
-            return value;
-        };
-        let turn = (*me).shuffles as usize % 2;
-        (*me).shown[turn] = value;
-        (*me).shuffles = (*me).shuffles.wrapping_add(1);
-        (**yielder).suspend(Wait::Warp);
+        let Some(turn) = show(thread, value, Wait::Warp) else { return value };
         let lane = i64::from((*me).linear) % WARP as i64 + i64::from(away);
         if !(0..WARP as i64).contains(&lane) {
             return value;
@@ -297,16 +310,10 @@ pub unsafe fn shuffle(thread: *const EmuThread, value: u64, away: i32) -> u64 {
 /// # Safety
 /// `thread` is what the running kernel was called with.
 pub unsafe fn pass(thread: *const EmuThread, value: u64, lane: u32, lanes: u32) -> u64 {
-    let me = thread.cast::<Thread>().cast_mut();
+    let me = thread.cast::<Thread>();
     // SAFETY: as for `shuffle`; a team is within the block.
     unsafe {
-        let Some(Scheduler::Switch(yielder)) = (*thread).scheduler.cast::<Scheduler>().as_ref() else {
-            return value;
-        };
-        let turn = (*me).shuffles as usize % 2;
-        (*me).shown[turn] = value;
-        (*me).shuffles = (*me).shuffles.wrapping_add(1);
-        (**yielder).suspend(Wait::Team(lanes));
+        let Some(turn) = show(thread, value, Wait::Team(lanes)) else { return value };
         let away = i64::from(lane % lanes) - i64::from((*me).linear % lanes);
         (*me.offset(away as isize)).shown[turn]
     }
