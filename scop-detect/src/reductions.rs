@@ -14,6 +14,18 @@
 //! - `value > cell || cell is no number && value is one`, of Fortran's `maxval`: the same, but that a cell that is a NaN goes. Its identity is a NaN, which
 //!   stays in no cell: where all values are NaNs, the first one does.
 //!
+//! # Minima with their place
+//! Of `if (x < m) { m = x; k = i; }` the cell `k` takes its value where `m` does ([`companions`]). The pair is an update of its own kind, which keeps its order:
+//! of equal values the first one counts, or with `<=` the last one. A part begins with the identity beside any place. That place must never
+//! come to light where a part is applied to the cell:
+//! - A comparison that is strict, and false for a NaN, does not take the identity: nothing is below infinity. (Nor does it in a part; but what is no
+//!   less than infinity is below no cell either.)
+//! - Of integers, and of numbers that are no NaN, the first value of a part is taken by a comparison that is not strict: none is above the identity.
+//!   No part is empty, so that each holds the place of a value. NaNs are reported ([`Reduction::numbers`]), unless the program's flags exclude them.
+//! - That of Fortran's `maxloc` takes any number for the identity, a NaN, and never a NaN.
+//!
+//! A comparison that is strict and takes NaNs (`!(x >= m)`) is none of these: with a NaN in `m` it would take the identity.
+//!
 //! # Example
 //! `s += A[i] * B[i]` with `-ffast-math`: value `A[i] * B[i]`, update `[fadd]`, identity -0.0, commutative.
 
@@ -21,11 +33,11 @@ use crate::ir::{self, Op, Value};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{
     LLVMFastMathAllowReassoc, LLVMFastMathNoInfs, LLVMFastMathNoNaNs, LLVMFastMathNoSignedZeros,
-    LLVMRealPredicate,
+    LLVMIntPredicate, LLVMRealPredicate,
 };
 use pollyrs_isl as isl;
 use pollyrs_scop::{
-    Access, AccessKind, AccessValue, Array, ElemType, Reduction, Scop, Statement, ValueHandle,
+    Access, AccessKind, AccessValue, Array, Cell, ElemType, Reduction, Scop, Statement, ValueHandle,
 };
 
 /// The update that the statement is, if it is one.
@@ -43,7 +55,7 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
             if own(r)
                 && read != write
                 && r.relation.is_equal(&w.relation)?
-                && let Some(found) = update(s, (read, r), (write, w), arrays[w.array.0].elem)
+                && let Some(found) = update(s, arrays, (read, r), (write, w))
             {
                 return Ok(Some(found));
             }
@@ -143,19 +155,42 @@ struct Operation {
     commutative: bool,
     /// As [`Reduction::numbers`].
     numbers: bool,
+    /// Of minima and maxima.
+    choice: Option<Choice>,
+}
+
+/// How a minimum or maximum tells that the value takes the cell's place.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// By this condition, where it holds or where it does not.
+    Condition { condition: Value, holds: bool, start: Start },
+    /// By itself: any comparison of value and cell tells the same. Of integers, or of floating-point numbers that are no NaNs.
+    Either { larger: bool, unsigned: bool },
+}
+
+/// What keeps the place that a part begins with from coming to light.
+#[derive(Clone, Copy, PartialEq)]
+enum Start {
+    /// The identity is never taken, or there is no part without a value that is.
+    Hidden,
+    /// So it is where no value is a NaN.
+    HiddenOfNumbers,
+    /// Nothing does.
+    Seen,
 }
 
 fn update(
     s: &Statement,
+    arrays: &[Array],
     (read, r): (usize, &Access),
     (write, w): (usize, &Access),
-    elem: ElemType,
 ) -> Option<Reduction> {
+    let elem = arrays[w.array.0].elem;
     let instruction = |a: &Access| match a.value {
         AccessValue::Instruction(v) => Some(v),
         _ => None,
     };
-    let ((old, load), (new, store)) = ((loaded(r)?, instruction(r)), (stored(w)?, instruction(w)));
+    let (old, new) = (loaded(r)?, stored(w)?);
     let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
     // (Truth values are held in bytes.)
     let held = ir::elem_type(ir::type_of(new)) == Some(elem);
@@ -164,43 +199,206 @@ fn update(
         return None;
     }
     let mut found = operation(new, old)?;
+    let companions = companions(s, arrays, write, (&found, old));
+    for c in &companions {
+        found.instructions.extend(
+            c.instructions.iter().filter(|i| !found.instructions.contains(*i)).copied().collect::<Vec<_>>(),
+        );
+    }
+    if !companions.is_empty() {
+        found.commutative = false;
+        found.numbers |=
+            matches!(found.choice, Some(Choice::Condition { start: Start::HiddenOfNumbers, .. }));
+    }
     found.instructions.sort_by_key(|i| s.body.iter().position(|b| *b == ValueHandle(*i as usize)));
     if found.value == old || !found.instructions.iter().all(|i| in_body(*i)) {
         return None;
     }
     // Nothing else looks at the cell or at what becomes of it.
-    let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).collect();
+    let olds = companions.iter().filter_map(|c| loaded(&s.accesses[c.cell.read]));
+    let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).chain(olds).collect();
+    let own = |n: usize| n == write || companions.iter().any(|c| c.cell.write == n);
+    let moves: Vec<ValueHandle> = std::iter::once((read, write))
+        .chain(companions.iter().map(|c| (c.cell.read, c.cell.write)))
+        .flat_map(|(r, w)| [instruction(&s.accesses[r]), instruction(&s.accesses[w])])
+        .flatten()
+        .collect();
     for i in &s.body {
         let i_value = i.0 as Value;
-        if found.instructions.contains(&i_value) || Some(*i) == store || Some(*i) == load {
+        if found.instructions.contains(&i_value) || moves.contains(i) {
             continue;
         }
         if ir::operands(i_value).iter().any(|o| inner.contains(o)) {
             return None;
         }
     }
-    if store.is_some_and(|v| inner.contains(&ir::operand(v.0 as Value, 1))) || inner.contains(&found.value) {
+    let stores = moves.iter().filter(|v| ir::opcode(v.0 as Value) == Some(Op::LLVMStore));
+    let mut values = std::iter::once(found.value).chain(companions.iter().map(|c| c.cell.value.0 as Value));
+    if stores.into_iter().any(|v| inner.contains(&ir::operand(v.0 as Value, 1)))
+        || values.any(|v| inner.contains(&v))
+    {
         return None;
     }
     for (n, a) in s.accesses.iter().enumerate() {
         if let AccessValue::ScalarWrite(v) = a.value
-            && n != write
+            && !own(n)
             && inner.contains(&(v.0 as Value))
         {
             return None;
         }
     }
     let handles = found.instructions.iter().map(|i| ValueHandle(*i as usize));
+    let (stores, loads): (Vec<_>, Vec<_>) =
+        moves.iter().copied().partition(|v| ir::opcode(v.0 as Value) == Some(Op::LLVMStore));
+    let whole = loads.into_iter().chain(handles).chain(stores).collect();
     Some(Reduction {
         read,
         write,
         value: ValueHandle(found.value as usize),
         identity: ValueHandle(found.identity as usize),
-        update: load.into_iter().chain(handles).chain(store).collect(),
+        update: whole,
         commutative: found.commutative,
         numbers: found.numbers,
         regrouped: false,
+        companions: companions.into_iter().map(|c| c.cell).collect(),
     })
+}
+
+/// A further cell, and the instructions from it to what it becomes.
+struct Companion {
+    cell: Cell,
+    instructions: Vec<Value>,
+}
+
+/// The cells that take a value where the minimum or maximum in `write` takes its own.
+fn companions(
+    s: &Statement,
+    arrays: &[Array],
+    write: usize,
+    (main, old): (&Operation, Value),
+) -> Vec<Companion> {
+    let mut out: Vec<Companion> = Vec::new();
+    let Some(choice) = main.choice else { return out };
+    if matches!(choice, Choice::Condition { start: Start::Seen, .. }) {
+        return out;
+    }
+    for (n, w) in
+        s.accesses.iter().enumerate().filter(|(n, a)| *n != write && a.kind == AccessKind::MustWrite)
+    {
+        // An array of its own.
+        let own: Vec<_> = s.accesses.iter().enumerate().filter(|(_, a)| a.array == w.array).collect();
+        let [(i, _), (j, _)] = own.as_slice() else { continue };
+        let read = i + j - n;
+        let r = &s.accesses[read];
+        if r.kind != AccessKind::Read || !r.relation.is_equal(&w.relation).unwrap_or(false) {
+            continue;
+        }
+        let (Some(kept), Some(new)) = (loaded(r), stored(w)) else { continue };
+        if ir::opcode(new) != Some(Op::LLVMSelect)
+            || ir::elem_type(ir::type_of(new)) != Some(arrays[w.array.0].elem)
+        {
+            continue;
+        }
+        let Some((value, condition)) = taken(new, kept, choice, (main.value, old)) else { continue };
+        let known = out.iter().any(|c| c.cell.value.0 == value as usize);
+        // SAFETY: live values.
+        let (constant, identity) = unsafe { (LLVMIsConstant(value) != 0, LLVMConstNull(ir::type_of(value))) };
+        if known || constant || value == main.value || value == kept {
+            continue;
+        }
+        let (value, identity) = (ValueHandle(value as usize), ValueHandle(identity as usize));
+        let instructions = condition.into_iter().chain([new]).collect();
+        out.push(Companion { cell: Cell { read, write: n, value, identity }, instructions });
+    }
+    out
+}
+
+/// What `new`, a selection, takes for the value `kept` where the choice is for the value, and the comparison that tells so if it is none of the choice's own.
+fn taken(
+    new: Value,
+    kept: Value,
+    choice: Choice,
+    (value, old): (Value, Value),
+) -> Option<(Value, Option<Value>)> {
+    let (condition, yes, no) = (ir::operand(new, 0), ir::operand(new, 1), ir::operand(new, 2));
+    let (other, holds) = match (yes == kept, no == kept) {
+        (false, true) => (yes, true),
+        (true, false) => (no, false),
+        _ => return None,
+    };
+    match choice {
+        Choice::Condition { condition: own, holds: wanted, .. } => {
+            (condition == own && holds == wanted).then_some((other, None))
+        }
+        Choice::Either { larger, unsigned } => {
+            let (greater, sign) = compared(condition, (value, old))?;
+            let right = sign.is_none_or(|s| s == unsigned) && (greater == holds) == larger;
+            right.then_some((other, Some(condition)))
+        }
+    }
+}
+
+/// Whether a comparison of a value with a cell says that the value is larger, or that it is smaller, be it or equal; and of integers whether they are unsigned.
+/// Floating-point numbers must be no NaNs.
+fn compared(compare: Value, (value, old): (Value, Value)) -> Option<(bool, Option<bool>)> {
+    use LLVMIntPredicate::*;
+    use LLVMRealPredicate::*;
+    let op = ir::opcode(compare)?;
+    if !matches!(op, Op::LLVMICmp | Op::LLVMFCmp) {
+        return None;
+    }
+    let (a, b) = (ir::operand(compare, 0), ir::operand(compare, 1));
+    let value_first = match ((a, b) == (value, old), (a, b) == (old, value)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => return None,
+    };
+    let (greater, unsigned) = if op == Op::LLVMICmp {
+        // SAFETY: an `icmp`.
+        match unsafe { LLVMGetICmpPredicate(compare) } {
+            LLVMIntSGT | LLVMIntSGE => (true, Some(false)),
+            LLVMIntSLT | LLVMIntSLE => (false, Some(false)),
+            LLVMIntUGT | LLVMIntUGE => (true, Some(true)),
+            LLVMIntULT | LLVMIntULE => (false, Some(true)),
+            _ => return None,
+        }
+    } else {
+        if flags(compare) & LLVMFastMathNoNaNs == 0 {
+            return None;
+        }
+        // SAFETY: an `fcmp`.
+        match unsafe { LLVMGetFCmpPredicate(compare) } {
+            LLVMRealOGT | LLVMRealOGE | LLVMRealUGT | LLVMRealUGE => (true, None),
+            LLVMRealOLT | LLVMRealOLE | LLVMRealULT | LLVMRealULE => (false, None),
+            _ => return None,
+        }
+    };
+    Some((greater == value_first, unsigned))
+}
+
+/// Whether two values are chosen by one comparison, of which one is the minimum or maximum of what is compared: a minimum and its place.
+pub(crate) fn chosen_together(a: Value, b: Value) -> bool {
+    let compared = |v: Value| {
+        let of = match ir::opcode(v)? {
+            Op::LLVMSelect => ir::operand(v, 0),
+            Op::LLVMCall if ir::is_intrinsic(v) => v,
+            _ => return None,
+        };
+        let pair = match ir::opcode(of)? {
+            Op::LLVMCall => ir::call_args(of),
+            Op::LLVMICmp | Op::LLVMFCmp => vec![ir::operand(of, 0), ir::operand(of, 1)],
+            _ => Vec::new(),
+        };
+        Some((of, pair))
+    };
+    let extremum = |v: Value, pair: &[Value]| match ir::opcode(v) {
+        Some(Op::LLVMCall) => pair.len() == 2,
+        _ => pair.len() != 2 || pair.contains(&ir::operand(v, 1)) && pair.contains(&ir::operand(v, 2)),
+    };
+    let (Some((p, x)), Some((q, y))) = (compared(a), compared(b)) else { return false };
+    let same = p == q
+        || x.len() == 2 && y.len() == 2 && x.iter().all(|v| y.contains(v)) && y.iter().all(|v| x.contains(v));
+    same && (extremum(a, &x) || extremum(b, &y))
 }
 
 /// How `new` comes from `old`.
@@ -215,7 +413,15 @@ fn operation(new: Value, old: Value) -> Option<Operation> {
         _ => None,
     };
     let done = |value: Value, identity: Value| {
-        Some(Operation { value, instructions: vec![new], identity, commutative: true, numbers: false })
+        let choice = None;
+        Some(Operation {
+            value,
+            instructions: vec![new],
+            identity,
+            commutative: true,
+            numbers: false,
+            choice,
+        })
     };
     let op = ir::opcode(new)?;
     match op {
@@ -244,7 +450,10 @@ fn operation(new: Value, old: Value) -> Option<Operation> {
                 ("maxnum" | "minnum", None) => real(f64::NAN),
                 _ => return None,
             };
-            done(value, identity)
+            let (larger, unsigned) = (name.contains("max"), name.contains(".u"));
+            let total = bits.is_some() || flags(new) & LLVMFastMathNoNaNs != 0;
+            let choice = total.then_some(Choice::Either { larger, unsigned });
+            done(value, identity).map(|found| Operation { choice, ..found })
         }
         Op::LLVMSelect => select(new, old),
         _ => None,
@@ -295,6 +504,7 @@ fn select(new: Value, old: Value) -> Option<Operation> {
         let identity = unsafe { LLVMConstReal(ty, f64::NAN) };
         let commutative = pollyrs_llvm_shim::never_negative_zero(taken);
         let instructions = tests.into_iter().chain([condition, new]).collect();
+        let choice = Some(Choice::Condition { condition, holds: true, start: Start::Hidden });
         // (A cell that is kept by an unordered comparison would be no cell that a number replaces.)
         return (!takes_nan).then_some(Operation {
             value: taken,
@@ -302,6 +512,7 @@ fn select(new: Value, old: Value) -> Option<Operation> {
             identity,
             commutative,
             numbers: false,
+            choice,
         });
     }
     let least = if both & LLVMFastMathNoInfs != 0 { -largest(ty)? } else { f64::NEG_INFINITY };
@@ -309,8 +520,18 @@ fn select(new: Value, old: Value) -> Option<Operation> {
     let identity = unsafe { LLVMConstReal(ty, if larger { least } else { -least }) };
     let no_matter = both & LLVMFastMathNoNaNs != 0 && both & LLVMFastMathNoSignedZeros != 0;
     let commutative = no_matter || pollyrs_llvm_shim::never_negative_zero(taken);
-    let numbers = takes_nan && both & LLVMFastMathNoNaNs == 0;
-    Some(Operation { value: taken, instructions: vec![compare, new], identity, commutative, numbers })
+    let may_be_nan = both & LLVMFastMathNoNaNs == 0;
+    let numbers = takes_nan && may_be_nan;
+    // Whether a value that equals the cell is taken.
+    let or_equal = matches!(predicate, LLVMRealOGE | LLVMRealUGE | LLVMRealOLE | LLVMRealULE) == takes;
+    let start = match (or_equal, takes_nan) {
+        _ if flags(compare) & LLVMFastMathNoNaNs != 0 => Start::Hidden,
+        (false, false) => Start::Hidden,
+        (true, _) => Start::HiddenOfNumbers,
+        (false, true) => Start::Seen,
+    };
+    let choice = Some(Choice::Condition { condition: compare, holds: takes, start });
+    Some(Operation { value: taken, instructions: vec![compare, new], identity, commutative, numbers, choice })
 }
 
 /// The tests of `value > cell || cell != cell && value == value`, as of Fortran's `maxval`: the comparison, and what it is joined with.

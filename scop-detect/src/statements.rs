@@ -1,7 +1,8 @@
 //! Effects grouped into statements.
 //!
 //! Within a block, an effect joins an earlier one when running after it would change what it reads: a load of its tree comes
-//! before a store of the earlier effect to the same array, or it reads a cell that the earlier one writes. Arrays with
+//! before a store of the earlier effect to the same array, or it reads a cell that the earlier one writes. A minimum and its place, which one
+//! comparison chooses, are one statement as well: only together can they be regrouped. Arrays with
 //! different bases do not overlap (proved, or checked at run time), so only equal bases count.
 //!
 //! **Example.** `x = A[i]; A[i] = B[i]; B[i] = x;` is one statement; `A[i] = C[i]; B[i] = C[i];` are two.
@@ -142,7 +143,8 @@ impl Builder<'_> {
             let mut cuts: Vec<usize> = (0..all.len()).collect();
             for j in 0..all.len() {
                 for i in (0..j).rev() {
-                    if self.disturbs(&all[i], &all[j])? {
+                    let pair = all[i..=j].iter().all(|e| e.whole) && is_pair(&all[i], &all[j]);
+                    if pair || self.disturbs(&all[i], &all[j])? {
                         cuts.iter_mut().take(j + 1).skip(i).for_each(|c| *c = (*c).min(i));
                     }
                 }
@@ -412,6 +414,14 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether two effects are a minimum or maximum and its place.
+fn is_pair(early: &Effect, late: &Effect) -> bool {
+    match (&early.out, &late.out) {
+        (Out::Cell(a, _), Out::Cell(b, _)) => crate::reductions::chosen_together(*a, *b),
+        _ => false,
     }
 }
 

@@ -312,7 +312,7 @@ pub struct Synthesized {
 /// ones are first combined among themselves, starting from the identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {
-    /// Numbers of the accesses that read and write the cell; the statement has no other access of the array.
+    /// Numbers of the accesses that read and write the cell.
     pub read: usize,
     pub write: usize,
     /// The value that is combined with the cell, not computed from it.
@@ -328,6 +328,30 @@ pub struct Reduction {
     pub numbers: bool,
     /// Whether they were regrouped: integers then wrap, whatever the instructions claim.
     pub regrouped: bool,
+    /// Further cells of a minimum or maximum: where the update takes its value, each takes one of its own, and where the cell is kept, so are they.
+    pub companions: Vec<Cell>,
+}
+
+/// A cell of a [`Reduction`]: numbers of the accesses that read and write it, what it is updated with, and the constant that a part begins with.
+///
+/// **Example.** Of `if (x[i] < m) { m = x[i]; k = i; }` the cell `m` is updated with `x[i]`, and its companion `k` with `i`. A part begins with the pair of
+/// infinity and zero, of which the zero is seen by nothing: what is not below infinity is below no `m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    pub read: usize,
+    pub write: usize,
+    pub value: ValueHandle,
+    pub identity: ValueHandle,
+}
+
+impl Reduction {
+    /// All cells, that of the update first.
+    pub fn cells(&self) -> Vec<Cell> {
+        let Reduction { read, write, value, identity, .. } = *self;
+        std::iter::once(Cell { read, write, value, identity })
+            .chain(self.companions.iter().copied())
+            .collect()
+    }
 }
 
 /// How an [`Update`] combines an element with a value. Any order of updates gives the same integers.

@@ -95,7 +95,9 @@ impl fmt::Display for Scop {
             if let Some(r) = &s.reduction {
                 let order = if r.commutative { "in any order" } else { "in order" };
                 let order = if r.numbers { format!("{order}, of numbers") } else { order.to_string() };
-                writeln!(f, "    reduction of {} {order}", self.array(s.accesses[r.write].array).name)?;
+                let name = |write: usize| self.array(s.accesses[write].array).name.as_str();
+                let beside: String = r.companions.iter().map(|c| format!(", {}", name(c.write))).collect();
+                writeln!(f, "    reduction of {}{beside} {order}", name(r.write))?;
             }
         }
         write!(f, "  schedule {}", self.schedule)

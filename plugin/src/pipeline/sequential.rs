@@ -75,7 +75,7 @@ fn flow(scop: &Scop, dependences: &Dependences) -> isl::Result<Vec<(String, isl:
         };
         let updates =
             |write: usize| s.accesses.get(write).is_some_and(|a| scop.array(a.array).name == array.name);
-        if from == to && !s.reduction.as_ref().is_some_and(|r| updates(r.write)) {
+        if from == to && !s.reduction.as_ref().is_some_and(|r| r.cells().iter().any(|c| updates(c.write))) {
             let own = m.range_factor_domain()?;
             if own.dim(isl::DimType::In)? > 0 {
                 found.push((array.display.clone(), own));

@@ -20,7 +20,7 @@
 use super::Made;
 use crate::{Dependences, Result, budgeted, known};
 use pollyrs_isl as isl;
-use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, ArrayKind, Scop, Statement, StmtId};
+use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, ArrayKind, Reduction, Scop, Statement, StmtId};
 
 /// What is not proved, in words for developers; empty if the new SCoP may stand for the old one.
 pub fn check(
@@ -150,7 +150,8 @@ impl Check<'_> {
             // instances of one chain.
             for s in self.made.instances.keys() {
                 let old = &self.old.statements[s.0];
-                if old.reduction.as_ref().is_some_and(|r| old.accesses[r.write].array == id) {
+                let cells = old.reduction.iter().flat_map(Reduction::cells);
+                if cells.into_iter().any(|c| old.accesses[c.write].array == id) {
                     let own = isl::UnionSet::from_set(isl::Set::universe(old.domain.space()?)?)?;
                     through = through.subtract_domain(own.clone())?;
                     through = through.clone().subtract(through.intersect_range(own)?)?;
@@ -238,7 +239,7 @@ impl Check<'_> {
         }
         for s in &self.new.statements[self.old.statements.len()..] {
             let used = s.accesses.iter().any(|a| pairs.iter().any(|(_, y)| a.array == *y))
-                || self.partial().is_some_and(|p| s.accesses.iter().any(|a| a.array == p));
+                || self.partial().iter().any(|p| s.accesses.iter().any(|a| a.array == *p));
             self.report(used, || format!("{} has no purpose", s.name));
         }
         for y in pairs.into_iter().map(|(_, y)| y).chain(self.partial()) {

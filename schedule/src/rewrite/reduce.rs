@@ -14,17 +14,20 @@
 //! The second statement is a shorter reduction of the same kind and is cut again, until what is left is short. The grouping depends on
 //! the sizes alone, so results do not change from run to run.
 //!
+//! An update may have several cells, as the minimum and its place have: each gets partial results, with the same subscripts.
+//!
 //! # Example
 //! `for k: s = s + a[k]` becomes `for p < C { P[p] = 0; for t: P[p] += a[C t + p] }; for p: s += P[p]`.
 
 use super::parts::{MAX_GROWTH, extent, fresh, largest_volume, push};
 use super::{Made, parts};
+use crate::planted::planted;
 use crate::strategy::volume;
 use crate::tree::{Band, ScheduleTree, Tree, member_map};
 use crate::{Dependences, Result, ScheduleError, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{
-    Access, AccessKind, AccessValue, Array, ArrayKind, ElemType, Reduction, Scop, Statement, StmtId,
+    Access, AccessKind, AccessValue, Array, ArrayKind, Cell, ElemType, Reduction, Scop, Statement, StmtId,
 };
 
 /// Parts of a chain that has the device to itself, then of the chains of parts: 65,536 threads with four loads each in flight keep the
@@ -185,6 +188,16 @@ pub(super) fn later(domain: &isl::Set, outer: u32) -> Result<isl::Map> {
 /// way is seen by nothing else. `None` if it has no such chains.
 fn outer(scop: &Scop, deps: &Dependences, s: &Statement) -> Result<Option<u32>> {
     let Some(r) = &s.reduction else { return Ok(None) };
+    let mut all = Vec::new();
+    for c in r.cells() {
+        all.push(outer_of(scop, deps, s, c)?);
+    }
+    // The cells of an update change together.
+    Ok(all[0].filter(|_| all.iter().all(|o| *o == all[0])))
+}
+
+/// [`outer`], as one cell of the update has it.
+fn outer_of(scop: &Scop, deps: &Dependences, s: &Statement, r: Cell) -> Result<Option<u32>> {
     let known = known(scop)?;
     let array = &scop.array(s.accesses[r.write].array).name;
     // An operand that is the cell itself, in some instance, has to see the update before.
@@ -271,7 +284,8 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
         () if shared => PARTS_IN_TURN.as_slice(),
         () => PARTS_OF_MANY.as_slice(),
     };
-    let sizes = if r.commutative { parts } else { RUNS.as_slice() };
+    let commutes = r.commutative || planted("pair-order");
+    let sizes = if commutes { parts } else { RUNS.as_slice() };
     let Some(size) = sizes.get(chain.level) else { return Ok(None) };
 
     let mut new = scop.clone();
@@ -282,8 +296,8 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     };
     let name = &s.name;
     let old_of_new = if single {
-        let k = if r.commutative { format!("{size} * t + p") } else { format!("{size} * p + t") };
-        let short = if r.commutative { "p" } else { "t" };
+        let k = if commutes { format!("{size} * t + p") } else { format!("{size} * p + t") };
+        let short = if commutes { "p" } else { "t" };
         let text = format!(
             "{{ {name}[{}] -> {name}[{}] : 0 <= {short} < {size} }}",
             tuple(&["p", "t"]),
@@ -325,19 +339,20 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     if outer > 0 && volume(scop, &plain)? > MAX_GROWTH * largest_volume(scop)? {
         return Ok(None);
     }
-    let target = scop.array(s.accesses[r.write].array);
-    let part = fresh(&new, &format!("{}_part", target.name));
-    let partial = push(
-        &mut new,
-        Array {
-            name: part.clone(),
+    let mut partials = Vec::new();
+    for c in r.cells() {
+        let target = scop.array(s.accesses[c.write].array);
+        let name = fresh(&new, &format!("{}_part", target.name));
+        let array = Array {
+            name: name.clone(),
             display: target.display.clone(),
             elem: target.elem,
-            sizes,
-            kind: ArrayKind::Scalar { value: r.value, live_out: false },
+            sizes: sizes.clone(),
+            kind: ArrayKind::Scalar { value: c.value, live_out: false },
             shift: None,
-        },
-    );
+        };
+        partials.push((c, push(&mut new, array), name));
+    }
     if r.numbers && !new.arrays.iter().any(|a| matches!(a.kind, ArrayKind::Fault { .. })) {
         let name = fresh(&new, "nan");
         let (display, elem) = ("the NaN flag".to_string(), ElemType::Int(32));
@@ -347,12 +362,12 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     let start = fresh(&new, &format!("S{}", new.statements.len()));
     let rest = fresh(&new, &format!("S{}", new.statements.len() + 1));
     let named = |name: &str| cells.clone().set_tuple_name(name);
-    let cell_from = |name: &str| -> Result<isl::Map> {
+    let cell_from = |name: &str, part: &str| -> Result<isl::Map> {
         let mut cell = named(name)?.space().and_then(isl::Set::universe)?.identity()?;
         for d in &dropped {
             cell = cell.project_out(isl::DimType::Out, *d, 1)?;
         }
-        Ok(cell.set_tuple_name(isl::DimType::Out, &part)?)
+        Ok(cell.set_tuple_name(isl::DimType::Out, part)?)
     };
     // The statement itself, on the parts.
     {
@@ -365,20 +380,25 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
             let f = old_of_new.clone().apply_range(isl::Map::from_pw_aff(y.function.clone())?)?;
             y.function = isl::PwMultiAff::from_map(f)?.at(0)?.coalesce()?;
         }
-        for i in [r.read, r.write] {
-            s.accesses[i].array = partial;
-            s.accesses[i].relation = cell_of(&part)?;
+        for (c, partial, part) in &partials {
+            for i in [c.read, c.write] {
+                s.accesses[i].array = *partial;
+                s.accesses[i].relation = cell_of(part)?;
+            }
         }
         if let Some(r) = &mut s.reduction {
             r.regrouped = true;
         }
     }
-    let value = AccessValue::ScalarWrite(r.identity);
-    let first = Access::new(AccessKind::MustWrite, partial, cell_from(&start)?, value);
+    let mut first = Vec::new();
+    for (c, partial, part) in &partials {
+        let value = AccessValue::ScalarWrite(c.identity);
+        first.push(Access::new(AccessKind::MustWrite, *partial, cell_from(&start, part)?, value));
+    }
     new.statements.push(Statement {
         name: start.clone(),
         domain: named(&start)?,
-        accesses: vec![first],
+        accesses: first,
         body: vec![],
         synthesized: vec![],
         reduction: None,
@@ -394,14 +414,23 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
             members.clone().intersect_range(s.domain.clone())?.apply_range(s.accesses[i].relation.clone())?;
         Ok(Access { relation: relation.coalesce()?, ..s.accesses[i].clone() })
     };
-    let value = Access::new(AccessKind::Read, partial, cell_from(&rest)?, AccessValue::ScalarRead(r.value));
+    let (mut applied, mut companions) = (Vec::new(), Vec::new());
+    for (c, partial, part) in &partials {
+        let value = AccessValue::ScalarRead(c.value);
+        let (read, write) = (applied.len(), applied.len() + 1);
+        applied.extend([on_cell(c.read)?, on_cell(c.write)?]);
+        applied.push(Access::new(AccessKind::Read, *partial, cell_from(&rest, part)?, value));
+        if read > 0 {
+            companions.push(Cell { read, write, ..*c });
+        }
+    }
     new.statements.push(Statement {
         name: rest.clone(),
         domain: named(&rest)?,
-        accesses: vec![on_cell(r.read)?, on_cell(r.write)?, value],
+        accesses: applied,
         body: r.update.clone(),
         synthesized: vec![],
-        reduction: Some(Reduction { read: 0, write: 1, regrouped: true, ..r.clone() }),
+        reduction: Some(Reduction { read: 0, write: 1, companions, regrouped: true, ..r.clone() }),
         updates: Vec::new(),
         subregion: None,
         location: s.location.clone(),
@@ -413,8 +442,8 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
         let all = kept.clone().apply_range(old_of_new.clone())?;
         Ok(all.set_tuple_name(isl::DimType::In, name)?)
     };
-    let cell = s.accesses[r.write].array;
-    let users = scop.accesses(|t, a| a.array == cell && t.name != s.name)?.domain()?;
+    let cells: Vec<_> = r.cells().into_iter().map(|c| s.accesses[c.write].array).collect();
+    let users = scop.accesses(|t, a| cells.contains(&a.array) && t.name != s.name)?.domain()?;
     let graft = Graft {
         users,
         at: outer,

@@ -213,6 +213,7 @@ fn reduction(text: &str, commutative: bool) -> Scop {
         commutative,
         numbers: false,
         regrouped: false,
+        companions: vec![],
     });
     s
 }
@@ -297,6 +298,7 @@ fn several_of_a_nest_are_cut() {
             commutative: true,
             numbers: false,
             regrouped: false,
+            companions: vec![],
         });
     }
     let d = dependences(&s).unwrap();
@@ -328,6 +330,7 @@ fn a_sum_beside_longer_loops_is_cut() {
             commutative: true,
             numbers: false,
             regrouped: false,
+            companions: vec![],
         });
     }
     let d = dependences(&s).unwrap();
@@ -513,4 +516,99 @@ fn loops_on_the_host_tell_chains_apart() {
     let t = tree("{ S0[d,i] -> [(d)]; S1[d,i,k] -> [(d)] }");
     let t = ScheduleTree { root: t.root.marked(strategy::KERNEL), ..t };
     assert_eq!(reduce::on_host(&t, &s.statements[1]).unwrap(), 0);
+}
+
+/// A minimum and its place: one update of two cells.
+const PAIR: &str = "param n; array a n; scalar s; scalar q; array out n;
+    S0 : s[] = ; S3 : q[] = ; for k : 0 <= k < n { S1 : s[] = s[], q[], a[k]; } S2 : out[0] = s[], q[];";
+const PAIRS: &str = "param n m; array a n m; array x n; array y n;
+    for i : 0 <= i < n { S0 : x[i] = ; S3 : y[i] = ; for k : 0 <= k < m { S1 : x[i] = x[i], y[i], a[i,k]; } }";
+
+/// The SCoP of `text` with `S1` as a minimum of its first read, whose place is its second read.
+fn pair(text: &str) -> Scop {
+    let mut s = scop(text);
+    let (n, _) = s.statement_named("S1").unwrap();
+    let s1 = &mut s.statements[n.0];
+    let mut store = s1.accesses[1].clone();
+    store.kind = AccessKind::MustWrite;
+    let place = pollyrs_scop::ValueHandle(92);
+    store.value = pollyrs_scop::AccessValue::ScalarWrite(pollyrs_scop::ValueHandle(93));
+    s1.accesses.push(store);
+    let (write, last) = (s1.accesses.len() - 2, s1.accesses.len() - 1);
+    let identity = pollyrs_scop::ValueHandle(94);
+    s1.reduction = Some(pollyrs_scop::Reduction {
+        read: 0,
+        write,
+        value: pollyrs_scop::ValueHandle(90),
+        identity: pollyrs_scop::ValueHandle(91),
+        update: vec![],
+        commutative: false,
+        numbers: false,
+        regrouped: false,
+        companions: vec![pollyrs_scop::Cell { read: 1, write: last, value: place, identity }],
+    });
+    s
+}
+
+#[test]
+fn a_minimum_is_cut_with_its_place() {
+    for (text, outer) in [(PAIR, 0), (PAIRS, 1)] {
+        let s = pair(text);
+        let deps = dependences(&s).unwrap();
+        let chains = reduce::chains(&s, &deps).unwrap();
+        assert_eq!(chains.len(), 1, "{text}");
+        assert_eq!(chains[0].outer, outer);
+        let (mut old, mut old_deps, mut chain) = (s, deps, chains[0]);
+        let mut cuts = 0;
+        while let Some(made) = reduce::cut(&old, chain).unwrap() {
+            pollyrs_scop::verify(&made.scop).unwrap();
+            let new_deps = dependences(&made.scop).unwrap();
+            let broken = check::check(&old, &old_deps, &made, &new_deps, crate::DEFAULT_BUDGET).unwrap();
+            assert_eq!(broken, Vec::<String>::new(), "{text} cut {cuts}");
+            chain = reduce::again(&made, chain);
+            (old, old_deps) = (made.scop, new_deps);
+            cuts += 1;
+        }
+        assert!(cuts >= 2, "{text}");
+    }
+    let s = pair(PAIR);
+    let d = dependences(&s).unwrap();
+    let done = schedule(s, d, &Default::default()).unwrap();
+    let mapped = crate::map(&done.scop, &done.deps, &done.tree, &Default::default()).unwrap();
+    assert!(crate::check(&done.scop, &done.deps, &mapped).unwrap().is_empty());
+}
+
+/// The place of another part, one that is seen on the way, a start without it.
+#[test]
+fn the_proof_of_pairs_sees_mistakes() {
+    let s = pair(PAIR);
+    let d = dependences(&s).unwrap();
+    let chain = reduce::chains(&s, &d).unwrap()[0];
+    let holds = |made: &Made| {
+        let deps = dependences(&made.scop).unwrap();
+        let found = check::check(&s, &d, made, &deps, crate::DEFAULT_BUDGET);
+        matches!(found, Ok(found) if found.is_empty())
+    };
+    let good = reduce::cut(&s, chain).unwrap().unwrap();
+    assert!(holds(&good));
+    let start = good.scop.statements.len() - 2;
+    let mut bad = good.clone();
+    bad.scop.statements[start].accesses.pop();
+    assert!(!holds(&bad));
+    let mut bad = good.clone();
+    let rest = &mut bad.scop.statements[start + 1];
+    let swapped = rest.accesses[5].array;
+    rest.accesses[5].array = rest.accesses[2].array;
+    rest.accesses[2].array = swapped;
+    assert!(!holds(&bad));
+    let mut bad = good.clone();
+    let rest = &mut bad.scop.statements[start + 1];
+    let other = format!("{{ {}[p] -> q_part[p - 1] : p > 0; {}[0] -> q_part[0] }}", rest.name, rest.name);
+    rest.accesses[5].relation = isl::Map::read(&s.ctx, &other).unwrap();
+    assert!(!holds(&bad));
+    // A place that each iteration shows is none that can be kept in parts.
+    let seen = "param n; array a n; scalar s; scalar q; array out n;
+        S0 : s[] = ; S3 : q[] = ; for k : 0 <= k < n { S1 : s[] = s[], q[], a[k]; S2 : out[k] = q[]; }";
+    let s = pair(seen);
+    assert!(reduce::chains(&s, &dependences(&s).unwrap()).unwrap().is_empty());
 }

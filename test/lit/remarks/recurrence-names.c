@@ -1,4 +1,4 @@
-// NoParallelism names what iterations need of earlier ones as the program does.
+// NoParallelism names what iterations need of earlier ones as the program does. (A maximum with its place that takes NaNs can't be regrouped.)
 //
 // RUN: %clang -O3 -g -c %s -o /dev/null -Rpass=pollyrs -Rpass-missed=pollyrs 2>&1 | FileCheck %s
 
@@ -6,7 +6,7 @@
 int largest(int n, const float *x, float *value) {
   int best = 0; float most = x[0];
   for (int i = 1; i < n; i++)
-    if (x[i] > most) {
+    if (!(x[i] <= most)) {
       most = x[i];
       best = i;
     }

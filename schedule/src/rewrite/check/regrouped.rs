@@ -14,21 +14,26 @@
 //! 6. *Order.* If the operation does not commute: of two instances of a chain, the earlier one stays the earlier one in its part, or its part is
 //!    applied earlier.
 //!
+//! 7. *Companions.* An update may have several cells `X`, which it changes together, each with a `P` of its own: all of the above holds of each of them, with the
+//!    same `o`, and the cells of one part have the same subscripts in each `P`, so that their paths are the same.
+//!
 //! Each value of `X` that others see is then the original first value updated by the same values, grouped by parts (and, only if the operation
 //! commutes, in another order).
 
 use super::Check;
 use crate::Result;
 use pollyrs_isl as isl;
-use pollyrs_scop::{AccessKind, AccessValue, ArrayId, ArrayKind, Statement, StmtId};
+use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, ArrayKind, Cell, Reduction, Statement, StmtId};
 
 impl Check<'_> {
-    /// The array of partial results.
-    pub(super) fn partial(&self) -> Option<ArrayId> {
-        let (id, _) = self.made.instances.iter().next()?;
-        let s = &self.new.statements[id.0];
-        let a = s.accesses.get(s.reduction.as_ref()?.write)?.array;
-        self.is_new(a).then_some(a)
+    /// The arrays of partial results, one for each cell of the update.
+    pub(super) fn partial(&self) -> Vec<ArrayId> {
+        let Some(s) = self.made.instances.keys().next().map(|id| &self.new.statements[id.0]) else {
+            return vec![];
+        };
+        let cells = s.reduction.iter().flat_map(Reduction::cells);
+        let arrays = cells.filter_map(|c| Some(s.accesses.get(c.write)?.array));
+        arrays.filter(|a| self.is_new(*a)).collect()
     }
 
     /// Whether there is a cell in which a NaN among values can be reported.
@@ -45,7 +50,16 @@ impl Check<'_> {
             self.report(false, || "a regrouped statement of another form".into());
             return Ok(());
         };
-        self.chains(id, &view, start, rest)
+        let Some(cells) = self.old.statements[id.0].reduction.as_ref().map(Reduction::cells) else {
+            return Ok(());
+        };
+        let mut outer = None;
+        for (n, cell) in cells.into_iter().enumerate() {
+            let own = self.chains(id, &view, (start, rest), (n, cell))?;
+            self.report(n == 0 || own == outer, || "cells of one update have different chains".into());
+            outer = own;
+        }
+        Ok(())
     }
 
     /// Part 1: start and rest.
@@ -53,8 +67,18 @@ impl Check<'_> {
         let (Some(old), Some(new)) = (self.old.statements.get(id.0), self.new.statements.get(id.0)) else {
             return Ok(None);
         };
-        let (Some(r), Some(q), Some(p)) = (&old.reduction, &new.reduction, self.partial()) else {
+        let (Some(r), Some(q)) = (&old.reduction, &new.reduction) else { return Ok(None) };
+        let (cells, parts) = (r.cells(), self.partial());
+        let target = |c: &Cell| old.accesses[c.write].array;
+        let apart =
+            |n: usize| !(0..n).any(|m| parts[m] == parts[n] || target(&cells[m]) == target(&cells[n]));
+        if parts.len() != cells.len() || !(0..parts.len()).all(apart) {
             return Ok(None);
+        }
+        // The same cell in each array of partial results.
+        let alike = |a: &Access, b: &Access| -> Result<bool> {
+            let plain = |a: &Access| a.relation.clone().reset_tuple_id(isl::DimType::Out);
+            Ok(plain(a)?.is_equal(&plain(b)?)?)
         };
         let view = view.clone().intersect_domain(new.domain.clone())?;
         let mut ok = old.name == new.name
@@ -63,23 +87,25 @@ impl Check<'_> {
             && old.synthesized.len() == new.synthesized.len()
             && q.regrouped
             && (!r.numbers || q.numbers && self.reports_numbers())
-            && (r.read, r.write, r.value, &r.update) == (q.read, q.write, q.value, &q.update)
-            && matches!(self.new.array(p).kind, ArrayKind::Scalar { live_out: false, .. })
-            && self.new.array(p).elem == self.old.array(old.accesses[r.write].array).elem
+            && (cells == q.cells() && r.update == q.update)
             && view.is_bijective()?
             && view.clone().domain()?.is_equal(&new.domain)?
             && view.clone().range()?.is_equal(&old.domain)?;
+        for (c, p) in cells.iter().zip(&parts) {
+            ok &= matches!(self.new.array(*p).kind, ArrayKind::Scalar { live_out: false, .. })
+                && self.new.array(*p).elem == self.old.array(target(c)).elem;
+        }
         for (n, (x, y)) in old.accesses.iter().zip(&new.accesses).enumerate() {
             let relation = y.relation.clone().intersect_domain(new.domain.clone())?;
             ok &= x.kind == y.kind && x.value == y.value;
-            if n == r.read || n == r.write {
-                ok &= y.array == p && y.relation.is_equal(&new.accesses[r.write].relation)?;
+            if let Some(at) = cells.iter().position(|c| n == c.read || n == c.write) {
+                ok &= y.array == parts[at] && alike(y, &new.accesses[r.write])?;
             } else {
                 let wanted = view.clone().apply_range(x.relation.clone())?;
                 ok &= y.array == x.array && relation.is_equal(&wanted)?;
-                if x.array == old.accesses[r.write].array {
+                if let Some(c) = cells.iter().find(|c| target(c) == x.array) {
                     // Another cell, always: the updated one would hold no partial result any more.
-                    let same = x.relation.clone().intersect(old.accesses[r.read].relation.clone())?;
+                    let same = x.relation.clone().intersect(old.accesses[c.read].relation.clone())?;
                     let same =
                         same.intersect_domain(old.domain.clone())?.intersect_params(self.known.clone())?;
                     ok &= x.kind == AccessKind::Read && x.within.is_none() && same.is_empty()?;
@@ -96,36 +122,45 @@ impl Check<'_> {
         }
         let mut found = (None, None);
         for (n, s) in self.new.statements.iter().enumerate() {
-            if n == id.0 || !s.accesses.iter().any(|a| a.array == p) {
+            if n == id.0 || !s.accesses.iter().any(|a| parts.contains(&a.array)) {
                 continue;
             }
             if n < self.old.statements.len() {
                 return Ok(None);
             }
-            match s.accesses.as_slice() {
-                [w] if w.kind == AccessKind::MustWrite
-                    && w.value == AccessValue::ScalarWrite(r.identity)
-                    && s.body.is_empty()
-                    && found.0.is_none() =>
-                {
-                    found.0 = Some(n);
+            if found.0.is_none() && s.body.is_empty() {
+                let mut sets = s.accesses.len() == cells.len();
+                for ((w, c), p) in s.accesses.iter().zip(&cells).zip(&parts) {
+                    let identity = AccessValue::ScalarWrite(c.identity);
+                    sets &= (w.kind, w.value, w.array) == (AccessKind::MustWrite, identity, *p)
+                        && alike(w, &s.accesses[0])?;
                 }
-                [a, b, c] if s.body == r.update && s.synthesized.is_empty() && found.1.is_none() => {
-                    let (x, y) = (&old.accesses[r.read], &old.accesses[r.write]);
-                    let same = (a.kind, a.value, a.array) == (x.kind, x.value, x.array)
-                        && (b.kind, b.value, b.array) == (y.kind, y.value, y.array)
-                        && (c.kind, c.value, c.array)
-                            == (AccessKind::Read, AccessValue::ScalarRead(r.value), p)
-                        && s.reduction.as_ref().is_none_or(|q| {
-                            q.regrouped && q.commutative == r.commutative && q.numbers == r.numbers
-                        });
-                    if !same {
-                        return Ok(None);
-                    }
-                    found.1 = Some(n);
+                if !sets {
+                    return Ok(None);
                 }
-                _ => return Ok(None),
+                found.0 = Some(n);
+                continue;
             }
+            let mut applies = found.1.is_none()
+                && s.body == r.update
+                && s.synthesized.is_empty()
+                && s.accesses.len() == 3 * cells.len()
+                && s.reduction
+                    .as_ref()
+                    .is_none_or(|q| q.regrouped && q.commutative == r.commutative && q.numbers == r.numbers);
+            for ((of_cell, c), p) in s.accesses.chunks(3).zip(&cells).zip(&parts) {
+                let [a, b, part] = of_cell else { return Ok(None) };
+                let (x, y) = (&old.accesses[c.read], &old.accesses[c.write]);
+                applies &= (a.kind, a.value, a.array) == (x.kind, x.value, x.array)
+                    && (b.kind, b.value, b.array) == (y.kind, y.value, y.array)
+                    && (part.kind, part.value, part.array)
+                        == (AccessKind::Read, AccessValue::ScalarRead(c.value), *p)
+                    && alike(part, &s.accesses[2])?;
+            }
+            if !applies {
+                return Ok(None);
+            }
+            found.1 = Some(n);
         }
         Ok(match found {
             (Some(start), Some(rest)) => Some((start, rest)),
@@ -160,11 +195,17 @@ impl Check<'_> {
         Ok(isl::UnionMap::read(&self.old.ctx, &text)?.intersect_domain(self.all_of(s)?)?)
     }
 
-    /// Parts 2 to 5.
-    fn chains(&mut self, id: StmtId, view: &isl::Map, start: usize, rest: usize) -> Result<()> {
+    /// Parts 2 to 6 for one cell, which is number `nth` of the update; the number of iterators that tell its chains apart.
+    fn chains(
+        &mut self,
+        id: StmtId,
+        view: &isl::Map,
+        (start, rest): (usize, usize),
+        (nth, r): (usize, Cell),
+    ) -> Result<Option<u32>> {
         let (old, new) = (&self.old.statements[id.0], &self.new.statements[id.0]);
         let (start, rest) = (&self.new.statements[start], &self.new.statements[rest]);
-        let Some(r) = &old.reduction else { return Ok(()) };
+        let commutative = old.reduction.as_ref().is_some_and(|r| r.commutative);
         let x = self.old.array(old.accesses[r.write].array).name.clone();
         let p = self.new.array(new.accesses[r.write].array).name.clone();
         let at = |s: &Statement| self.all_of(s);
@@ -186,7 +227,7 @@ impl Check<'_> {
         }
         let Some(outer) = outer else {
             self.report(false, || format!("{} has no chains", old.name));
-            return Ok(());
+            return Ok(None);
         };
         let (key_old, key_rest) = (self.key(old, outer)?, self.key(rest, outer)?);
         let seen_old = tagged_x.clone().intersect_domain(s_old.clone())?.subtract(own_tagged.clone())?;
@@ -213,7 +254,7 @@ impl Check<'_> {
                 isl::UnionMap::from_map(s.accesses[n].relation.clone())?.intersect_domain(self.all_of(s)?)?;
             Ok(cell.range_product(self.key(s, outer)?)?)
         };
-        let (set, used, read) = (cell(start, 0)?, cell(new, r.write)?, cell(rest, 2)?);
+        let (set, used, read) = (cell(start, nth)?, cell(new, r.write)?, cell(rest, 3 * nth + 2)?);
         let stays = |flow: &isl::UnionMap, from: &isl::UnionMap, to: &isl::UnionMap| -> Result<bool> {
             Ok(flow.is_subset(&from.clone().apply_range(to.clone().reverse()?)?)?)
         };
@@ -305,7 +346,7 @@ impl Check<'_> {
         }
 
         // 6
-        if !r.commutative {
+        if !commutative {
             let pairs = self.later(old, outer)?.apply_domain(back.clone())?.apply_range(back)?;
             let before = |of: &isl::UnionSet| -> Result<isl::UnionMap> {
                 let time = time.clone().intersect_domain(of.clone())?;
@@ -317,8 +358,9 @@ impl Check<'_> {
             let moved = pairs.subtract(together)?.subtract(apart)?;
             self.report(moved.is_empty()?, || format!("{} does not commute and was reordered", old.name));
         }
-        Ok(())
+        Ok(Some(outer))
     }
+
     /// Part 5: instances, keys of chains, and the updated cells of `S`; those of `S'`; those of `R`.
     fn operands(
         &mut self,
