@@ -39,6 +39,8 @@ const OptionText Options[] = {
     {"register-tile", "none|TYxTXxPYxPX[xB]", "Tiles of points in registers: threads and points of a thread along two dimensions, blocks on a multiprocessor (default: by the mapping)"},
     {"wave-tile", "none|NxM[xK]", "Tiles of wavefronts, where no loop is parallel: points along each loop (default: 64x64, 16x16x64)"},
     {"graph", "auto|never|always", "Launches in a loop that depend on each other are one launch whose blocks wait for each other: where it is estimated to be faster, never, or always"},
+    {"tiles", "now|late|auto", "When machine code of expensive variants of loop nests is made: with the program, by the driver once they are worth it, "
+                               "or with the program for the first ones of a file (default: auto)"},
     {"nest", "auto|never|always", "Where parallel loops are around sequential ones around parallel ones, blocks run the middle ones: where they are estimated to be faster, never, or always"},
     {"tuned", "file", "Choices that pollyrs tune has measured"},
     {"techniques", "LIST", "Of time tiles: windows (values pass between steps in shared memory), unroll (code for full tiles), none; default: all but in three dimensions"},

@@ -126,7 +126,10 @@ fn device_code(with: &Options, f: LLVMValueRef, at: Option<LLVMValueRef>, code: 
         emit(with, f, RemarkKind::Analysis, Code::Generations, at, &text);
     }
     if let Some(why) = &code.missing {
-        let text = format!("has no machine code, the driver compiles the PTX at the first execution: {why}");
+        let text = match code.images.iter().any(|i| i.kind == ImageKind::EarlyCubin) {
+            true => "has machine code of plain kernels, the driver compiles the others in the background (option tiles)".to_owned(),
+            false => format!("has no machine code, the driver compiles the PTX at the first execution: {why}"),
+        };
         emit(with, f, RemarkKind::Analysis, Code::NoMachineCode, at, &text);
     }
 }

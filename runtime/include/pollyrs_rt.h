@@ -77,6 +77,8 @@ typedef void (*PollyrsEmuKernel)(const PollyrsEmuThread *thread, void *const *ar
 /* Blocks wait for each other. Behind the scalars comes one more argument, the address of 1 + blocks words of four bytes, which are zero when the launch begins:
  * each block takes its number from the first one, whatever its place in the grid is, and shows by the word behind that of its number that it has ended. */
 #define POLLYRS_KERNEL_GRAPH 4u
+/* Images of kind POLLYRS_IMAGE_EARLY_CUBIN do not have the kernel: it is launched only where pollyrs_rt_late said 0. */
+#define POLLYRS_KERNEL_LATE 8u
 /* The bits from here on: KiB of shared memory that a launch asks for where the image is for an architecture before POLLYRS_KERNEL_PLAIN_BEFORE, in
  * place of dynamic_shared_bytes: code without asynchronous copies needs fewer buffers. 0: no other number. */
 #define POLLYRS_KERNEL_PLAIN_SHIFT 8
@@ -104,6 +106,8 @@ typedef struct PollyrsKernel {
 
 #define POLLYRS_IMAGE_PTX 1u
 #define POLLYRS_IMAGE_CUBIN 2u
+/* A cubin without the kernels with POLLYRS_KERNEL_LATE. Where it runs it is loaded first, and the best of the others later, in the background. */
+#define POLLYRS_IMAGE_EARLY_CUBIN 3u
 
 /* Device code of all kernels of a SCoP, for one architecture. The best image of those that run on the device is taken, cubins
  * before PTX, and of these the one for the latest architecture; if the driver refuses it, or a block of the device has less shared memory than
@@ -275,6 +279,10 @@ int32_t pollyrs_rt_inspect(const void *start, const int64_t rows[7], uint32_t el
 /* The same in a function with a hold: what only the device has of these bytes comes back first, and stays there. */
 int32_t pollyrs_rt_inspect_held(void **hold, const void *start, const int64_t rows[7], uint32_t element_bytes,
                                 int64_t ends[2]);
+
+/* 1 if the kernels with POLLYRS_KERNEL_LATE are not there: the execution that begins next may not launch them, others of its kernels do their work. 0: they
+ * are there, from now on in all executions. `work` as for pollyrs_rt_begin. */
+int32_t pollyrs_rt_late(const PollyrsScop *scop, double work);
 
 /* A check failed: the values on the two sides of the condition, for the text of the reason that the thread's next pollyrs_rt_host_begin gets.
  * \1 stands for the left one there, \2 for the right one. */

@@ -11,7 +11,7 @@ use crate::base::error::{self, Error};
 use crate::base::why;
 use crate::cost::inspections;
 use crate::emulated::blocks;
-use crate::execution::{self, Run};
+use crate::execution::{self, Run, late};
 use crate::hold::Hold;
 use crate::hold::frame::Frame;
 use crate::memory::{inspect, row_table};
@@ -482,6 +482,21 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     }
     // SAFETY: the caller's promise.
     unsafe { answer(found.unwrap_or_else(look), ends) }
+}
+
+/// `pollyrs_rt_late`.
+///
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pollyrs_rt_late(scop: *const Scop, work: f64) -> i32 {
+    if Inside::interrupted() {
+        return 1;
+    }
+    // SAFETY: a descriptor lives as long as the program.
+    let scop = unsafe { scop.as_ref() }.filter(|scop| scop.understood());
+    let late = guarded(|| Ok(scop.is_none_or(|scop| late::are_late(registry::config(), scop, work))));
+    i32::from(late.unwrap_or(true))
 }
 
 /// `pollyrs_rt_sides`.

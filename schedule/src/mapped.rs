@@ -325,6 +325,7 @@ pub struct MappedScop {
     /// The parameters of `host` that are not the SCoP's: these, and those of `nested`.
     pub choices: Vec<Choice>,
     pub nested: Vec<Nested>,
+    pub late: Option<Late>,
     /// Launches may be cut for several devices: kernels take the number of their first block.
     pub divides: bool,
 }
@@ -337,6 +338,15 @@ pub struct Nested {
     pub param: String,
     /// Of the blocks, and of the launches.
     pub times: [Time; 2],
+}
+
+/// Tiles whose code need not be there from the beginning. The value of `param`, another parameter of [`MappedScop::host`], may be any integer: up to
+/// zero tiles run, else plain kernels with the same instances, which the checker proves to be one of both.
+#[derive(Clone, Debug)]
+pub struct Late {
+    pub param: String,
+    /// The tiled kernels.
+    pub kernels: Vec<usize>,
 }
 
 /// An estimate that depends on sizes.

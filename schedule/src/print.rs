@@ -103,6 +103,11 @@ impl fmt::Display for MappedScop {
         for n in &self.nested {
             writeln!(f, "nested {}", n.param)?;
         }
+        if let Some(late) = &self.late {
+            write!(f, "late {}", late.param)?;
+            late.kernels.iter().try_for_each(|k| write!(f, " {}", self.kernels[*k].name))?;
+            writeln!(f)?;
+        }
         Ok(())
     }
 }

@@ -126,10 +126,10 @@ def by_hand_command(source, out, targets="cuda,emulated", level="-O3", flags=("-
 
 
 def environment(**settings):
-    """The caller's environment without settings of pollyrs, and with the given ones (None: left out). Device code of other builds is not taken unless
-    that is what is tried."""
+    """The caller's environment without settings of pollyrs, and with the given ones (None: left out). Device code of other builds is not taken, and no
+    kernel is compiled later than the program, unless that is what is tried."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("POLLYRS_", "EXAMPLE_"))}
-    env["POLLYRS_CACHE"] = "off"
+    settings = {"POLLYRS_CACHE": "off", "POLLYRS_TILES": "now", **settings}
     env.update({k: str(v) for k, v in settings.items() if v is not None})
     return env
 

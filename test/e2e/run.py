@@ -229,7 +229,7 @@ def compile_both(result, program, options, work):
         if number > 0:
             continue
         lines = done.stderr.decode(errors="replace").splitlines()
-        if program.strategy and program.strategy[0] not in ("isl", "graph") and not is_streaming(program):
+        if program.strategy and program.strategy[0] not in ("isl", "graph", "late") and not is_streaming(program):
             result.check(any("time tiles" in line for line in lines) and not any("steps are not fused" in line for line in lines),
                          lambda: report("not all loop nests have time tiles", done, again))
         refusals += [line for line in lines if "[-Rpass-missed=pollyrs]" in line and "example.h" not in line.split(" remark:")[0]]
@@ -245,6 +245,8 @@ def strategy_options(program):
     """The driver's words for the strategy and the tile sizes of a program, and a budget for all its functions."""
     if program.strategy[:1] == ("graph",):
         return ["--pollyrs-option=graph=always"]
+    if program.strategy[:1] == ("late",):
+        return ["--pollyrs-option=tiles=late"]
     names = ("strategy", "stencil-shape") if is_streaming(program) else ("strategy", "tile", "techniques")
     words = [f"--pollyrs-option={name}={value}" for name, value in zip(names, program.strategy)]
     return [*words, "--pollyrs-option=budget=50000000"] if words else []

@@ -43,13 +43,34 @@ pub fn lower_ptx(km: &KernelModule, options: &PtxOptions) -> Result<String> {
 /// # Errors
 /// [`CodegenError::Unsupported`] where a mathematical function has no device version; [`CodegenError::TooLong`].
 pub fn prepare_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModule> {
+    prepare(km, options, |_| true)
+}
+
+/// The same of the kernels that are not [late](KernelInfo::late).
+///
+/// # Errors
+/// Those of [`prepare_ptx`].
+pub fn prepare_early_ptx(km: &KernelModule, options: &PtxOptions) -> Result<DeviceModule> {
+    prepare(km, options, |k| !k.late)
+}
+
+fn prepare(
+    km: &KernelModule,
+    options: &PtxOptions,
+    wanted: impl Fn(&KernelInfo) -> bool,
+) -> Result<DeviceModule> {
     let machine = Machine::new(options)?;
     let module = OwnedModule::clone_of(km.module());
     machine.adopt(module.0);
     for (at, k) in km.kernels.iter().enumerate() {
         // One function may stand under several descriptors.
-        if !km.kernels[..at].iter().any(|other| other.name == k.name) {
-            lower_kernel(module.0, k)?;
+        if km.kernels[..at].iter().any(|other| other.name == k.name) {
+            continue;
+        }
+        match find_function(module.0, &k.name) {
+            // SAFETY: a kernel, which nothing calls.
+            Some(f) if !wanted(k) => unsafe { LLVMDeleteFunction(f) },
+            _ => lower_kernel(module.0, k)?,
         }
     }
     predicate::to_ptx(module.0)?;

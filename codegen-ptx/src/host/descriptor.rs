@@ -15,6 +15,7 @@ const ABI_VERSION: u32 = 9;
 const KERNEL_HAS_BARRIER: u32 = 1;
 const KERNEL_CHECKED: u32 = 2;
 const KERNEL_GRAPH: u32 = 4;
+const KERNEL_LATE: u32 = 8;
 const KERNEL_PLAIN_SHIFT: u32 = 8;
 const SCOP_APART: u32 = 1;
 
@@ -53,6 +54,9 @@ pub fn build(
         }
         if k.graph {
             flags |= KERNEL_GRAPH;
+        }
+        if k.late {
+            flags |= KERNEL_LATE;
         }
         if k.plain_shared_bytes < k.dynamic_shared_bytes() {
             flags |= k.plain_shared_bytes.div_ceil(1024) << KERNEL_PLAIN_SHIFT;

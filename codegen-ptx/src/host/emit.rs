@@ -182,10 +182,11 @@ pub unsafe fn emit(
     let code = Code { entry, ..code };
     let descriptor = code.descriptor(&checks)?;
     ir.at_end(versioned.offload);
-    let count = |f| Ok::<_, CodegenError>((f, stencil::count(ir, expr, plan, f)?));
+    let late = code.late(descriptor, checks.work);
+    let count = |f| Ok::<_, CodegenError>((f, stencil::count(ir, expr, plan, f, late)?));
     let fused = plan.fused.map(count).transpose()?;
     let begun = code.begin(&checks, descriptor, fused.as_ref())?;
-    code.launches(expr, &checks, begun.run, fused.as_ref())?;
+    code.launches(expr, &checks, (begun.run, late), fused.as_ref())?;
     let end_block = code.end(begun.run, checks.refuse)?;
 
     let runtime = ir.int32(REASON_RUNTIME);
@@ -284,6 +285,17 @@ impl<'c> Code<'c> {
         descriptor::build(self.module, self.ir, plan, &said)
     }
 
+    /// Whether kernels that may be late are not there yet; `None`: there are no such kernels.
+    fn late(&self, descriptor: LLVMValueRef, work: LLVMValueRef) -> Option<LLVMValueRef> {
+        let Code { ir, module, plan, .. } = *self;
+        plan.kernels.iter().any(|k| k.late).then(|| {
+            let arguments = [ir.ptr_type(), ir.double_type()];
+            let late = ir.declare(module, "pollyrs_rt_late", ir.i32_type(), &arguments);
+            let late = ir.call(ir.i32_type(), late, &[descriptor, work]);
+            ir.icmp(LLVMIntNE, late, ir.int32(0))
+        })
+    }
+
     /// The range of an array on the device.
     fn range_of(&self, checks: &Checks, a: ArrayId) -> Option<Range> {
         self.arrays.iter().position(|d| *d == a).map(|i| checks.ranges[i])
@@ -327,7 +339,7 @@ impl<'c> Code<'c> {
         &self,
         expr: &mut ExprEmitter<'_>,
         checks: &Checks,
-        run: LLVMValueRef,
+        (run, late): (LLVMValueRef, Option<LLVMValueRef>),
         fused: Option<&Fused<'_>>,
     ) -> Result<(), CodegenError> {
         let Code { ir, module, function, plan, entry, slots, arrays, .. } = *self;
@@ -363,8 +375,15 @@ impl<'c> Code<'c> {
             expr.names.insert(c.param.clone(), fastest);
         }
         for n in &plan.mapped.nested {
-            let form = emit_nested(ir, expr, n)?;
+            let mut form = emit_nested(ir, expr, n)?;
+            if let Some(late) = late.filter(|_| plan.kernels.iter().any(|k| k.late && k.graph)) {
+                form = ir.select(late, ir.int(1), form);
+            }
             expr.names.insert(n.param.clone(), form);
+        }
+        if let Some(l) = &plan.mapped.late {
+            let form = late.map_or(ir.int(0), |late| ir.select(late, ir.int(1), ir.int(0)));
+            expr.names.insert(l.param.clone(), form);
         }
         let ast = isl::AstBuild::from_context(scop.context.clone())?.node_from_schedule(host)?;
         let ranges: Vec<_> = arrays.iter().copied().zip(checks.ranges.iter().copied()).collect();

@@ -122,4 +122,6 @@ pub struct Image {
 pub enum ImageKind {
     Ptx = 1,
     Cubin = 2,
+    /// A cubin without the kernels that are late.
+    EarlyCubin = 3,
 }

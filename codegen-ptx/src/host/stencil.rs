@@ -34,16 +34,20 @@ pub(crate) struct Counts {
     any: LLVMValueRef,
 }
 
-/// How many launches fuse steps.
+/// How many launches fuse steps; none while these kernels are `late`.
 pub(crate) fn count(
     ir: &Ir,
     expr: &ExprEmitter<'_>,
     plan: &HostPlan<'_>,
     f: &FusedKernels,
+    late: Option<LLVMValueRef>,
 ) -> Result<Counts, CodegenError> {
     let s = &f.copy.stencil;
     let time = expr.emit_pw_aff(&s.time)?;
     let mut usable = expr.emit_set(&s.runs.clone().gist(plan.scop.context.clone())?)?;
+    if let Some(late) = late {
+        usable = ir.select(late, ir.bool(false), usable);
+    }
     // Coordinates have 32 bits in kernels; the halo stays far below the rest.
     for b in &s.buffers {
         for corner in b.outer_lower.iter().chain(&b.outer_upper) {

@@ -45,6 +45,8 @@ pub struct KernelInfo {
     pub slice_tiles: u32,
     /// Blocks wait for each other: behind the scalars comes the address of a word that is zero and as many as there are blocks.
     pub graph: bool,
+    /// Its code may come later than that of the others ([`KernelModule::set_late`]).
+    pub late: bool,
 }
 
 /// The most shared memory that a block has without asking for it at the launch.
@@ -76,6 +78,31 @@ impl KernelModule {
     /// The fused kernels, if [`fuse`](crate::fuse) added some.
     pub fn fused(&self) -> Option<&FusedKernels> {
         self.fused.as_ref()
+    }
+
+    /// Kernels whose code may come later: those of `tiles`, tasks of a graph where launches can take their place, and fused steps of time. While it
+    /// isn't there, the host launches the others.
+    pub fn set_late(&mut self, tiles: &[usize], graphs: bool) {
+        let of_depths = self.fused.iter().flat_map(|f| {
+            f.depths.iter().flat_map(|d| [d.forward, d.backward]).chain(std::iter::once(f.copy_back))
+        });
+        let late: Vec<usize> = of_depths.chain(tiles.iter().copied()).collect();
+        for (at, kernel) in self.kernels.iter_mut().enumerate() {
+            kernel.late = late.contains(&at) || (graphs && kernel.graph);
+        }
+        // One function may stand under several descriptors.
+        let early: Vec<String> = self.kernels.iter().filter(|k| !k.late).map(|k| k.name.clone()).collect();
+        self.kernels.iter_mut().for_each(|k| k.late &= !early.contains(&k.name));
+    }
+
+    /// Whether some of its kernels are late.
+    pub fn has_late(&self) -> bool {
+        self.kernels.iter().any(|k| k.late)
+    }
+
+    /// All kernels are there from the beginning.
+    pub fn clear_late(&mut self) {
+        self.kernels.iter_mut().for_each(|k| k.late = false);
     }
 
     /// The module; it stays ours.

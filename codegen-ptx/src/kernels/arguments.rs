@@ -116,6 +116,7 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
         exchange_bytes: 0,
         slice_tiles: crate::kernel::grid::slice_tiles(k)?,
         graph: k.kernel.graph,
+        late: false,
     };
     if shared.products {
         let threads: u32 = k.kernel.block.iter().map(|b| b.size).product();

@@ -246,6 +246,7 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
             exchange_bytes: 0,
             slice_tiles: 0,
             graph: false,
+            late: false,
         }),
         Err(e) => {
             // SAFETY: a function without uses; its blocks go with it.

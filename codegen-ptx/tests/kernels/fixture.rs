@@ -201,6 +201,7 @@ impl<'c> Fixture<'c> {
             placement: self.placement.clone(),
             choices: vec![],
             nested: vec![],
+            late: None,
             divides: false,
         };
         // SAFETY: the fixture's module is live and its handles are of it.

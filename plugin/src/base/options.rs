@@ -61,6 +61,17 @@ pub enum Contract {
     Only,
 }
 
+/// When the machine code of expensive variants (register tiles, fused steps, graphs of tasks) is made, beside which plain kernels do the same.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Tiles {
+    /// With the program.
+    Now,
+    /// By the driver, while the program runs, once they are worth it.
+    Late,
+    /// With the program for the first ones of a file.
+    Auto,
+}
+
 /// Which tiles of points in registers kernels may have.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum RegisterTile {
@@ -106,6 +117,8 @@ pub struct Options {
     pub nest: Nests,
     /// Whether launches in a loop are one launch whose blocks wait for each other.
     pub graph: Nests,
+    /// When the device code of expensive variants of loop nests is made.
+    pub tiles: Tiles,
     /// Of the code of time tiles; `None`: by their dimensions.
     pub techniques: Option<Techniques>,
     /// Print the tiles of stencils, for `pollyrs show --tiles`.
@@ -141,7 +154,7 @@ pub struct Options {
 }
 
 /// Every name, for environment variables and error messages.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 35] = [
     "targets",
     "arch",
     "cubin",
@@ -160,6 +173,7 @@ const NAMES: [&str; 34] = [
     "wave-tile",
     "nest",
     "graph",
+    "tiles",
     "techniques",
     "show-tiles",
     "tuned",
@@ -202,6 +216,7 @@ impl Default for Options {
             wave_tile: Some(Vec::new()),
             nest: Nests::Auto,
             graph: Nests::Auto,
+            tiles: Tiles::Auto,
             techniques: None,
             show_tiles: false,
             tuned: None,
@@ -349,6 +364,7 @@ impl Options {
             "wave-tile" => self.wave_tile = wave_tile(value)?,
             "nest" => self.nest = form(value)?,
             "graph" => self.graph = form(value)?,
+            "tiles" => self.tiles = tiles(value)?,
             "techniques" => self.techniques = Some(techniques(value)?),
             "show-tiles" => self.show_tiles = flag(value)?,
             "tuned" => self.tuned = (!value.is_empty()).then(|| PathBuf::from(value)),
@@ -444,6 +460,15 @@ fn log(value: &str) -> Result<Option<filter::Targets>, String> {
     (!value.is_empty())
         .then(|| value.parse().map_err(|e: filter::ParseError| wrong(e.to_string())))
         .transpose()
+}
+
+fn tiles(value: &str) -> Result<Tiles, String> {
+    match value {
+        "now" => Ok(Tiles::Now),
+        "late" => Ok(Tiles::Late),
+        "auto" => Ok(Tiles::Auto),
+        _ => Err(format!("'{value}' is none of now, late, auto")),
+    }
 }
 
 fn form(value: &str) -> Result<Nests, String> {

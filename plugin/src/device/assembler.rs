@@ -25,11 +25,17 @@ const STACK: usize = 64 << 20;
 /// Bytes of bitcode of a module that `ptxas` gets: about 20 seconds. A product of matrices has 160 KB.
 const AHEAD: usize = 3 << 20;
 
+/// Bytes of bitcode of expensive variants of a module that `ptxas` gets where they may as well be late: about a second. The nest that
+/// goes beyond it is the last one, so that a file with one of them has it in machine code.
+const EXPENSIVE: usize = 128 << 10;
+
 /// Starts jobs, and waits where too many run.
 pub struct Assembler {
     free: Arc<(Mutex<usize>, Condvar)>,
     /// What is left of [`AHEAD`].
     ahead: Cell<usize>,
+    /// What is left of [`EXPENSIVE`].
+    expensive: Cell<usize>,
     store: Option<Arc<Store>>,
 }
 
@@ -55,6 +61,15 @@ pub struct Job {
     pub texts: Vec<Text>,
     /// Or why there is none.
     pub cubin: Result<CubinJob, String>,
+    /// The kernels that are not late, where others are.
+    pub early: Option<Early>,
+}
+
+/// Machine code of some of the kernels.
+pub struct Early {
+    pub module: codegen::DeviceModule,
+    pub ptxas: PathBuf,
+    pub arch: u32,
 }
 
 /// Kernels for devices from an architecture on.
@@ -89,7 +104,12 @@ impl Assembler {
     pub fn new(cache: Option<Cache>) -> Assembler {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let free = Arc::new((Mutex::new(processors), Condvar::new()));
-        Assembler { free, ahead: Cell::new(AHEAD), store: cache.and_then(Store::new).map(Arc::new) }
+        Assembler {
+            free,
+            ahead: Cell::new(AHEAD),
+            expensive: Cell::new(EXPENSIVE),
+            store: cache.and_then(Store::new).map(Arc::new),
+        }
     }
 
     /// Whether these kernels, which are counted then, may be assembled ahead of time.
@@ -97,6 +117,16 @@ impl Assembler {
         let left = self.ahead.get().checked_sub(module.size());
         self.ahead.set(left.unwrap_or(self.ahead.get()));
         left.is_some()
+    }
+
+    /// Whether `ptxas` may get more expensive variants.
+    pub fn has_time(&self) -> bool {
+        self.expensive.get() > 0
+    }
+
+    /// Counts bytes of kernels that it gets.
+    pub fn spend(&self, bytes: usize) {
+        self.expensive.set(self.expensive.get().saturating_sub(bytes));
     }
 
     /// Waits for a free processor.
@@ -133,6 +163,16 @@ fn run(job: &Job, store: Option<&Store>) -> Result<Code, codegen::CodegenError> 
     let texts =
         Phase::Ptx.time(|| job.texts.iter().map(|t| ptx(&t.module, store)).collect::<Result<Vec<_>, _>>())?;
     let mut images = Vec::new();
+    let assemble = |ptxas: &PathBuf, arch: u32, text: &[u8]| {
+        Phase::Ptxas.time(|| CubinJob { ptxas: ptxas.clone(), arch, text: 0 }.assemble(text, store))
+    };
+    if let Some(Early { module, ptxas, arch }) = &job.early {
+        let text = Phase::Ptx.time(|| ptx(module, store))?;
+        // Without it the driver compiles all kernels.
+        if let Ok(data) = assemble(ptxas, *arch, &text) {
+            images.push(codegen::Image { kind: codegen::ImageKind::EarlyCubin, arch: *arch, data });
+        }
+    }
     let missing = match &job.cubin {
         Ok(cubin) => {
             // A tool that fails is no reason to give up: the driver compiles the PTX.

@@ -3,36 +3,66 @@
 pub mod assembler;
 pub mod tools;
 
-use crate::base::options::{CubinMode, Options};
+use crate::base::options::{CubinMode, Options, Tiles};
 use crate::base::timing::Phase;
-use crate::device::assembler::{Assembler, Assembling, CubinJob, Job, Text};
+use crate::device::assembler::{Assembler, Assembling, CubinJob, Early, Job, Text};
 use pollyrs_codegen_ptx as codegen;
 
 /// Cubins are made for this architecture unless told otherwise: Hopper, where the project measures.
 const DEFAULT_CUBIN_ARCH: u32 = 90;
+
+/// Modules with less bitcode than this have no late kernels: the driver's compiler would save less than it costs.
+const CHEAP: usize = 24 << 10;
+
+/// Whether the expensive variants of the next SCoP are to be late.
+pub fn are_late(options: &Options, assembler: &Assembler) -> bool {
+    match options.tiles {
+        Tiles::Now => false,
+        Tiles::Late => true,
+        Tiles::Auto => options.cubin == CubinMode::Auto && !assembler.has_time(),
+    }
+}
 
 /// Starts on the device code for the targets asked for. `None`: none is asked for.
 ///
 /// # Errors
 /// What user code can cause, and nothing later: see [`codegen::prepare_ptx`].
 pub fn device_code(
-    kernels: &codegen::KernelModule,
+    kernels: &mut codegen::KernelModule,
     options: &Options,
     assembler: &Assembler,
 ) -> Result<Option<Assembling>, codegen::CodegenError> {
     if !options.targets.cuda {
         return Ok(None);
     }
-    let module_for = |arch: u32| {
-        let ptx_options = codegen::PtxOptions { arch, ptxas: tools::ptxas(), ..Default::default() };
-        Phase::Device.time(|| codegen::prepare_ptx(kernels, &ptx_options))
-    };
+    let ptx_options = |arch: u32| codegen::PtxOptions { arch, ptxas: tools::ptxas(), ..Default::default() };
+    let module_for = |arch: u32| Phase::Device.time(|| codegen::prepare_ptx(kernels, &ptx_options(arch)));
     let later = kernels.generations().iter().copied().filter(|g| *g > options.arch);
     let texts = std::iter::once(options.arch).chain(later);
     let texts = texts.map(|arch| Ok(Text { arch, module: module_for(arch)? }));
     let texts = texts.collect::<Result<Vec<_>, codegen::CodegenError>>()?;
-    let cubin = cubin(options, assembler, &texts);
-    Ok(Some(assembler.start(Job { texts, cubin })))
+    let (arch, ptxas) = (DEFAULT_CUBIN_ARCH.max(options.arch), tools::ptxas());
+    let ptxas = ptxas.filter(|_| options.cubin == CubinMode::Auto);
+    let size = texts.iter().map(|t| t.module.size()).max().unwrap_or(0);
+    if size < CHEAP || (ptxas.is_none() && options.tiles == Tiles::Auto) {
+        kernels.clear_late();
+    }
+    let early = match ptxas.filter(|_| kernels.has_late()) {
+        Some(ptxas) => {
+            let module = texts.iter().rev().find(|t| t.arch <= arch).map_or(options.arch, |t| t.arch);
+            let module = Phase::Device.time(|| codegen::prepare_early_ptx(kernels, &ptx_options(module)))?;
+            Some(Early { module, ptxas, arch })
+        }
+        None => None,
+    };
+    let cubin = match &early {
+        Some(_) => Err("tiles are late".into()),
+        None => cubin(options, assembler, &texts),
+    };
+    if cubin.is_ok() && size >= CHEAP {
+        assembler.spend(size);
+    }
+    Ok(Some(assembler.start(Job { texts, cubin, early })))
 }
 
 /// The cubin that is to be made of one of these texts, or why none is.

@@ -150,6 +150,8 @@ pub struct Attempts<'a> {
     pub budget: u64,
     /// The module has not had its share of register tiles.
     pub may_tile: bool,
+    /// Expensive variants may come later than plain kernels.
+    pub late: bool,
     /// Tiles of this SCoP count.
     pub counted: Cell<bool>,
     pub watch: Watch,
@@ -194,9 +196,13 @@ impl Attempts<'_> {
             kernels.share();
         }
         let steps = self.steps(plan, why, &mapped, &mut kernels)?;
+        if self.late {
+            let tiles = mapped.late.as_ref().map_or(&[][..], |l| &l.kernels);
+            kernels.set_late(tiles, !mapped.nested.is_empty() && options.graph == schedule::Nests::Auto);
+        }
         watch.see(Stage::Kernel, &kernels)?;
         let several = has_tiles(&mapped) || kernels.fused().is_some();
-        match device::device_code(&kernels, options, &run.assembler) {
+        match device::device_code(&mut kernels, options, &run.assembler) {
             Ok(device) => Ok(Built { mapped, kernels, device, steps }),
             Err(error @ CodegenError::TooLong(_)) if several => {
                 Err(Setback::TooLong { error, fused: kernels.fused().is_some() })
@@ -234,6 +240,7 @@ impl Attempts<'_> {
         if plain || !self.may_tile {
             (wish.tiling, wish.waves) = (None, None);
         }
+        wish.late = self.late;
         wish.neighbours_in_steps = alone || !self.fuses();
         if !matches!(plan, Plan::Nests) {
             (wish.nests, wish.graphs) = (schedule::Nests::Never, schedule::Nests::Never);

@@ -19,6 +19,7 @@ use crate::base::stage::Stage;
 use crate::base::timing::Phase;
 use crate::base::trace;
 use crate::compiled::Compiled;
+use crate::device;
 use crate::pipeline::attempt::{Attempts, Built};
 use crate::pipeline::reasons::reject_reason;
 use crate::pipeline::sequential::Sequential;
@@ -75,6 +76,7 @@ fn stages(run: &Run<'_>, options: &Options, scop: Scop) -> Result<Compiled, Ende
         sequential: &sequential,
         budget,
         may_tile,
+        late: device::are_late(options, &run.assembler),
         counted: Cell::new(false),
         watch,
     };

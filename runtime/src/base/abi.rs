@@ -33,10 +33,14 @@ pub const KERNEL_HAS_BARRIER: u32 = 1;
 pub const KERNEL_CHECKED: u32 = 2;
 /// `POLLYRS_KERNEL_GRAPH`.
 pub const KERNEL_GRAPH: u32 = 4;
+/// `POLLYRS_KERNEL_LATE`.
+pub const KERNEL_LATE: u32 = 8;
 /// `POLLYRS_IMAGE_PTX`.
 pub const IMAGE_PTX: u32 = 1;
 /// `POLLYRS_IMAGE_CUBIN`.
 pub const IMAGE_CUBIN: u32 = 2;
+/// `POLLYRS_IMAGE_EARLY_CUBIN`.
+pub const IMAGE_EARLY_CUBIN: u32 = 3;
 /// `POLLYRS_SCOP_APART`.
 pub const SCOP_APART: u32 = 1;
 /// `POLLYRS_ARRAY_COPY_IN`.
@@ -230,6 +234,11 @@ impl Kernel {
         self.flags & KERNEL_GRAPH != 0
     }
 
+    /// An early image does not have it.
+    pub fn is_late(&self) -> bool {
+        self.flags & KERNEL_LATE != 0
+    }
+
     /// Shared memory that a launch asks for, in bytes, where the image is for `arch`.
     pub fn dynamic_shared_bytes(&self, arch: u32) -> u32 {
         match self.flags >> KERNEL_PLAIN_SHIFT {
@@ -278,6 +287,11 @@ impl Scop {
     pub fn images(&self) -> &'static [Image] {
         // SAFETY: a table of the descriptor (module invariant).
         unsafe { table(self.images, self.n_images) }
+    }
+
+    /// Whether some kernels may be late.
+    pub fn has_late(&self) -> bool {
+        self.kernels().iter().any(Kernel::is_late)
     }
 
     pub fn reason(&self, index: u32) -> Option<Cow<'static, str>> {

@@ -16,6 +16,7 @@
 //! | `POLLYRS_RT_STAGING` | MiB, 4 by default | Results up to this size reach the program's memory only after all of them came from the device, so that even a failing copy leaves the original loop possible. |
 //! | `POLLYRS_RT_COPY_THREADS` | a number, by default 8 or the number of cores | How many threads take part in large copies from and to the device (see [`crate::gpu::ring`]); 0 leaves them to the driver. |
 //! | `POLLYRS_RT_OVERLAP` | `auto` (default), `off`, or a number | Whether large copies run beside kernels, and launches that can be cut go in slices (see [`crate::execution`]); a number, for tests: in so many, however small, on every device. |
+//! | `POLLYRS_RT_LATE` | `auto` (default), `now`, `soon`, `never` | When kernels are compiled whose machine code the program does not have (see [`crate::execution::late`]). |
 //! | `POLLYRS_RT_GRAPHS` | `1` (default), `0` | Whether launches of an execution that has many of them go to the driver as graphs (see [`crate::gpu::chain`]). |
 //! | `POLLYRS_RT_CACHE` | a folder, `off`; by default `pollyrs` in `XDG_CACHE_HOME` or `~/.cache` | Where the figures of the machine are kept (see [`crate::cost::machine`]); `off`: nothing is read, written or measured. |
 //! | `POLLYRS_RT_RESIDENT` | `off` (default), `on` | Keeps large arrays on the device between executions, and copies only what the program wrote meanwhile (see [`crate::gpu::resident`]); needs Linux 6.11. Wrong for programs that let other devices write to pinned memory of their own behind the kernel's back (see [`crate::memory::written`]). |
@@ -64,6 +65,19 @@ pub enum Overlap {
     Off,
     /// Of launches that can be cut.
     Slices(u64),
+}
+
+/// `POLLYRS_RT_LATE`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LateKernels {
+    /// In the background, once executions without them have taken some time.
+    #[default]
+    Auto,
+    /// Before the first execution.
+    Now,
+    /// In the background, from the first execution on.
+    Soon,
+    Never,
 }
 
 /// `POLLYRS_RT_DEVICES`.
@@ -145,6 +159,7 @@ pub struct Config {
     /// 0: no copies of our own.
     pub copy_threads: usize,
     pub overlap: Overlap,
+    pub late: LateKernels,
     /// Launches may go as graphs.
     pub graphs: bool,
     pub resident: bool,
@@ -259,6 +274,18 @@ impl Config {
                     number => number.parse().ok().filter(|&n| n > 0).map(Overlap::Slices),
                 },
                 "auto, off, 1, 2, ...",
+            ),
+            late: reader.read(
+                "POLLYRS_RT_LATE",
+                LateKernels::Auto,
+                |value| match value {
+                    "auto" => Some(LateKernels::Auto),
+                    "now" => Some(LateKernels::Now),
+                    "soon" => Some(LateKernels::Soon),
+                    "never" => Some(LateKernels::Never),
+                    _ => None,
+                },
+                "auto, now, soon, never",
             ),
             graphs: reader.flag("POLLYRS_RT_GRAPHS", true),
             resident: reader.read(
@@ -419,6 +446,7 @@ mod tests {
             ("POLLYRS_RT_DEVICE", "gpu"),
             ("POLLYRS_RT_OFFLOAD", "yes"),
             ("POLLYRS_RT_VERBOSE", "2"),
+            ("POLLYRS_RT_LATE", "yes"),
             ("POLLYRS_RT_GRAPHS", "off"),
             ("POLLYRS_RT_FAULT", "alloc"),
             ("POLLYRS_RT_FAULT", "disk:1"),

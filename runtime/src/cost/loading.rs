@@ -14,7 +14,7 @@
 
 use super::budget::WRONG;
 use super::{Estimate, Figure, KNOWN, LONG};
-use crate::base::abi::{IMAGE_CUBIN, IMAGE_PTX, Scop};
+use crate::base::abi::{IMAGE_CUBIN, IMAGE_EARLY_CUBIN, IMAGE_PTX, Scop};
 
 /// Seconds a byte of PTX to compile, where the driver's own cache doesn't have it.
 const PTX_BYTE: f64 = 0.5e-6;
@@ -74,7 +74,7 @@ fn trusted(measurements: u64, host: f64) -> f64 {
 /// What loading the code of a SCoP takes at most. Whether the device takes a cubin is known when it is there only; one that it refuses
 /// costs a compilation at the wrong time, once.
 pub fn price(scop: &Scop) -> f64 {
-    if scop.images().iter().any(|image| image.kind == IMAGE_CUBIN) {
+    if scop.images().iter().any(|image| [IMAGE_CUBIN, IMAGE_EARLY_CUBIN].contains(&image.kind)) {
         return CUBIN;
     }
     let ptx = scop.images().iter().filter(|image| image.kind == IMAGE_PTX).map(|image| image.bytes).max();

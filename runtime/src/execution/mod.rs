@@ -18,6 +18,7 @@ mod choice;
 mod compare;
 mod divided;
 mod faults;
+pub mod late;
 mod overlap;
 mod room;
 
@@ -515,6 +516,7 @@ impl Run<'_> {
         // SAFETY: the caller's promise.
         unsafe { self.keep() };
         self.succeeded = true;
+        let late = late::took(self.scop, self.ready.elapsed().as_secs_f64());
         if let Some(Chosen { state, estimate, setups }) = self.chosen.take()
             && setups == self.queue.setups()
             && self.measured
@@ -529,7 +531,7 @@ impl Run<'_> {
             }
         }
         if self.config.reports() {
-            self.report();
+            self.report(late);
         }
         Ok(errno)
     }
@@ -553,7 +555,7 @@ impl Run<'_> {
         self.arrays.iter().any(|placed| placed.held && hold.endangers(&placed.host))
     }
 
-    fn report(&mut self) {
+    fn report(&mut self, late: Option<String>) {
         let line = Line {
             device: self.queue.label(),
             kernels: self.launches,
@@ -565,6 +567,7 @@ impl Run<'_> {
             bytes_to_host: self.bytes_out,
             devices: if self.queue.divided().0 > 0 { self.queue.devices() } else { 1 },
             bytes_between_devices: self.queue.divided().1,
+            late,
             ..Line::of(self.scop, self.start)
         };
         profile::report(self.config, &line);

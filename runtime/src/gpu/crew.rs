@@ -214,10 +214,10 @@ unsafe extern "C" {
 }
 
 /// While it lives this thread, and every thread it starts, takes no signals.
-struct BlockedSignals(Option<SignalSet>);
+pub struct BlockedSignals(Option<SignalSet>);
 
 impl BlockedSignals {
-    fn new() -> BlockedSignals {
+    pub fn new() -> BlockedSignals {
         const SIG_SETMASK: c_int = 2;
         let (mut all, mut old) = (SignalSet([0; 128]), SignalSet([0; 128]));
         // SAFETY: both sets have the C library's size.
@@ -238,7 +238,7 @@ impl Drop for BlockedSignals {
 }
 
 /// Keeps the shared object that holds this code, if it is one, from being unloaded under the threads' feet.
-fn stay_loaded() {
+pub fn stay_loaded() {
     const LAZY_NOLOAD_NODELETE: c_int = 0x1 | 0x4 | 0x1000;
     let mut info = SymbolInfo {
         file: std::ptr::null(),

@@ -13,7 +13,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::base::abi::{IMAGE_CUBIN, IMAGE_PTX, Image, Scop};
+use crate::base::abi::{IMAGE_CUBIN, IMAGE_EARLY_CUBIN, IMAGE_PTX, Image, Scop};
 use crate::base::config::{Config, Devices};
 use crate::base::error::{Error, Result};
 use crate::base::faults::Operation;
@@ -252,22 +252,38 @@ impl Device {
 
     /// Whether the SCoP's code was loaded or refused already.
     pub fn knows(slot: &ModuleSlot) -> bool {
-        !lock(slot).is_empty()
+        !slot.modules().is_empty()
     }
 
     /// Whether it was loaded.
     pub fn has(slot: &ModuleSlot) -> bool {
-        lock(slot).values().any(Result::is_ok)
+        slot.modules().values().any(Result::is_ok)
     }
 
-    /// The SCoP's module, loaded at the first call.
+    /// Whether the kernels that may be late are there.
+    pub fn is_complete(&self, slot: &ModuleSlot) -> bool {
+        slot.modules().get(&self.number).is_some_and(|known| known.as_ref().is_ok_and(|m| m.complete))
+    }
+
+    /// Loads all kernels, without a look at whether some are there. What has the others meanwhile stays valid.
+    pub fn complete(&self, scop: &Scop, slot: &ModuleSlot, config: &Config) -> Result<()> {
+        config.faults.check(Operation::Module)?;
+        let module = self.load(scop)?;
+        slot.modules().insert(self.number, Ok(module));
+        Ok(())
+    }
+
+    /// The SCoP's module, loaded at the first call: without kernels that may be late where it has such.
     pub fn module(&self, scop: &Scop, slot: &ModuleSlot, config: &Config) -> Result<&'static Module> {
-        let mut slot = lock(slot);
+        let mut slot = slot.modules();
         if let Some(known) = slot.get(&self.number) {
             return known.clone();
         }
         config.faults.check(Operation::Module)?;
-        let result = self.load(scop);
+        let result = match self.load_early(scop) {
+            Some(early) => Ok(early),
+            None => self.load(scop),
+        };
         let keep = match &result {
             Ok(_) | Err(Error::NoImage { .. } | Error::SharedMemory { .. }) => true,
             Err(Error::Refused { cause, .. }) => {
@@ -279,6 +295,20 @@ impl Device {
             slot.insert(self.number, result.clone());
         }
         result
+    }
+
+    /// The kernels that are not late. `None`: there is no image with these alone that the device takes.
+    fn load_early(&self, scop: &Scop) -> Option<&'static Module> {
+        let limit = self.shared_bytes.unwrap_or(u32::MAX);
+        let mut images =
+            scop.images().iter().filter(|image| runs_as_cubin(image, IMAGE_EARLY_CUBIN, self.arch));
+        let image = images.find(|image| {
+            let early = scop.kernels().iter().filter(|k| !k.is_late());
+            early.map(|k| k.dynamic_shared_bytes(image.arch)).all(|bytes| bytes <= limit)
+        })?;
+        let _current = self.current().ok()?;
+        let module = self.note(self.load_image(scop, image)).ok()?;
+        Some(Box::leak(Box::new(module)))
     }
 
     fn load(&self, scop: &Scop) -> Result<&'static Module> {
@@ -325,7 +355,12 @@ impl Device {
         }
         loaded?;
         let mut functions = Vec::with_capacity(scop.kernels().len());
+        let complete = image.kind != IMAGE_EARLY_CUBIN;
         for kernel in scop.kernels() {
+            if kernel.is_late() && !complete {
+                functions.push(Function { handle: Handle::NULL, shared_bytes: 0 });
+                continue;
+            }
             let mut function = Handle::NULL;
             // SAFETY: a loaded module and a NUL-terminated name.
             let found =
@@ -345,7 +380,7 @@ impl Device {
             }
             functions.push(Function { handle: function, shared_bytes });
         }
-        Ok(Module { functions })
+        Ok(Module { functions, complete })
     }
 
     pub fn stream(&self) -> Result<Handle> {
@@ -498,12 +533,16 @@ fn is_out_of_memory<T>(result: &Result<T>) -> bool {
     matches!(result, Err(Error::Driver { code: driver::ERROR_OUT_OF_MEMORY, .. }))
 }
 
+fn runs_as_cubin(image: &Image, kind: u32, arch: u32) -> bool {
+    image.kind == kind && !image.data.is_null() && image.arch / 10 == arch / 10 && image.arch <= arch
+}
+
 /// The images that run on `arch`, best first: cubins of the same major version, then PTX, each from the latest to the
 /// earliest architecture.
 fn usable_images(images: &[Image], arch: u32) -> Vec<&Image> {
     let usable = |image: &&Image| match image.kind {
         _ if image.data.is_null() => false,
-        IMAGE_CUBIN => image.arch / 10 == arch / 10 && image.arch <= arch,
+        IMAGE_CUBIN => runs_as_cubin(image, IMAGE_CUBIN, arch),
         IMAGE_PTX => image.arch <= arch,
         _ => false,
     };

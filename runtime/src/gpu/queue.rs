@@ -187,6 +187,9 @@ impl CudaQueue {
         else {
             return Err(Error::Descriptor(format!("no kernel {kernel}")));
         };
+        if function == Handle::NULL {
+            return Err(Error::Descriptor(format!("kernel {} is not there yet", description.name())));
+        }
         let too_large =
             || Error::Launch { kernel: description.name().into_owned(), cause: "more than 2^31 - 1 blocks" };
         let blocks = i32::try_from(blocks).map_err(|_| too_large())? as c_uint;

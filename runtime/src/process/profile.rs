@@ -57,6 +57,9 @@ pub struct Line {
     pub devices: usize,
     #[serde(skip_serializing_if = "is_zero")]
     pub bytes_between_devices: u64,
+    /// Kernels were compiled later than this execution, and plain ones took their place: what became of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late: Option<String>,
     /// Microseconds from 1970 to the beginning of the execution.
     pub start_us: u64,
     /// The process, and a number for the thread that ran it.
@@ -116,6 +119,7 @@ impl Line {
             bytes_to_host: 0,
             devices: 1,
             bytes_between_devices: 0,
+            late: None,
             start_us: since.saturating_sub(ago).as_micros() as u64,
             process: std::process::id(),
             thread: thread_number(),

@@ -75,6 +75,11 @@ pub fn cuda_started() -> bool {
     CUDA.get().is_some()
 }
 
+/// Whether this process, not one that it was forked from, began to start CUDA.
+pub fn owns_cuda() -> bool {
+    CUDA_PROCESS.load(Ordering::Acquire) == std::process::id()
+}
+
 /// What is kept for a SCoP. Compiled code reads the first word, a double: executions with no more work than this don't ask, if nothing is held.
 #[derive(Default)]
 #[repr(C)]

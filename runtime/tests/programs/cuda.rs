@@ -243,6 +243,54 @@ fn generations() {
     }
 }
 
+/// What the kernels of an execution were: the functions of the modules that were loaded, in order, and what the profile says of late ones.
+fn late_course(scenario: &str, variables: &[(&str, &str)]) -> (Vec<String>, Vec<Option<String>>) {
+    let pause = "100000";
+    let outcome = cuda(&[scenario, "3", pause], &[&[ALWAYS], variables].concat());
+    outcome.expect(&["device", "device", "device", "right"]);
+    let loads = outcome.log.lines().filter_map(|line| line.strip_prefix("cuModuleLoadDataEx //PTX "));
+    let said = outcome.profile.iter().map(|line| line["late"].as_str().map(str::to_owned));
+    assert!(outcome.log.ends_with("exit: contexts 0 events 0\n"), "{outcome}");
+    (loads.map(str::to_owned).collect(), said.collect())
+}
+
+#[test]
+fn tiles_come_later_than_plain_kernels() {
+    let (compiled, compiling) = ("not compiled yet".to_owned(), "being compiled".to_owned());
+    // In the background, behind the first execution; the second may be over before that is.
+    let (loads, said) = late_course("tiled", &[("POLLYRS_RT_LATE", "soon")]);
+    assert_eq!(loads, ["early", "whole"]);
+    assert_eq!((&said[0], &said[2]), (&Some(compiled.clone()), &None));
+    assert!(said[1].is_none() || said[1] == Some(compiling));
+    // Before the first one, never, and behind one that took a quarter of the time for some bytes.
+    assert_eq!(
+        late_course("tiled", &[("POLLYRS_RT_LATE", "now")]),
+        (vec!["whole".to_owned()], vec![None; 3])
+    );
+    let never = late_course("tiled", &[("POLLYRS_RT_LATE", "never")]);
+    assert_eq!(never, (vec!["early".to_owned()], vec![Some(compiled.clone()); 3]));
+    let (loads, said) = late_course("tiled", &[]);
+    assert_eq!((loads.len(), &said[0], &said[2]), (2, &Some(compiled), &None));
+    // A device that the early image is not for gets all at once.
+    let (loads, said) = late_course("tiled", &[("FAKE_CUDA_ARCH", "80")]);
+    assert_eq!((loads, said[1].clone(), said[2].clone()), (vec!["whole".to_owned()], None, None));
+}
+
+#[test]
+fn tiles_that_do_not_compile_leave_plain_kernels() {
+    let (loads, said) = late_course("untiled", &[("POLLYRS_RT_LATE", "soon")]);
+    assert_eq!(loads, ["early"]);
+    assert_eq!(said[0].as_deref(), Some("not compiled yet"));
+    assert!(said[2].as_ref().is_some_and(|why| why.contains("nonsense")), "{said:?}");
+    let (_, said) = late_course("untiled", &[("POLLYRS_RT_LATE", "now")]);
+    assert!(said.iter().all(|why| why.as_ref().is_some_and(|why| why.contains("nonsense"))), "{said:?}");
+    // A failure that may pass is not tried again either.
+    let fault = ("POLLYRS_RT_FAULT", "module:2");
+    let (loads, said) = late_course("tiled", &[("POLLYRS_RT_LATE", "soon"), fault]);
+    assert_eq!(loads, ["early"]);
+    assert!(said[2].is_some(), "{said:?}");
+}
+
 #[test]
 fn results_lost_halfway_end_the_program() {
     for (fail, text) in [

@@ -258,6 +258,7 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_inspect",
         "pollyrs_rt_inspect_held",
         "pollyrs_rt_kept_begin",
+        "pollyrs_rt_late",
         "pollyrs_rt_launch",
         "pollyrs_rt_launch_parts",
         "pollyrs_rt_launch_slice",

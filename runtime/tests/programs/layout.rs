@@ -34,6 +34,7 @@ fn header_and_mirror_have_the_same_layout() {
         abi::ARRAY_COPY_OUT,
         abi::ARRAY_SCRATCH
     ));
+    expected.push(format!("{} {}", abi::KERNEL_LATE, abi::IMAGE_EARLY_CUBIN));
     let output = Command::new(compile("layout", "layout.c", &[])).output().unwrap();
     let found: Vec<String> = String::from_utf8(output.stdout).unwrap().lines().map(str::to_string).collect();
     assert_eq!(found, expected);

@@ -115,6 +115,8 @@ EXPORT void reflect(const PollyrsEmuThread *t, void *const *args) {
   if (i < n)
     f64(args, 1)[i] = f64(args, 0)[n - 1 - i] + *(double *)args[3] * f64(args, 1)[i];
 }
+EXPORT void tiled(const PollyrsEmuThread *t, void *const *args) { plain(t, args); }
+EXPORT const int tiled_arguments = 5;
 EXPORT const int scale_arguments = 4, reflect_arguments = 4, plain_arguments = 5, first_arguments = 4, second_arguments = 3, both_arguments = 3;
 /* The first columns of rows of 1000. */
 EXPORT void columns(const PollyrsEmuThread *t, void *const *args) {
@@ -197,6 +199,16 @@ SCOP(plain, "a \"file\".c:7", plain_kernels, images, 1, 2);
 SCOP(refused, "", plain_kernels, bad_images, 1, 2);
 SCOP(late, "", plain_kernels, late_images, 1, 2);
 SCOP(mixed, "", plain_kernels, mixed_images, 3, 2);
+/* Code for the first kernel comes later; the second does the same. */
+static const PollyrsKernel tiled_kernels[] = {
+    {"tiled", plain, POLLYRS_KERNEL_LATE, 0, BLOCK(THREADS, 1, 1), 2, indices, 3, 0},
+    {"plain", plain, 0, 0, BLOCK(THREADS, 1, 1), 2, indices, 3, 0}};
+static const PollyrsImage tiled_images[] = {{POLLYRS_IMAGE_EARLY_CUBIN, 90, "//PTX early", 11},
+                                            {POLLYRS_IMAGE_PTX, 70, "//PTX whole", 11}};
+static const PollyrsImage untiled_images[] = {{POLLYRS_IMAGE_EARLY_CUBIN, 90, "//PTX early", 11},
+                                              {POLLYRS_IMAGE_PTX, 70, garbage, sizeof garbage - 1}};
+SCOP(tiled, "", tiled_kernels, tiled_images, 2, 2);
+SCOP(untiled, "", tiled_kernels, untiled_images, 2, 2);
 /* 150,000 bytes of shared memory, before sm_80 75 KiB. */
 static const PollyrsKernel product_kernels[] = {
     {"plain", plain, 75 << POLLYRS_KERNEL_PLAIN_SHIFT, 0, BLOCK(THREADS, 1, 1), 2, indices, 3, 150000}};
@@ -291,9 +303,10 @@ static void run_plain(const PollyrsScop *scop, int64_t lo, int64_t hi, int64_t n
   };
   uint64_t scalars[] = {lo, hi, 0xdeadbeef00000000u};
   memcpy(&scalars[2], &s, sizeof s);
+  int late = scop->kernels == tiled_kernels && pollyrs_rt_late(scop, work);
   void *run = pollyrs_rt_begin(scop, work, arrays, 2);
   if (run)
-    pollyrs_rt_launch(run, 0, blocks(count), scalars);
+    pollyrs_rt_launch(run, late, blocks(count), scalars);
   if (!finish(run, quiet)) {
     double *before = numbers(n, 2);
     compare(B, before, n);
@@ -967,6 +980,11 @@ int main(int argc, char **argv) {
       run_plain(&imageless_scop, 5, 1003, 1200, 0);
     else if (IS("host_only"))
       run_plain(&host_only_scop, 5, 1003, 1200, 0);
+    else if (IS("tiled") || IS("untiled")) { /* µs to the next execution */
+      work = 1000;
+      run_plain(IS("tiled") ? &tiled_scop : &untiled_scop, 5, 1003, 1200, 0);
+      usleep(argc > 3 ? atoi(argv[3]) : 0);
+    }
     else if (IS("version"))
       run_plain(&version_scop, 5, 1003, 1200, 0);
     else if (IS("versions")) {

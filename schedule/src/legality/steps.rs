@@ -39,7 +39,8 @@ impl Checker<'_> {
         let host = self.mapped.host.domain()?.intersect_params(self.known.clone())?;
         let mut launched = host.intersect(isl::UnionSet::read(ctx, &tuple)?)?.params()?;
         let choices = self.mapped.choices.iter().map(|c| &c.param);
-        for p in choices.chain(self.mapped.nested.iter().map(|n| &n.param)) {
+        let late = self.mapped.late.iter().map(|l| &l.param);
+        for p in choices.chain(self.mapped.nested.iter().map(|n| &n.param)).chain(late) {
             if let Some(pos) = launched.space()?.find_dim_by_name(isl::DimType::Param, p)? {
                 launched = launched.project_out(isl::DimType::Param, pos, 1)?;
             }

@@ -39,7 +39,7 @@ mod tiling;
 
 pub use tiling::{TileShape, TilingOptions, UNROLLED};
 
-use crate::mapped::{Alternative, Choice, Cut, MappedKernel, MappedScop, Placement};
+use crate::mapped::{Alternative, Choice, Cut, Late, MappedKernel, MappedScop, Placement};
 use crate::strategy::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL, place};
 use crate::time_tiling::waves;
 use crate::tree::{Band, ScheduleTree, Tree};
@@ -72,6 +72,8 @@ pub struct MapOptions {
     pub nests: Nests,
     /// Where loops of launches are one launch whose blocks wait for each other ([`crate::strategy::GRAPH`]).
     pub graphs: Nests,
+    /// Tiles have a plain kernel beside them that runs while their code isn't there ([`MappedScop::late`]).
+    pub late: bool,
     /// Neighbouring points share loads in kernels that a loop of the host launches as well. (Time steps that are fused have no use for that.)
     pub neighbours_in_steps: bool,
     /// Statements that do nothing but fuse a product of doubles into a sum: `c = fma(a, b, c)`.
@@ -102,6 +104,7 @@ impl Default for MapOptions {
             waves: Some(Vec::new()),
             nests: Nests::Auto,
             graphs: Nests::Never,
+            late: false,
             neighbours_in_steps: true,
             products: Vec::new(),
             chained: Vec::new(),
@@ -157,14 +160,22 @@ struct Site {
     either: Option<Either>,
 }
 
-/// Of two forms, a nest and launches, the parameter says which one runs.
+/// Of two forms, a nest and launches, or tiles and a plain kernel, the parameter says which one runs.
 #[derive(Clone)]
 struct Either {
     param: String,
+    /// Of the two, this is the nest, or the tiles.
     nested: bool,
 }
 
+/// The parameter of [`Late`].
+const LATE: &str = "_late";
+
 impl Either {
+    fn late(tiles: bool) -> Either {
+        Either { param: LATE.to_owned(), nested: tiles }
+    }
+
     /// `[params, _n0] -> { : ... }`
     fn condition(&self, ctx: &isl::Context) -> Result<isl::Set> {
         let side = if self.nested { "<= 0" } else { ">= 1" };
@@ -254,7 +265,10 @@ fn map_marked(
     };
     let host = ScheduleTree { domain: host_domain, root: host }.to_isl()?;
     let choices = choices(&sites, &known, options)?;
-    Ok(MappedScop { kernels, host, placement, choices, nested, divides: false })
+    let is_late = |s: &Site| s.either.as_ref().is_some_and(|e| e.param == LATE && e.nested);
+    let late: Vec<usize> = (0..sites.len()).filter(|i| is_late(&sites[*i])).collect();
+    let late = (!late.is_empty()).then(|| Late { param: LATE.to_owned(), kernels: late });
+    Ok(MappedScop { kernels, host, placement, choices, nested, late, divides: false })
 }
 
 /// The kernel of a wavefront's tiles, and its launches.

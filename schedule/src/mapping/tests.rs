@@ -362,6 +362,27 @@ fn register_tiles_and_panels() {
 }
 
 #[test]
+fn late_tiles_have_plain_kernels_beside_them() {
+    let now = mapped_with(&kernel("gemm"), &MapOptions::default());
+    let late = mapped_with(&kernel("gemm"), &MapOptions { late: true, ..Default::default() });
+    assert!(now.late.is_none());
+    // Proved: of tiles and plain kernels, one or the other runs.
+    assert!(late.kernels.len() > now.kernels.len());
+    let l = late.late.as_ref().unwrap();
+    let tiled: Vec<_> = (0..late.kernels.len()).filter(|k| late.kernels[*k].tiling.is_some()).collect();
+    assert_eq!((l.param.as_str(), &l.kernels), ("_late", &tiled));
+    assert!(host_code(&late).contains("_late"), "{}", host_code(&late));
+    // Without the plain kernel nothing would run where tiles don't.
+    let s = kernel("gemm");
+    let mut wrong = mapped_with(&s, &MapOptions { late: true, ..Default::default() });
+    let there = isl::Set::read(&s.ctx, "[_late] -> { : _late <= 0 }").unwrap();
+    let domain = wrong.host.domain().unwrap().intersect_params(there).unwrap();
+    wrong.host = wrong.host.intersect_domain(domain).unwrap();
+    let deps = crate::dependences(&s).unwrap();
+    assert!(!crate::check(&s, &deps, &wrong).unwrap().is_empty());
+}
+
+#[test]
 fn long_operations_are_not_tiled() {
     // Instructions of both statements: points of a thread of the largest tile.
     let table = [

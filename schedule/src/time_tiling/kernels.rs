@@ -75,7 +75,15 @@ pub(super) fn build(
     let body = if members.len() == 1 { Tree::Leaf } else { Tree::Sequence(members) };
     let host = ScheduleTree { domain: host, root: body.under(vec![time]) }.to_isl()?;
     let placement = vec![Placement::Global; scop.arrays.len()];
-    Ok(Ok(MappedScop { kernels, host, placement, choices: Vec::new(), nested: Vec::new(), divides: false }))
+    Ok(Ok(MappedScop {
+        kernels,
+        host,
+        placement,
+        choices: Vec::new(),
+        nested: Vec::new(),
+        late: None,
+        divides: false,
+    }))
 }
 
 /// The launches of `tiles` that have a grid. Without integer divisions, `tiles` and the blocks of one launch are each a little larger than what

@@ -39,7 +39,7 @@ pub(super) use shape::Tile;
 pub use shape::{TileShape, TilingOptions};
 
 use super::kernel::{launch_domain, thread_schedule, values};
-use super::{CutAt, Host, MapOptions, Site, Variant, counters, team};
+use super::{CutAt, Either, Host, MapOptions, Site, Variant, counters, team};
 use crate::Result;
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::{Tree, member_map};
@@ -381,6 +381,11 @@ fn split(
         out.push(copy(site, inside.clone(), Some(tile), alternative));
     }
     out.extend(sum);
+    if options.late && site.either.is_none() {
+        out.iter_mut().for_each(|tiled| tiled.either = Some(Either::late(true)));
+        let tiled = site.domain.clone().subtract(outside.clone())?.coalesce()?;
+        out.push(Site { either: Some(Either::late(false)), ..copy(plain, tiled, None, None) });
+    }
     if !outside.is_empty()? {
         let outside = copy(plain, outside, None, None);
         let parts = match kind {
