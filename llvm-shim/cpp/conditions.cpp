@@ -23,6 +23,8 @@ using pollyrs::Session;
 namespace {
 // On a store that stands for a conditional one: its value is `select(condition, new, load of the same address)`.
 constexpr const char Mark[] = "pollyrs.conditional";
+// On a store beside it that keeps a minimum, a maximum or its place, and on a load for it of what need not be there.
+constexpr const char Kept[] = "pollyrs.kept";
 
 struct Context {
   LoopInfo &LI;
@@ -95,7 +97,7 @@ bool surelyAccessed(Instruction &Access, BasicBlock &Head, Context &C) {
   auto Accesses = [&](BasicBlock &BB) {
     for (Instruction &I : BB) {
       Value *P = getLoadStorePointerOperand(&I);
-      if (P && !I.isVolatile() && !I.hasMetadata(Mark) && DL.getTypeStoreSize(getLoadStoreType(&I)) == Size &&
+      if (P && !I.isVolatile() && !I.hasMetadata(Mark) && !I.hasMetadata(Kept) && DL.getTypeStoreSize(getLoadStoreType(&I)) == Size &&
           (P == Pointer || C.SE.getSCEV(P) == Address) && !isa<SCEVCouldNotCompute>(Address))
         return true;
     }
@@ -129,7 +131,7 @@ bool liesBetweenAccesses(LoadInst &Load, BasicBlock &Head, Context &C) {
       continue;
     for (Instruction &I : *BB) {
       Value *P = getLoadStorePointerOperand(&I);
-      if (!P || I.isVolatile() || I.hasMetadata(Mark) || P->getType() != Load.getPointerOperandType() ||
+      if (!P || I.isVolatile() || I.hasMetadata(Mark) || I.hasMetadata(Kept) || P->getType() != Load.getPointerOperandType() ||
           DL.getTypeStoreSize(getLoadStoreType(&I)).isScalable())
         continue;
       std::optional<APInt> Distance = C.SE.computeConstantDifference(C.SE.getSCEV(P), Address);
@@ -156,6 +158,36 @@ bool isNothing(const Instruction &I) {
   return isa<AssumeInst>(I) || isa<DbgInfoIntrinsic>(I) || I.isLifetimeStartOrEnd();
 }
 
+// Whether the branch at the end of `Head` keeps a minimum or maximum: where control goes to `Arm`, one of the numbers that are compared takes the
+// other one's place.
+bool keepsExtremum(BasicBlock &Arm, BasicBlock &Head) {
+  auto *Branch = dyn_cast<BranchInst>(Head.getTerminator());
+  auto *Compare = Branch && Branch->isConditional() ? dyn_cast<CmpInst>(Branch->getCondition()) : nullptr;
+  BasicBlock *Join = Arm.getSingleSuccessor();
+  if (!Compare || !Join)
+    return false;
+  Value *A = Compare->getOperand(0), *B = Compare->getOperand(1);
+  auto Trades = [&](Value *New, Value *Old) { return (New == A && Old == B) || (New == B && Old == A); };
+  for (PHINode &PHI : Join->phis())
+    if (PHI.getBasicBlockIndex(&Arm) >= 0 && PHI.getBasicBlockIndex(&Head) >= 0 &&
+        Trades(PHI.getIncomingValueForBlock(&Arm), PHI.getIncomingValueForBlock(&Head)))
+      return true;
+  for (Instruction &I : Arm)
+    if (auto *Store = dyn_cast<StoreInst>(&I))
+      for (Value *Operand : {A, B})
+        if (auto *Load = dyn_cast<LoadInst>(Operand);
+            Load && Load->getPointerOperand() == Store->getPointerOperand() && Trades(Store->getValueOperand(), Load))
+          return true;
+  return false;
+}
+
+// Whether a store in `Arm` keeps a minimum, a maximum or its place where the loop finds it again.
+bool keeps(StoreInst &Store, BasicBlock &Head, Context &C) {
+  const Loop *L = C.LI.getLoopFor(&Head);
+  return L && Store.isSimple() && C.SE.isSCEVable(Store.getPointerOperandType()) &&
+         C.SE.isLoopInvariant(C.SE.getSCEV(Store.getPointerOperand()), L) && keepsExtremum(*Store.getParent(), Head);
+}
+
 bool canFlatten(Instruction &I, BasicBlock &Head, Context &C) {
   if (isa<PHINode>(I) || I.getType()->isTokenTy())
     return false;
@@ -165,7 +197,7 @@ bool canFlatten(Instruction &I, BasicBlock &Head, Context &C) {
     return Load->isSimple() && (isSafeToSpeculativelyExecute(Load, Head.getTerminator(), nullptr, &C.DT) ||
                                 surelyAccessed(I, Head, C) || liesBetweenAccesses(*Load, Head, C));
   if (auto *Store = dyn_cast<StoreInst>(&I))
-    return Store->isSimple() && (Store->hasMetadata(Mark) || surelyAccessed(I, Head, C)) &&
+    return Store->isSimple() && (Store->hasMetadata(Mark) || surelyAccessed(I, Head, C) || keeps(*Store, Head, C)) &&
            !Store->getValueOperand()->getType()->isPointerTy();
   if (auto *Call = dyn_cast<CallBase>(&I))
     return isa<CallInst>(I) && Call->doesNotAccessMemory() && Call->doesNotThrow() && Call->willReturn() &&
@@ -234,6 +266,8 @@ void moveArm(BasicBlock &Arm, BasicBlock &Head, Value *Condition, bool WhenTrue)
     if (!Old) {
       Old = B.CreateAlignedLoad(Store->getValueOperand()->getType(), Store->getPointerOperand(), Store->getAlign());
       Old->copyMetadata(*Store, {LLVMContext::MD_tbaa, LLVMContext::MD_alias_scope, LLVMContext::MD_noalias});
+      if (MDNode *Node = Store->getMetadata(Kept); Node && Node->getNumOperands())
+        Old->setMetadata(Kept, Node);
     }
     Value *New = Store->getValueOperand();
     auto *Select = SelectInst::Create(Mask, New, Old, "", Store->getIterator());
@@ -290,6 +324,15 @@ bool flatten(BasicBlock &Head, Context &C) {
     return false;
   Value *Condition = Branch->getCondition();
   SmallVector<std::pair<StoreInst *, StoreInst *>, 2> Common;
+  for (BasicBlock *Arm : {ArmT ? T : nullptr, ArmF ? F : nullptr})
+    if (Arm)
+      for (Instruction &I : *Arm)
+        if (auto *Store = dyn_cast<StoreInst>(&I); Store && !Store->hasMetadata(Mark) && keeps(*Store, Head, C)) {
+          // With an operand: what it stores to is perhaps accessed by nothing else.
+          LLVMContext &LLVM = Store->getContext();
+          bool Surely = surelyAccessed(*Store, Head, C);
+          Store->setMetadata(Kept, Surely ? MDNode::get(LLVM, {}) : MDNode::get(LLVM, MDString::get(LLVM, "perhaps")));
+        }
   if (ArmT && ArmF)
     takeCommonStores(*T, *F, C, Common);
   if (ArmT)
@@ -598,6 +641,7 @@ bool prs_restore_conditions(Session *S, LLVMValueRef FRef) {
     if (!Old || Old->getPointerOperand() != Store->getPointerOperand() || Old->getParent() != Store->getParent())
       return false;
     Store->setMetadata(Mark, nullptr);
+    Store->setMetadata(Kept, nullptr);
     Store->setOperand(0, Select->getTrueValue());
     Instruction *Then = SplitBlockAndInsertIfThen(Select->getCondition(), Store->getIterator(), /*Unreachable=*/false);
     Store->moveBefore(Then->getIterator());

@@ -101,6 +101,9 @@ pub const CHECK: &str = "pollyrs.check";
 /// Metadata on a store that stands for one under a condition on data.
 pub const CONDITIONAL: &str = "pollyrs.conditional";
 
+/// Metadata on such a store that keeps a minimum, a maximum or its place, and on a load of what it replaces that need not be there.
+pub const KEPT: &str = "pollyrs.kept";
+
 /// Attribute of a call that is pure but for setting `errno`, which the device has to report. Its value is empty where nothing that is
 /// loaded before the loop may be `errno`.
 pub const ERRNO: &str = "pollyrs-errno";

@@ -190,7 +190,9 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
     };
     let written = of(&|k| k != AccessKind::Read)?;
     let shadow = corners == Corners::Shadow;
-    let surely = if shadow { None } else { of(&|k| k == AccessKind::MustWrite)? };
+    // (What a minimum has not replaced is stored as it was: it does not come back.)
+    let stored = || scop.accesses(|_, a| a.array == id && a.kind == AccessKind::MustWrite && a.certain);
+    let surely = if shadow { None } else { elements(stored()?.intersect_params(known.clone())?)? };
 
     let nonempty = touched.clone().params()?.gist(known.clone())?.coalesce()?;
     let (touched_min, touched_max, boxed) = ends(&touched, corners, &known)?;
@@ -291,7 +293,7 @@ fn is_certain(scop: &Scop, id: ArrayId, touched: &isl::Set, known: &isl::Set) ->
     }
     let mut accesses = scop.statements.iter().flat_map(|s| &s.accesses).filter(|a| a.array == id);
     // (A store in place of a conditional one stands beside a load of the same element.)
-    if accesses.all(|a| a.within.is_none() || a.certain) {
+    if accesses.all(|a| a.within.is_none() && a.kind == AccessKind::MayWrite || a.certain) {
         return Ok(true);
     }
     let surely =

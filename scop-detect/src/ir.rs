@@ -251,6 +251,11 @@ pub(crate) fn is_conditional_store(v: Value) -> bool {
     opcode(v) == Some(Op::LLVMStore) && has_metadata(v, pollyrs_llvm_shim::CONDITIONAL)
 }
 
+/// Whether an access of a flattened branch keeps a minimum, a maximum or its place: a store of one of two values, or a load that need not have been there.
+pub(crate) fn is_kept(v: Value) -> bool {
+    address(v).is_some() && has_metadata(v, pollyrs_llvm_shim::KEPT)
+}
+
 /// Whether it extends by zeros a value that is poison if it is negative (`zext nneg`).
 pub(crate) fn is_extension_of_natural(v: Value) -> bool {
     // SAFETY: an extension.

@@ -300,12 +300,14 @@ fn companions(
             continue;
         }
         let Some((value, condition)) = taken(new, kept, choice, (main.value, old)) else { continue };
-        let known = out.iter().any(|c| c.cell.value.0 == value as usize);
+        // Cells of one value are the same in each part if they begin with the same.
+        let same = value == main.value;
         // SAFETY: live values.
-        let (constant, identity) = unsafe { (LLVMIsConstant(value) != 0, LLVMConstNull(ir::type_of(value))) };
-        if known || constant || value == main.value || value == kept {
+        let (constant, none) = unsafe { (LLVMIsConstant(value) != 0, LLVMConstNull(ir::type_of(value))) };
+        if constant || value == kept {
             continue;
         }
+        let identity = if same { main.identity } else { none };
         let (value, identity) = (ValueHandle(value as usize), ValueHandle(identity as usize));
         let instructions = condition.into_iter().chain([new]).collect();
         out.push(Companion { cell: Cell { read, write: n, value, identity }, instructions });

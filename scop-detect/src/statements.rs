@@ -284,7 +284,8 @@ impl Builder<'_> {
             for (k, subs, id, name) in accesses {
                 let (Owner { draft: owner, stored }, raw) = (owners[k], &raws[k]);
                 // What the program stores under a condition is stored on the device in any case, perhaps as it was.
-                let conditional = ir::is_conditional_store(raw.inst);
+                let kept = ir::is_kept(raw.inst);
+                let conditional = ir::is_conditional_store(raw.inst) && !kept;
                 let kind = match ir::opcode(raw.inst) {
                     Some(Op::LLVMStore) if conditional => AccessKind::MayWrite,
                     Some(Op::LLVMStore) => AccessKind::MustWrite,
@@ -305,6 +306,7 @@ impl Builder<'_> {
                 let mut access = Access::new(kind, id, relation, value);
                 // (Flattened only where the element is accessed in any case.)
                 access.certain |= conditional;
+                access.certain &= !kept;
                 let inner = groups[owner].subregion().map(|k| &flow.subregions[k]);
                 let inner = inner.filter(|s| s.place(raw.inst).is_some());
                 if inner.is_some() || !raw.place.values.is_empty() {
@@ -419,10 +421,12 @@ impl Builder<'_> {
 
 /// Whether two effects are a minimum or maximum and its place.
 fn is_pair(early: &Effect, late: &Effect) -> bool {
-    match (&early.out, &late.out) {
-        (Out::Cell(a, _), Out::Cell(b, _)) => crate::reductions::chosen_together(*a, *b),
-        _ => false,
-    }
+    let value = |e: &Effect| match e.out {
+        Out::Cell(v, _) => Some(v),
+        Out::Store(s) => ir::is_kept(s).then(|| ir::operand(s, 0)),
+        Out::Subregion(_) => None,
+    };
+    value(early).zip(value(late)).is_some_and(|(a, b)| crate::reductions::chosen_together(a, b))
 }
 
 /// The access that touches what `access` does in the iterations of `place`, where control gets there, and for the values that data may choose.

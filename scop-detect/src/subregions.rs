@@ -30,7 +30,7 @@ use crate::ir::{self, Block, Op, Value};
 use isl::{DimType, PwAff, Set};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevKind};
-use pollyrs_scop::{AccessKind, RejectReason, Statement, SubregionLoop, ValueHandle};
+use pollyrs_scop::{Access, AccessKind, AccessValue, RejectReason, Statement, SubregionLoop, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Larger subregions are given up: each is cloned into every kernel that runs its statement.
@@ -351,7 +351,7 @@ impl Builder<'_> {
     pub fn find_certain(&self, s: &Subregion, statement: &mut Statement) -> Result<(), Fail> {
         let mut at = Vec::new();
         for (i, a) in statement.accesses.iter().enumerate() {
-            if let (Some(w), pollyrs_scop::AccessValue::Instruction(v)) = (&a.within, a.value)
+            if let (Some(w), AccessValue::Instruction(v)) = (&a.within, a.value)
                 && w.is_function()
                 && let Some(b) = ir::parent(v.0 as Value)
             {
@@ -361,14 +361,19 @@ impl Builder<'_> {
         let mut certain = Vec::new();
         for (i, _) in &at {
             let a = &statement.accesses[*i];
+            let kept =
+                |a: &Access| matches!(a.value, AccessValue::Instruction(v) if ir::is_kept(v.0 as Value));
+            if kept(a) {
+                continue;
+            }
             let (mut touching, mut storing) = (BTreeSet::new(), BTreeSet::new());
             for (j, b) in &at {
                 let o = &statement.accesses[*j];
                 let (Some(x), Some(y)) = (&a.within, &o.within) else { continue };
-                if a.array == o.array && (i == j || x.relation.is_equal(&y.relation)?) {
+                if a.array == o.array && !kept(o) && (i == j || x.relation.is_equal(&y.relation)?) {
                     touching.insert(*b);
                     // A flattened store keeps what is there where its condition does not hold.
-                    let may = matches!(o.value, pollyrs_scop::AccessValue::Instruction(v)
+                    let may = matches!(o.value, AccessValue::Instruction(v)
                         if ir::is_conditional_store(v.0 as Value));
                     if o.kind != AccessKind::Read && !may {
                         storing.insert(*b);

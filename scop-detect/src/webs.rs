@@ -113,8 +113,9 @@ fn carried_on(fx: &Effects, gone: usize, kept: usize) -> bool {
                 Out::Cell(_, to) => vec![to],
                 _ => e.outs.iter().map(|(_, to)| *to).collect(),
             };
-            // What stores to memory goes with the loop that carries it only if it has to.
-            if from == gone && !matches!(e.out, Out::Cell(..)) && !cells.contains(&kept) {
+            // What stores to memory goes with the loop that carries it only if it has to. (The place of a minimum does.)
+            let place = matches!(e.out, Out::Store(s) if ir::is_kept(s));
+            if from == gone && !matches!(e.out, Out::Cell(..)) && !place && !cells.contains(&kept) {
                 return false;
             }
             work.extend(cells.into_iter().filter(|to| reached.insert(*to)));

@@ -10,7 +10,7 @@
 // ARGS: 16385 2
 // OFFLOAD: yes
 // TURNS: 3
-// KERNELS: first largest integers unsigned_last both element square rows
+// KERNELS: first largest integers unsigned_last both element square memory rows
 #include "example.h"
 #include <math.h>
 
@@ -140,6 +140,15 @@ KEEP void memory(int n, const float *restrict x, float *restrict m, int *restric
     }
 }
 
+KEEP void unplaced(int n, const float *restrict x, const float *restrict m, int *restrict k) {
+  float t = *m;
+  for (int i = 0; i < n; i++)
+    if (x[i] < t) {
+      t = x[i];
+      *k = i;
+    }
+}
+
 KEEP void rows(int n, int m, const float x[n][m], float *restrict least, int *restrict at) {
   for (int i = 0; i < n; i++) {
     float t = x[i][0];
@@ -214,6 +223,10 @@ int main(int argc, char **argv) {
   int place = -3;
   memory(n, f, &low, &place);
   printf("memory %a %d\n", low, place);
+  // Nothing is stored, and there is no place.
+  low = -1e30f;
+  unplaced(n, f, &low, NULL);
+  printf("unplaced %a\n", low);
   rows(n, m, (void *)f, least, at);
   for (int i = 0; i < n; i += n / 9 + 1)
     printf("rows %a %d\n", least[i], at[i]);

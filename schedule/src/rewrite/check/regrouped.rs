@@ -70,8 +70,13 @@ impl Check<'_> {
         let (Some(r), Some(q)) = (&old.reduction, &new.reduction) else { return Ok(None) };
         let (cells, parts) = (r.cells(), self.partial());
         let target = |c: &Cell| old.accesses[c.write].array;
-        let apart =
-            |n: usize| !(0..n).any(|m| parts[m] == parts[n] || target(&cells[m]) == target(&cells[n]));
+        // (What two cells take as one value is the same in both of their parts.)
+        let alone = |m: usize, n: usize| {
+            parts[m] != parts[n]
+                && target(&cells[m]) != target(&cells[n])
+                && (cells[m].value != cells[n].value || cells[m].identity == cells[n].identity)
+        };
+        let apart = |n: usize| (0..n).all(|m| alone(m, n));
         if parts.len() != cells.len() || !(0..parts.len()).all(apart) {
             return Ok(None);
         }
