@@ -276,9 +276,12 @@ PollyrsRows pollyrs_rt_rows(const void *first, const void *last, int64_t step, i
  * Returns 0, with both 0, if some of it can't be read; and, with POLLYRS_INSPECT_DISTINCT added to element_bytes, if two of them are equal. */
 #define POLLYRS_INSPECT_DISTINCT 256u
 int32_t pollyrs_rt_inspect(const void *start, const int64_t rows[7], uint32_t element_bytes, int64_t ends[2]);
-/* The same in a function with a hold: what only the device has of these bytes comes back first, and stays there. */
-int32_t pollyrs_rt_inspect_held(void **hold, const void *start, const int64_t rows[7], uint32_t element_bytes,
-                                int64_t ends[2]);
+/* The same in a function with a hold: what only the device has of these bytes comes back first, and stays there. What was found for an execution that
+ * succeeds is not looked for again as long as the device has the same. `cache` is that of the SCoP whose execution this is for; `what` has the mask of
+ * the objects that the elements may belong to, and POLLYRS_INSPECT_FIRST in the first inspection of an execution. */
+#define POLLYRS_INSPECT_FIRST 0x80000000u
+int32_t pollyrs_rt_inspect_held(void **hold, const uint64_t *cache, uint32_t what, const void *start, const int64_t rows[7],
+                                uint32_t element_bytes, int64_t ends[2]);
 
 /* 1 if the kernels with POLLYRS_KERNEL_LATE are not there: the execution that begins next may not launch them, others of its kernels do their work. 0: they
  * are there, from now on in all executions. `work` as for pollyrs_rt_begin. */

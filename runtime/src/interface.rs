@@ -13,10 +13,12 @@ use crate::cost::inspections;
 use crate::emulated::blocks;
 use crate::execution::{self, Run, late};
 use crate::hold::Hold;
+use crate::hold::asked;
 use crate::hold::frame::Frame;
 use crate::memory::{inspect, row_table};
 use crate::process::original::{self, Original, Whose};
 use crate::process::{compare, is_unwatched, nvtx, profile, registry};
+use crate::residency::Found;
 
 /// Runs `body`; a panic becomes an error, and `errno` stays.
 fn guarded<T>(body: impl FnOnce() -> error::Result<T>) -> error::Result<T> {
@@ -457,6 +459,8 @@ unsafe fn answer(found: error::Result<(i64, i64)>, ends: *mut [i64; 2]) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     slot: *mut *mut c_void,
+    cache: *const c_void,
+    what: u32,
     start: *const c_void,
     rows: *const inspect::Rows,
     element_bytes: u32,
@@ -465,18 +469,28 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     let _errno = Errno::kept();
     // SAFETY: the caller's promise.
     let rows = unsafe { &*rows };
+    if what & asked::FIRST != 0 {
+        asked::begin(cache as usize);
+    }
     if !is_worth(start, rows) {
         // SAFETY: the caller's promise.
         return unsafe { answer(Err(error::Error::Unreadable), ends) };
     }
-    let look = || inspections::timed(|| inspect::look(start, rows, element_bytes));
+    let (question, mask) = ((start as u64, rows.words(), element_bytes), what & !asked::FIRST);
+    let part = rows.span(start);
+    let look = || {
+        let ends = inspections::timed(|| inspect::look(start, rows, element_bytes))?;
+        if let Some(part) = part {
+            asked::keep(cache as usize, Found { part, question, mask, ends });
+        }
+        Ok(ends)
+    };
     let mut found = None;
-    if let Some(part) = rows.span(start) {
-        let question = (start as u64, rows.words(), element_bytes);
+    if let Some(part) = part {
         // SAFETY: the caller's promise.
         unsafe {
             with_frame(slot, |frame| {
-                found = Some(frame.hold().inspect(registry::config(), part, question, look));
+                found = Some(frame.hold().inspect(registry::config(), (part, question, mask), look));
             });
         }
     }

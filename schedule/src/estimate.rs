@@ -110,6 +110,9 @@ pub struct Footprint {
     /// Every touched element is, or lies between, elements that the program accesses in any case: then it is there. Otherwise data decides, or the
     /// corners of a box are not touched, and parts of the range may not be readable.
     pub certain: bool,
+    /// Otherwise for which parameters that is so all the same: `[n, col_min, col_max] -> { : 0 <= col_min and col_max < n }` of a vector that is written as a
+    /// whole and gathered from. `None`: nobody knows.
+    pub certain_where: Option<isl::Set>,
 }
 
 /// A box of elements, by its corners: functions on the parameter space, outermost dimension first.
@@ -140,6 +143,13 @@ pub fn footprint(scop: &Scop, deps: &Dependences, array: ArrayId) -> Result<Foot
         }
     }
     let mut footprint = found?;
+    let certain = budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET / 4, || {
+        certain::of(scop, array, &footprint, &known(scop)?)
+    });
+    footprint.certain_where = match certain {
+        Err(e) if is_quota(&e) => None,
+        found => found?,
+    };
     let window =
         budgeted(&scop.ctx, "footprint", crate::DEFAULT_BUDGET, || window::of(scop, array, &footprint));
     // Without one, all in between is copied. (What isl finds for the ends of a dimension may have pieces that overlap: "map is not single-valued".)
@@ -229,6 +239,7 @@ fn compute(scop: &Scop, deps: &Dependences, id: ArrayId, corners: Corners) -> Re
         certain: !shadow
             && is_certain(scop, id, &touched, &known)?
             && (!boxed || holds_corners(&scop.ctx, &touched, (&touched_min, &touched_max), &known)?),
+        certain_where: None,
         touched_min,
         touched_max,
     })
@@ -425,6 +436,7 @@ fn covers(
     Ok(range.intersect_params(known.clone())?.is_subset(surely)?)
 }
 
+mod certain;
 pub mod inspected;
 pub mod parts;
 pub mod slices;

@@ -39,6 +39,8 @@ class Program:
     kernels: tuple = ()
     # Bytes that go to the device and come back with the first arguments, counted by hand.
     moved: tuple = ()
+    # Executions with the first arguments for which integers are looked at.
+    inspected: int | None = None
     # A strategy of time tiles, which all loop nests get, and its sizes; or `streaming` and the shape of its blocks, or `graph`: graphs of tiles.
     strategy: tuple = ()
     # It runs every so many days, unless all is run.
@@ -88,9 +90,9 @@ def programs():
         if source.suffix == ".rs" and not toolchain.rustc_with_plugins():
             continue
         lists, expectation, flags, reasons, kernels, strategies, moved, turns, devices = [], None, (), [], (), [], (), 1, 1
-        stays = {}
+        stays, inspected = {}, None
         for line in source.read_text(encoding="utf-8").splitlines():
-            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED|TURNS|DEVICES|STAYS):(.*)", line)
+            found = re.match(r"(?://|!) (ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED|INSPECTED|TURNS|DEVICES|STAYS):(.*)", line)
             if not found:
                 continue
             if found[1] == "ARGS":
@@ -103,6 +105,8 @@ def programs():
                 strategies.append(tuple(found[2].split()))
             elif found[1] == "MOVED":
                 moved = tuple(int(word) for word in found[2].split())
+            elif found[1] == "INSPECTED":
+                inspected = int(found[2])
             elif found[1] == "TURNS":
                 turns = int(found[2])
             elif found[1] == "DEVICES":
@@ -118,5 +122,5 @@ def programs():
             raise ValueError(f"{source}: needs ARGS lines and an OFFLOAD line with one of {', '.join(EXPECTATIONS)}")
         for strategy in [(), *strategies]:
             name = " ".join([f"programs/{source.name}", *strategy])
-            yield Program(name, source, None, tuple(lists), expectation, frozenset(), flags, tuple(reasons), kernels, moved, strategy,
+            yield Program(name, source, None, tuple(lists), expectation, frozenset(), flags, tuple(reasons), kernels, moved, inspected, strategy,
                           turns, devices, stays)

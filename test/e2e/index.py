@@ -25,7 +25,7 @@ SUBJECTS = {
     "fortran": "Fortran: shapes of arguments, array expressions, reductions",
     "rust": "Rust: slices, vectors, iterators, checked indices",
 }
-HEADER = re.compile(r"(?://|!) (?:ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED|TURNS|DEVICES):")
+HEADER = re.compile(r"(?://|!) (?:ARGS|OFFLOAD|FLAGS|FALLBACK|KERNELS|STRATEGY|MOVED|INSPECTED|TURNS|DEVICES):")
 
 
 def about(source):

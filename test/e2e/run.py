@@ -307,6 +307,10 @@ def run_program(program, options):
                     fell = sorted({line.get("reason", "?") for line in ran if line["device"] != "emulated"})
                     result.check(ran and not fell, lambda: report(
                         f"KERNELS: {kernel} " + (f"fell back: {'; '.join(fell)}" if ran else f"is not offloaded{why}"), got, again))
+            if number == 0 and name == "emulated" and program.inspected is not None:
+                inspected = sum("inspect_ms" in line for line in lines)
+                result.check(inspected == program.inspected, lambda: report(
+                    f"INSPECTED: before {inspected} executions, not {program.inspected}", got, again))
             if number == 0 and name == "emulated" and program.moved:
                 moved = tuple(sum(line.get(way, 0) for line in lines) for way in ("bytes_to_device", "bytes_to_host"))
                 result.check(moved == program.moved, lambda: report(

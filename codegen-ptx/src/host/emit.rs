@@ -255,7 +255,7 @@ impl<'c> Code<'c> {
         let mut gate = Gate { ir, function, refuse, reasons: vec![], refused: vec![] };
         if !plan.scop.inspections.is_empty() {
             gate.pass_before_inspection(expr, plan.scop)?;
-            gate.inspect(expr, plan, self.slots, params)?;
+            gate.inspect(expr, plan, self.slots, params, cache)?;
         }
         gate.pass_numbers(expr, plan.scop)?;
         let mut ranges = gate.pass_memory(expr, plan, self.arrays, self.slots)?;

@@ -31,18 +31,21 @@ pub(crate) const INSPECTED_WORDS: u64 = 1 + 2 * ROW_DIMS as u64 + 2;
 
 /// `POLLYRS_INSPECT_DISTINCT`: refused where two values are equal.
 const DISTINCT: u32 = 256;
+/// `POLLYRS_INSPECT_FIRST`: of an execution.
+const FIRST: u32 = 1 << 31;
 
 impl Gate<'_> {
-    /// Makes the inspections and gives `expr` and `params`, by parameter, what they find.
+    /// Makes the inspections and gives `expr` and `params`, by parameter, what they find. `cache`: the SCoP's slot of the run-time library.
     pub fn inspect(
         &mut self,
         expr: &mut ExprEmitter<'_>,
         plan: &HostPlan<'_>,
         slots: &Slots,
         params: &mut [LLVMValueRef],
+        cache: LLVMValueRef,
     ) -> Result<(), CodegenError> {
         for (n, i) in plan.scop.inspections.iter().enumerate() {
-            let (least, largest) = self.look(expr, plan, slots, (n, i))?;
+            let (least, largest) = self.look(expr, plan, slots, (n, i), cache)?;
             for (at, value) in [(i.low, least), (i.high, largest)] {
                 expr.names.insert(plan.scop.params[at].name.clone(), value);
                 params[at] = value;
@@ -57,6 +60,7 @@ impl Gate<'_> {
         plan: &HostPlan<'_>,
         slots: &Slots,
         (n, i): (usize, &Inspection),
+        cache: LLVMValueRef,
     ) -> Result<(LLVMValueRef, LLVMValueRef), CodegenError> {
         let (ir, scop) = (self.ir, plan.scop);
         let array = scop.array(i.array);
@@ -101,6 +105,13 @@ impl Gate<'_> {
         let asked = array.elem.bytes() | if i.distinct { DISTINCT } else { 0 };
         let (mut types, mut args) =
             (vec![ptr, ptr, i32, ptr], vec![start, slots.inspected, ir.int32(asked), results]);
+        if let Some(held) = plan.held {
+            // What is found is remembered as long as nobody writes to the objects that it is of.
+            let mask = held.masks.get(&i.array).copied().unwrap_or_default();
+            let what = mask | if n == 0 { FIRST } else { 0 };
+            types.splice(0..0, [ptr, i32]);
+            args.splice(0..0, [cache, ir.int32(what)]);
+        }
         let name = on_hold(plan, "pollyrs_rt_inspect", ptr, &mut types, &mut args);
         let inspect = ir.declare(module, &name, i32, &types);
         let status = ir.call(i32, inspect, &args);

@@ -45,6 +45,8 @@ pub(crate) struct Range {
     pub out_bytes: LLVMValueRef,
     pub flags: u32,
     pub element_bytes: u32,
+    /// What to add to the flags, where only the parameters say whether all of the range is there.
+    pub unsure: Option<LLVMValueRef>,
     /// With [`ROWS`]: what exactly comes back; with [`CHANGED`] as well, nothing else is touched.
     pub rows: Option<Rows>,
 }
@@ -121,10 +123,16 @@ pub(crate) fn memory_range(
         out_bytes: ir.int(0),
         flags: if f.must_read_before_write { COPY_IN } else { 0 },
         element_bytes: eb,
+        unsure: None,
         rows: None,
     };
-    if !f.certain {
-        range.flags |= GUARDED;
+    match &f.certain_where {
+        _ if f.certain => {}
+        Some(there) => {
+            let there = expr.emit_set(&there.clone().gist(scop.context.clone())?)?;
+            range.unsure = Some(ir.select(there, ir.int(0), ir.int(i64::from(GUARDED))));
+        }
+        None => range.flags |= GUARDED,
     }
     let mut fits = touched.fits;
     if let Some(near) = near {
@@ -294,6 +302,7 @@ pub(crate) fn scratch_range(
             out_bytes: if fault { ir.int(0) } else { bytes },
             flags: if fault { COPY_IN | FAULT } else { COPY_OUT },
             element_bytes: eb,
+            unsure: None,
             rows: None,
         };
         return Ok((range, None));
@@ -318,6 +327,7 @@ pub(crate) fn scratch_range(
         out_bytes: ir.int(0),
         flags: SCRATCH,
         element_bytes: eb,
+        unsure: None,
         rows: None,
     };
     Ok((range, Some(ir.not(bad))))
@@ -332,7 +342,8 @@ pub(crate) fn store_array(ir: &Ir, arrays: LLVMValueRef, i: u64, r: &Range) {
     ir.store(r.out_offset, at(3));
     ir.store(r.out_bytes, at(4));
     // flags in the low, element_bytes in the high half of the last word (little endian).
-    ir.store(ir.int(r.flags as i64 | (r.element_bytes as i64) << 32), at(5));
+    let flags = ir.int(r.flags as i64 | (r.element_bytes as i64) << 32);
+    ir.store(r.unsure.map_or(flags, |unsure| ir.or(flags, unsure)), at(5));
     let Some(rows) = &r.rows else { return };
     ir.store(rows.bytes, at(6));
     for (k, (count, stride)) in rows.dims.into_iter().enumerate() {

@@ -100,6 +100,7 @@ pub(crate) fn scratch_ranges(
                 out_bytes: ir.int(0),
                 flags: SCRATCH,
                 element_bytes: of.element_bytes,
+                unsure: None,
                 rows: None,
             })
         })

@@ -353,10 +353,11 @@ impl Array {
         out.then_some((self.out_offset, self.out_bytes))
     }
 
-    /// May stay on the device until a release. (What may not be readable is copied each time, with care: its range may have other objects in it, which
-    /// the program changes without a release of this one.)
+    /// May stay on the device until a release. (Where the range may have other objects in it, what is written does not stay; what is only read does
+    /// by rules of its own: [`crate::residency::loose`].)
     pub fn held(&self) -> bool {
-        self.flags & (ARRAY_HELD | ARRAY_SCRATCH | ARRAY_GUARDED) == ARRAY_HELD && self.bytes > 0
+        let marked = self.flags & (ARRAY_HELD | ARRAY_SCRATCH) == ARRAY_HELD && self.bytes > 0;
+        marked && (!self.is_guarded() || self.out_range().is_none())
     }
 
     /// Which of its function's objects it may belong to.

@@ -38,7 +38,7 @@ pub const BUGS: [(&str, &str); 23] = [
 ];
 
 /// Mistakes in the books of what stays on the device ([`crate::residency`]), which the exploration of all its states has to find.
-pub const MISTAKES: [(&str, &str); 15] = [
+pub const MISTAKES: [(&str, &str); 17] = [
     ("shared", "arrays of one execution share memory although one reads what the other writes"),
     ("copied-over", "results of windows do not come back before all of their range is copied in"),
     ("late-snapshot", "what is valid stays valid when a snapshot begins"),
@@ -54,6 +54,11 @@ pub const MISTAKES: [(&str, &str); 15] = [
     ("handed-over", "what the caller does not know stays"),
     ("moved-valid", "what is valid moves to a larger entry but in part"),
     ("unknown-rows", "rows that were written are not valid"),
+    ("loose-taken", "what is true of one object's bytes is taken for true of another's"),
+    (
+        "loose-handed-over",
+        "what is true of one of the callee's objects is taken for true of one of the caller's",
+    ),
 ];
 
 /// What the fuzzer's sequences of events have to show in less than a minute each (scripts/planted): what an array was once taken for.

@@ -193,6 +193,33 @@ impl EmulatedQueue {
         Some((index, (device - self.memory[index].address()) as usize))
     }
 
+    /// Behind the last launch: what kernels read of a range that may reach into other objects is what the program has. (Before it nobody knows what they will read.)
+    fn check_reads(&self, checker: &Checker) {
+        for (device, host, bytes) in checker.guarded_reads() {
+            let Some((index, at)) = self.memory_at(device) else { continue };
+            let Some(shadow) = &self.memory[index].shadow else { continue };
+            // SAFETY: the original loop reads these bytes; the array's memory has them too.
+            let (here, there) = unsafe {
+                (
+                    std::slice::from_raw_parts(device as *const u8, bytes as usize),
+                    std::slice::from_raw_parts(host as *const u8, bytes as usize),
+                )
+            };
+            self.agree(shadow, (at, here, there));
+        }
+    }
+
+    /// Ends the program if both sides differ in a part of memory that begins at a byte of the shadow's.
+    fn agree(&self, shadow: &Shadow, (at, here, there): (usize, &[u8], &[u8])) {
+        if let Some(byte) = shadow.disagreement(at, here, there) {
+            fatal(&format!(
+                "{}: the program changed byte {byte} of {} while it was on the device, and no release said so",
+                self.scop.name(),
+                shadow.name
+            ));
+        }
+    }
+
     /// Before the first launch: what the device has of earlier executions is what the program has, unless it has yet to come back.
     fn check_agreement(&self) {
         let Some(checker) = self.checker.as_ref().filter(|_| self.config.check.copies) else { return };
@@ -207,13 +234,7 @@ impl EmulatedQueue {
                     std::slice::from_raw_parts(array.start.cast::<u8>(), bytes),
                 )
             };
-            if let Some(byte) = shadow.disagreement(at, here, there) {
-                fatal(&format!(
-                    "{}: the program changed byte {byte} of {} while it was on the device, and no release said so",
-                    self.scop.name(),
-                    shadow.name
-                ));
-            }
+            self.agree(shadow, (at, here, there));
         }
     }
 }
@@ -297,6 +318,9 @@ impl Queue for EmulatedQueue {
 
     fn returned(&mut self) {
         let Some(checker) = self.checker.take() else { return };
+        if self.config.check.copies {
+            self.check_reads(&checker);
+        }
         for (address, bytes, defined) in checker.held_writes() {
             if let Some((index, at)) = self.memory_at(address) {
                 self.memory[index].shadow().wrote(at..at + bytes as usize, defined);

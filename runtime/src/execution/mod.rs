@@ -42,13 +42,13 @@ use crate::emulated::EmulatedQueue;
 use crate::gpu::cuda::Device;
 use crate::gpu::queue::CudaQueue;
 use crate::group::Group;
-use crate::hold::Hold;
+use crate::hold::{Hold, asked};
 use crate::memory::guarded;
 use crate::memory::mappings;
 use crate::process::nvtx::Range;
 use crate::process::profile::{self, Line, Progress};
 use crate::process::registry::{self, State};
-use crate::residency::{Place, check_apart};
+use crate::residency::{Found, Place, check_apart};
 
 /// An array during an execution.
 struct Placed {
@@ -150,6 +150,8 @@ pub struct Run<'a> {
     slots: Vec<u64>,
     /// What is known so far of a launch that several devices share.
     parts: divided::Parts,
+    /// What was inspected for it.
+    asked: Vec<Found>,
     /// What is told of a long one.
     progress: Option<Progress>,
     /// Closed when all else is over.
@@ -170,6 +172,7 @@ pub unsafe fn begin<'a>(
 ) -> Result<Box<Run<'a>>> {
     // A refusal reads no clock, and moves nothing large.
     let start = config.reports().then(Instant::now);
+    let asked = asked::take(scop.cache().map_or(0, |slot| std::ptr::from_ref(slot) as usize));
     choice::check(config, scop, arrays)?;
     let state = registry::state(scop).ok_or_else(|| Error::Descriptor("no cache slot".into()))?;
     let estimate = choice::choose(config, scop, state, work, arrays, hold.as_deref_mut())?;
@@ -203,6 +206,7 @@ pub unsafe fn begin<'a>(
         bytes_out: 0,
         slots: Vec::new(),
         parts: divided::Parts::default(),
+        asked,
         progress: config.verbose.then(|| Progress::since(start)),
         _range: Range::open(|| profile::title(scop)),
     });
@@ -331,6 +335,17 @@ impl Run<'_> {
                 // SAFETY: the caller's promise.
                 unsafe { hold.copy_window(&mut *self.queue, &host, device, &rows) }?;
                 self.bytes_in += rows.total();
+            }
+            if host.is_guarded() {
+                if stale.is_some_and(|stale| !stale.is_empty()) {
+                    // It lives as long as the queue may read it.
+                    let mut buffer = Snapshot::new(host.bytes)?;
+                    // SAFETY: the caller's promise.
+                    let copied = unsafe { hold.copy_guarded(&mut *self.queue, &host, device, &mut buffer) };
+                    self.arrays[index].before = buffer;
+                    self.bytes_in += copied?;
+                }
+                return Ok(());
             }
             for part in stale.unwrap_or_default() {
                 // SAFETY: the caller's promise.
@@ -547,6 +562,7 @@ impl Run<'_> {
         if let Err(error) = unsafe { hold.keep(self.config, &mut *self.queue, self.scop, &arrays) } {
             lost(self.scop, &error);
         }
+        hold.learn(&std::mem::take(&mut self.asked));
     }
 
     /// Whether the launches may have changed what only the device has.

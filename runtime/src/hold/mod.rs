@@ -17,6 +17,7 @@
 //! Example: `for (t..) { S1: B = f(A); S2: A = g(B); if (t % 10 == 0) print(A[0]); }`: A is copied in at the first S1, B never; at
 //! every tenth step A comes back, and stays valid on the device; B comes back at the end of the function.
 
+pub mod asked;
 mod carrier;
 mod episode;
 pub mod frame;
@@ -34,7 +35,8 @@ use crate::device::Queue;
 use crate::device::results::lost;
 use crate::device::returned::obliterate;
 use crate::device::snapshot::Snapshot;
-use crate::residency::{Dirty, Place, Question, Residency};
+use crate::memory::guarded;
+use crate::residency::{Dirty, Found, Place, Question, Residency};
 use carrier::Books;
 use episode::Episode;
 
@@ -80,7 +82,7 @@ impl Hold {
 
     /// Whether an array lies in memory that stays, so that the kernel was asked about it.
     pub fn knows(&self, array: &Array) -> bool {
-        array.held() && self.residency.entry_of(array).is_some()
+        array.held() && self.residency.entry_for(array).is_some()
     }
 
     /// Brings memory for an array.
@@ -96,6 +98,35 @@ impl Hold {
         // SAFETY: the caller's promise.
         let (residency, mut books) = unsafe { self.books(config, queue) };
         residency.place(&mut books, array)
+    }
+
+    /// As [`Hold::copy_in`], of memory that may not be there, by way of a buffer of the range's size that lives until the queue was waited for.
+    ///
+    /// # Errors
+    /// [`Error::Unreadable`]; others of the queue.
+    ///
+    /// # Safety
+    /// The array has a place here.
+    pub unsafe fn copy_guarded(
+        &mut self,
+        queue: &mut dyn Queue,
+        array: &Array,
+        device: u64,
+        buffer: &mut [u8],
+    ) -> Result<u64> {
+        self.copying = true;
+        let first = array.start as u64;
+        let mut copied = 0;
+        for (start, end) in self.residency.lacks(array, array.span()) {
+            let offset = start - first;
+            let part = &mut buffer[offset as usize..(end - first) as usize];
+            guarded::copy(part, array.start.cast::<u8>().cast_const().wrapping_add(offset as usize))?;
+            // SAFETY: a part of the array's place; the buffer is the caller's promise.
+            unsafe { queue.copy_in(device + offset, part.as_ptr(), end - start) }?;
+            self.residency.copied_in(array, (start, end));
+            copied += end - start;
+        }
+        Ok(copied)
     }
 
     /// Copies a part of an array in, through the snapshot where there is one, but for what another array of the execution brought. The bytes.
@@ -251,18 +282,22 @@ impl Hold {
     pub unsafe fn inspect(
         &mut self,
         config: &'static Config,
-        part: Span,
-        question: Question,
+        (part, question, mask): (Span, Question, u32),
         look: impl FnOnce() -> Result<(i64, i64)>,
     ) -> Result<(i64, i64)> {
-        if let Some(ends) = self.residency.known(part, &question) {
+        if let Some(ends) = self.residency.known(part, &question, mask) {
             return Ok(ends);
         }
         // SAFETY: the caller's promise.
         unsafe { self.with_books(config, false, |residency, books| residency.show(books, part)) };
-        let ends = look()?;
-        self.residency.learn(part, question, ends);
-        Ok(ends)
+        look()
+    }
+
+    /// The execution that inspections were made for succeeded: what they found is known where the device has the same now.
+    pub fn learn(&mut self, found: &[Found]) {
+        for found in found {
+            self.residency.learn(found);
+        }
     }
 
     /// As [`Hold::release`], but the program itself does nothing.

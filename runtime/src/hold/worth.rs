@@ -15,7 +15,7 @@ impl Hold {
         if !array.held() {
             return plain;
         }
-        let found = self.residency.entry_of(array);
+        let found = self.residency.entry_for(array);
         let Some(entry) = found.filter(|entry| !needs_snapshot(array) || entry.snapshot) else {
             return plain;
         };

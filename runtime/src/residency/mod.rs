@@ -23,6 +23,7 @@
 //! * *before*: with a `snapshot`, that holds what was copied in of every valid byte whose result does not come back as a whole anyway. It can't be
 //!   refreshed without a copy, so it is dropped once results came back; valid bytes stay valid, and are copied in again only by who
 //!   needs a snapshot. There are no `windows` beside it;
+//! * *loose*: an entry whose range may reach into other objects is true of its own object's bytes alone, and has no results ([`loose`]);
 //! * *apart*: entries don't overlap; an execution that touches memory of an entry in another way makes it come back first, or, if it only reads
 //!   what another of its arrays writes, gets a copy ([`Place::Beside`]);
 //! * *current*: the program's memory has what this thread would read, but for what is lent.
@@ -33,13 +34,14 @@ mod ended;
 #[cfg(test)]
 mod explore;
 mod known;
+pub mod loose;
 pub mod masks;
 mod parts;
 mod place;
 mod release;
 mod windows;
 
-pub use known::Question;
+pub use known::{Found, Question};
 pub use parts::{Use, check_apart};
 pub use windows::Missing;
 
@@ -48,6 +50,7 @@ use crate::base::error::Result;
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
 use crate::base::spans::{Span, holds, overlaps, without};
+use crate::residency::loose::Owners;
 use crate::residency::masks::Masks;
 
 /// Results of different shapes that an entry keeps; more come back.
@@ -138,6 +141,8 @@ pub struct Entry<W> {
     writer: Option<W>,
     /// See [`known`].
     known: Vec<known::Known>,
+    /// See [`loose`].
+    loose: Option<Owners>,
 }
 
 /// See the module documentation.
@@ -219,6 +224,9 @@ impl<W> Entry<W> {
         if !ascending || !self.valid.iter().all(|&part| part.0 <= part.1 && inside(part)) {
             return Err("what is valid is no list of parts");
         }
+        if self.loose.is_some() && (self.snapshot || !self.windows.is_empty() || !self.dirty.is_empty()) {
+            return Err("a range that may reach into other objects has results, or rows");
+        }
         if self.snapshot && !self.windows.is_empty() {
             return Err("there are windows beside a snapshot");
         }
@@ -281,6 +289,11 @@ impl<W> Residency<W> {
 
     fn index_of(&self, array: &Array) -> Option<usize> {
         self.entries.iter().position(|entry| holds(entry.host, array.span()))
+    }
+
+    /// The entry that an array would be placed in as it is.
+    pub fn entry_for(&self, array: &Array) -> Option<&Entry<W>> {
+        self.entry_of(array).filter(|entry| entry.takes(array, self.depth))
     }
 
     /// Whether a launch may change what only the device has.

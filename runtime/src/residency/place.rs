@@ -6,6 +6,7 @@ use crate::base::abi::Array;
 use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
 use crate::base::spans::{Span, holds, overlaps, unite, without};
+use crate::residency::loose::Owners;
 use crate::residency::masks::Masks;
 
 impl<W> Entry<W> {
@@ -33,14 +34,25 @@ impl<W: Copy> Residency<W> {
             return Ok(Place::Own);
         }
         let i = match near[..] {
-            [i] if holds(self.entries[i].host, array.span()) => {
+            [i] if holds(self.entries[i].host, array.span()) && self.entries[i].takes(array, self.depth) => {
                 if needs_snapshot(array) && !self.entries[i].snapshot {
                     self.take_snapshot(carrier, i)?;
                 }
                 self.bring_windows(carrier, i, array, false)?;
                 i
             }
-            _ => self.grow(carrier, &near, array)?,
+            _ => {
+                // What is true of some objects only does not become part of a larger entry, and gets nothing of others.
+                let parts: Vec<bool> = self
+                    .entries
+                    .iter()
+                    .enumerate()
+                    .map(|(i, entry)| near.contains(&i) && (array.is_guarded() || entry.is_loose()))
+                    .collect();
+                self.drop_entries(carrier, |i| parts[i])?;
+                let near = self.near(array.span());
+                self.grow(carrier, &near, array)?
+            }
         };
         Ok(self.held(carrier, i, array))
     }
@@ -60,6 +72,7 @@ impl<W: Copy> Residency<W> {
         let inside = array.held()
             && near.len() == 1
             && holds(entry.host, array.span())
+            && entry.takes(array, self.depth)
             && (!needs_snapshot(array) || entry.snapshot);
         if inside && (apart || only_read) {
             self.bring_windows(carrier, i, array, !apart)?;
@@ -124,6 +137,7 @@ impl<W: Copy> Residency<W> {
             uses: Vec::new(),
             writer: None,
             known: Vec::new(),
+            loose: Owners::of(array, self.depth),
         };
         for i in self.near(hull).into_iter().rev() {
             let old = self.entries.swap_remove(i);
@@ -131,6 +145,7 @@ impl<W: Copy> Residency<W> {
             grown.masks.merge(&old.masks);
             old.valid.into_iter().for_each(|part| unite(&mut grown.valid, part));
             grown.dirty.extend(old.dirty);
+            grown.known.extend(old.known);
             grown.writer = grown.writer.or(old.writer);
         }
         self.entries.push(grown);

@@ -66,7 +66,10 @@ impl<W: Copy> Residency<W> {
     /// The activation at `depth` uses it from now on; those that it called are over.
     pub fn turn_to(&mut self, depth: usize) {
         if depth < self.depth {
-            self.entries.iter_mut().for_each(|entry| entry.masks.cut(depth));
+            self.entries.iter_mut().for_each(|entry| {
+                entry.masks.cut(depth);
+                entry.disown(depth);
+            });
         }
         self.depth = depth;
     }
@@ -79,8 +82,10 @@ impl<W: Copy> Residency<W> {
     /// ([`Residency::drop_these`]) before the caller goes on ([`Residency::turn_to`]).
     pub fn hand_over(&mut self, known: &[u32]) -> Option<Vec<bool>> {
         let depth = self.depth;
-        let entries = self.entries.iter_mut();
-        let unknown: Vec<bool> = entries.map(|entry| !entry.masks.hand_over(depth, known)).collect();
+        let loose: Vec<bool> = self.loose_at(depth).collect();
+        let entries = self.entries.iter_mut().zip(loose);
+        let unknown: Vec<bool> =
+            entries.map(|(entry, loose)| !entry.masks.hand_over(depth, known) || loose).collect();
         (unknown.contains(&true) && !skips("handed-over")).then_some(unknown)
     }
 

@@ -2,6 +2,8 @@
 // ARGS: 20 30
 // ARGS: 1 3
 // OFFLOAD: yes
+// MOVED: 27844 294400
+// INSPECTED: 1
 // KERNELS: solve
 #include "example.h"
 

@@ -4,6 +4,7 @@
 // ARGS: 1 2
 // ARGS: 40 1
 // OFFLOAD: yes
+// INSPECTED: 8
 // KERNELS: same_list host_changes device_changes sparse_steps
 #include "example.h"
 

@@ -466,7 +466,20 @@ impl Checker {
     /// The arrays whose contents may be of earlier executions, and their memory.
     pub fn held_inputs(&self) -> impl Iterator<Item = (Array, u64)> {
         let inputs = self.regions.iter().flatten().filter(|region| region.held && region.host.copied_in());
-        inputs.map(|region| (region.host, region.begin))
+        inputs.filter(|region| !region.host.is_guarded()).map(|region| (region.host, region.begin))
+    }
+
+    /// What kernels read of memory that stays, in ranges of which parts may be of other objects: its address there, that of the program, and the bytes.
+    pub fn guarded_reads(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        let guarded = self.regions.iter().flatten().filter(|region| region.held && region.host.is_guarded());
+        guarded.flat_map(|region| {
+            let read = region.cells.iter().enumerate().filter(|(_, cell)| cell.was_read());
+            read.map(|(at, _)| {
+                let offset = at as u64 * region.element;
+                let bytes = region.element.min(region.end - region.begin - offset);
+                (region.begin + offset, region.host.start as u64 + offset, bytes)
+            })
+        })
     }
 
     /// Ends the program if a byte is written through one array and accessed through another one that is written, too: the two could lie in one memory,

@@ -1,8 +1,8 @@
 //! What may happen: executions, what the program does itself, calls.
 
 use crate::base::abi::{
-    ARRAY_CHANGED, ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_HELD, ARRAY_MASK_SHIFT, ARRAY_ROWS, ARRAY_WINDOW,
-    Array,
+    ARRAY_CHANGED, ARRAY_COPY_IN, ARRAY_COPY_OUT, ARRAY_GUARDED, ARRAY_HELD, ARRAY_MASK_SHIFT, ARRAY_ROWS,
+    ARRAY_WINDOW, Array,
 };
 
 /// The arrays of the program: the caller's X and Y, the callee's own Z. Bytes of memory, numbered by the model.
@@ -116,6 +116,14 @@ fn access(form: Form, (start, end): (u64, u64), held: bool, mask: u32) -> Access
     Access { array, reads, writes }
 }
 
+/// A range that is read, of which the bytes of `own` are the array's and others may be any object's.
+fn loose(span: (u64, u64), own: (u64, u64), mask: u32) -> Access {
+    let mut access = access(Form::Read, span, true, mask);
+    access.array.flags |= ARRAY_GUARDED;
+    access.reads.retain(|byte| (own.0..own.1).contains(byte));
+    access
+}
+
 /// All events.
 pub fn all() -> Vec<Event> {
     use Form::*;
@@ -164,6 +172,11 @@ pub fn all() -> Vec<Event> {
         let arrays = vec![first, second];
         add(format!("{form:?} X[{from}..{to}] and {other:?} [{begin}..{end}]"), execution(arrays));
     }
+    for span in [(0, 6), (2, 8)] {
+        add(format!("Read X in [{}..{}]", span.0, span.1), execution(vec![loose(span, X, 1)]));
+    }
+    add("Read Y in [4..10]".into(), execution(vec![loose((4, 10), Y, 2)]));
+    add("Read X in [0..8] and Write Y".into(), execution(vec![y(Write), loose((0, 8), X, 1)]));
     // One that the compiler can't tell from another.
     for (from, to) in [(0, 4), Y] {
         add(format!("Update [{from}..{to}], X or Y"), execution(vec![access(Update, (from, to), true, 3)]));
@@ -209,6 +222,8 @@ pub fn all() -> Vec<Event> {
     {
         add(format!("callee: {form:?} [{}..{}]", span.0, span.1), execution(vec![inner(form, span, mask)]));
     }
+    add("callee: Read X in [0..10]".into(), execution(vec![loose((0, 10), X, 2 << 8)]));
+    add("callee: Read Z in [4..10]".into(), execution(vec![loose((4, 10), Z, 1 << 8)]));
     add("callee reads Z".into(), host(1, 1, 0, Z, vec![]));
     add("callee writes Z".into(), host(1, 0, 1, Z, vec![8]));
     add("callee reads X".into(), host(1, 2, 0, X, vec![]));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::events::{Access, BASE, BYTES, Course, Event, What, X, Z};
+use super::events::{Access, BASE, BYTES, Course, Event, What, X, Y, Z};
 use crate::base::abi::Array;
 use crate::base::error::{Error, Result};
 use crate::base::rows::Rows;
@@ -543,6 +543,14 @@ impl World {
             });
             let parts = entry.valid.iter().flat_map(|&(start, end)| (start..end).map(index));
             parts.chain(windows).for_each(|at| valid[at] = true);
+            // What is true of some objects only says nothing of others' bytes.
+            if let Some(owners) = entry.loose {
+                let objects = if owners.depth == 0 { [(1, X), (2, Y)] } else { [(1, Z), (2, X)] };
+                let own = |at: u64| {
+                    objects.iter().any(|(bit, span)| owners.mask & bit != 0 && (span.0..span.1).contains(&at))
+                };
+                (0..BYTES).for_each(|at| valid[at] &= own(at as u64));
+            }
             let covered = |address: u64, whole: bool| {
                 entry.dirty.iter().any(|result| {
                     !(whole && matches!(result.shape, Shape::Changed { .. }))
