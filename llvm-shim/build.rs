@@ -34,6 +34,7 @@ const SOURCES: &[&str] = &[
     "fields.cpp",
     "intervals.cpp",
     "promote.cpp",
+    "quotients.cpp",
     "rotate.cpp",
     "sides.cpp",
     "recurrences.cpp",

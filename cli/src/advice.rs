@@ -91,8 +91,8 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "Subscript",
         &[" % ", " / "],
-        "quotients and remainders have to be by constants, or by the size of a ring that a counter goes around at most once or twice \
-         ('(first + i) % n'); otherwise use a counter for each part: two nested loops instead of 'k / n' and 'k % n'",
+        "quotients and remainders have to be of a counter that begins at 0, by constants, or by the size of a ring that a counter goes around at most once or \
+         twice ('(first + i) % n'); otherwise use a counter for each part: two nested loops instead of 'k / n' and 'k % n'",
     ),
     (
         "Subscript",

@@ -275,6 +275,7 @@ void prs_loop(Analyses *A, size_t Id, prs_loop_record *Out) {
   Out->apart = findStringMetadataForLoop(L, pollyrs::ApartMark).has_value();
   Out->kept = findStringMetadataForLoop(L, pollyrs::KeptMark).has_value();
   Out->moves = findStringMetadataForLoop(L, pollyrs::MovesMark).has_value();
+  Out->uneven_rows = findStringMetadataForLoop(L, pollyrs::UnevenRowsMark).has_value();
   Out->other_steps = findStringMetadataForLoop(L, pollyrs::OtherStepsMark).has_value();
   Out->header = wrap(L->getHeader());
   Out->preheader = wrap(L->getLoopPreheader());

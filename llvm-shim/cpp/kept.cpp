@@ -29,10 +29,12 @@ static std::string placeOf(const Loop &L) {
   return (cast<DIScope>(Start.getScope())->getFilename() + ":" + Twine(Start.getLine())).str();
 }
 
-extern "C" void prs_record_kept(Session *S, LLVMValueRef FRef, const char *Name, const char *Apart, const char *Kept, const char *Steps) {
+extern "C" void prs_record_kept(Session *S, LLVMValueRef FRef, const char *Name, const char *Apart, const char *Kept, const char *Steps,
+                                const char *Uneven) {
   Function &F = *unwrap<Function>(FRef);
   LoopInfo &LI = S->FAM.getResult<LoopAnalysis>(F);
-  const std::pair<const char *, const char *> Reasons[] = {{pollyrs::ApartMark, Apart}, {pollyrs::KeptMark, Kept}, {pollyrs::OtherStepsMark, Steps}};
+  const std::pair<const char *, const char *> Reasons[] = {
+      {pollyrs::ApartMark, Apart}, {pollyrs::KeptMark, Kept}, {pollyrs::OtherStepsMark, Steps}, {pollyrs::UnevenRowsMark, Uneven}};
   Module &M = *F.getParent();
   Type *Pointer = PointerType::get(F.getContext(), 0);
   bool Changed = false;

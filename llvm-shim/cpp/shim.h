@@ -36,6 +36,7 @@ struct prs_loop_record {
   uint32_t apart;
   uint32_t kept;
   uint32_t other_steps;
+  uint32_t uneven_rows;
   uint32_t moves;
   LLVMBasicBlockRef header, preheader, latch, exit;
 };
@@ -141,6 +142,8 @@ inline constexpr char ApartMark[] = "pollyrs.apart";
 inline constexpr char KeptMark[] = "pollyrs.kept";
 // In that of one for steps of windows of which no version is.
 inline constexpr char OtherStepsMark[] = "pollyrs.other_steps";
+// In that of one for rows of which the last one is shorter.
+inline constexpr char UnevenRowsMark[] = "pollyrs.uneven_rows";
 // In that of one that was a call of memcpy, memmove or memset.
 inline constexpr char MovesMark[] = "pollyrs.moves";
 

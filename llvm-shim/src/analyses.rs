@@ -39,6 +39,8 @@ pub struct LoopData {
     pub kept: bool,
     /// One for steps of windows that have no version ([`crate::Session::divide_steps`]), which stays there, too.
     pub other_steps: bool,
+    /// A version for rows of which the last one is shorter ([`crate::Session::divide_counters`]).
+    pub uneven_rows: bool,
     /// What was a call of memcpy, memmove or memset ([`crate::Session::expand_memory_intrinsics`]).
     pub moves: bool,
 }
@@ -350,6 +352,7 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         apart: 0,
         kept: 0,
         other_steps: 0,
+        uneven_rows: 0,
         moves: 0,
         header: null,
         preheader: null,
@@ -379,6 +382,7 @@ fn read_loop(raw: *mut sys::RawAnalyses, id: usize) -> LoopData {
         apart: r.apart != 0,
         kept: r.kept != 0,
         other_steps: r.other_steps != 0,
+        uneven_rows: r.uneven_rows != 0,
         moves: r.moves != 0,
     }
 }

@@ -327,6 +327,18 @@ impl Session {
         Ok(unsafe { sys::prs_forward_recurrences(self.raw, f) })
     }
 
+    /// A loop `for (k = 0; k < n; k++)` in which subscripts or branches depend on `k / w` and `k % w`, for a `w` that is known at run time only, gets a version for a positive `w` of which
+    /// `n` is a multiple: two loops, over rows of `w` elements. Returns whether there was one that had none: the loops have lost their simple form.
+    ///
+    /// In the version `k` is `row * w + column`, the quotient is `row` and the remainder `column`; a quotient by `w * h` is `row / h`, for the next call. The number of rows is `n / w`, which
+    /// is written without the factors that both have, and where `n` is one value it is that number times `w` from there on, so that shapes of arrays are seen: after `c * t / (t * d)` rows, `c`
+    /// is `c / d * d`. All of it is checked before the outermost loop in which nothing of this changes.
+    pub fn divide_counters(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_divide_counters(self.raw, f) })
+    }
+
     /// A loop whose windows have a step that is known at run time only gets versions for steps of one and two. Returns whether there was one that
     /// had none: the loops have lost their simple form.
     pub fn divide_steps(&self, f: LLVMValueRef) -> Result<bool, ShimError> {

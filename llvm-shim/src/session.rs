@@ -168,11 +168,19 @@ impl Session {
     }
 
     /// Loops that stay on the host beside a version for the device tell the run-time library of each execution, as loops of the function `name`, and
-    /// why: rows are not equally far apart, what next to no program does, or other steps of windows.
-    pub fn record_kept(&self, f: LLVMValueRef, name: &CStr, [apart, kept, steps]: [&CStr; 3]) {
+    /// why: rows are not equally far apart, what next to no program does, other steps of windows, or rows of which the last one is shorter.
+    pub fn record_kept(&self, f: LLVMValueRef, name: &CStr, [apart, kept, steps, uneven]: [&CStr; 4]) {
         // SAFETY: live session and function; the texts are copied.
         unsafe {
-            sys::prs_record_kept(self.raw, f, name.as_ptr(), apart.as_ptr(), kept.as_ptr(), steps.as_ptr());
+            sys::prs_record_kept(
+                self.raw,
+                f,
+                name.as_ptr(),
+                apart.as_ptr(),
+                kept.as_ptr(),
+                steps.as_ptr(),
+                uneven.as_ptr(),
+            );
         }
     }
 

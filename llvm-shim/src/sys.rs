@@ -39,6 +39,7 @@ pub struct LoopRecord {
     pub apart: u32,
     pub kept: u32,
     pub other_steps: u32,
+    pub uneven_rows: u32,
     pub moves: u32,
     pub header: LLVMBasicBlockRef,
     pub preheader: LLVMBasicBlockRef,
@@ -175,6 +176,7 @@ unsafe extern "C" {
     pub fn prs_restore_errors(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_advance_counters(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_specialise_back_edges(s: *mut RawSession, f: LLVMValueRef) -> bool;
+    pub fn prs_divide_counters(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_steps(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_separate_pointers(s: *mut RawSession, f: LLVMValueRef) -> bool;
     pub fn prs_divide_assignments(s: *mut RawSession, f: LLVMValueRef) -> bool;
@@ -235,6 +237,7 @@ unsafe extern "C" {
         apart: *const c_char,
         kept: *const c_char,
         steps: *const c_char,
+        uneven: *const c_char,
     );
 
     pub fn prs_has_loops(s: *mut RawSession, f: LLVMValueRef) -> bool;

@@ -21,11 +21,13 @@ use std::ffi::{CStr, CString};
 /// linear time: three seconds for the overlaps of 60 arrays, half a minute where ranges have many cases.
 const MAX_HOST_CODE: u64 = 32_000;
 
-/// Why versions of loops stay on the host: for tables of rows, for sizes or pointers of objects, and for steps of windows.
-const KEPT: [&CStr; 3] = [
+/// Why versions of loops stay on the host: for tables of rows, for sizes or pointers of objects, for steps of windows, and for rows of
+/// which the last one is shorter.
+const KEPT: [&CStr; 4] = [
     c"the rows are not equally far apart",
     c"what is exchanged or assigned has different sizes, or overlaps",
     c"windows move by steps other than 1 and 2",
+    c"the elements are no whole number of rows",
 ];
 
 impl Compiled {

@@ -173,6 +173,10 @@ pub(crate) struct Builder<'a> {
     pub reported: BTreeSet<Value>,
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
     pub unwrapped: BTreeMap<usize, bool>,
+    /// Sums whose ranges were found before: see [`crate::ranges`].
+    pub known_ranges: Vec<crate::ranges::KnownRange>,
+    /// Quotients that no few cases cover: see [`crate::remainders`].
+    pub uncovered_quotients: Vec<crate::remainders::Uncovered>,
 }
 
 impl<'a> Builder<'a> {
@@ -212,6 +216,8 @@ impl<'a> Builder<'a> {
             wide_loops: BTreeSet::new(),
             reported: BTreeSet::new(),
             unwrapped: BTreeMap::new(),
+            known_ranges: Vec::new(),
+            uncovered_quotients: Vec::new(),
             ctx,
         })
     }

@@ -17,7 +17,7 @@ use crate::blame::several_exits;
 use crate::builder::{Candidate, Fail, block_location, loc};
 use crate::cfg::Cfg;
 use crate::ir::{self, Block, Op};
-use pollyrs_llvm_shim::{Analyses, LoopId};
+use pollyrs_llvm_shim::{Analyses, LoopData, LoopId};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 use std::collections::BTreeSet;
 
@@ -115,9 +115,11 @@ impl Search<'_, '_> {
             let next = next.filter(|n| self.in_level(*n, level));
             // There is another version, for what nearly all programs do: that one is reported.
             let stays = |l: &LoopId| self.an.loops()[l.0].kept || self.an.loops()[l.0].other_steps;
-            if let (Some(l), Some(n), false) =
-                (headed.filter(|l| self.an.loops()[l.0].apart || stays(l)), next, self.quiet)
-            {
+            if let (Some(l), Some(n), false) = (
+                headed.filter(|l| self.an.loops()[l.0].apart || self.an.loops()[l.0].uneven_rows || stays(l)),
+                next,
+                self.quiet,
+            ) {
                 self.runs(std::mem::take(&mut elements), level);
                 if self.an.loops()[l.0].other_steps {
                     let at = self.an.loops()[l.0].location.clone().map(loc);
@@ -214,7 +216,7 @@ impl Search<'_, '_> {
                 return len;
             }
             self.attempts -= 1;
-            match (self.model)(&c) {
+            match self.two_versions(&c).map_or_else(|| (self.model)(&c), Err) {
                 Ok(s) => {
                     self.settled.extend(c.blocks.iter().copied());
                     self.scops.push(s);
@@ -226,13 +228,27 @@ impl Search<'_, '_> {
                 }
                 Err(f) => {
                     let blamed = f.block.and_then(|b| run[..len].iter().position(|e| e.blocks.contains(&b)));
-                    let max = blamed.unwrap_or(len - 1).clamp(1, len - 1);
+                    // What is too much work is halved: going down one by one would spend the rest on the same.
+                    let fewer =
+                        if matches!(f.reason, RejectReason::Budget { .. }) { len / 2 } else { len - 1 };
+                    let max = blamed.unwrap_or(fewer).clamp(1, len - 1);
                     let next = self.shorter(run, max);
                     // The join block behind the loop is no element of its own.
                     len = if next >= len { 1 } else { next };
                 }
             }
         }
+    }
+
+    /// The failure of what holds a loop over rows that are not all as long, and the version of it for those that are: no model is both.
+    fn two_versions(&self, c: &Candidate) -> Option<Fail> {
+        let beside = |l: &&LoopData| c.blocks.contains(&l.header) && !l.blocks.contains(&c.entry);
+        let version = self.an.loops().iter().filter(|l| l.uneven_rows).find(beside)?;
+        Some(Fail {
+            reason: RejectReason::ControlFlow,
+            block: Some(version.header),
+            location: block_location(version.header),
+        })
     }
 
     /// The length of the run that ends in the last loop of the first `max` elements; with the block behind it, if PHIs there

@@ -123,6 +123,9 @@ impl Before {
     }
 }
 
+/// The part of what is left that one attempt may take.
+const SHARE: u64 = 2;
+
 impl Default for DetectOptions {
     fn default() -> Self {
         // A five-point stencil under a time loop takes 60 thousand operations, PolyBench's largest kernel some millions.
@@ -172,7 +175,8 @@ pub fn detect(analyses: &Analyses<'_>, options: &DetectOptions) -> Detection {
         assumed.check(analyses, c)?;
         let ctx = isl::Context::new();
         let name = format!("{function}.{}", count + 1);
-        let left = options.all_operations.saturating_sub(in_vain).max(1);
+        // An attempt in vain takes no more than half of what is left: those that follow have their turn.
+        let left = (options.all_operations.saturating_sub(in_vain) / SHARE).max(1);
         let scop = ctx.with_budget(options.isl_operations.min(left), || {
             let start = || Builder::new(analyses, &cfg, ctx.clone(), c, options, &assumed);
             let mut builder = start()?;

@@ -24,6 +24,33 @@ const MAX_PIECES: u32 = 8;
 /// Numbers, each with the factors that it multiplies.
 type Terms = Vec<(i64, Vec<PwAff>)>;
 
+/// What was found of a sum in a domain, under what was known then: of all that differ in their constant.
+pub(crate) struct KnownRange {
+    kind: AssumptionKind,
+    sum: Polynomial,
+    limits: (i64, i64),
+    domain: Set,
+    known: Set,
+    /// Least and largest value, if they are numbers.
+    between: Option<(i128, i128)>,
+    /// What is assumed where these do not fit.
+    range: Option<ProductRange>,
+}
+
+impl KnownRange {
+    fn is(
+        &self,
+        kind: AssumptionKind,
+        sum: &Polynomial,
+        limits: (i64, i64),
+        domain: &Set,
+        known: &Set,
+    ) -> isl::Result<bool> {
+        let same = self.kind == kind && self.limits == limits && self.sum == *sum;
+        Ok(same && self.domain.plain_is_equal(domain)? && self.known.plain_is_equal(known)?)
+    }
+}
+
 impl Builder<'_> {
     /// Assumes that `p`, over the dimensions of `place` and `quasi`, lies in `low..=high` wherever `place` is executed.
     pub fn assume_range(
@@ -47,12 +74,33 @@ impl Builder<'_> {
         if self.strict || p.is_poisoned() {
             return Err(blocked());
         }
+        let constant = p.constant_term();
+        let sum = p - &Polynomial::constant(constant);
+        let offset = i64::try_from(constant).map_err(|_| blocked())?;
+        let fits = |between: Option<(i128, i128)>| {
+            between.is_some_and(|(least, most)| {
+                i128::from(low) <= least + i128::from(offset) && most + i128::from(offset) <= i128::from(high)
+            })
+        };
+        for r in 0..self.known_ranges.len() {
+            let r = &self.known_ranges[r];
+            if quasi.is_empty() && r.is(kind, &sum, (low, high), &place.domain, &known)? {
+                if fits(r.between) {
+                    return Ok(());
+                }
+                if let Some(range) = &r.range {
+                    let range = ProductRange { offsets: (offset, offset), ..range.clone() };
+                    self.add_range(range)?;
+                    return Ok(());
+                }
+            }
+        }
         let executed = domain.clone().params()?.gist(known.clone())?.coalesce()?;
         let hull = match domain.n_basic_set()? {
             0 | 1 => None,
             _ => Some(Set::from_basic_set(domain.clone().coalesce()?.simple_hull()?)?),
         };
-        let mut rest = p.clone();
+        let mut rest = sum.clone();
         let mut terms = Vec::new();
         // Coefficients up to a number, with what they are multiples for.
         let mut sums: Vec<(Polynomial, Vec<(usize, i64)>)> = Vec::new();
@@ -120,17 +168,24 @@ impl Builder<'_> {
                 });
             }
         }
-        let offset = i64::try_from(rest.constant_term()).map_err(|_| blocked())?;
-        let rest = &rest - &Polynomial::constant(i128::from(offset));
         if !rest.is_zero() {
             let coefficient = self.products(&rest).ok_or_else(blocked)??;
             terms.push(ProductTerm { coefficient, between: None });
         }
-        let within = known.intersect(executed.clone())?;
-        if let Some((least, most)) = interval(&terms, &within)?
-            && i128::from(low) <= least + i128::from(offset)
-            && most + i128::from(offset) <= i128::from(high)
-        {
+        let between = interval(&terms, &within)?;
+        let mut found = KnownRange {
+            kind,
+            sum,
+            limits: (low, high),
+            domain: place.domain.clone(),
+            known,
+            between,
+            range: None,
+        };
+        if fits(between) {
+            if quasi.is_empty() {
+                self.known_ranges.push(found);
+            }
             return Ok(());
         }
         // In one order, so that equal sums are found equal.
@@ -138,7 +193,12 @@ impl Builder<'_> {
         let location = place.inst.and_then(value_location);
         let note = note.to_string();
         let offsets = (offset, offset);
-        self.add_range(ProductRange { kind, executed, terms, offsets, low, high, location, note })?;
+        let range = ProductRange { kind, executed, terms, offsets, low, high, location, note };
+        if quasi.is_empty() {
+            found.range = Some(range.clone());
+            self.known_ranges.push(found);
+        }
+        self.add_range(range)?;
         Ok(())
     }
 
@@ -163,11 +223,18 @@ impl Builder<'_> {
 
     /// One range serves for all that differ in their offset only.
     fn add_range(&mut self, new: ProductRange) -> isl::Result<()> {
-        let text = |r: &ProductRange| r.terms.iter().map(|t| t.to_string()).collect::<Vec<_>>();
-        let like = |r: &ProductRange| (r.kind, r.low, r.high, text(r));
-        match self.ranges.iter_mut().find(|r| like(r) == like(&new)) {
+        let mut like = None;
+        for (at, r) in self.ranges.iter().enumerate() {
+            if is_like(r, &new)? {
+                like = Some(at);
+                break;
+            }
+        }
+        match like.map(|at| &mut self.ranges[at]) {
             Some(known) => {
-                known.executed = known.executed.clone().union(new.executed)?.coalesce()?;
+                if !known.executed.plain_is_equal(&new.executed)? {
+                    known.executed = known.executed.clone().union(new.executed)?.coalesce()?;
+                }
                 known.offsets.0 = known.offsets.0.min(new.offsets.0);
                 known.offsets.1 = known.offsets.1.max(new.offsets.1);
             }
@@ -265,6 +332,37 @@ fn shadow(set: &Set, d: i32) -> isl::Result<(Set, i32)> {
         true => Ok((set.shadow(d as u32)?, 0)),
         false => Ok((set.clone(), d)),
     }
+}
+
+/// Whether two ranges differ at most in where they hold and in their constants.
+fn is_like(a: &ProductRange, b: &ProductRange) -> isl::Result<bool> {
+    if (a.kind, a.low, a.high, a.terms.len()) != (b.kind, b.low, b.high, b.terms.len()) {
+        return Ok(false);
+    }
+    for (s, t) in a.terms.iter().zip(&b.terms) {
+        if !is_same_term(s, t)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn is_same_term(a: &ProductTerm, b: &ProductTerm) -> isl::Result<bool> {
+    let shape =
+        |t: &ProductTerm| -> Vec<(i64, usize)> { t.coefficient.iter().map(|(n, f)| (*n, f.len())).collect() };
+    if shape(a) != shape(b) || a.between.is_some() != b.between.is_some() {
+        return Ok(false);
+    }
+    let factors = |t: &ProductTerm| -> Vec<PwAff> {
+        let ends = t.between.iter().flat_map(|(least, most)| [least.clone(), most.clone()]);
+        t.coefficient.iter().flat_map(|(_, f)| f.iter().cloned()).chain(ends).collect()
+    };
+    for (f, g) in factors(a).iter().zip(&factors(b)) {
+        if !f.plain_is_equal(g)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Whether no piece has a denominator outside of rounded quotients. Between the rows of a pitch in bytes, bounds of unions may be fractions

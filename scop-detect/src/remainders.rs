@@ -20,6 +20,25 @@ use std::collections::BTreeSet;
 /// Multiples that are tried on either side of 0.
 const MAX_MULTIPLE: i64 = 2;
 
+/// A quotient that no few cases cover, with what was assumed when it was tried.
+pub(crate) struct Uncovered {
+    x: PwAff,
+    n: PwAff,
+    domain: Set,
+    strict: bool,
+    assumed: usize,
+}
+
+impl Uncovered {
+    fn is(&self, x: &PwAff, n: &PwAff, domain: &Set, strict: bool, assumed: usize) -> isl::Result<bool> {
+        let same = self.strict == strict && self.assumed == assumed;
+        Ok(same
+            && self.x.plain_is_equal(x)?
+            && self.n.plain_is_equal(n)?
+            && self.domain.plain_is_equal(domain)?)
+    }
+}
+
 impl Builder<'_> {
     /// Where `x / n`, rounded towards 0, is which number; `None` unless that covers the domain.
     fn multiples(&mut self, x: &PwAff, n: &PwAff, place: &Place) -> Result<Option<Vec<(Set, i64)>>, Stop> {
@@ -110,7 +129,18 @@ impl Builder<'_> {
         place: &Place,
         value: impl Fn(i64) -> isl::Result<PwAff>,
     ) -> Result<Option<PwAff>, Stop> {
-        let Some(cases) = self.multiples(x, n, place)? else { return Ok(None) };
+        // The same quotient is met again in each subscript that is made of it.
+        let (strict, assumed) = (self.strict, self.assumptions.len());
+        for tried in &self.uncovered_quotients {
+            if tried.is(x, n, &place.domain, strict, assumed)? {
+                return Ok(None);
+            }
+        }
+        let Some(cases) = self.multiples(x, n, place)? else {
+            let (x, n, domain) = (x.clone(), n.clone(), place.domain.clone());
+            self.uncovered_quotients.push(Uncovered { x, n, domain, strict, assumed });
+            return Ok(None);
+        };
         let mut sum: Option<PwAff> = None;
         for (part, k) in cases {
             let piece = value(k)?.intersect_domain(part)?;

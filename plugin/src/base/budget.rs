@@ -14,7 +14,8 @@ const ATTEMPT: u64 = 2;
 /// The dependences of one SCoP: everything else waits for them, and a lattice-Boltzmann step with periodic borders and exchanged grids (18 statements of 9 reads,
 /// each with cases at the borders) takes most of one.
 const DEPENDENCES: u64 = 2;
-/// All attempts at the regions of a function that were in vain: a function with a hundred nests, of inlined functions, has all of them found.
+/// All attempts at the regions of a function that were in vain, beside a quarter of what its instructions give: a function with a hundred nests, of inlined functions,
+/// has all of them found.
 const DETECTION: u64 = 3;
 /// Everything from the dependences to the device code of one SCoP.
 const SCOP: u64 = 5;
@@ -40,6 +41,7 @@ pub struct Budgets {
     given: u64,
     module: Cell<u64>,
     function: Cell<u64>,
+    detection: Cell<u64>,
     tiles: Cell<u32>,
 }
 
@@ -53,6 +55,7 @@ impl Budgets {
             given,
             module: Cell::new(given),
             function: Cell::new(0),
+            detection: Cell::new(0),
             tiles: Cell::new(options.tiled),
         }
     }
@@ -61,6 +64,7 @@ impl Budgets {
     pub fn begin_function(&self, instructions: u64, later: usize) {
         let left = self.module.get();
         let kept = (self.stage / KEPT).saturating_mul(later as u64).min(left / MOST_KEPT);
+        self.detection.set(DETECTION * self.stage + INSTRUCTION / 4 * instructions);
         self.function.set((FUNCTION * self.stage + INSTRUCTION / 2 * instructions).min(left - kept));
     }
 
@@ -86,7 +90,7 @@ impl Budgets {
     }
 
     pub fn detection(&self) -> u64 {
-        self.within(DETECTION * self.stage)
+        self.within(self.detection.get())
     }
 
     pub fn scop(&self) -> u64 {

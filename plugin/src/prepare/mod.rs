@@ -50,6 +50,9 @@ const MAX_ROWS: u32 = 16;
 /// Loops of a function that get versions for steps of windows.
 const MAX_STEPS: u32 = 4;
 
+/// Loops of a function that get a version for rows that all have one length, once for each level of rows.
+const MAX_FLAT: u32 = 16;
+
 /// Loops of a function that get a version for objects that do not overlap, or for arrays of one size.
 const MAX_SEPARATED: u32 = 8;
 
@@ -202,6 +205,12 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     }
     if session.forward_recurrences(f)? {
         session.run_passes(f, SIMPLIFY)?;
+    }
+    for _ in 0..MAX_FLAT {
+        if !session.divide_counters(f)? {
+            break;
+        }
+        session.run_passes(f, UPDATED)?;
     }
     for _ in 0..MAX_STEPS {
         if !session.divide_steps(f)? {

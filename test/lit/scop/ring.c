@@ -1,4 +1,5 @@
-// A ring that is read from any place on: that the place is inside is assumed, and that a window is no longer. What a counter is taken modulo has too many cases.
+// A ring that is read from any place on: that the place is inside is assumed, and that a window is no longer. What a counter is taken
+// modulo makes rows, as many as there are times around.
 //
 // RUN: %clang -O1 -g -Xclang -disable-llvm-passes -S -emit-llvm %s -o %t.ll
 // RUN: %opt -passes="print<pollyrs-scop>" -disable-output %t.ll 2>&1 | FileCheck %s
@@ -25,7 +26,8 @@ void filter(int n, int taps, const double *restrict x, const double *restrict h,
 // CHECK-LABEL: scop turn
 // CHECK:       assume delinearization: {{.*}}0 <= head < n{{.*}}(head is less than what it is taken modulo)
 // CHECK:       read {{.*}} -> { S0[i0] -> ring[head + i0]{{.*}}S0[i0] -> ring[-n + head + i0]
-// CHECK-NOT:   scop around
+// CHECK-LABEL: scop around
+// CHECK:       must-write {{.*}} -> { S0[i0, i1] -> ring[i1] }
 // CHECK-LABEL: scop filter
 // CHECK:       assume delinearization: {{.*}}taps <= n{{.*}}(taps is at most the divisor of a remainder)
 
