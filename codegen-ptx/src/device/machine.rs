@@ -53,13 +53,37 @@ const LIBRARY_PASSES: &str = "function(infer-address-spaces),default<O3>";
 #[derive(Clone, Debug)]
 pub struct DeviceModule {
     bitcode: Bitcode,
+    alike: Bitcode,
     arch: u32,
     ptx_version: Option<u32>,
 }
 
 impl DeviceModule {
-    pub(crate) fn new(module: &OwnedModule, options: &PtxOptions) -> DeviceModule {
-        DeviceModule { bitcode: Bitcode::of(module), arch: options.arch, ptx_version: options.ptx_version }
+    /// `kernels`: the names of those that are in the module, each once.
+    pub(crate) fn new(module: &OwnedModule, options: &PtxOptions, kernels: &[String]) -> DeviceModule {
+        // SAFETY: a live module; the name with its length.
+        unsafe { LLVMSetSourceFileName(module.0, c"".as_ptr(), 0) };
+        let names: Vec<(String, String)> = kernels
+            .iter()
+            .enumerate()
+            .flat_map(|(i, name)| {
+                ["", "_shared"].map(|end| (format!("{name}{end}"), format!("pollyrs.{i}{end}")))
+            })
+            .collect();
+        names.iter().for_each(|(own, neutral)| rename(module.0, own, neutral));
+        let alike = Bitcode::of(module);
+        names.iter().for_each(|(own, neutral)| rename(module.0, neutral, own));
+        DeviceModule {
+            bitcode: Bitcode::of(module),
+            alike,
+            arch: options.arch,
+            ptx_version: options.ptx_version,
+        }
+    }
+
+    /// The bytes with kernels under neutral names: the same for kernels that differ in nothing else.
+    pub fn alike(&self) -> &[u8] {
+        &self.alike.0
     }
 
     /// Bytes of bitcode: what it costs to compile is about proportional.
@@ -97,6 +121,20 @@ impl DeviceModule {
             machine.run(module.0, SPLIT_ADDRESSES)?;
         }
         machine.emit(module.0)
+    }
+}
+
+/// Gives a function or variable another name, if there is one with this.
+fn rename(module: LLVMModuleRef, from: &str, to: &str) {
+    let name = c_string(from);
+    // SAFETY: a live module and its values; the name with its length.
+    unsafe {
+        for value in [LLVMGetNamedFunction(module, name.as_ptr()), LLVMGetNamedGlobal(module, name.as_ptr())]
+        {
+            if !value.is_null() {
+                LLVMSetValueName2(value, to.as_ptr().cast(), to.len());
+            }
+        }
     }
 }
 

@@ -82,7 +82,8 @@ fn prepare(
     check_calls(module.0)?;
     check_length(module.0)?;
     verify(module.0)?;
-    Ok(DeviceModule::new(&module, options))
+    let names = km.names().into_iter().filter(|name| find_function(module.0, name).is_some());
+    Ok(DeviceModule::new(&module, options, &names.collect::<Vec<_>>()))
 }
 
 /// Attributes of an entry, arguments in global memory, loads that nothing invalidates.

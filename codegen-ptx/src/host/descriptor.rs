@@ -63,7 +63,7 @@ pub fn build(
         }
         let block: Vec<LLVMValueRef> = k.block.iter().map(|b| ir.int32(*b)).collect();
         kernels.push(g.structure(&[
-            g.string(&k.name),
+            g.string(k.entry.as_ref().unwrap_or(&k.name)),
             emulated,
             ir.int32(flags),
             ir.int32(k.shared_bytes + k.exchange_bytes),

@@ -30,6 +30,8 @@ pub enum ScalarArg {
 pub struct KernelInfo {
     /// The function's name: `<scop>_<kernel>`, an identifier of PTX.
     pub name: String,
+    /// The function in device code that it has from another SCoP, whose kernels are the same.
+    pub entry: Option<String>,
     pub arrays: Vec<ArrayId>,
     pub scalars: Vec<ScalarArg>,
     /// Threads in x, y, z.
@@ -78,6 +80,26 @@ impl KernelModule {
     /// The fused kernels, if [`fuse`](crate::fuse) added some.
     pub fn fused(&self) -> Option<&FusedKernels> {
         self.fused.as_ref()
+    }
+
+    /// The names of functions, each once.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for k in self.kernels.iter().filter(|k| k.entry.is_none()) {
+            if !names.contains(&k.name) {
+                names.push(k.name.clone());
+            }
+        }
+        names
+    }
+
+    /// Device code is that of another SCoP, where the functions have these [`names`](KernelModule::names).
+    pub fn take_code_of(&mut self, others: &[String]) {
+        let names = self.names();
+        for kernel in &mut self.kernels {
+            let at = names.iter().position(|name| *name == kernel.name);
+            kernel.entry = at.and_then(|at| others.get(at)).cloned();
+        }
     }
 
     /// Kernels whose code may come later: those of `tiles`, tasks of a graph where launches can take their place, and fused steps of time. While it

@@ -117,6 +117,7 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
         slice_tiles: crate::kernel::grid::slice_tiles(k)?,
         graph: k.kernel.graph,
         late: false,
+        entry: None,
     };
     if shared.products {
         let threads: u32 = k.kernel.block.iter().map(|b| b.size).product();

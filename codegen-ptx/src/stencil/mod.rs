@@ -247,6 +247,7 @@ fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelIn
             slice_tiles: 0,
             graph: false,
             late: false,
+            entry: None,
         }),
         Err(e) => {
             // SAFETY: a function without uses; its blocks go with it.

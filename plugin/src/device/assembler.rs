@@ -6,6 +6,7 @@
 //! - `ptxas` gets a limited amount of code of a module: the kernels of a file with hundreds of loop nests would take it minutes. What comes
 //!   later is left to the driver, which compiles what runs, and keeps it.
 //! - What was made before is taken from the cache, if there is one. The result does not depend on that.
+//! - Kernels that differ in their names only (of templates, of a function that is inlined in several places) are made once in a module.
 //! - No thread outlives the [`Assembling`] that stands for it: the plugin may be unloaded afterwards.
 
 use crate::base::timing::Phase;
@@ -13,9 +14,10 @@ use crate::base::trace;
 use crate::device::tools;
 use pollyrs_cache::{Cache, Key};
 use pollyrs_codegen_ptx as codegen;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use tracing::{debug, dispatcher};
 
@@ -36,8 +38,13 @@ pub struct Assembler {
     ahead: Cell<usize>,
     /// What is left of [`EXPENSIVE`].
     expensive: Cell<usize>,
+    /// What is made or under way, by all that it depends on but the names of kernels, with these.
+    known: RefCell<BTreeMap<Vec<u8>, Named>>,
     store: Option<Arc<Store>>,
 }
+
+/// A job, and the names of its kernels.
+type Named = (Assembling, Vec<String>);
 
 /// What was made before.
 struct Store {
@@ -88,6 +95,7 @@ pub struct CubinJob {
 }
 
 /// Device code of a SCoP.
+#[derive(Clone)]
 pub struct Code {
     /// The one that is loaded first in front.
     pub images: Vec<codegen::Image>,
@@ -96,8 +104,13 @@ pub struct Code {
 }
 
 /// A job under way.
-pub struct Assembling {
-    thread: Option<JoinHandle<Result<Code, codegen::CodegenError>>>,
+#[derive(Clone)]
+pub struct Assembling(Arc<Shared>);
+
+/// What those who wait for a job share.
+struct Shared {
+    thread: Mutex<Option<JoinHandle<Result<Code, codegen::CodegenError>>>>,
+    done: OnceLock<Result<Code, codegen::CodegenError>>,
 }
 
 impl Assembler {
@@ -108,6 +121,7 @@ impl Assembler {
             free,
             ahead: Cell::new(AHEAD),
             expensive: Cell::new(EXPENSIVE),
+            known: RefCell::default(),
             store: cache.and_then(Store::new).map(Arc::new),
         }
     }
@@ -129,8 +143,20 @@ impl Assembler {
         self.expensive.set(self.expensive.get().saturating_sub(bytes));
     }
 
-    /// Waits for a free processor.
-    pub fn start(&self, job: Job) -> Assembling {
+    /// What is made or under way of kernels that differ from these in their names only, and the names that they have.
+    pub fn known(&self, texts: &[Text], early: Option<&Early>) -> Option<Named> {
+        self.known.borrow().get(&alike(texts, early)).cloned()
+    }
+
+    /// Waits for a free processor. `names`: of the kernels.
+    pub fn start(&self, job: Job, names: Vec<String>) -> Assembling {
+        let key = alike(&job.texts, job.early.as_ref());
+        let assembling = self.start_thread(job);
+        self.known.borrow_mut().insert(key, (assembling.clone(), names));
+        assembling
+    }
+
+    fn start_thread(&self, job: Job) -> Assembling {
         let (count, changed) = &*self.free;
         let mut free = count.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
@@ -145,7 +171,8 @@ impl Assembler {
             let _place = place;
             dispatcher::with_default(&listener, || function.in_scope(|| run(&job, store.as_deref())))
         };
-        Assembling { thread: std::thread::Builder::new().stack_size(STACK).spawn(work).ok() }
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn(work).ok();
+        Assembling(Arc::new(Shared { thread: Mutex::new(thread), done: OnceLock::new() }))
     }
 }
 
@@ -233,18 +260,45 @@ impl Assembling {
     ///
     /// # Errors
     /// Those of [`codegen::DeviceModule::ptx`]; [`codegen::CodegenError::Internal`] where there was no thread, or it panicked.
-    pub fn wait(mut self) -> Result<Code, codegen::CodegenError> {
+    pub fn wait(&self) -> Result<Code, codegen::CodegenError> {
         let failed = |what: &str| codegen::CodegenError::Internal(what.into());
-        let thread = self.thread.take().ok_or_else(|| failed("no thread for the device's code"))?;
-        thread.join().map_err(|_| failed("the thread of the device's code panicked"))?
+        let done = self.0.done.get_or_init(|| {
+            let thread = self.0.take().ok_or_else(|| failed("no thread for the device's code"))?;
+            thread.join().map_err(|_| failed("the thread of the device's code panicked"))?
+        });
+        match done {
+            Ok(code) => Ok(code.clone()),
+            Err(codegen::CodegenError::Unsupported(what)) => {
+                Err(codegen::CodegenError::Unsupported(what.clone()))
+            }
+            Err(e) => Err(codegen::CodegenError::Llvm(e.to_string())),
+        }
     }
 }
 
-impl Drop for Assembling {
+impl Shared {
+    fn take(&self) -> Option<JoinHandle<Result<Code, codegen::CodegenError>>> {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Shared {
     fn drop(&mut self) {
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.take() {
             // What became of it matters to nobody any more.
             let _ = thread.join();
         }
     }
+}
+
+/// All that the code depends on but the names of kernels.
+fn alike(texts: &[Text], early: Option<&Early>) -> Vec<u8> {
+    let early = early.map(|e| (0, &e.module));
+    let mut all = Vec::new();
+    for (arch, module) in texts.iter().map(|t| (t.arch, &t.module)).chain(early) {
+        all.extend(arch.to_le_bytes());
+        all.extend(module.alike().len().to_le_bytes());
+        all.extend(module.alike());
+    }
+    all
 }

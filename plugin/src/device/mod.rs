@@ -55,6 +55,10 @@ pub fn device_code(
         }
         None => None,
     };
+    if let Some((known, names)) = assembler.known(&texts, early.as_ref()) {
+        kernels.take_code_of(&names);
+        return Ok(Some(known));
+    }
     let cubin = match &early {
         Some(_) => Err("tiles are late".into()),
         None => cubin(options, assembler, &texts),
@@ -62,7 +66,7 @@ pub fn device_code(
     if cubin.is_ok() && size >= CHEAP {
         assembler.spend(size);
     }
-    Ok(Some(assembler.start(Job { texts, cubin, early })))
+    Ok(Some(assembler.start(Job { texts, cubin, early }, kernels.names())))
 }
 
 /// The cubin that is to be made of one of these texts, or why none is.

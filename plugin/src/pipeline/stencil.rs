@@ -26,12 +26,14 @@ pub fn fuse(
 }
 
 /// The stencil that a SCoP is, as it stands or with loops over colours unfolded: then the statements of the latter are the stencil's.
-fn recognised(scop: &Scop, deps: &Dependences) -> Result<(Option<Scop>, Stencil), Failure> {
+/// `steps`: the mapping has launches for each step, without which unfolding, which takes long, is of no use.
+fn recognised(scop: &Scop, deps: &Dependences, steps: bool) -> Result<(Option<Scop>, Stencil), Failure> {
     let why = match stencil::recognise(scop, deps)? {
         Ok(found) => return Ok((None, found)),
         Err(why) => why,
     };
-    if matches!(why, NotStencil::Shape | NotStencil::Domain | NotStencil::Access)
+    if steps
+        && matches!(why, NotStencil::Shape | NotStencil::Domain | NotStencil::Access)
         && let Some((unfolded, deps)) = stencil::unfold(scop, deps)?
     {
         let found = stencil::recognise(&unfolded, &deps)??;
@@ -63,7 +65,7 @@ fn in_a_scalar(scop: &Scop) -> String {
 
 /// Whether a SCoP is a stencil.
 pub fn is_one(scop: &Scop, deps: &Dependences) -> bool {
-    recognised(scop, deps).is_ok()
+    recognised(scop, deps, true).is_ok()
 }
 
 fn try_fuse(
@@ -73,9 +75,10 @@ fn try_fuse(
     kernels: &mut codegen::KernelModule,
     options: &Options,
 ) -> Result<Steps, Failure> {
-    let (unfolded, found) = recognised(scop, deps)?;
+    let steps = stencil::check::time_on_host(mapped)?;
+    let (unfolded, found) = recognised(scop, deps, steps)?;
     let statements = unfolded.as_ref().unwrap_or(scop);
-    if !stencil::check::time_on_host(mapped)? {
+    if !steps {
         return Err(Failure::Reason("the time loop does not run on the host".into()));
     }
     let shape = match options.stencil_shape.as_slice() {
