@@ -1,4 +1,4 @@
-// Tables of pointers to rows: a version of the loop for rows that are equally far apart; src/prepare.rs has the argument.
+// Tables of pointers to rows: a version of the loop in which the rows are equally far apart, or are taken for that; src/prepare.rs has the argument.
 
 #include "shim.h"
 
@@ -9,6 +9,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Support/CBindingWrapping.h"
@@ -20,13 +21,42 @@
 using namespace llvm;
 using pollyrs::Session;
 
+// Attributes of functions that return what is in memory, or don't look at it.
+static AttributeList reads(LLVMContext &Context, MemoryEffects Effects) {
+  AttrBuilder Attributes(Context);
+  Attributes.addAttribute(Attribute::NoUnwind).addAttribute(Attribute::WillReturn).addMemoryAttr(Effects);
+  return AttributeList::get(Context, AttributeList::FunctionIndex, Attributes);
+}
+
 FunctionCallee pollyrs::rowsFunction(Module &M) {
   LLVMContext &Context = M.getContext();
   Type *Word = Type::getInt64Ty(Context), *Pointer = PointerType::get(Context, 0);
-  AttrBuilder Attributes(Context);
-  Attributes.addAttribute(Attribute::NoUnwind).addAttribute(Attribute::WillReturn).addMemoryAttr(MemoryEffects::readOnly());
-  return M.getOrInsertFunction("pollyrs_rt_rows", AttributeList::get(Context, AttributeList::FunctionIndex, Attributes),
-                               StructType::get(Context, {Pointer, Word}), Pointer, Pointer, Word, Word);
+  return M.getOrInsertFunction("pollyrs_rt_rows", reads(Context, MemoryEffects::readOnly()), StructType::get(Context, {Pointer, Word}), Pointer,
+                               Pointer, Word, Word);
+}
+
+// `pollyrs_rt_rows_anywhere`, for rows of which the loop accesses known columns.
+static FunctionCallee rowsAnywhere(Module &M) {
+  LLVMContext &Context = M.getContext();
+  Type *Word = Type::getInt64Ty(Context), *Pointer = PointerType::get(Context, 0);
+  return M.getOrInsertFunction("pollyrs_rt_rows_anywhere", reads(Context, MemoryEffects::readOnly()), StructType::get(Context, {Pointer, Word}),
+                               Pointer, Pointer, Word, Word, Word, Word);
+}
+
+// `pollyrs_rt_row_length`, of rows between two pointers.
+static FunctionCallee rowLength(Module &M) {
+  LLVMContext &Context = M.getContext();
+  Type *Word = Type::getInt64Ty(Context), *Pointer = PointerType::get(Context, 0);
+  return M.getOrInsertFunction("pollyrs_rt_row_length", reads(Context, MemoryEffects::readOnly()), Word, Pointer, Pointer, Word, Word);
+}
+
+// On `select true, where the model has the row, what the table says`.
+static constexpr const char RowMark[] = "pollyrs.row";
+
+// Stands for such a `select` as long as passes run.
+static FunctionCallee rowFunction(Module &M) {
+  Type *Pointer = PointerType::get(M.getContext(), 0);
+  return M.getOrInsertFunction("pollyrs.row", reads(M.getContext(), MemoryEffects::none()), Pointer, Pointer, Pointer);
 }
 
 namespace {
@@ -66,11 +96,112 @@ bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Le
   return true;
 }
 
+// The least and the greatest value of an expression of 64 bits in the loop `L`, whatever its loops inside count, as expressions that `L` does not change.
+// Where the loop does not come to the expression, they mean nothing.
+class Range {
+public:
+  Range(const Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Known) : L(L), SE(SE), Known(Known) {}
+
+  bool of(const SCEV *S, const SCEV *&Least, const SCEV *&Most, unsigned Depth = 8) {
+    if (SE.isLoopInvariant(S, &L)) {
+      Least = Most = S;
+      return true;
+    }
+    if (!Depth)
+      return false;
+    if (auto *Rec = dyn_cast<SCEVAddRecExpr>(S))
+      return ofRecurrence(*Rec, Least, Most, Depth);
+    if (auto *Sum = dyn_cast<SCEVAddExpr>(S)) {
+      Least = Most = SE.getZero(S->getType());
+      return all_of(Sum->operands(), [&](const SCEV *Part) {
+        const SCEV *Low, *High;
+        if (!of(Part, Low, High, Depth - 1))
+          return false;
+        Least = SE.getAddExpr(Least, Low), Most = SE.getAddExpr(Most, High);
+        return true;
+      });
+    }
+    if (auto *Product = dyn_cast<SCEVMulExpr>(S); Product && Product->getNumOperands() == 2) {
+      auto *Factor = dyn_cast<SCEVConstant>(Product->getOperand(0));
+      if (!Factor || !of(Product->getOperand(1), Least, Most, Depth - 1))
+        return false;
+      if (Factor->getAPInt().isNegative())
+        std::swap(Least, Most);
+      Least = SE.getMulExpr(Least, Factor), Most = SE.getMulExpr(Most, Factor);
+      return true;
+    }
+    if (isa<SCEVSignExtendExpr, SCEVZeroExtendExpr>(S))
+      return ofExtended(*cast<SCEVCastExpr>(S), Least, Most, Depth);
+    if (isa<SCEVSMaxExpr, SCEVSMinExpr>(S))
+      return ofExtreme(*cast<SCEVNAryExpr>(S), Least, Most, Depth);
+    return false;
+  }
+
+private:
+  bool ofRecurrence(const SCEVAddRecExpr &Rec, const SCEV *&Least, const SCEV *&Most, unsigned Depth) {
+    auto *By = Rec.isAffine() && L.contains(Rec.getLoop()) ? dyn_cast<SCEVConstant>(Rec.getStepRecurrence(SE)) : nullptr;
+    const SCEV *Count = SE.getBackedgeTakenCount(Rec.getLoop()), *Low, *High;
+    if (!By || isa<SCEVCouldNotCompute>(Count) || SE.getTypeSizeInBits(Count->getType()) > 64 || !of(Rec.getStart(), Least, Most, Depth - 1))
+      return false;
+    Count = SE.getNoopOrZeroExtend(SCEVParameterRewriter::rewrite(Count, SE, Known), Type::getInt64Ty(SE.getContext()));
+    if (!of(Count, Low, High, Depth - 1))
+      return false;
+    const SCEV *Way = SE.getMulExpr(High, By);
+    (By->getAPInt().isNegative() ? Least : Most) = SE.getAddExpr(By->getAPInt().isNegative() ? Least : Most, Way);
+    return true;
+  }
+
+  // What does not wrap in a narrow type is the same in a wide one.
+  bool ofExtended(const SCEVCastExpr &Cast, const SCEV *&Least, const SCEV *&Most, unsigned Depth) {
+    bool Signed = isa<SCEVSignExtendExpr>(Cast);
+    auto Wide = [&](const SCEV *S) {
+      return Signed ? SE.getSignExtendExpr(S, Cast.getType()) : SE.getZeroExtendExpr(S, Cast.getType());
+    };
+    const SCEV *Inner = Cast.getOperand();
+    if (auto *Rec = dyn_cast<SCEVAddRecExpr>(Inner); Rec && Rec->isAffine() && (Signed ? Rec->hasNoSignedWrap() : Rec->hasNoUnsignedWrap())) {
+      const SCEV *Step = Rec->getStepRecurrence(SE), *Same;
+      Same = SE.getAddRecExpr(Wide(Rec->getStart()), Signed ? Wide(Step) : SE.getZeroExtendExpr(Step, Cast.getType()), Rec->getLoop(), SCEV::FlagAnyWrap);
+      return of(Same, Least, Most, Depth - 1);
+    }
+    if (auto *Sum = dyn_cast<SCEVAddExpr>(Inner); Sum && (Signed ? Sum->hasNoSignedWrap() : Sum->hasNoUnsignedWrap())) {
+      SmallVector<const SCEV *, 4> Parts;
+      for (const SCEV *Part : Sum->operands())
+        Parts.push_back(Wide(Part));
+      return of(SE.getAddExpr(Parts), Least, Most, Depth - 1);
+    }
+    return false;
+  }
+
+  bool ofExtreme(const SCEVNAryExpr &S, const SCEV *&Least, const SCEV *&Most, unsigned Depth) {
+    Least = Most = nullptr;
+    for (const SCEV *Part : S.operands()) {
+      const SCEV *Low, *High;
+      if (!of(Part, Low, High, Depth - 1))
+        return false;
+      auto Joined = [&](const SCEV *A, const SCEV *B) {
+        return !A ? B : isa<SCEVSMaxExpr>(S) ? SE.getSMaxExpr(A, B) : SE.getSMinExpr(A, B);
+      };
+      Least = Joined(Least, Low), Most = Joined(Most, High);
+    }
+    return true;
+  }
+
+  const Loop &L;
+  ScalarEvolution &SE;
+  ValueToSCEVMapTy &Known;
+};
+
 // `S / By` where it is sure to be exact; null elsewhere.
 const SCEV *quotient(const SCEV *S, int64_t By, ScalarEvolution &SE) {
   if (auto *C = dyn_cast<SCEVConstant>(S)) {
     int64_t Value = C->getAPInt().getSExtValue();
     return Value % By ? nullptr : SE.getConstant(C->getType(), Value / By, /*isSigned=*/true);
+  }
+  // (Entries of a table don't wrap.)
+  if (auto *Product = dyn_cast<SCEVMulExpr>(S)) {
+    auto *Factor = Product->getNumOperands() == 2 ? dyn_cast<SCEVConstant>(Product->getOperand(0)) : nullptr;
+    const SCEV *Part = Factor ? quotient(Factor, By, SE) : nullptr;
+    return Part ? SE.getMulExpr(Part, Product->getOperand(1)) : nullptr;
   }
   auto *Rec = dyn_cast<SCEVAddRecExpr>(S);
   if (!Rec || !Rec->isAffine())
@@ -114,6 +245,30 @@ std::optional<uint64_t> elementOf(Value &Row, const Loop &L, const LoopInfo &LI,
     Bytes = std::max(Bytes, *Own);
   }
   return Bytes;
+}
+
+// The bytes behind a row's first one, from the least to the one behind the greatest, at which the row is accessed. Null where that is not known.
+bool columnsOf(Value &Pointer, LoadInst &Row, Range &Within, ScalarEvolution &SE, SmallPtrSetImpl<Value *> &Seen, const SCEV *&From, const SCEV *&To) {
+  if (!Seen.insert(&Pointer).second)
+    return true;
+  for (User *U : Pointer.users()) {
+    if ((isa<GetElementPtrInst>(U) && U->getType()->isPointerTy()) || isa<PHINode>(U)) {
+      if (!columnsOf(*U, Row, Within, SE, Seen, From, To))
+        return false;
+    } else if (getLoadStorePointerOperand(U) == &Pointer) {
+      const SCEV *Address = SE.getSCEV(&Pointer), *Least, *Most;
+      // (What stands for the row is known by its own name.)
+      auto *Base = dyn_cast<SCEVUnknown>(SE.getPointerBase(Address));
+      auto *PHI = Base ? dyn_cast<PHINode>(Base->getValue()) : nullptr;
+      if (!Base || !(Base->getValue() == &Row || (PHI && standsFor(*PHI, Row))) || !Within.of(SE.removePointerBase(Address), Least, Most))
+        return false;
+      uint64_t Bytes = Row.getDataLayout().getTypeStoreSize(getLoadStoreType(U)).getFixedValue();
+      Most = SE.getAddExpr(Most, SE.getConstant(Most->getType(), Bytes));
+      From = From ? SE.getSMinExpr(From, Least) : Least;
+      To = To ? SE.getSMaxExpr(To, Most) : Most;
+    }
+  }
+  return true;
 }
 
 bool mayChange(const Loop &L, const LoadInst &Load, AAResults &AA) {
@@ -177,7 +332,56 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
   return Tables;
 }
 
-// `if (rows of all tables are equally far apart) L; else a copy of L;`
+// The length of rows between two pointers, in elements, or null, and of each table the first row and the distance. Whether all of that is as it has to be.
+Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &Expander, IRBuilderBase &B, SmallVectorImpl<Value *> &Lengths,
+           SmallVectorImpl<std::pair<Value *, Value *>> &Known) {
+  Module &M = *B.GetInsertBlock()->getModule();
+  Type *Word = B.getInt64Ty();
+  Instruction *End = L.getLoopPreheader()->getTerminator();
+  Value *Good = B.getTrue();
+  auto At = [&](const Table &T, const SCEV *Offset) {
+    return B.CreatePtrAdd(cast<SCEVUnknown>(T.Base)->getValue(), Expander.expandCodeFor(Offset, Word, End));
+  };
+  ValueToSCEVMapTy Ends;
+  for (const Table &T : Tables) {
+    Lengths.push_back(nullptr);
+    if (!T.Rows)
+      continue;
+    const Table &R = Tables[*T.Rows];
+    const SCEV *Behind = SE.getMinusSCEV(T.Least, R.Least);
+    Value *Bytes = B.CreateCall(rowLength(M), {At(T, T.Least), At(T, T.Most), B.getInt64(T.Step), Expander.expandCodeFor(Behind, Word, End)});
+    Value *Whole = B.CreateICmpEQ(B.CreateURem(Bytes, B.getInt64(T.Unit)), B.getInt64(0));
+    Good = B.CreateAnd(Good, B.CreateAnd(B.CreateICmpSGE(Bytes, B.getInt64(0)), Whole));
+    Value *Length = B.CreateFreeze(B.CreateUDiv(Bytes, B.getInt64(T.Unit)), "row.length");
+    Lengths.back() = Length;
+    const SCEV *Way = SE.getMulExpr(SE.getUnknown(Length), SE.getConstant(Word, T.Unit));
+    for (auto &[Load, Offset] : T.Loads)
+      for (auto &[Row, Own] : R.Loads)
+        if (SE.getMinusSCEV(Offset, Own) == Behind)
+          Ends[Load] = SE.getAddExpr(SE.getUnknown(Row), Way);
+  }
+  Range Within(L, SE, Ends);
+  for (const Table &T : Tables) {
+    Known.push_back({});
+    if (T.Rows)
+      continue;
+    Value *First = At(T, T.Least), *Last = At(T, T.Most), *Rows;
+    const SCEV *From = nullptr, *To = nullptr;
+    SmallPtrSet<Value *, 16> Seen;
+    bool Bounded = all_of(T.Loads, [&](auto &Load) { return columnsOf(*Load.first, *Load.first, Within, SE, Seen, From, To); });
+    if (Bounded && From && Expander.isSafeToExpandAt(From, End) && Expander.isSafeToExpandAt(To, End)) {
+      Value *Low = B.CreateFreeze(Expander.expandCodeFor(From, Word, End)), *High = B.CreateFreeze(Expander.expandCodeFor(To, Word, End));
+      Rows = B.CreateCall(rowsAnywhere(M), {First, Last, B.getInt64(T.Step), B.getInt64(T.Unit), Low, High});
+    } else {
+      Rows = B.CreateCall(pollyrs::rowsFunction(M), {First, Last, B.getInt64(T.Step), B.getInt64(T.Unit)});
+    }
+    Known.back() = {B.CreateExtractValue(Rows, 0), B.CreateExtractValue(Rows, 1)};
+    Good = B.CreateAnd(Good, B.CreateIsNotNull(Known.back().first));
+  }
+  return Good;
+}
+
+// `if (rows of all tables are as they have to be) L; else a copy of L;`
 bool divide(Loop &L, Function &F, Session &S) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
@@ -192,34 +396,10 @@ bool divide(Loop &L, Function &F, Session &S) {
   if (Tables.empty() || !all_of(Tables, [&](Table &T) { return Computable(T.Least) && Computable(T.Most); }))
     return false;
 
-  Type *Word = Type::getInt64Ty(F.getContext());
-  FunctionCallee Ask = pollyrs::rowsFunction(*F.getParent());
   IRBuilder<> B(Before->getTerminator());
-  Value *Good = B.getTrue();
-  SmallVector<std::pair<Value *, Value *>, 4> Known;
   SmallVector<Value *, 4> Lengths;
-  for (Table &T : Tables) {
-    Value *Base = cast<SCEVUnknown>(T.Base)->getValue();
-    auto At = [&](const SCEV *Offset) {
-      return B.CreatePtrAdd(Base, Expander.expandCodeFor(Offset, Word, Before->getTerminator()));
-    };
-    Value *First = At(T.Least), *Last = At(T.Most);
-    Value *Rows = B.CreateCall(Ask, {First, Last, B.getInt64(T.Step), B.getInt64(T.Unit)});
-    Known.push_back({B.CreateExtractValue(Rows, 0), B.CreateExtractValue(Rows, 1)});
-    Good = B.CreateAnd(Good, B.CreateIsNotNull(Known.back().first));
-  }
-  // Rows whose ends are as far apart as they are have one length, which is whole elements.
-  for (auto [T, Row] : zip(Tables, Known)) {
-    Lengths.push_back(nullptr);
-    if (!T.Rows)
-      continue;
-    auto [First, Pitch] = Known[*T.Rows];
-    Value *Bytes = B.CreateSub(B.CreatePtrToInt(Row.first, Word), B.CreatePtrToInt(First, Word));
-    Value *Whole = B.CreateICmpEQ(B.CreateURem(Bytes, B.getInt64(T.Unit)), B.getInt64(0));
-    Value *Same = B.CreateAnd(B.CreateICmpEQ(Row.second, Pitch), B.CreateICmpSGE(Bytes, B.getInt64(0)));
-    Good = B.CreateAnd(Good, B.CreateAnd(Same, Whole));
-    Lengths.back() = B.CreateFreeze(B.CreateUDiv(Bytes, B.getInt64(T.Unit)), "row.length");
-  }
+  SmallVector<std::pair<Value *, Value *>, 4> Known;
+  Value *Good = ask(Tables, L, SE, Expander, B, Lengths, Known);
   ValueToValueMapTy Map;
   pollyrs::LoopCopy Copy = pollyrs::copyLoop(L, ".apart", Map, LI, DT);
   addStringMetadataToLoop(Copy.Copied, pollyrs::ApartMark);
@@ -230,12 +410,13 @@ bool divide(Loop &L, Function &F, Session &S) {
       auto Row = T.Rows ? Known[*T.Rows] : Found;
       const SCEV *Number = quotient(SE.getMinusSCEV(Offset, T.Least), T.Step, SE);
       auto Replace = [&, Unit = T.Unit, Length = Length](Instruction &Old, BasicBlock::iterator Place) {
-        Value *Index = Expander.expandCodeFor(Number, Word, Place);
+        Value *Index = Expander.expandCodeFor(Number, Type::getInt64Ty(F.getContext()), Place);
         IRBuilder<> At(Place->getParent(), Place);
         Type *Element = ArrayType::get(At.getInt8Ty(), Unit);
         Value *Begin = At.CreateGEP(Element, Row.first, At.CreateMul(Index, Row.second), "row");
-        Old.replaceAllUsesWith(Length ? At.CreateGEP(Element, Begin, Length, "row.end") : Begin);
-        Old.eraseFromParent();
+        Value *Modelled = Length ? At.CreateGEP(Element, Begin, Length, "row.end") : Begin;
+        CallInst *Both = At.CreateCall(rowFunction(*F.getParent()), {Modelled, &Old}, Old.getName());
+        Old.replaceUsesWithIf(Both, [&](llvm::Use &U) { return U.getUser() != Both; });
       };
       // (One may take the row from several blocks.)
       SmallSetVector<PHINode *, 4> PHIs;
@@ -244,7 +425,7 @@ bool divide(Loop &L, Function &F, Session &S) {
           PHIs.insert(PHI);
       for (PHINode *PHI : PHIs)
         Replace(*PHI, PHI->getParent()->getFirstInsertionPt());
-      Replace(*Load, Load->getIterator());
+      Replace(*Load, std::next(Load->getIterator()));
     }
   S.FAM.invalidate(F, PreservedAnalyses::none());
   return true;
@@ -258,8 +439,9 @@ bool divideWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
 }
 } // namespace
 
+extern "C" {
 // Loops that have a version already have no table any more; `Limit` bounds how often the rest is looked through.
-extern "C" bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit) {
+bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
   for (; Limit && S->work(F); --Limit) {
@@ -271,3 +453,37 @@ extern "C" bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit) {
   }
   return Changed;
 }
+
+// Scalar evolution knows rows by where the model has them from here on: no pass may run.
+bool prs_mark_rows(Session *S, LLVMValueRef FRef) {
+  SmallVector<CallInst *, 16> Calls;
+  for (Instruction &I : instructions(*unwrap<Function>(FRef)))
+    if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction() && Call->getCalledFunction()->getName() == "pollyrs.row")
+      Calls.push_back(Call);
+  for (CallInst *Call : Calls) {
+    auto *Marked = SelectInst::Create(ConstantInt::getTrue(Call->getContext()), Call->getArgOperand(0), Call->getArgOperand(1));
+    Marked->setDebugLoc(Call->getDebugLoc());
+    Marked->setMetadata(RowMark, MDNode::get(Call->getContext(), {}));
+    Marked->takeName(Call);
+    ReplaceInstWithInst(Call, Marked);
+  }
+  if (!Calls.empty())
+    S->FAM.invalidate(*unwrap<Function>(FRef), PreservedAnalyses::none());
+  return !Calls.empty();
+}
+
+// Rows are what tables say.
+bool prs_restore_rows(Session *S, LLVMValueRef FRef) {
+  SmallVector<SelectInst *, 16> Marked;
+  for (Instruction &I : instructions(*unwrap<Function>(FRef)))
+    if (I.hasMetadata(RowMark))
+      Marked.push_back(cast<SelectInst>(&I));
+  for (SelectInst *Select : Marked) {
+    Select->replaceAllUsesWith(Select->getFalseValue());
+    Select->eraseFromParent();
+  }
+  if (!Marked.empty())
+    S->FAM.invalidate(*unwrap<Function>(FRef), PreservedAnalyses::none());
+  return !Marked.empty();
+}
+} // extern "C"

@@ -197,7 +197,7 @@ static std::string sourceName(const Value *V) {
     else if (auto *Part = dyn_cast<ExtractValueInst>(V)) {
       // Rows of a table (rows.cpp).
       auto *Call = dyn_cast<CallInst>(Part->getAggregateOperand());
-      if (!Call || !Call->getCalledFunction() || Call->getCalledFunction()->getName() != "pollyrs_rt_rows")
+      if (!Call || !Call->getCalledFunction() || !Call->getCalledFunction()->getName().starts_with("pollyrs_rt_rows"))
         break;
       V = Call->getArgOperand(0);
     } else if (auto *Word = dyn_cast<BinaryOperator>(V); Word && Word->getOpcode() == Instruction::And &&

@@ -162,7 +162,7 @@ struct Held {
 const Value *objectOf(const Value *Pointer) {
   const Value *Object = getUnderlyingObject(Pointer, 0);
   auto *Select = dyn_cast<SelectInst>(Object);
-  return Select && Select->hasMetadata(UnwrittenMark) ? Select->getTrueValue() : Object;
+  return Select && (Select->hasMetadata(UnwrittenMark) || Select->hasMetadata("pollyrs.row")) ? Select->getTrueValue() : Object;
 }
 
 // Whether the stores of the loop leave the place of a load alone if they do not overlap it by chance: none is known to be of this place or of

@@ -62,10 +62,13 @@
 
 //!
 //! **Tables of rows.** In C and C++ a matrix is often a table of pointers (`double **a`, a vector of vectors), one for each row, and `a[i][j]` loads
-//! one. Mostly the rows are equally far apart. Before the loop, the run-time library looks at the part of the table that the loop reads
-//! (`pollyrs_rt_rows`; memory that is not there is no error), and answers with the first row and the distance: there is a version of the loop in which
-//! `a[i]` is `first + i * distance`, and nothing is loaded. The loop as it was runs where the answer is no. Nothing in the loop may write to the table, by
-//! alias analysis. Rows between two pointers (the beginning and the end of a `vector`) are two such tables in one; where both have one distance, all rows have one length.
+//! one. Before the loop, the run-time library looks at the part of the table that the loop reads
+//! (`pollyrs_rt_rows_anywhere`; memory that is not there is no error), and answers with the first row and the distance: there is a version of the loop in which
+//! scalar evolution knows `a[i]` as `first + i * distance` ([`ROW`]). Where the rows are not equally far apart, `first` is an address that stands for them, in a range of the
+//! library's own, of which kernels alone make use; the host's code gets its loads back. For that the library has to know which bytes of the rows are accessed: bounds of what
+//! the loop adds to a row's address, by what is known before it. Without these rows have to be equally far apart (`pollyrs_rt_rows`). The loop as it was runs where the answer is
+//! no. Nothing in the loop may write to the table, by alias analysis, which the library checks by address. Rows between two pointers (the beginning and the end of a `vector`) are
+//! two tables in one, where all rows have one length (`pollyrs_rt_row_length`).
 //!
 //! **Windows with a step.** In `x[(i * s + p) * w + j * s + q]` (a convolution with a stride) the strides of the counters are `s * w`, `w`, `s` and 1. Of a matrix each
 //! would be a multiple of the next, and no array of several dimensions has these. With a number for `s` the strides are `w` and 1: there are versions of the
@@ -107,6 +110,9 @@ pub const KEPT: &str = "pollyrs.kept";
 /// Attribute of a call that is pure but for setting `errno`, which the device has to report. Its value is empty where nothing that is
 /// loaded before the loop may be `errno`.
 pub const ERRNO: &str = "pollyrs-errno";
+
+/// Metadata on `select true, modelled, load`: the address of a row of a table, and what the model takes it for.
+pub const ROW: &str = "pollyrs.row";
 
 /// Metadata on `select true, before, load`: a load and what its place held before the loop, which the model takes it for.
 pub const UNWRITTEN: &str = "pollyrs.unwritten";
@@ -436,6 +442,20 @@ impl Session {
         self.require_idle(f)?;
         // SAFETY: live session and function; nothing holds analyses of it.
         Ok(unsafe { sys::prs_divide_rows(self.raw, f, limit) })
+    }
+
+    /// Rows of tables are known by where the model has them ([`ROW`]); no pass may run until [`Session::restore_rows`].
+    pub fn mark_rows(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_mark_rows(self.raw, f) })
+    }
+
+    /// Rows of tables are what the tables say.
+    pub fn restore_rows(&self, f: LLVMValueRef) -> Result<bool, ShimError> {
+        self.require_idle(f)?;
+        // SAFETY: live session and function; nothing holds analyses of it.
+        Ok(unsafe { sys::prs_restore_rows(self.raw, f) })
     }
 
     /// Tells LLVM of calls of the mathematical library what holds for all of them: they return, and write `errno` at most.

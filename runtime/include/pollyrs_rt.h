@@ -271,6 +271,13 @@ typedef struct PollyrsRows {
 } PollyrsRows;
 PollyrsRows pollyrs_rt_rows(const void *first, const void *last, int64_t step, int64_t unit);
 
+/* The same for rows of which no more is accessed than the bytes from `low` to `high` behind each one's first: where they are not equally far apart, the
+ * address is one that stands for them, of which only runs make use. */
+PollyrsRows pollyrs_rt_rows_anywhere(const void *first, const void *last, int64_t step, int64_t unit, int64_t low, int64_t high);
+/* The bytes of rows whose ends stand in a table, from `first` to `last`, `step` bytes apart, each `behind` bytes behind the row's address; -1 if they differ or
+ * can't be read. */
+int64_t pollyrs_rt_row_length(const void *first, const void *last, int64_t step, int64_t behind);
+
 /* The least and the largest, as signed integers, of those that lie in rows of contiguous bytes from `start` on: rows[0] bytes in each, rows[1 + d] of
  * them in dimension d of three, rows[4 + d] bytes apart, outermost first. ends[0] and ends[1] are both 0 where there is no element.
  * Returns 0, with both 0, if some of it can't be read; and, with POLLYRS_INSPECT_DISTINCT added to element_bytes, if two of them are equal. */

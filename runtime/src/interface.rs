@@ -409,6 +409,32 @@ pub extern "C" fn pollyrs_rt_rows(
     row_table::look(first, last, step, unit)
 }
 
+/// `pollyrs_rt_rows_anywhere`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_rows_anywhere(
+    first: *const c_void,
+    last: *const c_void,
+    step: i64,
+    unit: i64,
+    low: i64,
+    high: i64,
+) -> row_table::Rows {
+    let _errno = Errno::kept();
+    row_table::anywhere(first, last, (step, unit), (low, high))
+}
+
+/// `pollyrs_rt_row_length`.
+#[unsafe(no_mangle)]
+pub extern "C" fn pollyrs_rt_row_length(
+    first: *const c_void,
+    last: *const c_void,
+    step: i64,
+    behind: i64,
+) -> i64 {
+    let _errno = Errno::kept();
+    row_table::length(first, last, step, behind)
+}
+
 /// `pollyrs_rt_inspect`.
 ///
 /// # Safety
@@ -423,7 +449,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect(
     let _errno = Errno::kept();
     // SAFETY: the caller's promise.
     unsafe {
-        let look = || inspections::timed(|| inspect::look(start, &*rows, element_bytes));
+        let look = || inspections::timed(|| inspect::gathered(start, &*rows, element_bytes));
         answer(if is_worth(start, &*rows) { look() } else { Err(error::Error::Unreadable) }, ends)
     }
 }
@@ -479,7 +505,7 @@ pub unsafe extern "C" fn pollyrs_rt_inspect_held(
     let (question, mask) = ((start as u64, rows.words(), element_bytes), what & !asked::FIRST);
     let part = rows.span(start);
     let look = || {
-        let ends = inspections::timed(|| inspect::look(start, rows, element_bytes))?;
+        let ends = inspections::timed(|| inspect::gathered(start, rows, element_bytes))?;
         if let Some(part) = part {
             asked::keep(cache as usize, Found { part, question, mask, ends });
         }

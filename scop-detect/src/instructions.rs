@@ -173,11 +173,11 @@ pub(crate) fn call_reason(call: Value) -> RejectReason {
         return RejectReason::InlineAssembly;
     }
     let own = |f: Value| !ir::is_declaration(f);
+    // What divides loops by the rows of tables has put it there.
+    if ir::callee(call).is_some_and(ir::looks_at_rows) {
+        return RejectReason::NestedTables { table: source_name(ir::operand(call, 0)) };
+    }
     let callee = match ir::callee(call).map(ir::name) {
-        // What divides loops by the rows of tables has put it there.
-        Some(n) if n == "pollyrs_rt_rows" => {
-            return RejectReason::NestedTables { table: source_name(ir::operand(call, 0)) };
-        }
         Some(n) if is_math_function(&n) && !ir::callee(call).is_some_and(own) => {
             format!("{n} (it may set errno; compile with -fno-math-errno)")
         }
@@ -250,7 +250,7 @@ pub(crate) fn inputs(v: Value) -> Vec<Value> {
         Some(Op::LLVMLoad) => Vec::new(),
         Some(Op::LLVMCall) => ir::call_args(v),
         // A load that is known by another value: nothing is loaded.
-        Some(Op::LLVMSelect) if ir::is_unwritten_load(v) => vec![ir::operand(v, 1)],
+        Some(Op::LLVMSelect) if ir::is_known_load(v) => vec![ir::operand(v, 1)],
         _ => ir::operands(v),
     }
 }

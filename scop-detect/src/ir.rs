@@ -289,6 +289,16 @@ pub(crate) fn is_unwritten_load(v: Value) -> bool {
     opcode(v) == Some(Op::LLVMSelect) && has_metadata(v, pollyrs_llvm_shim::UNWRITTEN)
 }
 
+/// Whether a value is a load that the model knows by another value.
+pub(crate) fn is_known_load(v: Value) -> bool {
+    is_unwritten_load(v) || opcode(v) == Some(Op::LLVMSelect) && has_metadata(v, pollyrs_llvm_shim::ROW)
+}
+
+/// Whether a function looks at tables of rows.
+pub(crate) fn looks_at_rows(f: Value) -> bool {
+    matches!(name(f).as_str(), "pollyrs_rt_rows" | "pollyrs_rt_rows_anywhere" | "pollyrs_rt_row_length")
+}
+
 /// Whether a call may set `errno`, which the device reports as a fault ([`pollyrs_llvm_shim::ERRNO`]).
 pub(crate) fn may_set_errno(v: Value) -> bool {
     const FUNCTION_INDEX: u32 = u32::MAX;

@@ -258,7 +258,7 @@ impl Builder<'_> {
 /// Whether it is the first row of a table.
 fn is_row(base: Value) -> bool {
     let call = (ir::opcode(base) == Some(Op::LLVMExtractValue)).then(|| ir::operand(base, 0));
-    call.and_then(ir::callee).is_some_and(|f| ir::name(f) == "pollyrs_rt_rows")
+    call.and_then(ir::callee).is_some_and(ir::looks_at_rows)
 }
 
 fn same_sizes(a: &Shaped, b: &Shaped) -> isl::Result<bool> {

@@ -110,6 +110,8 @@ const PUBLISHING: &[(&str, &str)] = &[
 
 const QUIET: &[(&str, &str)] = &[
     ("pollyrs_rt_rows", "r---"),
+    ("pollyrs_rt_rows_anywhere", "r-----"),
+    ("pollyrs_rt_row_length", "r---"),
     ("clock", ""),
     ("time", "w"),
     ("clock_gettime", "-w"),

@@ -44,7 +44,7 @@ const MAX_UNROLLED: u32 = 4;
 /// Switches with more cases stay; each case is a piece of a domain.
 const MAX_SWITCH_CASES: u32 = 16;
 
-/// Loops of a function that get a version for rows that are equally far apart.
+/// Loops of a function that get a version for rows of tables.
 const MAX_ROWS: u32 = 16;
 
 /// Loops of a function that get versions for steps of windows.
@@ -69,6 +69,8 @@ const MAX_DIVIDED: u32 = 64;
 pub fn canonicalise(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     values(session, f)?;
     rewrite(session, f)?;
+    session.mark_rows(f)?;
+    session.restore_rows(f)?;
     session.split_effects(f)?;
     Ok(session.simplify_regions(f)?)
 }
@@ -81,6 +83,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
     session.assume_no_errors(clone)?;
     session.assume_no_errno(clone)?;
     session.add_differences(clone)?;
+    session.mark_rows(clone)?;
     let assumed = session.assume_unwritten(clone)?;
     // No pass may run from here on: error blocks are unreachable for now, and marked stores and calls must stay what they are.
     session.divide_accesses(clone, MAX_DIVIDED)?;
@@ -95,6 +98,7 @@ pub fn flatten(session: &Session, clone: LLVMValueRef) -> Result<bool, PluginErr
 pub fn restore(session: &Session, clone: LLVMValueRef) -> Result<(), PluginError> {
     session.restore_conditions(clone)?;
     session.restore_unwritten(clone)?;
+    session.restore_rows(clone)?;
     session.restore_errno(clone)?;
     Ok(session.restore_errors(clone)?)
 }

@@ -82,6 +82,12 @@ pub enum Error {
     Errno,
     #[error("{a} and {b} overlap, which the compiler's checks did not find")]
     Overlap { a: Arc<str>, b: Arc<str> },
+    #[error("rows of {a} that are written share memory with other rows or {b}")]
+    SharedRows { a: Arc<str>, b: Arc<str> },
+    #[error("the rows of a table were looked for too long ago")]
+    Forgotten,
+    #[error("results in rows of tables are not compared")]
+    Incomparable,
     #[error("{a} and {b} are one memory at two addresses")]
     OneMemory { a: Arc<str>, b: Arc<str> },
     #[error("an array overlaps another one, of which earlier results are still on the device")]

@@ -19,7 +19,8 @@ use crate::base::planted::unless;
 use crate::base::rows::{Plane, Rows};
 use crate::base::shape::Shape;
 use crate::device::Queue;
-use crate::device::returned::{settle, settle_part};
+use crate::device::returned::{Target, settle, settle_part};
+use crate::memory::packed;
 
 /// A result on its way back.
 #[derive(Clone)]
@@ -84,14 +85,16 @@ impl Back<'_> {
     /// # Safety
     /// The promise about the written ranges; `landed` holds the result's bytes.
     unsafe fn settle(&mut self, result: &Returning<'_>, landed: *const u8) {
-        if result.shape == Shape::Dense {
+        let packed = packed::of(result.to.addr() as u64);
+        if result.shape == Shape::Dense && packed.is_none() {
             // SAFETY: the caller's promise.
             return unsafe { self.queue.deliver(result.to, landed, result.bytes) };
         }
         // SAFETY: the caller's promise; the shape was checked at the beginning.
         unsafe {
             let results = std::slice::from_raw_parts(landed, result.bytes as usize);
-            settle(result.to, results, &result.shape, result.before, self.config.copy_threads);
+            let to = Target::new(result.to, packed.as_deref());
+            settle(to, results, &result.shape, result.before, self.config.copy_threads);
         }
     }
 
@@ -112,15 +115,13 @@ impl Back<'_> {
     /// The promise about the written ranges.
     unsafe fn settle_through(&mut self, r: &Returning<'_>) -> Result<()> {
         self.check_copy_out()?;
-        struct Place(*mut u8);
-        // SAFETY: a plain address; pieces are disjoint.
-        unsafe impl Sync for Place {}
-        let (place, stored, shape, before) = (Place(r.to), AtomicBool::new(false), &r.shape, r.before);
+        let packed = packed::of(r.to.addr() as u64);
+        let place = Target::new(r.to, packed.as_deref());
+        let (stored, shape, before) = (AtomicBool::new(false), &r.shape, r.before);
         let store = |offset: usize, piece: &[u8]| {
             stored.store(true, Ordering::Relaxed);
-            let Place(to) = &place;
             // SAFETY: the caller's promise; the shape was checked at the beginning, the piece lies in the range.
-            unsafe { settle_part(*to, offset, piece, shape, before) };
+            unsafe { settle_part(place, offset, piece, shape, before) };
         };
         // SAFETY: the array's allocation.
         match unsafe { self.queue.copy_through(r.from, r.bytes, &store) } {
@@ -135,6 +136,8 @@ impl Back<'_> {
     /// The promise about the written ranges.
     unsafe fn settle_rows(&mut self, r: &Returning<'_>, rows: &Rows) -> Result<()> {
         self.check_copy_out()?;
+        let packed = packed::of(r.to.addr() as u64);
+        let place = Target::new(r.to, packed.as_deref());
         let room = rows.total().min(ROWS_LANDING.max(rows.bytes));
         let landing = self.queue.landing(room)?;
         let (mut landed, mut at, mut stored): (Vec<(u64, Plane)>, u64, bool) = (Vec::new(), 0, false);
@@ -146,10 +149,12 @@ impl Back<'_> {
                 }
                 for (at, plane) in landed.drain(..) {
                     for row in 0..plane.rows {
-                        let to = r.to.wrapping_add((plane.offset + row * rows.pitch()) as usize);
                         let from = landing.wrapping_add((at + row * rows.bytes) as usize);
                         // SAFETY: the caller's promise; it has landed there.
-                        unsafe { to.copy_from_nonoverlapping(from, rows.bytes as usize) };
+                        unsafe {
+                            let landed = std::slice::from_raw_parts(from, rows.bytes as usize);
+                            place.store((plane.offset + row * rows.pitch()) as usize, landed);
+                        }
                     }
                 }
                 (at, stored) = (0, true);
@@ -224,7 +229,8 @@ impl Back<'_> {
     /// Straight to the program's memory, but for results of which only some bytes come back.
     unsafe fn direct(&mut self, results: &[Returning<'_>]) -> Result<()> {
         unless("direct-kernels", || self.queue.synchronize())?;
-        let (direct, partial): (Vec<_>, Vec<_>) = results.iter().partition(|r| r.shape == Shape::Dense);
+        let (direct, partial): (Vec<_>, Vec<_>) =
+            results.iter().partition(|r| r.shape == Shape::Dense && packed::of(r.to.addr() as u64).is_none());
         let mut written = false;
         self.queue.returning();
         // Large ones as they arrive, where the device has a way.

@@ -12,22 +12,37 @@
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
 use crate::device::POISON;
+use crate::memory::packed::{self, Packed};
 
 /// The program's memory where results go; threads store to different bytes of it.
 #[derive(Clone, Copy)]
-struct Target(*mut u8);
+pub struct Target<'a> {
+    to: *mut u8,
+    /// Rows that the address stands for.
+    packed: Option<&'a Packed>,
+}
 
 // SAFETY: a plain address; `settle` hands disjoint parts to its threads.
-unsafe impl Send for Target {}
+unsafe impl Send for Target<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Target {}
+unsafe impl Sync for Target<'_> {}
 
-impl Target {
+impl<'a> Target<'a> {
+    /// What begins at `to`, which may stand for rows.
+    pub fn new(to: *mut u8, packed: Option<&'a Packed>) -> Target<'a> {
+        Target { to, packed }
+    }
+
     /// # Safety
     /// `at .. at + bytes.len()` is valid for writes and no other thread's.
-    unsafe fn store(self, at: usize, bytes: &[u8]) {
+    pub unsafe fn store(self, at: usize, bytes: &[u8]) {
         // SAFETY: the caller's promise.
-        unsafe { self.0.add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) }
+        unsafe {
+            match self.packed {
+                Some(packed) => packed.store(self.to.addr() as u64 + at as u64, bytes),
+                None => self.to.add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()),
+            }
+        }
     }
 }
 
@@ -40,8 +55,7 @@ const MIN_PART: usize = 1 << 20;
 /// # Safety
 /// `to` is valid for writes of the bytes that the shape selects; [`Shape::check`] has no objection for `results.len()` bytes, and
 /// `before` is as long as `results` for [`Shape::Changed`].
-pub unsafe fn settle(to: *mut u8, results: &[u8], shape: &Shape, before: &[u8], threads: usize) {
-    let to = Target(to);
+pub unsafe fn settle(to: Target<'_>, results: &[u8], shape: &Shape, before: &[u8], threads: usize) {
     let units = match *shape {
         Shape::Dense => results.len().div_ceil(BLOCK),
         Shape::Rows(Rows { count, .. }) => count.iter().product::<u64>() as usize,
@@ -87,8 +101,7 @@ pub unsafe fn settle(to: *mut u8, results: &[u8], shape: &Shape, before: &[u8], 
 ///
 /// # Safety
 /// As for [`settle`]; `to` is where the range begins.
-pub unsafe fn settle_part(to: *mut u8, at: usize, part: &[u8], shape: &Shape, before: &[u8]) {
-    let target = Target(to);
+pub unsafe fn settle_part(target: Target<'_>, at: usize, part: &[u8], shape: &Shape, before: &[u8]) {
     match *shape {
         // SAFETY: the caller's promise.
         Shape::Dense => unsafe { target.store(at, part) },
@@ -134,7 +147,8 @@ pub unsafe fn settle_part(to: *mut u8, at: usize, part: &[u8], shape: &Shape, be
 pub unsafe fn obliterate(to: u64, bytes: u64, shape: &Shape) {
     // What comes back of the others depends on what is there.
     if !matches!(shape, Shape::Changed { .. }) {
-        let to = std::ptr::with_exposed_provenance_mut(to as usize);
+        let packed = packed::of(to);
+        let to = Target::new(std::ptr::with_exposed_provenance_mut(to as usize), packed.as_deref());
         // SAFETY: the caller's promise.
         unsafe { settle(to, &vec![POISON; bytes as usize], shape, &[], 1) };
     }
@@ -182,7 +196,7 @@ mod tests {
         written.iter().for_each(|&at| results[at] = 2);
         let mut memory = vec![9; 40];
         // SAFETY: the vector is as long as the results.
-        unsafe { settle(memory.as_mut_ptr(), &results, shape, &before, 1) };
+        unsafe { settle(Target::new(memory.as_mut_ptr(), None), &results, shape, &before, 1) };
         memory
     }
 
@@ -220,13 +234,13 @@ mod tests {
             let results: Vec<u8> = (0..40).map(|i| if i % 3 == 0 { i + 100 } else { i }).collect();
             let mut whole = vec![9; 40];
             // SAFETY: the vectors are as long as the results.
-            unsafe { settle(whole.as_mut_ptr(), &results, &shape, &before, 1) };
+            unsafe { settle(Target::new(whole.as_mut_ptr(), None), &results, &shape, &before, 1) };
             for step in [4, 8, 12, 40] {
                 let mut memory = vec![9; 40];
                 for at in (0..40).step_by(step).rev() {
                     let part = &results[at..(at + step).min(40)];
                     // SAFETY: as above.
-                    unsafe { settle_part(memory.as_mut_ptr(), at, part, &shape, &before) };
+                    unsafe { settle_part(Target::new(memory.as_mut_ptr(), None), at, part, &shape, &before) };
                 }
                 assert_eq!(memory, whole, "{shape:?} {step}");
             }
@@ -244,7 +258,15 @@ mod tests {
             }
             let mut memory = before.clone();
             // SAFETY: the vector is as long as the results.
-            unsafe { settle(memory.as_mut_ptr(), &results, &Shape::Changed { element }, &before, threads) };
+            unsafe {
+                settle(
+                    Target::new(memory.as_mut_ptr(), None),
+                    &results,
+                    &Shape::Changed { element },
+                    &before,
+                    threads,
+                )
+            };
             assert_eq!(memory, results, "{element}");
         }
     }

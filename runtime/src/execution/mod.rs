@@ -23,6 +23,7 @@ mod overlap;
 mod room;
 
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::base::abi::{ARRAY_HELD, ARRAY_SCRATCH, Array, Kernel, Scop};
@@ -45,6 +46,7 @@ use crate::group::Group;
 use crate::hold::{Hold, asked};
 use crate::memory::guarded;
 use crate::memory::mappings;
+use crate::memory::packed::{self, Packed};
 use crate::process::nvtx::Range;
 use crate::process::profile::{self, Line, Progress};
 use crate::process::registry::{self, State};
@@ -73,6 +75,8 @@ struct Placed {
     beside: bool,
     /// A copy of the hold's memory before the launches.
     saved: Option<u64>,
+    /// Rows that its addresses stand for.
+    packed: Option<Arc<Packed>>,
 }
 
 impl Placed {
@@ -90,6 +94,7 @@ impl Placed {
             shared: false,
             beside: false,
             saved: None,
+            packed: None,
         }
     }
 }
@@ -178,6 +183,10 @@ pub unsafe fn begin<'a>(
     let estimate = choice::choose(config, scop, state, work, arrays, hold.as_deref_mut())?;
     choice::check_tables(scop, arrays)?;
     check_apart(scop, arrays)?;
+    let packed = packed::check(scop, arrays)?;
+    if config.compare.is_some() && packed.iter().any(Option::is_some) {
+        return Err(Error::Incomparable);
+    }
     let shared = mappings::check(scop, arrays, |array| hold.as_ref().is_some_and(|hold| hold.knows(array)))?;
     let start = start.unwrap_or_else(Instant::now);
     let (queue, aimed) = match hold.as_mut().and_then(|hold| hold.queue.take()) {
@@ -210,6 +219,9 @@ pub unsafe fn begin<'a>(
         progress: config.verbose.then(|| Progress::since(start)),
         _range: Range::open(|| profile::title(scop)),
     });
+    for (placed, packed) in run.arrays.iter_mut().zip(packed) {
+        placed.packed = packed;
+    }
     // What has other addresses does not stay: nobody would know that it is written there.
     shared.iter().for_each(|&index| run.arrays[index].host.flags &= !ARRAY_HELD);
     if !aimed {
@@ -275,7 +287,8 @@ impl Run<'_> {
     /// As for [`begin`].
     unsafe fn place(&mut self, index: usize) -> Result<()> {
         let host = self.arrays[index].host;
-        let mut placed = Placed::nowhere(host);
+        let packed = self.arrays[index].packed.take();
+        let mut placed = Placed { packed, ..Placed::nowhere(host) };
         if host.bytes == 0 {
             return Ok(());
         }
@@ -301,7 +314,8 @@ impl Run<'_> {
             let whole = self.hold.is_none()
                 && !host.is_guarded()
                 && (host.out_range().is_none() || host.shape() == Shape::Dense);
-            match if scratch || host.is_fault() { None } else { self.queue.adopt(&host, whole)? } {
+            let own = scratch || host.is_fault() || placed.packed.is_some();
+            match if own { None } else { self.queue.adopt(&host, whole)? } {
                 Some(Adopted { device, stale }) => (placed.device, placed.stale) = (device, Some(stale)),
                 None => {
                     placed.device =
@@ -325,10 +339,16 @@ impl Run<'_> {
         }
         self.config.faults.check(Operation::Copy)?;
         if let (true, Some(hold)) = (beside, &mut self.hold) {
+            if let Some(packed) = &self.arrays[index].packed {
+                // SAFETY: the caller's promise.
+                unsafe { packed.gather(host.span(), host.is_guarded(), self.config.copy_threads) }?;
+            }
             // SAFETY: the caller's promise; the allocation has the range's size.
             self.bytes_in += unsafe { hold.copy_beside(&mut *self.queue, &host, device) }?;
             return Ok(());
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.pack(index) }?;
         let stale = self.arrays[index].stale.take();
         if let (true, Some(hold)) = (held, &mut self.hold) {
             if let Some(rows) = window {
@@ -378,6 +398,25 @@ impl Run<'_> {
             // SAFETY: the caller's promise; the allocation has the range's size.
             unsafe { self.queue.copy_in(device + offset, from.add(offset as usize), bytes) }?;
             self.bytes_in += bytes;
+        }
+        Ok(())
+    }
+
+    /// Brings the rows of what is to be copied in.
+    ///
+    /// # Safety
+    /// As for [`begin`].
+    unsafe fn pack(&self, index: usize) -> Result<()> {
+        let Placed { host, stale, packed, .. } = &self.arrays[index];
+        let Some(packed) = packed else { return Ok(()) };
+        let start = host.span().0;
+        let whole = [(0, host.bytes)];
+        let wanted =
+            if self.arrays[index].window.is_some() { &whole } else { stale.as_deref().unwrap_or(&whole) };
+        for (offset, bytes) in wanted {
+            let part = (start + offset, start + offset + bytes);
+            // SAFETY: the caller's promise.
+            unsafe { packed.gather(part, host.is_guarded(), self.config.copy_threads) }?;
         }
         Ok(())
     }

@@ -205,10 +205,10 @@ impl Run<'_> {
     /// The bytes of an array's result, if they may come back before everything has succeeded. (Where the original loop may be left early, it need
     /// not overwrite all of them; arrays are guarded there.)
     fn may_hurry(&self, index: usize) -> Option<u64> {
-        let Placed { host, held, beside, .. } = self.arrays[index];
+        let Placed { host, held, beside, ref packed, .. } = self.arrays[index];
         let (offset, bytes) = host.out_range()?;
         let plain = !held && !beside && !host.copied_in() && !host.is_fault() && !host.is_guarded();
-        let plain = plain && host.shape() == Shape::Dense;
+        let plain = plain && host.shape() == Shape::Dense && packed.is_none();
         let from = host.start as u64 + offset;
         let apart = |(other, placed): (usize, &Placed)| {
             let start = placed.host.start as u64;
@@ -332,6 +332,7 @@ impl Placed {
         let copied = host.copied_in() || self.held && host.needs_values();
         let snapshot = host.out_range().is_some() && matches!(host.shape(), Shape::Changed { .. });
         let plain = !self.beside && self.window.is_none() && !host.is_guarded() && !host.is_fault();
+        let plain = plain && self.packed.is_none();
         host.bytes > 0 && copied && plain && !snapshot
     }
 

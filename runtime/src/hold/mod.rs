@@ -29,13 +29,14 @@ use crate::base::abi::{Array, Scop};
 use crate::base::caller::fatal;
 use crate::base::config::Config;
 use crate::base::error::{Error, Result};
+use crate::base::planted::skips;
 use crate::base::rows::Rows;
 use crate::base::spans::Span;
 use crate::device::Queue;
 use crate::device::results::lost;
 use crate::device::returned::obliterate;
 use crate::device::snapshot::Snapshot;
-use crate::memory::guarded;
+use crate::memory::{guarded, packed};
 use crate::residency::{Dirty, Found, Place, Question, Residency};
 use carrier::Books;
 use episode::Episode;
@@ -97,6 +98,12 @@ impl Hold {
     ) -> Result<Place> {
         // SAFETY: the caller's promise.
         let (residency, mut books) = unsafe { self.books(config, queue) };
+        // The same memory under other addresses.
+        let clashes = residency.entries().iter().map(|entry| packed::clash(entry.host, array.span()));
+        let clashes: Vec<bool> = clashes.collect();
+        if clashes.contains(&true) && !skips("other-addresses") {
+            residency.displace(&mut books, &clashes)?;
+        }
         residency.place(&mut books, array)
     }
 
@@ -289,7 +296,15 @@ impl Hold {
             return Ok(ends);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.with_books(config, false, |residency, books| residency.show(books, part)) };
+        unsafe {
+            self.with_books(config, false, |residency, books| {
+                // Under other addresses as well.
+                let clash = |host| packed::clash(host, part);
+                let others: Vec<Span> =
+                    residency.entries().iter().map(|e| e.host).filter(|h| clash(*h)).collect();
+                others.into_iter().chain([part]).try_for_each(|part| residency.show(books, part))
+            });
+        }
         look()
     }
 

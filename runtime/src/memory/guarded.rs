@@ -10,6 +10,7 @@
 use std::ffi::{c_int, c_ulong, c_void};
 
 use crate::base::error::{Error, Result};
+use crate::memory::packed;
 
 #[repr(C)]
 struct Piece {
@@ -28,6 +29,9 @@ unsafe extern "C" {
         flags: c_ulong,
     ) -> isize;
 }
+
+/// Pieces of one call (`IOV_MAX` is 1024).
+const TOGETHER: usize = 1024;
 
 /// The kernel copies less than 2 GiB at a time.
 const CHUNK: usize = 1 << 30;
@@ -48,6 +52,41 @@ pub fn copy(to: &mut [u8], from: *const u8) -> Result<()> {
         match usize::try_from(copied) {
             Ok(n) if n > 0 => done += n,
             _ => return Err(Error::Unreadable),
+        }
+    }
+    Ok(())
+}
+
+/// Fills the places of pieces with what the program has.
+///
+/// # Errors
+/// As for [`copy`].
+///
+/// # Safety
+/// The places are nobody else's.
+pub unsafe fn gather(pieces: &[packed::Piece]) -> Result<()> {
+    for pieces in pieces.chunks(TOGETHER) {
+        let all: u64 = pieces.iter().map(|piece| piece.bytes).sum();
+        let side = |address: fn(&packed::Piece) -> u64| {
+            let piece = |p: &packed::Piece| Piece {
+                base: std::ptr::with_exposed_provenance_mut(address(p) as usize),
+                len: p.bytes as usize,
+            };
+            pieces.iter().map(piece).collect::<Vec<_>>()
+        };
+        let (local, remote) = (side(|p| p.at), side(|p| p.real));
+        let n = pieces.len() as c_ulong;
+        // SAFETY: the caller's promise about the local pieces; the kernel checks the other ones.
+        let copied = unsafe { process_vm_readv(getpid(), local.as_ptr(), n, remote.as_ptr(), n, 0) };
+        if u64::try_from(copied).ok() == Some(all) {
+            continue;
+        }
+        // Too much at once, or something is not there.
+        for piece in pieces {
+            let to = std::ptr::with_exposed_provenance_mut(piece.at as usize);
+            // SAFETY: the caller's promise.
+            let to = unsafe { std::slice::from_raw_parts_mut(to, piece.bytes as usize) };
+            copy(to, std::ptr::with_exposed_provenance(piece.real as usize))?;
         }
     }
     Ok(())

@@ -24,6 +24,7 @@ use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
 use crate::base::shape::Shape;
 use crate::base::spans::{Span, overlaps};
+use crate::memory::packed;
 
 unsafe extern "C" {
     fn ioctl(fd: c_int, request: c_ulong, ...) -> c_int;
@@ -172,12 +173,14 @@ pub fn check(scop: &Scop, arrays: &[Array], known: impl Fn(&Array) -> bool) -> R
             mappings = Some(Mappings::open());
         }
         let Some(Some(mappings)) = &mut mappings else { return Ok(Vec::new()) };
-        let (shared, readable) = mappings.look(array.span());
-        if !readable && may_have_holes(array) && !skips("holes") {
-            return Err(Error::Unreadable);
-        }
-        if !skips("two-addresses") {
-            found.extend(shared.into_iter().map(|(part, source)| (index, part, source)));
+        for place in packed::places(array.span()) {
+            let (shared, readable) = mappings.look(place);
+            if !readable && may_have_holes(array) && !skips("holes") {
+                return Err(Error::Unreadable);
+            }
+            if !skips("two-addresses") {
+                found.extend(shared.into_iter().map(|(part, source)| (index, part, source)));
+            }
         }
     }
     for (n, (i, p, s)) in found.iter().enumerate() {

@@ -4,5 +4,6 @@ mod distinct;
 pub mod guarded;
 pub mod inspect;
 pub mod mappings;
+pub mod packed;
 pub mod row_table;
 pub mod written;

@@ -1,17 +1,21 @@
 //! Tables of pointers to the rows of a matrix.
 //!
-//! **Problem.** The compiler has a version of a loop for rows that are equally far apart (`a[i] == a[0] + i * pitch`), and asks before the loop whether
-//! they are. The part of the table that the loop will read is known as an interval, of which the loop may in the end read nothing.
+//! **Problem.** The compiler has a version of a loop for rows that are equally far apart (`a[i] == a[0] + i * pitch`), and asks before the loop where they are. The part
+//! of the table that the loop will read is known as an interval, of which the loop may in the end read nothing.
 //!
-//! **Solution.** The table is copied as [`crate::memory::guarded`] does, so that what is not there is an answer. Invariant: the answer is yes only if every
-//! entry was read and found where the compiler puts its row.
+//! **Solution.** The table is copied as [`crate::memory::guarded`] does, so that what is not there is an answer. Where the rows are equally far apart, that is the answer. If
+//! the compiler knows which columns of the rows the loop accesses, rows that lie anywhere get addresses that are ([`crate::memory::packed`]). Invariant: each
+//! entry was read, and its row is found where the compiler puts it, or stands for what is there.
 
 use std::ffi::c_void;
 
 use crate::memory::guarded;
+use crate::memory::packed::{self, Request};
 
 /// Larger tables are no tables.
 const MAX_BYTES: u64 = 1 << 26;
+/// Rows four times as far apart as they are long are copied one by one, unless they are short as well.
+const SPARSE: i64 = 1 << 12;
 /// The distance of a single row to the next one.
 const ANY_PITCH: i64 = 1 << 30;
 
@@ -23,22 +27,68 @@ pub struct Rows {
     pub pitch: i64,
 }
 
-const NONE: Rows = Rows { first: std::ptr::null_mut(), pitch: 0 };
+pub const NONE: Rows = Rows { first: std::ptr::null_mut(), pitch: 0 };
+
+/// The entries of a table, as far as it can be read; nothing is asked of the addresses.
+fn entries(first: *const c_void, last: *const c_void, step: i64, words: usize) -> Option<Vec<u8>> {
+    let length = (last as u64).checked_sub(first as u64)?;
+    let step = u64::try_from(step).ok().filter(|step| *step >= 8 && length.is_multiple_of(*step))?;
+    if length > MAX_BYTES || step > MAX_BYTES {
+        return None;
+    }
+    let mut table = vec![0u8; length as usize + 8 * words];
+    guarded::copy(&mut table, first.cast()).ok()?;
+    Some(table)
+}
+
+fn word(bytes: &[u8]) -> Option<i64> {
+    Some(i64::from_ne_bytes(bytes.get(..8)?.try_into().ok()?))
+}
+
+/// `pollyrs_rt_rows_anywhere`; nothing is asked of the addresses.
+pub fn anywhere(
+    first: *const c_void,
+    last: *const c_void,
+    (step, unit): (i64, i64),
+    columns: (i64, i64),
+) -> Rows {
+    let (Some(table), Ok(bytes)) = (entries(first, last, step, 1), u64::try_from(unit)) else { return NONE };
+    let found = distances(&table, step as usize, unit);
+    let wide = found.pitch.saturating_mul(unit) / 4 > columns.1.saturating_sub(columns.0).max(SPARSE);
+    if !found.first.is_null() && !(wide && found.pitch != ANY_PITCH) {
+        return found;
+    }
+    let rows: Vec<u64> = table.chunks(step as usize).filter_map(word).map(|row| row as u64).collect();
+    let first = first.addr() as u64;
+    packed::pack(&Request { first, step: step as u64, unit: bytes, columns }, &rows)
+}
+
+/// `pollyrs_rt_row_length`: the bytes of rows whose ends stand in a table, `behind` bytes behind their beginnings; -1 if they differ.
+pub fn length(first: *const c_void, last: *const c_void, step: i64, behind: i64) -> i64 {
+    let beginnings = |place: *const c_void| place.wrapping_byte_sub(behind as usize);
+    if !(8..=step - 8).contains(&behind) || behind % 8 != 0 {
+        return -1;
+    }
+    let Some(table) = entries(beginnings(first), beginnings(last), step, behind as usize / 8 + 1) else {
+        return -1;
+    };
+    let mut rows = table.chunks(step as usize).map(|entry| {
+        let (begin, end) = (word(entry)?, word(entry.get(behind as usize..)?)?);
+        end.checked_sub(begin).filter(|bytes| *bytes >= 0)
+    });
+    let Some(Some(bytes)) = rows.next() else { return -1 };
+    if rows.all(|row| row == Some(bytes)) { bytes } else { -1 }
+}
 
 /// `pollyrs_rt_rows`; nothing is asked of the addresses.
 pub fn look(first: *const c_void, last: *const c_void, step: i64, unit: i64) -> Rows {
-    let (Ok(step), true) = (usize::try_from(step), unit > 0) else { return NONE };
-    let Some(length) = (last as u64).checked_sub(first as u64) else { return NONE };
-    if step < 8 || length % step as u64 != 0 || length > MAX_BYTES {
-        return NONE;
-    }
-    let mut table = vec![0u8; length as usize + 8];
-    if guarded::copy(&mut table, first.cast()).is_err() {
-        return NONE;
-    }
-    let mut rows =
-        table.chunks(step).filter_map(|entry| Some(i64::from_ne_bytes(entry.get(..8)?.try_into().ok()?)));
-    let Some(start) = rows.next() else { return NONE };
+    entries(first, last, step, 1).map_or(NONE, |table| distances(&table, step as usize, unit))
+}
+
+/// The first row, and how far apart all are, in units.
+fn distances(table: &[u8], step: usize, unit: i64) -> Rows {
+    let mut rows = table.chunks(step).filter_map(word);
+    let Some(start) = rows.next().filter(|_| unit > 0) else { return NONE };
     let mut before = start;
     let mut distance = None;
     for row in rows {
@@ -91,6 +141,22 @@ mod tests {
         let at = |address: usize| std::ptr::without_provenance::<c_void>(address);
         for (first, last) in [(64, 128), (128, 64), (0, 0), (64, 67), (8, usize::MAX - 7)] {
             assert_eq!(look(at(first), at(last), 8, 8), NONE);
+        }
+    }
+
+    #[test]
+    fn rows_between_two_pointers_have_one_length_or_not() {
+        for (table, step, behind, expected) in [
+            (vec![4096i64, 4176, 0, 9000, 9080, 0, 100, 180, 0], 24, 8, 80),
+            (vec![4096, 0, 4176, 9000, 0, 9080], 24, 16, 80),
+            (vec![4096, 4176, 0, 9000, 9081, 0], 24, 8, -1),
+            (vec![4096, 4088, 0], 24, 8, -1),
+            (vec![4096, 4096, 0], 24, 8, 0),
+            (vec![4096, 4176], 16, 16, -1),
+        ] {
+            let first: *const c_void = table.as_ptr().wrapping_byte_add(behind).cast();
+            let last = first.wrapping_byte_add((table.len() * 8 / step - 1) * step);
+            assert_eq!(length(first, last, step as i64, behind as i64), expected, "{table:?}");
         }
     }
 }

@@ -95,6 +95,7 @@ mod tests {
             writer: Some(1),
             known: Vec::new(),
             loose: None,
+            _pin: crate::memory::packed::Pin::default(),
         };
         Residency { entries: vec![entry], depth: 0 }
     }

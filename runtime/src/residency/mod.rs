@@ -50,6 +50,7 @@ use crate::base::error::Result;
 use crate::base::rows::Rows;
 use crate::base::shape::Shape;
 use crate::base::spans::{Span, holds, overlaps, without};
+use crate::memory::packed::Pin;
 use crate::residency::loose::Owners;
 use crate::residency::masks::Masks;
 
@@ -143,6 +144,8 @@ pub struct Entry<W> {
     known: Vec<known::Known>,
     /// See [`loose`].
     loose: Option<Owners>,
+    /// Of rows that its addresses stand for.
+    _pin: Pin,
 }
 
 /// See the module documentation.

@@ -6,6 +6,7 @@ use crate::base::abi::Array;
 use crate::base::error::{Error, Result};
 use crate::base::planted::skips;
 use crate::base::spans::{Span, holds, overlaps, unite, without};
+use crate::memory::packed::Pin;
 use crate::residency::loose::Owners;
 use crate::residency::masks::Masks;
 
@@ -55,6 +56,17 @@ impl<W: Copy> Residency<W> {
             }
         };
         Ok(self.held(carrier, i, array))
+    }
+
+    /// Entries of memory that an array of the execution that begins reaches in another way, `these`, come back and go.
+    ///
+    /// # Errors
+    /// [`Error::Awaited`] where the execution uses one of them.
+    pub fn displace(&mut self, carrier: &mut dyn Carrier<W>, these: &[bool]) -> Result<()> {
+        if self.entries.iter().zip(these).any(|(entry, goes)| *goes && entry.in_use()) {
+            return Err(Error::Awaited);
+        }
+        self.drop_entries(carrier, |i| these[i])
     }
 
     /// For an array in whose range the execution uses entry `i` already.
@@ -138,6 +150,7 @@ impl<W: Copy> Residency<W> {
             writer: None,
             known: Vec::new(),
             loose: Owners::of(array, self.depth),
+            _pin: Pin::of(hull),
         };
         for i in self.near(hull).into_iter().rev() {
             let old = self.entries.swap_remove(i);

@@ -267,7 +267,9 @@ fn the_shared_library_links_and_exports_the_interface_only() {
         "pollyrs_rt_parts",
         "pollyrs_rt_release",
         "pollyrs_rt_return",
+        "pollyrs_rt_row_length",
         "pollyrs_rt_rows",
+        "pollyrs_rt_rows_anywhere",
         "pollyrs_rt_sides",
         "pollyrs_rt_slices",
     ];

@@ -5,7 +5,6 @@
 // OFFLOAD: partial
 // KERNELS: step scale
 // STAYS: main.1: a bound is an address, which is no number of the model
-// STAYS: _ZL8multiplyiiiRKSt6vectorIS_IdSaIdEESaIS1_EES5_RS3_: its rows are allocations that are not equally far apart
 #include <cstdio>
 #include <cstdlib>
 #include <utility>

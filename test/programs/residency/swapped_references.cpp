@@ -2,7 +2,6 @@
 // ARGS: 5 33 17
 // ARGS: 0 9 9
 // ARGS: 4 3 50
-// STAYS: _ZL4rowsiiiRSt6vectorIS_IdSaIdEESaIS1_EES4_: its rows are allocations that are not equally far apart
 // OFFLOAD: yes
 // KERNELS: smooth
 #include <cstdio>
