@@ -427,7 +427,7 @@ pub fn check(scop: &Scop, arrays: &[Array]) -> Result<Vec<Option<Arc<Packed>>>> 
     if space.1 == 0 {
         return Ok(vec![None; arrays.len()]);
     }
-    let memory = |array: &Array| array.is_memory().then(|| array.start as u64);
+    let memory = |array: &Array| array.is_memory().then_some(array.start as u64);
     let all: Vec<Option<Arc<Packed>>> = arrays.iter().map(|array| of(memory(array)?)).collect();
     for (array, packed) in arrays.iter().zip(&all) {
         let inside =

@@ -54,13 +54,15 @@ pub fn anywhere(
 ) -> Rows {
     let (Some(table), Ok(bytes)) = (entries(first, last, step, 1), u64::try_from(unit)) else { return NONE };
     let found = distances(&table, step as usize, unit);
-    let wide = found.pitch.saturating_mul(unit) / 4 > columns.1.saturating_sub(columns.0).max(SPARSE);
-    if !found.first.is_null() && !(wide && found.pitch != ANY_PITCH) {
+    let near = columns.1.saturating_sub(columns.0).max(SPARSE);
+    let sparse = found.pitch != ANY_PITCH && found.pitch.saturating_mul(unit) / 4 > near;
+    if !(found.first.is_null() || sparse) {
         return found;
     }
     let rows: Vec<u64> = table.chunks(step as usize).filter_map(word).map(|row| row as u64).collect();
     let first = first.addr() as u64;
-    packed::pack(&Request { first, step: step as u64, unit: bytes, columns }, &rows)
+    let packed = packed::pack(&Request { first, step: step as u64, unit: bytes, columns }, &rows);
+    if packed.first.is_null() { found } else { packed }
 }
 
 /// `pollyrs_rt_row_length`: the bytes of rows whose ends stand in a table, `behind` bytes behind their beginnings; -1 if they differ.
