@@ -53,7 +53,7 @@ KERNEL warp(int h, int w, const float *mapx, const float *mapy, const unsigned c
     for (int x = 0; x < w; x++) {
       float u = mapx[y * w + x], v = mapy[y * w + x];
       int i = (int)u, j = (int)v;
-      if (i < 0 || j < 0 || i >= w - 1 || j >= h - 1) {
+      if (u < 0 || v < 0 || i >= w - 1 || j >= h - 1) {
         out[y * w + x] = 0;
         continue;
       }

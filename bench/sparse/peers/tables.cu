@@ -138,7 +138,7 @@ __global__ void warp(int h, int w, const float *__restrict__ mapx, const float *
   float u = mapx[at], v = mapy[at];
   int i = (int)u, j = (int)v;
   unsigned char result = 0;
-  if (i >= 0 && j >= 0 && i < w - 1 && j < h - 1) {
+  if (u >= 0 && v >= 0 && i < w - 1 && j < h - 1) {
     float a = u - i, b = v - j;
     const unsigned char *p = in + (long)j * w + i;
     result = (unsigned char)((1 - b) * ((1 - a) * p[0] + a * p[1]) + b * ((1 - a) * p[w] + a * p[w + 1]) + 0.5f);
