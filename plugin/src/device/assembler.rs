@@ -27,9 +27,9 @@ const STACK: usize = 64 << 20;
 /// Bytes of bitcode of a module that `ptxas` gets: about 20 seconds. A product of matrices has 160 KB.
 const AHEAD: usize = 3 << 20;
 
-/// Bytes of bitcode of expensive variants of a module that `ptxas` gets where they may as well be late: about a second. The nest that
-/// goes beyond it is the last one, so that a file with one of them has it in machine code.
-const EXPENSIVE: usize = 128 << 10;
+/// Bytes of bitcode of expensive variants of a module that `ptxas` gets where they may as well be late: about three seconds. The nest that
+/// goes beyond it is the last one. Late ones cost a program as much as it takes to compile them, once it runs (`bench/notes/023-driver-compiled-code.md`).
+const EXPENSIVE: usize = 512 << 10;
 
 /// Starts jobs, and waits where too many run.
 pub struct Assembler {

@@ -2,8 +2,9 @@
 //!
 //! Problem: assembling the tiles of a loop nest takes a second, in each build of a file, whether the nest ever runs or not. Approach: the program has machine
 //! code of plain kernels, and the PTX of all. Executions launch plain kernels until a thread in the background has loaded the rest, which it begins once
-//! executions without it have taken a part of what the driver's compiler takes: neither the build nor an execution waits, and what hardly runs is never
-//! compiled. The driver keeps what it compiled (`bench/notes/023-driver-compiled-code.md`), so that the next process has it in some milliseconds.
+//! executions without it have taken as long as the driver's compiler takes: what hardly runs is never compiled. The driver holds a lock while it compiles, so that
+//! other calls of it wait all the same (`bench/notes/023-driver-compiled-code.md`); the host's own work goes on. The driver keeps what it compiled
+//! (`bench/notes/023-driver-compiled-code.md`), so that the next process has it in some milliseconds.
 //!
 //! Invariants:
 //!
@@ -26,9 +27,6 @@ use crate::process::registry;
 
 /// Seconds that the driver takes to compile a byte of PTX: 0.74 for the 252 KB of a product of matrices (`bench/notes/023-driver-compiled-code.md`).
 const BYTE: f64 = 3e-6;
-/// The part of that which executions without the kernels take before it is begun. They take a few times as long as they would with them, so that what
-/// went before is worth about as much as the compilation.
-const PART: f64 = 0.25;
 /// Seconds that an instance takes in a plain kernel, at the least: of an execution that is sure to take as long as compiling, the beginning waits.
 const INSTANCE: f64 = 1e-11;
 
@@ -72,7 +70,7 @@ fn ask(config: &'static Config, scop: &'static Scop, work: f64) -> bool {
     if devices.iter().all(|device| device.is_complete(slot)) {
         return false;
     }
-    let due = slot.late.waited.load(Ordering::Relaxed) as f64 * 1e-6 >= PART * seconds;
+    let due = slot.late.waited.load(Ordering::Relaxed) as f64 * 1e-6 >= seconds;
     if (waits || due || config.late == LateKernels::Soon) && !slot.late.begun.swap(true, Ordering::Relaxed) {
         match waits {
             true => load(&devices, scop, slot, config),

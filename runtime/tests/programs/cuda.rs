@@ -262,7 +262,7 @@ fn tiles_come_later_than_plain_kernels() {
     assert_eq!(loads, ["early", "whole"]);
     assert_eq!((&said[0], &said[2]), (&Some(compiled.clone()), &None));
     assert!(said[1].is_none() || said[1] == Some(compiling));
-    // Before the first one, never, and behind one that took a quarter of the time for some bytes.
+    // Before the first one, never, and behind one that took the time for some bytes.
     assert_eq!(
         late_course("tiled", &[("POLLYRS_RT_LATE", "now")]),
         (vec!["whole".to_owned()], vec![None; 3])
