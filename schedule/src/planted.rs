@@ -74,3 +74,15 @@ pub fn unproved() -> bool {
 pub const fn unproved() -> bool {
     false
 }
+
+/// Tells that a proof has found a planted bug, where what it refuses is left out without a word.
+#[cfg(feature = "planted")]
+pub fn refused(bug: &str, why: &str) {
+    if planted(bug) {
+        eprintln!("the legality check failed: {why}");
+    }
+}
+
+/// Nothing is planted.
+#[cfg(not(feature = "planted"))]
+pub const fn refused(_bug: &str, _why: &str) {}

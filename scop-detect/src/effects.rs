@@ -264,7 +264,7 @@ impl Builder<'_> {
         let held = |p: &Value| ir::elem_type(ir::type_of(*p)).is_some() || ir::int_bits(*p) == Some(1);
         phis.filter(held).find(|p| {
             let last = ir::incoming(*p).into_iter().find(|(_, b)| Some(*b) == data.latch);
-            v != *p && last.is_some_and(|(x, _)| self.origin(flow, x) == v)
+            v != *p && last.is_some_and(|(x, _)| self.origin(flow, x) == self.origin(flow, v))
         })
     }
 

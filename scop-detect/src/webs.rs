@@ -35,6 +35,8 @@ struct Web<'a, 'b> {
     /// What is left to execute and touches the cell: before the region, and in a block, in the order of execution.
     first: Vec<&'a Effect>,
     rest: BTreeMap<Block, Vec<&'a Effect>>,
+    /// What reads it behind the loops.
+    behind: Vec<&'a Effect>,
 }
 
 impl Builder<'_> {
@@ -132,19 +134,22 @@ impl<'a, 'b> Web<'a, 'b> {
         fx: &'a Effects,
         (kept, gone): (usize, usize),
     ) -> Option<Self> {
-        let mut web = Web { builder, flow, fx, kept, gone, first: Vec::new(), rest: BTreeMap::new() };
-        let mut touching: Vec<&Effect> = Vec::new();
+        let (first, rest, behind) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let mut web = Web { builder, flow, fx, kept, gone, first, rest, behind };
+        let (mut touching, mut behind): (Vec<&Effect>, Vec<&Effect>) = (Vec::new(), Vec::new());
         for e in fx.effects.iter().filter(|e| web.reads(e).next().is_some() || web.writes(e).next().is_some())
         {
             if builder.copies(flow, e).is_some_and(|c| c == (kept, gone) || c == (gone, kept)) {
                 continue;
             }
-            if e.behind || web.writes(e).count() > 1 {
-                return None;
+            match web.writes(e).count() {
+                0 if e.behind => behind.push(e),
+                0 | 1 if !e.behind => touching.push(e),
+                _ => return None,
             }
-            touching.push(e);
         }
         touching.sort_by_key(|e| e.at);
+        web.behind = behind;
         let loops = &fx.cells[kept].loops;
         for e in touching {
             let around = flow.loops.get(&e.block)?;
@@ -253,6 +258,11 @@ impl<'a, 'b> Web<'a, 'b> {
         for from in ends {
             for to in self.builder.cfg.successors(from) {
                 let inside = blocks.is_some_and(|all| all.contains(&to));
+                let wanted = self.behind.iter().flat_map(|e| self.reads(e));
+                let at_end = edges.get(&to).unwrap_or(&held);
+                if !self.builder.contains(to) && !wanted.into_iter().all(|v| at_end.contains(&self.name(v))) {
+                    return None;
+                }
                 if !inside && self.builder.contains(to) && !self.builder.excluded.contains(&to) {
                     ways.push((from, to, edges.get(&to).unwrap_or(&held).clone()));
                 }

@@ -10,7 +10,7 @@
 // ARGS: 16385 2
 // OFFLOAD: yes
 // TURNS: 3
-// KERNELS: first largest integers unsigned_last both element square memory rows
+// KERNELS: first largest integers unsigned_last both element square memory stable rows
 #include "example.h"
 #include <math.h>
 
@@ -140,6 +140,26 @@ KEEP void memory(int n, const float *restrict x, float *restrict m, int *restric
     }
 }
 
+typedef struct {
+  int ny, nx;
+  const float *a;
+} grid;
+
+// Bounds that a store of the place might change.
+KEEP float stable(const grid *g, int *where) {
+  float least = 1e30f;
+  for (int j = 0; j < g->ny; j++)
+    for (int i = 0; i < g->nx; i++) {
+      int c = j * g->nx + i;
+      float t = 1 / (g->a[c] + 1);
+      if (t < least) {
+        least = t;
+        *where = c;
+      }
+    }
+  return least;
+}
+
 KEEP void unplaced(int n, const float *restrict x, const float *restrict m, int *restrict k) {
   float t = *m;
   for (int i = 0; i < n; i++)
@@ -223,6 +243,9 @@ int main(int argc, char **argv) {
   int place = -3;
   memory(n, f, &low, &place);
   printf("memory %a %d\n", low, place);
+  grid g = {n, m, f};
+  low = stable(&g, &place);
+  printf("stable %a %d\n", low, place);
   // Nothing is stored, and there is no place.
   low = -1e30f;
   unplaced(n, f, &low, NULL);
