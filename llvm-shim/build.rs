@@ -37,6 +37,7 @@ const SOURCES: &[&str] = &[
     "quotients.cpp",
     "rotate.cpp",
     "sides.cpp",
+    "sines.cpp",
     "recurrences.cpp",
     "regions.cpp",
     "rejoin.cpp",

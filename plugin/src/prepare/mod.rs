@@ -118,6 +118,7 @@ fn hoist_loads(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
 pub fn values(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     sums::split(session.module(), f);
     session.expand_complex_calls(f)?;
+    session.split_sines(f)?;
     session.describe_math_calls(f)?;
     session.drop_stack_saves(f)?;
     vectors::scalarise(session, f)?;
