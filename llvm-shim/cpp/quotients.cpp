@@ -322,6 +322,29 @@ void replaceIn(pollyrs::LoopCopy &Copy, const SCEVUnknown &Known, const SCEV *Pr
             U.set(V);
 }
 
+// The counters of a loop that begin at 0 and go up by one.
+SmallVector<PHINode *, 4> countersOf(const Loop &L, ScalarEvolution &SE) {
+  SmallVector<PHINode *, 4> Counters;
+  for (PHINode &P : L.getHeader()->phis())
+    if (P.getType()->isIntegerTy() && counts(SE.getSCEV(&P), L))
+      Counters.push_back(&P);
+  return Counters;
+}
+
+// Loops beside the one that is divided that run as often: over the same rows, so that arrays have one shape in both.
+SmallVector<Loop *, 4> loopsBeside(const Flat &Nest, Loop &Top, ScalarEvolution &SE) {
+  SmallVector<Loop *, 4> Beside;
+  for (Loop *L : Top.getLoopsInPreorder()) {
+    const SCEV *Taken = SE.getBackedgeTakenCount(L);
+    if (L->contains(&Nest.L) || Nest.L.contains(L) || !L->isLoopSimplifyForm() || !L->getUniqueExitBlock() || L->getExitingBlock() != L->getLoopLatch() ||
+        isa<SCEVCouldNotCompute>(Taken) || any_of(Beside, [&](Loop *Other) { return Other->contains(L); }))
+      continue;
+    if (SE.getAddExpr(SE.getTruncateOrZeroExtend(Taken, Nest.Ty), SE.getOne(Nest.Ty)) == Nest.Count && !countersOf(*L, SE).empty())
+      Beside.push_back(L);
+  }
+  return Beside;
+}
+
 bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &Blocked) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
@@ -348,10 +371,10 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
     if ((Multiples.back() && !At.canExpand(Multiples.back())) || !At.canExpand(Q.By) || !all_of(Q.Before, [&](auto *S) { return At.canExpand(S); }))
       return false;
   }
-  SmallVector<PHINode *, 4> Counters;
-  for (PHINode &P : L.getHeader()->phis())
-    if (P.getType()->isIntegerTy() && counts(SE.getSCEV(&P), L))
-      Counters.push_back(&P);
+  SmallVector<PHINode *, 4> Counters = countersOf(L, SE);
+  SmallVector<std::pair<BasicBlock *, SmallVector<PHINode *, 4>>, 4> Beside;
+  for (Loop *Other : loopsBeside(*Nest, Top, SE))
+    Beside.push_back({Other->getHeader(), countersOf(*Other, SE)});
   Value *Count = At.expand(Nest->Count), *Length = At.expand(Nest->Length), *Safe = At.positive(Length);
   At.positive(Count);
   SmallVector<InRows, 8> Quotients;
@@ -383,6 +406,11 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
   for (PHINode *&P : Counters)
     P = Copied(P);
   Loop *Inner = LI.getLoopFor(Copied(L.getHeader()));
+  for (auto &[Header, Others] : Beside) {
+    for (PHINode *&P : Others)
+      P = Copied(P);
+    useRows(divideLoop(*LI.getLoopFor(Copied(Header)), Number, Length), {}, Others, Length);
+  }
   useRows(divideLoop(*Inner, Number, Length), Quotients, Counters, Length);
   if (auto *Known = Whole && Above.size() == 1 ? dyn_cast<SCEVUnknown>(Above[0].Value) : nullptr)
     replaceIn(Copy, *Known, SE.getMulExpr(SE.getUnknown(Number), D), SE);

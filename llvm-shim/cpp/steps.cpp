@@ -89,8 +89,8 @@ bool terms(const SCEV *S, Terms &Out) {
 }
 
 // The steps of the windows that an address is of: `s` in `x[(i * s + p) * w + j * s + q]`. It takes two outer counters to the strides of two inner ones,
-// and the strides of all counters do not divide each other one by one, as those of a matrix do. (`w` takes `i` to `j`, and `p` to `q`: not all
-// of the latter are inside of all of the former.) Only those of which `L` is the outermost loop: around that nothing depends on the step.
+// and the strides of all counters do not divide each other one by one, as those of a matrix do. (`w` takes `i` to `j`, and `p` to `q`: neither are all
+// of the latter inside of all of the former, nor the other way around, as loops over places in windows are around those over windows where these are lowered to a matrix.) Only those of which `L` is the outermost loop: around that nothing depends on the step.
 void windowSteps(const SCEV *Address, const Loop &L, Session &S, ScalarEvolution &SE, SmallSetVector<Value *, 4> &Steps) {
   Terms All;
   if (!terms(SE.removePointerBase(Address), All))
@@ -108,7 +108,9 @@ void windowSteps(const SCEV *Address, const Loop &L, Session &S, ScalarEvolution
   if (!S.work(All.size() * All.size() * Values.size()))
     return;
   for (Value *V : Values) {
-    unsigned Pairs = 0, Deepest = 0, Least = ~0u;
+    unsigned Pairs = 0;
+    // Depths of loops over windows, and over what is in one.
+    SmallVector<unsigned, 4> Windows, Places;
     for (Term &Outer : All) {
       Term Rest = Outer;
       auto *At = find(Rest.Values, V);
@@ -123,10 +125,10 @@ void windowSteps(const SCEV *Address, const Loop &L, Session &S, ScalarEvolution
       if (!isa<SCEVCouldNotCompute>(Count) && SCEVExprContains(Count, [&](const SCEV *O) { return isa<SCEVUnknown>(O) && cast<SCEVUnknown>(O)->getValue() == V; }))
         continue;
       ++Pairs;
-      Deepest = std::max(Deepest, Outer.Counter->getLoopDepth());
-      Least = std::min(Least, Inner->Counter->getLoopDepth());
+      Windows.push_back(Outer.Counter->getLoopDepth());
+      Places.push_back(Inner->Counter->getLoopDepth());
     }
-    if (Pairs >= 2 && Deepest < Least)
+    if (Pairs >= 2 && (*max_element(Windows) < *min_element(Places) || *max_element(Places) < *min_element(Windows)))
       Steps.insert(V);
   }
 }

@@ -4,7 +4,7 @@
 // ARGS: 33 7 5
 // ARGS: 64 32 3
 // OFFLOAD: yes
-// KERNELS: bias transpose planes permute upsample row_sums wide gates uneven negative
+// KERNELS: bias transpose planes permute upsample row_sums wide gates normalise uneven negative
 #include "example.h"
 
 #define NOINLINE __attribute__((noinline)) static
@@ -67,6 +67,18 @@ NOINLINE void gates(int hidden, int batch, const float *x, const float *b, float
   }
 }
 
+/* The mean of a group of channels, with another loop over its elements. */
+NOINLINE void normalise(int groups, int channels, int w, const float *x, const float *scale, float *y) {
+  int n = channels * w;
+  for (int g = 0; g < groups; g++) {
+    float sum = 0;
+    for (int i = 0; i < n; i++)
+      sum += x[g * n + i];
+    for (int i = 0; i < n; i++)
+      y[g * n + i] = (x[g * n + i] - sum / (float)n) * scale[g * channels + i / w];
+  }
+}
+
 NOINLINE void uneven(int n, int w, const float *x, const float *b, float *y) {
   for (int k = 0; k < n; k++)
     y[k] = x[k] + b[k % w];
@@ -96,6 +108,8 @@ static void all(int w, int h, int c, size_t bytes, const float *x, const float *
   show("wide", y, bytes);
   gates(w, h, x, b, y);
   show("gates", y, bytes);
+  normalise(c, h, w, x, b, y);
+  show("normalise", y, bytes);
   for (int more = 0; more < 3; more++) {
     uneven(w * h + more, w + 1 - (more == 0), x, b, y);
     show("uneven", y, bytes);

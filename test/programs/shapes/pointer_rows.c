@@ -5,7 +5,6 @@
 // ARGS: 2 3
 // ARGS: 31 65
 // OFFLOAD: partial
-// KERNELS: kernel
 #include "example.h"
 
 
