@@ -98,6 +98,22 @@ bool steersBy(Instruction &I) {
   return false;
 }
 
+// Whether what is left of a counter in a row is divided as well.
+bool isDividedAgain(ArrayRef<Quotient> All) {
+  SmallSetVector<Instruction *, 16> Work;
+  for (const Quotient &Q : All)
+    Work.insert(Q.Operation);
+  for (unsigned N = 0; N != Work.size() && N < MaxFlatUses; ++N)
+    for (User *U : Work[N]->users()) {
+      auto *Op = dyn_cast<BinaryOperator>(U);
+      if (Op && Op->isIntDivRem() && !isa<Constant>(Op->getOperand(1)) && none_of(All, [&](auto &Q) { return Q.Operation == Op; }))
+        return true;
+      if ((Op || isa<CastInst>(U)) && U->getType()->isIntegerTy())
+        Work.insert(cast<Instruction>(U));
+    }
+  return false;
+}
+
 // A loop that is a nest over rows: `Count` iterations in rows of `Length`, of a quotient's type.
 struct Flat {
   Loop &L;
@@ -285,6 +301,8 @@ void useRows(const Rows &R, ArrayRef<InRows> Quotients, ArrayRef<PHINode *> Coun
     Q.Operation->replaceAllUsesWith(V);
     RecursivelyDeleteTriviallyDeadInstructions(Q.Operation);
   }
+  // (What stood first in the block may be gone with a quotient.)
+  B.SetInsertPoint(H, std::next(cast<Instruction>(Place)->getIterator()));
   for (PHINode *P : Counters) {
     for (User *U : make_early_inc_range(P->users()))
       if (isa<SExtInst, ZExtInst>(U) && U->getType() == Ty)
@@ -354,11 +372,14 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
   auto Nest = flat(L, SE);
   if (!Nest)
     return false;
+  Factors Own;
+  factors(Nest->Length, true, Own);
+  // Of a product of 64 bits that stays whole, arrays would have its factors for sizes, and no row is as short as one of these.
+  if (Own.size() > 1 && Nest->Ty->getIntegerBitWidth() > 32 && !isDividedAgain(Nest->All))
+    return false;
   Loop &Top = outermost(*Nest, SE, DT, Blocked);
   KnownLengths At(*Top.getLoopPreheader(), SE, Nest->Ty);
-  Factors Above = factorsOfCount(Nest->Count), Below;
-  factors(Nest->Length, true, Below);
-  Factors Own = Below;
+  Factors Above = factorsOfCount(Nest->Count), Below = Own;
   cancel(Above, Below);
   const SCEV *A = At.product(Above), *D = At.product(Below);
   if (!At.canExpand(Nest->Count) || !At.canExpand(Nest->Length) || !At.canExpand(A) || !At.canExpand(D))

@@ -18,6 +18,9 @@ static bool isSineAndCosine(const CallInst &Call) {
       Call.hasOperandBundles() || Call.getFunction()->hasFnAttribute("no-builtins"))
     return false;
   Type *T = F->getArg(0)->getType();
+  // (Of results that go to one place the library says which one stays.)
+  if (Call.getArgOperand(1) == Call.getArgOperand(2))
+    return false;
   return (F->getName() == "sincos" ? T->isDoubleTy() : F->getName() == "sincosf" && T->isFloatTy()) && F->getArg(1)->getType()->isPointerTy() &&
          F->getArg(2)->getType()->isPointerTy();
 }

@@ -4,7 +4,7 @@
 // ARGS: 33 7 5
 // ARGS: 64 32 3
 // OFFLOAD: yes
-// KERNELS: bias transpose planes permute upsample row_sums wide gates normalise uneven negative
+// KERNELS: bias transpose planes permute upsample row_sums wide gates copies normalise uneven negative
 #include "example.h"
 
 #define NOINLINE __attribute__((noinline)) static
@@ -79,6 +79,19 @@ NOINLINE void normalise(int groups, int channels, int w, const float *x, const f
   }
 }
 
+/* Rows as long as a product of which nothing else is known. */
+NOINLINE void copies(int w, int h, int c, const float *x, float *y) {
+  int all = w * h;
+  for (int k = 0; k < c * all; k++)
+    y[k] = x[k % all] * (float)(k / all + 1);
+}
+
+/* Counters that are narrower than their quotients. */
+NOINLINE void narrow(unsigned short n, unsigned short w, const float *x, const float *b, float *y) {
+  for (unsigned short k = 0; k < n; k++)
+    y[k] = x[k] + b[k % w] - b[k / w];
+}
+
 NOINLINE void uneven(int n, int w, const float *x, const float *b, float *y) {
   for (int k = 0; k < n; k++)
     y[k] = x[k] + b[k % w];
@@ -108,6 +121,10 @@ static void all(int w, int h, int c, size_t bytes, const float *x, const float *
   show("wide", y, bytes);
   gates(w, h, x, b, y);
   show("gates", y, bytes);
+  narrow((unsigned short)(w * h), (unsigned short)w, x, b, y);
+  show("narrow", y, bytes);
+  copies(w, h, c, x, y);
+  show("copies", y, bytes);
   normalise(c, h, w, x, b, y);
   show("normalise", y, bytes);
   for (int more = 0; more < 3; more++) {

@@ -474,10 +474,23 @@ impl Checker {
         let guarded = self.regions.iter().flatten().filter(|region| region.held && region.host.is_guarded());
         guarded.flat_map(|region| {
             let read = region.cells.iter().enumerate().filter(|(_, cell)| cell.was_read());
-            read.map(|(at, _)| {
+            let places = read.map(|(at, _)| {
                 let offset = at as u64 * region.element;
                 let bytes = region.element.min(region.end - region.begin - offset);
                 (region.begin + offset, region.host.start as u64 + offset, bytes)
+            });
+            // (Two arrays may be one where no read sees a store: what was written has come back by now.)
+            places.filter(|(_, host, bytes)| !self.is_written(*host) && !self.is_written(host + bytes - 1))
+        })
+    }
+
+    /// Whether kernels wrote to a byte of the program's.
+    fn is_written(&self, address: u64) -> bool {
+        let mut written = self.regions.iter().flatten().filter(|region| region.host.out_range().is_some());
+        written.any(|region| {
+            let offset = address.checked_sub(region.host.start as u64).filter(|o| *o < region.host.bytes);
+            offset.is_some_and(|o| {
+                region.cells.get((o / region.element) as usize).is_some_and(|cell| cell.written())
             })
         })
     }
