@@ -162,6 +162,11 @@ SmallVector<Quotient, 8> quotientsOf(const Loop &L, ScalarEvolution &SE) {
   return All;
 }
 
+// Whether a number of iterations less one has its value in a type.
+bool isIn(const SCEV *Taken, Type *Ty, ScalarEvolution &SE) {
+  return SE.getTypeSizeInBits(Taken->getType()) <= Ty->getIntegerBitWidth() || SE.getUnsignedRangeMax(Taken).isIntN(Ty->getIntegerBitWidth() - 1);
+}
+
 // The quotients by the shortest length, and by its multiples.
 std::optional<Flat> flat(Loop &L, ScalarEvolution &SE) {
   const SCEV *Taken = SE.getBackedgeTakenCount(&L);
@@ -173,7 +178,7 @@ std::optional<Flat> flat(Loop &L, ScalarEvolution &SE) {
   Quotient Least = *llvm::min_element(All, [](auto &A, auto &B) { return A.Length.size() < B.Length.size(); });
   Type *Ty = Least.Operation->getType();
   // The counter has to have its value in this type; that it is not negative is checked when the program runs.
-  if (SE.getTypeSizeInBits(Taken->getType()) > Ty->getIntegerBitWidth() && !SE.getUnsignedRangeMax(Taken).isIntN(Ty->getIntegerBitWidth() - 1))
+  if (!isIn(Taken, Ty, SE))
     return std::nullopt;
   erase_if(All, [&](Quotient &Q) {
     Factors Own = Least.Length;
@@ -280,12 +285,20 @@ Rows divideLoop(Loop &L, Value *Count, Value *Length) {
 }
 
 // Counters of the loop that was divided are made of row and column, and so are its quotients.
-void useRows(const Rows &R, ArrayRef<InRows> Quotients, ArrayRef<PHINode *> Counters, Value *Length) {
+void useRows(const Rows &R, ArrayRef<InRows> Quotients, ArrayRef<Instruction *> Counters, Value *Length) {
   BasicBlock *H = R.Column->getParent();
   IRBuilder<> B(H, H->getFirstInsertionPt());
   B.SetCurrentDebugLocation(R.Column->getDebugLoc());
-  Type *Ty = Length->getType();
   Value *Place = B.CreateAdd(B.CreateMul(R.Row, Length, "", true, true), R.Column, "pollyrs.place", true, true);
+  SmallVector<Value *, 8> Places;
+  SmallVector<PHINode *, 4> PHIs;
+  for (Instruction *I : Counters)
+    Places.push_back(B.CreateZExtOrTrunc(Place, I->getType()));
+  for (auto [I, V] : zip(Counters, Places)) {
+    if (auto *P = dyn_cast<PHINode>(I))
+      PHIs.push_back(P);
+    I->replaceAllUsesWith(V);
+  }
   // Those of quotients come behind these.
   for (const InRows &Q : reverse(Quotients)) {
     IRBuilder<> Here(Q.Operation);
@@ -301,15 +314,8 @@ void useRows(const Rows &R, ArrayRef<InRows> Quotients, ArrayRef<PHINode *> Coun
     Q.Operation->replaceAllUsesWith(V);
     RecursivelyDeleteTriviallyDeadInstructions(Q.Operation);
   }
-  // (What stood first in the block may be gone with a quotient.)
-  B.SetInsertPoint(H, std::next(cast<Instruction>(Place)->getIterator()));
-  for (PHINode *P : Counters) {
-    for (User *U : make_early_inc_range(P->users()))
-      if (isa<SExtInst, ZExtInst>(U) && U->getType() == Ty)
-        U->replaceAllUsesWith(Place);
-    P->replaceAllUsesWith(B.CreateZExtOrTrunc(Place, P->getType()));
+  for (PHINode *P : PHIs)
     RecursivelyDeleteDeadPHINode(P);
-  }
 }
 
 // All that is as long as rows together is `Product` in a copy, with what is made of it before.
@@ -340,13 +346,19 @@ void replaceIn(pollyrs::LoopCopy &Copy, const SCEVUnknown &Known, const SCEV *Pr
             U.set(V);
 }
 
-// The counters of a loop that begin at 0 and go up by one.
-SmallVector<PHINode *, 4> countersOf(const Loop &L, ScalarEvolution &SE) {
-  SmallVector<PHINode *, 4> Counters;
-  for (PHINode &P : L.getHeader()->phis())
-    if (P.getType()->isIntegerTy() && counts(SE.getSCEV(&P), L))
-      Counters.push_back(&P);
-  return Counters;
+// The counters of a loop that begin at 0 and go up by one, and what they are widened to where they are known not to wrap: that first.
+SmallVector<Instruction *, 4> countersOf(const Loop &L, ScalarEvolution &SE) {
+  SmallVector<Instruction *, 4> Counters, Wide;
+  for (PHINode &P : L.getHeader()->phis()) {
+    if (!P.getType()->isIntegerTy() || !counts(SE.getSCEV(&P), L))
+      continue;
+    Counters.push_back(&P);
+    for (User *U : P.users())
+      if (isa<SExtInst, ZExtInst>(U) && L.contains(cast<Instruction>(U)) && counts(SE.getSCEV(U), L))
+        Wide.push_back(cast<Instruction>(U));
+  }
+  Wide.append(Counters);
+  return Wide;
 }
 
 // Loops beside the one that is divided that run as often: over the same rows, so that arrays have one shape in both.
@@ -355,7 +367,7 @@ SmallVector<Loop *, 4> loopsBeside(const Flat &Nest, Loop &Top, ScalarEvolution 
   for (Loop *L : Top.getLoopsInPreorder()) {
     const SCEV *Taken = SE.getBackedgeTakenCount(L);
     if (L->contains(&Nest.L) || Nest.L.contains(L) || !L->isLoopSimplifyForm() || !L->getUniqueExitBlock() || L->getExitingBlock() != L->getLoopLatch() ||
-        isa<SCEVCouldNotCompute>(Taken) || any_of(Beside, [&](Loop *Other) { return Other->contains(L); }))
+        isa<SCEVCouldNotCompute>(Taken) || !isIn(Taken, Nest.Ty, SE) || any_of(Beside, [&](Loop *Other) { return Other->contains(L); }))
       continue;
     if (SE.getAddExpr(SE.getTruncateOrZeroExtend(Taken, Nest.Ty), SE.getOne(Nest.Ty)) == Nest.Count && !countersOf(*L, SE).empty())
       Beside.push_back(L);
@@ -392,8 +404,8 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
     if ((Multiples.back() && !At.canExpand(Multiples.back())) || !At.canExpand(Q.By) || !all_of(Q.Before, [&](auto *S) { return At.canExpand(S); }))
       return false;
   }
-  SmallVector<PHINode *, 4> Counters = countersOf(L, SE);
-  SmallVector<std::pair<BasicBlock *, SmallVector<PHINode *, 4>>, 4> Beside;
+  SmallVector<Instruction *, 4> Counters = countersOf(L, SE);
+  SmallVector<std::pair<BasicBlock *, SmallVector<Instruction *, 4>>, 4> Beside;
   for (Loop *Other : loopsBeside(*Nest, Top, SE))
     Beside.push_back({Other->getHeader(), countersOf(*Other, SE)});
   Value *Count = At.expand(Nest->Count), *Length = At.expand(Nest->Length), *Safe = At.positive(Length);
@@ -405,7 +417,7 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
       At.positive(Each.Before.emplace_back(At.expand(By)));
     // A product that wraps is no multiple.
     if (Multiple)
-      At.positive(Each.Multiple = At.expand(Multiple)), At.divides(At.expand(Q.By), Safe, Each.Multiple);
+      At.positive(Each.Multiple = At.expand(Multiple)), At.divides(At.positive(At.expand(Q.By)), Safe, Each.Multiple);
     Quotients.push_back(Each);
   }
   // `B T C / (C T)` is `B`, and `C T / (T d)` what `C / d` is.
@@ -424,12 +436,12 @@ bool divideFlat(Loop &L, Function &F, Session &S, const DenseSet<const Loop *> &
   auto Copied = [&](auto *V) { return cast<std::remove_pointer_t<decltype(V)>>((Value *)Map[V]); };
   for (InRows &Q : Quotients)
     Q.Operation = Copied(Q.Operation);
-  for (PHINode *&P : Counters)
-    P = Copied(P);
+  for (Instruction *&I : Counters)
+    I = Copied(I);
   Loop *Inner = LI.getLoopFor(Copied(L.getHeader()));
   for (auto &[Header, Others] : Beside) {
-    for (PHINode *&P : Others)
-      P = Copied(P);
+    for (Instruction *&I : Others)
+      I = Copied(I);
     useRows(divideLoop(*LI.getLoopFor(Copied(Header)), Number, Length), {}, Others, Length);
   }
   useRows(divideLoop(*Inner, Number, Length), Quotients, Counters, Length);
