@@ -7,8 +7,9 @@
 //! # Example
 //! `h[p[i]]++` over bytes: 128 points a thread, 256 counters, which 256 threads set to zero before and add to `h` behind.
 
-use super::kernel::{launch_domain, values};
-use super::{MapOptions, Site};
+use super::launch::{launch_domain, values};
+use super::options::MapOptions;
+use super::site::{Count, Site};
 use crate::Result;
 use crate::mapped::Counters;
 use pollyrs_isl as isl;
@@ -26,15 +27,6 @@ const LEAST: [&[i64]; 2] = [&[1 << 22], &[1 << 11, 1 << 11]];
 const BYTES: u32 = 16 * 1024;
 /// The same where blocks have fewer points.
 const FEW_BYTES: u32 = 4 * 1024;
-
-/// How a site counts.
-#[derive(Clone, Debug)]
-pub(super) struct Count {
-    /// Points of a thread along the members.
-    pub points: Vec<u32>,
-    /// Bytes of the counters of a block.
-    pub bytes: u32,
-}
 
 /// The sites for many points and for others, of one that counts.
 pub(super) fn split(

@@ -11,17 +11,16 @@
 //! - A task waits for tasks that come before it in the lexicographic order of tiles.
 //! - Barriers ahead of a step are the same for all threads: their set mentions none.
 
-use super::nest::{At, Leaf, extent, path};
-use super::{MapOptions, Site};
-use crate::mapped::{BARRIER, Time, WAIT};
+use super::leaf::{At, Leaf};
+use super::options::MapOptions;
+use super::site::Site;
+use crate::mapped::{BARRIER, WAIT};
 use crate::planted::planted;
-use crate::strategy::{BARRIER as BARRIER_TIME, INSTANCE, STEP_LATENCY, TILE};
 use crate::task::{STAGE, TaskMemory};
 use crate::tree::{Band, Tree, members_mupa};
 use crate::{Dependences, Result, ScheduleError};
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
-use std::collections::BTreeMap;
 
 /// The place of waits in a step, ahead of all others.
 const BEFORE: i64 = -1;
@@ -262,83 +261,6 @@ fn earlier(a: &[String], b: &[String]) -> String {
         format!("({equal}{} < {})", a[i], b[i])
     };
     (0..a.len()).map(case).collect::<Vec<_>>().join(" or ")
-}
-
-/// Nanoseconds from a task's end to the start of what waits for it (0.56 µs from flag to block on an H100), a claim included.
-const HAND_OVER: f64 = 1500.0;
-
-/// Nanoseconds of an instance among others of its thread that wait for nobody.
-const COARSE: f64 = 3.0;
-
-/// Nanoseconds of a point of a thread in a step whose elements are in shared memory, all points loaded together, and of the barrier there (H100: LU of 2048, 64 tasks of
-/// 64 iterations one after the other, 39 µs each; a solve, one point a thread, 12.7 µs a task).
-const SHARED: f64 = 25.0;
-const SHARED_BARRIER: f64 = 100.0;
-
-/// The part of an instance's time that one of an update takes: 16 points of a thread share what they load.
-const UPDATE: f64 = 0.1;
-
-/// Nanoseconds of the launch: not less than the arithmetic of all tasks takes, nor than a chain of tasks, in which the steps that join threads come one after the other.
-pub(super) fn time(scop: &Scop, site: &Site, leaves: &[Leaf], options: &MapOptions) -> Result<Time> {
-    let number = Time::Number;
-    let extents = |members: &[isl::UnionPwAff], domain: &isl::UnionSet| -> Result<Time> {
-        Ok(Time::Product(members.iter().map(|m| extent(scop, m, domain)).collect::<Result<_>>()?))
-    };
-    let threads: f64 = threads(leaves, options).iter().map(|t| f64::from(*t)).product();
-    let dims = site.members.len();
-    let shared = super::task::fits(dims, threads as u32);
-    let (latency, barrier) = if shared { (SHARED, SHARED_BARRIER) } else { (STEP_LATENCY, BARRIER_TIME) };
-    // The first coordinate of a task is the sum of all: as long is a chain.
-    let chain = extent(scop, &site.members[0], &site.domain)?;
-    let (mut each, mut all) = (vec![number(HAND_OVER)], Vec::new());
-    // By kind of tile, of which a task is one: iterations, barriers in each, and what threads do between them. Statements share the elements of a tile.
-    let mut kinds: BTreeMap<i64, (Vec<Time>, f64, Vec<Time>)> = BTreeMap::new();
-    for leaf in leaves {
-        let loops: Vec<_> = leaf
-            .at
-            .iter()
-            .filter_map(|at| match at {
-                At::Loop(m) => Some(m.clone()),
-                At::Place(_) => None,
-            })
-            .collect();
-        let points = (TILE as f64).powi(leaf.members.len() as i32);
-        let turns = (points / threads).max(1.0);
-        // Of several statements without loops, one has an element of the tile.
-        let inner = match shared && leaf.inner.depth() == 0 {
-            true => number(1.0),
-            false => path(scop, &leaf.inner, &leaf.domain)?,
-        };
-        let mut instance = INSTANCE;
-        if let Some(iterations) = loops.get(1) {
-            // Of a step that joins threads: an iteration of the loop of launches after the other, in a chain all of them along each coordinate.
-            let turns = Time::Product(vec![number(turns * latency), inner.clone()]);
-            let kind = leaf.at.iter().find_map(|at| match at {
-                At::Place(p) => Some(*p),
-                At::Loop(_) => None,
-            });
-            let (along, barriers, all) = kinds.entry(kind.unwrap_or(0)).or_default();
-            along.push(extent(scop, iterations, &leaf.domain)?);
-            *barriers += barrier;
-            all.push(turns);
-        } else {
-            let part = if shared { UPDATE } else { 1.0 };
-            each.push(number(turns * TILE as f64 * COARSE));
-            instance *= part;
-        }
-        let steps = number(if loops.len() > 1 { TILE as f64 } else { 1.0 });
-        let instances = [extents(&leaf.members, &leaf.domain)?, steps, inner];
-        all.push(Time::Product([instances.to_vec(), vec![number(instance)]].concat()));
-    }
-    let mut along = vec![Time::Product(vec![chain, Time::Sum(each)])];
-    if !kinds.is_empty() {
-        let path = |(along, barriers, turns): (Vec<Time>, f64, Vec<Time>)| {
-            let iteration = Time::Sum(vec![number(barriers), Time::Max(turns)]);
-            Time::Product(vec![number(dims as f64), Time::Max(along), iteration])
-        };
-        along.push(Time::Max(kinds.into_values().map(path).collect()));
-    }
-    Ok(Time::Max(vec![Time::Sum(along), Time::Sum(all)]))
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@
 //! `B[j][i] = A[i][j]` in doubles: 32 lanes along j read 8 sectors of 2 lines and write 32 sectors of 32 lines; 8 along j and 4 along i read
 //! 8 of 4 and write 8 of 8.
 
-use super::kernel::values;
-use super::{MapOptions, Site};
+use super::launch::values;
+use super::options::MapOptions;
+use super::site::Site;
 use crate::Result;
 use crate::strategy::{Model, Movement, movements, steps};
 use crate::tree::{Tree, member_map};

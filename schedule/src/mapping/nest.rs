@@ -20,115 +20,21 @@
 //! code    for k { for i: S0; _barrier[k, 0]; for i, j: S1; _barrier[k, 1] }
 //! ```
 
-use super::kernel::{launch_domain, product, values};
+use super::launch::{launch_domain, product, values};
+use super::leaf::{At, Leaf, leaves, parts};
+use super::options::MapOptions;
 use super::promotion::promote;
 use super::rows::{self, BEFORE};
-use super::{MapOptions, Site, graph, task};
+use super::site::Site;
+use super::{graph, task};
 use crate::domains::{aligned, simple};
-use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, Nested, TOGETHER, Time};
+use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, TOGETHER};
 use crate::planted::planted;
-use crate::strategy::{
-    BARRIER as BARRIER_TIME, INSTANCE, KERNEL, LATENCY, MULTIPROCESSORS, Model, SERIAL, STEP_LATENCY,
-    UNCOALESCED, extent_of, steps,
-};
+use crate::strategy::{KERNEL, SERIAL, extent_of};
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Dependences, Result, ScheduleError};
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
-
-/// A coordinate of a step.
-#[derive(Clone)]
-pub(super) enum At {
-    Loop(isl::UnionPwAff),
-    Place(i64),
-}
-
-/// What would be a launch without the nest.
-pub(super) struct Leaf {
-    pub domain: isl::UnionSet,
-    pub at: Vec<At>,
-    pub members: Vec<isl::UnionPwAff>,
-    pub inner: Tree,
-}
-
-/// The leaves beneath a nest, in order.
-fn leaves(tree: &Tree, domain: &isl::UnionSet, at: &mut Vec<At>, out: &mut Vec<Leaf>) -> Result<()> {
-    if domain.is_empty()? {
-        return Ok(());
-    }
-    let mut leaf = |members: &[isl::UnionPwAff], inner: &Tree, at: &[At]| {
-        let (members, inner) = (members.to_vec(), inner.clone());
-        out.push(Leaf { domain: domain.clone(), at: at.to_vec(), members, inner });
-    };
-    match tree {
-        Tree::Mark(m, child) if m == KERNEL => match &**child {
-            Tree::Band(b) => leaf(&b.members, &b.child, at),
-            _ => return Err(ScheduleError::Unsupported("a kernel mark needs a band")),
-        },
-        Tree::Mark(m, child) if m == SERIAL => leaf(&[], child, at),
-        Tree::Leaf => leaf(&[], &Tree::Leaf, at),
-        Tree::Mark(_, child) => leaves(child, domain, at, out)?,
-        Tree::Band(b) => {
-            at.extend(b.members.iter().cloned().map(At::Loop));
-            leaves(&b.child, domain, at, out)?;
-            at.truncate(at.len() - b.members.len());
-        }
-        Tree::Sequence(children) => {
-            for ((filter, child), place) in children.iter().zip(0..) {
-                at.push(At::Place(place));
-                leaves(child, &domain.clone().intersect(filter.clone())?, at, out)?;
-                at.pop();
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The sites that there would be if all loops above the kernels of a nest were the host's; any other site by itself.
-pub(super) fn parts(site: &Site) -> Result<Vec<Site>> {
-    if !site.nest {
-        return Ok(vec![site.clone()]);
-    }
-    let mut found = Vec::new();
-    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
-    let part = |leaf: Leaf| {
-        let mut host = site.host.clone();
-        host.extend(site.members.iter().cloned());
-        host.extend(leaf.at.iter().filter_map(|at| match at {
-            At::Loop(m) => Some(m.clone()),
-            At::Place(_) => None,
-        }));
-        let (domain, members, inner) = (leaf.domain, leaf.members, leaf.inner);
-        Site { host, domain, members, inner, nest: false, graph: false, ..site.clone() }
-    };
-    Ok(found.into_iter().map(part).collect())
-}
-
-/// [`parts`], but for blocks of rows: a thread has the same rows in all leaves of one member, so that they are one part.
-pub(super) fn homes(site: &Site) -> Result<Vec<Site>> {
-    let all = parts(site)?;
-    if !site.rows {
-        return Ok(all);
-    }
-    let (of_rows, mut out): (Vec<_>, Vec<_>) = all.into_iter().partition(|p| p.members.len() == 1);
-    let Some(first) = of_rows.first().cloned() else { return Ok(out) };
-    let mut home = Site { domain: isl::UnionSet::empty(site.domain.context())?, ..first };
-    let (mut members, mut steps) = (None::<isl::UnionPwAff>, Vec::new());
-    for p in of_rows {
-        let filter = p.domain.clone().universe()?;
-        home.domain = home.domain.union(p.domain)?;
-        let own = p.members[0].clone().intersect_domain(filter.clone())?;
-        members = Some(match members {
-            Some(all) => all.union_add(own)?,
-            None => own,
-        });
-        steps.push((filter, p.inner));
-    }
-    home.members = members.into_iter().collect();
-    home.inner = Tree::Sequence(steps);
-    out.insert(0, home);
-    Ok(out)
-}
 
 /// `{ S[i] -> [c] }` of a leaf with `n` coordinates.
 fn step(leaf: &Leaf, n: usize) -> Result<isl::UnionMap> {
@@ -150,7 +56,7 @@ fn step(leaf: &Leaf, n: usize) -> Result<isl::UnionMap> {
 }
 
 /// Threads along the dimensions of the block, one or two, outermost first.
-fn threads(scop: &Scop, leaves: &[Leaf], options: &MapOptions) -> Result<Vec<u32>> {
+pub(super) fn threads(scop: &Scop, leaves: &[Leaf], options: &MapOptions) -> Result<Vec<u32>> {
     let flat = leaves.iter().all(|l| l.members.len() < 2);
     let most = |n: usize, d: usize| options.threads[n - 1].get(d).copied().unwrap_or(1).max(1);
     let (mut along, mut line) = ([1.0_f64; 2], 1.0_f64);
@@ -446,127 +352,6 @@ fn atomic(node: isl::ScheduleNode) -> Result<isl::ScheduleNode> {
             node
         }
         _ => node,
-    })
-}
-
-/// Nanoseconds of a launch in a loop of launches, most of which go in graphs.
-const LAUNCH: f64 = 1500.0;
-/// The same in factorisations and solves of one system, whose launches each wait for the one before (H100, LU of 65 to 512: 2.0 to 2.3 µs).
-const CHAINED: f64 = 2000.0;
-/// Threads that a multiprocessor runs at once, and blocks.
-const RESIDENT_THREADS: f64 = 2048.0;
-const RESIDENT_BLOCKS: u32 = 32;
-
-/// Instances of a block whose data are taken to stay in the cache of its multiprocessor: a factorisation of 128 x 128.
-const CACHED: f64 = 700_000.0;
-
-/// How many times longer memory takes because lanes along the last member touch elements far from each other.
-fn far(scop: &Scop, domain: &isl::UnionSet, members: &[isl::UnionPwAff]) -> Result<f64> {
-    let along = steps(&Model::new(scop)?, domain, members)?;
-    Ok(along.last().map_or(1.0, |s| 1.0 + (UNCOALESCED - 1.0) * s.strided))
-}
-
-/// Both times of the forms that `sites` are, the nests first.
-pub(super) fn nested(scop: &Scop, sites: &[Site], param: &str, options: &MapOptions) -> Result<Nested> {
-    let (mut nest, mut plain) = (Vec::new(), Vec::new());
-    let own = |s: &&Site| s.either.as_ref().is_some_and(|e| e.param == param);
-    let launch = if sites.iter().filter(own).any(|s| s.graph) { CHAINED } else { LAUNCH };
-    for site in sites {
-        match &site.either {
-            Some(either) if either.param == param && either.nested => {
-                nest.push(time(scop, site, options, launch)?);
-            }
-            Some(either) if either.param == param => plain.push(time(scop, site, options, launch)?),
-            _ => {}
-        }
-    }
-    Ok(Nested { param: param.into(), times: [Time::Sum(nest), Time::Sum(plain)] })
-}
-
-/// Nanoseconds of all launches of a site, each of which takes `launch` by itself. Extents are those of boxes around the instances, for nests and launches alike.
-fn time(scop: &Scop, site: &Site, options: &MapOptions, launch: f64) -> Result<Time> {
-    let extents = |members: &[isl::UnionPwAff], domain: &isl::UnionSet| -> Result<Time> {
-        Ok(Time::Product(members.iter().map(|m| extent(scop, m, domain)).collect::<Result<_>>()?))
-    };
-    let number = Time::Number;
-    if !site.nest {
-        // Launches, each as long as a thread, but not shorter than the device's throughput allows.
-        let (launches, threads) = (extents(&site.host, &site.domain)?, extents(&site.members, &site.domain)?);
-        let inner = path(scop, &site.inner, &site.domain)?;
-        let busy = Time::Product(vec![threads, inner.clone(), number(INSTANCE)]);
-        let long = Time::Product(vec![inner, number(LATENCY)]);
-        let each = Time::Sum(vec![number(launch), Time::Max(vec![busy, long])]);
-        return Ok(Time::Product(vec![launches, each]));
-    }
-    let mut found = Vec::new();
-    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
-    if site.graph {
-        return graph::time(scop, site, &found, options);
-    }
-    let threads: u32 = threads(scop, &found, options)?.iter().product();
-    let residents = (RESIDENT_THREADS / f64::from(threads)).min(RESIDENT_BLOCKS.into());
-    let blocks =
-        Time::Product(vec![extents(&site.host, &site.domain)?, extents(&site.members, &site.domain)?]);
-    let (mut each, mut all) = (Vec::new(), Vec::new());
-    for leaf in &found {
-        let loops = leaf.at.iter().filter_map(|at| match at {
-            At::Loop(m) => Some(m.clone()),
-            At::Place(_) => None,
-        });
-        let loops: Vec<_> = loops.collect();
-        let (steps, points) = (extents(&loops, &leaf.domain)?, extents(&leaf.members, &leaf.domain)?);
-        let inner = path(scop, &leaf.inner, &leaf.domain)?;
-        let turns = Time::Product(vec![points.clone(), number(1.0 / f64::from(threads))]);
-        let turns = Time::Max(vec![turns, number(1.0)]);
-        let step = Time::Product(vec![turns, inner.clone(), number(STEP_LATENCY)]);
-        each.push(Time::Product(vec![steps.clone(), Time::Sum(vec![number(BARRIER_TIME), step])]));
-        let busy = Time::Product(vec![blocks.clone(), steps, points, inner, number(INSTANCE)]);
-        let members: Vec<_> = site.members.iter().chain(&loops).chain(&leaf.members).cloned().collect();
-        let wide = if leaf.members.is_empty() { 1.0 } else { far(scop, &leaf.domain, &members)? };
-        all.push(if wide > 1.0 {
-            let cached = Time::Product(vec![blocks.clone(), number((1.0 - wide) * INSTANCE * CACHED)]);
-            let far = Time::Sum(vec![Time::Product(vec![busy.clone(), number(wide)]), cached]);
-            Time::Max(vec![busy, far])
-        } else {
-            busy
-        });
-    }
-    let turns = Time::Product(vec![blocks, number(1.0 / (MULTIPROCESSORS * residents))]);
-    let turns = Time::Max(vec![turns, number(1.0)]);
-    Ok(Time::Max(vec![Time::Product(vec![turns, Time::Sum(each)]), Time::Sum(all)]))
-}
-
-/// The number of values of a member over a domain, zero where there is none: `[params] -> { [] -> [v] }`.
-pub(super) fn extent(scop: &Scop, member: &isl::UnionPwAff, domain: &isl::UnionSet) -> Result<Time> {
-    let values = values(domain, member)?;
-    let known = crate::known(scop)?;
-    let runs = domain.clone().params()?.intersect(known.clone())?;
-    let extent = values.clone().dim_max(0)?.coalesce()?.sub(values.dim_min(0)?.coalesce()?)?;
-    let extent = extent.add_constant(isl::Val::int(&scop.ctx, 1)?)?.coalesce()?;
-    let extent = extent.gist(runs)?.union_max(isl::PwAff::constant_on(scop.param_space()?, 0)?)?;
-    Ok(Time::Extent(extent.gist_params(known)?.coalesce()?))
-}
-
-/// Iterations of what a thread runs.
-pub(super) fn path(scop: &Scop, tree: &Tree, domain: &isl::UnionSet) -> Result<Time> {
-    if domain.is_empty()? {
-        return Ok(Time::Number(0.0));
-    }
-    Ok(match tree {
-        Tree::Leaf => Time::Number(1.0),
-        Tree::Mark(_, child) => path(scop, child, domain)?,
-        Tree::Band(b) => {
-            let mut all = b.members.iter().map(|m| extent(scop, m, domain)).collect::<Result<Vec<_>>>()?;
-            all.push(path(scop, &b.child, domain)?);
-            Time::Product(all)
-        }
-        Tree::Sequence(children) => {
-            let mut all = Vec::new();
-            for (filter, child) in children {
-                all.push(path(scop, child, &domain.clone().intersect(filter.clone())?)?);
-            }
-            Time::Sum(all)
-        }
     })
 }
 

@@ -16,7 +16,8 @@
 //! arrays whose accesses stay within one point are found, and [`crate::legality::check`] proves the contraction over whole threads,
 //! so the inner schedule is one of points: the loops over points are the outermost ones of a thread.
 
-use super::Site;
+use super::leaf::homes;
+use super::site::Site;
 use crate::mapped::Placement;
 use crate::tree::{ScheduleTree, members_mupa};
 use crate::{Dependences, Result, known};
@@ -31,7 +32,7 @@ pub(super) fn placement(scop: &Scop, deps: &Dependences, sites: &[Site]) -> Resu
         let mut private = true;
         for nested in [true, false] {
             let form = sites.iter().filter(|s| s.either.as_ref().is_none_or(|e| e.nested == nested));
-            let parts = form.map(super::nest::homes).collect::<Result<Vec<_>>>()?.concat();
+            let parts = form.map(homes).collect::<Result<Vec<_>>>()?.concat();
             private = private && is_private(scop, deps, &parts, ArrayId(i))?;
             if sites.iter().all(|s| s.either.is_none()) {
                 break;

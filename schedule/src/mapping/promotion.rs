@@ -6,7 +6,7 @@
 //! LLVM does so by itself where the array is not accessed in the loop otherwise; that `b[k]` is another cell than `b[i]` follows from the bounds of
 //! the loop, which only the polyhedral model has. With the store gone, loads of later iterations need not wait for it.
 
-use super::Site;
+use super::site::Site;
 use crate::Result;
 use crate::mapped::{PROMOTED, Promotion};
 use crate::tree::{Band, Tree, members_mupa};

@@ -8,8 +8,8 @@
 //! A window has the block's rows and a column more than a row may be long, so that threads with a row each are in different banks. What is written goes to
 //! memory as well.
 
-use super::Site;
-use super::nest::Leaf;
+use super::leaf::Leaf;
+use super::site::Site;
 use crate::mapped::{BARRIER, ENTER, Window};
 use crate::planted::planted;
 use crate::strategy::{COLUMNS, arrays_of_rows, rows_of_block};

@@ -3,7 +3,7 @@
 //! All that is found here is proved afterwards (`legality/task.rs`); what does not fit leaves elements in memory, and instances to the threads' schedule.
 
 use super::graph::Tasks;
-use super::nest::{At, Leaf};
+use super::leaf::{At, Leaf};
 use crate::planted::planted;
 use crate::strategy::TILE;
 use crate::task::{AT_STEP, Home, Operand, Stage, TaskMemory, TileBox, UPDATE, Update, whole};

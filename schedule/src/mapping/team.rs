@@ -12,8 +12,9 @@
 //! K2    96 n <= ptr_max - ptr_min                            32 threads
 //! ```
 
-use super::kernel::{launch_domain, values};
-use super::{MapOptions, Site};
+use super::launch::{launch_domain, values};
+use super::options::MapOptions;
+use super::site::Site;
 use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop, Statement};

@@ -1,6 +1,7 @@
 use super::*;
 use crate::mapped::Placement;
 use crate::testing::{KERNELS, kernel, scop, scop_i32};
+use pollyrs_scop::StmtId;
 
 /// Mapped with one point a thread.
 pub(super) fn mapped(s: &Scop) -> MappedScop {

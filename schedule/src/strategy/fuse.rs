@@ -23,7 +23,7 @@
 
 use super::cost::{BARRIER, INSTANCE, LAUNCH, volume};
 use super::marks::KERNEL;
-use super::place::{Node, Plan, Search, coincident, mark};
+use super::node::{Node, Plan, Search, coincident, mark};
 use crate::tree::{Tree, member_map};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;

@@ -17,7 +17,7 @@
 //! - Dependences within a task go from one step `K` to the same or a later one. Where one joins two threads in the same step, that step is fine.
 
 use super::marks::{EITHER, GRAPH, KERNEL, NEST, ROWS, SERIAL};
-use super::place::nonnegative;
+use super::node::{chain, equal_at, mark, nonnegative};
 use crate::tree::{Band, ScheduleTree, Tree, member_map, members_mupa};
 use crate::{Dependences, Result, budgeted, is_quota, known};
 use pollyrs_isl as isl;
@@ -141,7 +141,7 @@ fn turned(node: &Node, deps: &Dependences, domain: &isl::UnionSet) -> Result<Opt
         return Ok(None);
     }
     let order = super::isl_schedule(node.scop, deps)?;
-    let (mut members, child) = super::place::chain(&order.root);
+    let (mut members, child) = chain(&order.root);
     let mut time = None;
     for (n, m) in members.iter().enumerate() {
         if time.is_none() && !super::coincident(&node.deps, m)? {
@@ -150,7 +150,7 @@ fn turned(node: &Node, deps: &Dependences, domain: &isl::UnionSet) -> Result<Opt
     }
     let Some(time) = time.filter(|_| child.depth() == 0) else { return Ok(None) };
     let time = members.remove(time);
-    let inside = super::place::equal_at(&node.deps, &time)?;
+    let inside = equal_at(&node.deps, &time)?;
     // Statements, each behind those that it depends on in the same step.
     let (mut left, mut launches) = (domain.sets()?, Vec::new());
     while !left.is_empty() {
@@ -176,7 +176,7 @@ fn turned(node: &Node, deps: &Dependences, domain: &isl::UnionSet) -> Result<Opt
             }
             parallel.push(m);
         }
-        launches.push((own.universe()?, super::place::mark(parallel, Tree::Leaf)));
+        launches.push((own.universe()?, mark(parallel, Tree::Leaf)));
     }
     let tree = Tree::Band(Band {
         members: vec![time],
@@ -309,7 +309,7 @@ fn graph(node: &Node, domain: &isl::UnionSet, tree: &Tree) -> Result<Option<Tree
             let inner = only(&leaf.inner, &part)?.under(own(&leaf.loops)?);
             let tree = match leaf.members.is_empty() {
                 true => inner.marked(SERIAL),
-                false => super::place::mark(own(&leaf.members)?, inner),
+                false => mark(own(&leaf.members)?, inner),
             };
             parts.push((part, tree));
         }

@@ -23,6 +23,7 @@ mod isl_scheduler;
 mod locality;
 mod marks;
 mod nest;
+mod node;
 mod original;
 mod place;
 mod products;
@@ -39,14 +40,14 @@ pub(crate) use graph::{TILE, joined as with_graphs};
 pub use isl_scheduler::{isl_schedule, isl_schedule_of_sizes};
 pub(crate) use locality::{Movement, linear, movements, steps};
 pub use marks::{EITHER, GRAPH, KERNEL, NEST, Placed, ROWS, SERIAL};
+pub(crate) use node::{coincident, nonnegative};
 pub use original::original;
 pub use place::place;
-pub(crate) use place::{coincident, nonnegative};
 pub(crate) use rows::{COLUMNS, arrays as arrays_of_rows, rows_of_block};
 pub use split::split;
 
 use crate::{Dependences, Result, ScheduleError, ScheduleTree, budgeted};
-use place::Search;
+use node::Search;
 use pollyrs_isl as isl;
 use pollyrs_scop::Scop;
 

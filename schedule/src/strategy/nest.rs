@@ -15,7 +15,8 @@
 //! - No nest is in another one. Of a loop and one around it, the outer one gets the nest.
 
 use super::marks::{EITHER, KERNEL, NEST};
-use super::place::{Node, Plan, plan_chain};
+use super::node::{Node, Plan};
+use super::place::plan_chain;
 use crate::tree::{Band, Tree};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;

@@ -1,6 +1,6 @@
 //! The program's own order, annotated: which members are coincident and which adjacent bands form one permutable band.
 
-use super::place::{coincident, equal_at, nonnegative};
+use super::node::{chain, coincident, equal_at, nonnegative};
 use crate::tree::{Band, ScheduleTree, Tree};
 use crate::{Dependences, Result, budgeted};
 use pollyrs_isl as isl;
@@ -29,7 +29,7 @@ fn annotate(tree: &Tree, deps: &isl::UnionMap) -> Result<Tree> {
             Tree::Sequence(out)
         }
         Tree::Band(_) => {
-            let (chain, child) = super::place::chain(tree);
+            let (chain, child) = chain(tree);
             let mut rest = chain.as_slice();
             let mut bands = Vec::new();
             let mut active = deps.clone();

@@ -12,7 +12,7 @@
 
 use super::cost::Model;
 use super::locality::{Movement, movements};
-use super::place::Node;
+use super::node::Node;
 use crate::Result;
 use crate::tree::Tree;
 use pollyrs_isl as isl;

@@ -16,7 +16,7 @@
 //! Sizes are known at run time: shorter and longer rows, and few of them, are launched kernel by kernel.
 
 use super::marks::{KERNEL, ROWS};
-use super::place::{Node, Search, coincident};
+use super::node::{Node, Search, coincident};
 use crate::tree::{Band, Tree, member_map};
 use crate::{Result, budgeted, is_quota};
 use pollyrs_isl as isl;

@@ -9,7 +9,7 @@
 //!
 //! Example: Gauss-Seidel's `(t, i, j)` becomes `(t, t + i, 2t + i + j)`, hence `f = 4t + 2i + j`, with `t` and `i` mapped.
 
-use super::place::nonnegative;
+use super::node::nonnegative;
 use crate::Result;
 use pollyrs_isl as isl;
 

@@ -1,6 +1,6 @@
 //! Affine functions of points and loops: what the subscripts of an access are in terms of the mapped members and the loops beneath.
 
-use super::super::kernel::product;
+use super::super::launch::product;
 use crate::Result;
 use crate::tree::member_map;
 use pollyrs_isl as isl;

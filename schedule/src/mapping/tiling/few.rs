@@ -7,11 +7,11 @@
 //! # Example
 //! `C[i][j] += A[k][i] * A[k][j]` with 32 × 32 results and a million iterations: 16 blocks of 512 threads, two warps of which add up; a strip has 256 rows of 8 elements, twice.
 
-use super::super::Site;
-use super::super::kernel::values;
+use super::super::launch::values;
+use super::super::site::Site;
+use super::super::tile::{Shape, Tile};
 use super::affine::{functions, linear};
 use super::region::leaves;
-use super::shape::{Shape, Tile};
 use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, Scop};

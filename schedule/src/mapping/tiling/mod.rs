@@ -35,11 +35,14 @@ mod stream;
 mod wide;
 
 pub use neighbours::UNROLLED;
-pub(super) use shape::Tile;
-pub use shape::{TileShape, TilingOptions};
 
-use super::kernel::{launch_domain, thread_schedule, values};
-use super::{CutAt, Either, Host, MapOptions, Site, Variant, counters, team};
+use super::host::Host;
+use super::launch::{launch_domain, thread_schedule, values};
+use super::options::MapOptions;
+use super::site::{Either, Site};
+use super::tile::Tile;
+use super::variant::{CutAt, Variant};
+use super::{counters, team};
 use crate::Result;
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::{Tree, member_map};

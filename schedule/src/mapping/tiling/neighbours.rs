@@ -14,11 +14,13 @@
 //! `out[y][x] += in[y + r][x] * w[r]`, `0 <= r < n`: four iterations have 8 loads, of eight points 11 + 4 in place of 64.
 //! `out[f][y][x] += in[c][y + r][x + q] * w[f][c][r][q]`, `0 <= c < n`, `0 <= r, q < 3`: eight points along `y` and four along `f` have 30 + 36 in place of 576.
 
-use super::super::kernel::values;
-use super::super::{MapOptions, Site};
+use super::super::launch::values;
+use super::super::options::MapOptions;
+use super::super::site::Site;
+use super::super::tile::{Shape, Tile};
 use super::affine::{Row, functions, linear_with_quotients};
 use super::region::leaves;
-use super::shape::{MAX_BULK, Shape, Tile};
+use super::shape::MAX_BULK;
 use crate::Result;
 use crate::sharing::{LEAST_LOADS, POINTS, shares};
 use pollyrs_isl as isl;

@@ -14,7 +14,7 @@
 //! `for i, j { for k = i + 1 .. n: B[i,j] += A[k,i] * B0[k,j] }` has the loop `c = k - i - 1` and the subscripts `[c + i + 1, i]`,
 //! `[c + i + 1, j]`; with `k = c + i + 1` they are `[k, i]` and `[k, j]`.
 
-use super::super::Site;
+use super::super::site::Site;
 use super::affine::{Row, functions, linear};
 use super::region::leaves;
 use crate::Result;

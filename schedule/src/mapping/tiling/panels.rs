@@ -3,11 +3,11 @@
 //! A buffer holds the elements that all points of a block read in one strip: a box of constant size, for references with one and the same
 //! function of point and loops.
 
-use super::super::Site;
-use super::super::kernel::product;
+use super::super::launch::product;
+use super::super::site::Site;
+use super::super::tile::Tile;
 use super::affine::{Row, functions, gist, linear};
 use super::region::{Region, hull_of_reads, written};
-use super::shape::Tile;
 use crate::mapped::{Panel, SharedGroup};
 use crate::planted::planted;
 use crate::tree::{Band, Tree, member_map};

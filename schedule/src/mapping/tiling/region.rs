@@ -9,10 +9,10 @@
 //! `for i { for j <= i { for k < m: C[i,j] += A[i,k] * A[j,k] } }`: points `j <= i`, all with the iterations `0 <= k < m`, no guard.
 //! `for i, j { for k > i: B[i,j] += A[k,i] * B0[k,j] }`: in tile `b` the loop runs from `128 b`, with the guard `k > i`.
 
-use super::super::Site;
-use super::super::kernel::product;
+use super::super::launch::product;
+use super::super::site::Site;
+use super::super::tile::Tile;
 use super::affine::{Row, box_of, functions, gist, linear};
-use super::shape::Tile;
 use crate::Result;
 use crate::mapped::{Guard, RegisterCell};
 use crate::tree::{Tree, member_map};

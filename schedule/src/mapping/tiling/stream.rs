@@ -11,11 +11,11 @@
 //! # Example
 //! `y[i] += A[i][j] * x[j]` at n = 8000: 250 blocks of 256 threads; a strip is 32 × 128 elements of A, 16 KiB, twice in shared memory.
 
-use super::super::Site;
-use super::super::kernel::values;
+use super::super::launch::values;
+use super::super::site::Site;
+use super::super::tile::{Shape, Tile};
 use super::affine::{Row, functions, linear};
 use super::region::leaves;
-use super::shape::{Shape, Tile};
 use crate::Result;
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};

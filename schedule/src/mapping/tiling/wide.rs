@@ -11,9 +11,11 @@
 //! `a[i] = b[i] ^ 255` over bytes: 16 points a thread, a block of 256 threads has 4096, thread `t` those at `t`, `t + 256`, ….
 //! `a[j][i] = b[i][j]` over floats: 8 lanes along `j`, 4 along `i`, four consecutive `i` a thread.
 
-use super::super::{MapOptions, Site};
+use super::super::options::MapOptions;
+use super::super::site::Site;
+use super::super::tile::{Shape, Tile};
 use super::neighbours::reads;
-use super::shape::{MAX_BULK, Shape, Tile};
+use super::shape::MAX_BULK;
 use crate::Result;
 use crate::strategy::{Model, Movement, movements};
 use pollyrs_scop::{Access as PlainAccess, AccessKind, Scop, Statement};
