@@ -2,6 +2,9 @@
 //! `runtime/include/pollyrs_rt.h`, as private globals of the host module.
 
 use crate::CodegenError;
+use crate::host::abi::{
+    KERNEL_CHECKED, KERNEL_GRAPH, KERNEL_HAS_BARRIER, KERNEL_LATE, KERNEL_PLAIN_SHIFT, SCOP_APART, VERSION,
+};
 use crate::host::checks::are_apart;
 use crate::host::plan::HostPlan;
 use crate::ir::builder::{Ir, c_string};
@@ -9,15 +12,6 @@ use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMLinkage, LLVMUnnamedAddr};
 use pollyrs_scop::ArrayId;
-
-/// Version of the ABI that the generated code follows.
-const ABI_VERSION: u32 = 9;
-const KERNEL_HAS_BARRIER: u32 = 1;
-const KERNEL_CHECKED: u32 = 2;
-const KERNEL_GRAPH: u32 = 4;
-const KERNEL_LATE: u32 = 8;
-const KERNEL_PLAIN_SHIFT: u32 = 8;
-const SCOP_APART: u32 = 1;
 
 /// What a descriptor says beside the plan.
 pub struct Said<'s> {
@@ -94,7 +88,7 @@ pub fn build(
     };
     let at = plan.scop.location.as_ref().map_or(String::new(), |l| l.to_string());
     let scop = g.structure(&[
-        ir.int32(ABI_VERSION),
+        ir.int32(VERSION),
         ir.int32(if are_apart(plan.scop)? { SCOP_APART } else { 0 }),
         g.string(&plan.scop.name),
         g.string(&at),
@@ -133,7 +127,7 @@ struct Globals<'a> {
 impl Globals<'_> {
     /// What only a run-time library has that knows this version of the ABI.
     fn version(&self) -> LLVMValueRef {
-        let name = c_string(&format!("pollyrs_rt_abi_{ABI_VERSION}"));
+        let name = c_string(&format!("pollyrs_rt_abi_{VERSION}"));
         // SAFETY: a live module.
         unsafe {
             let known = LLVMGetNamedGlobal(self.module, name.as_ptr());

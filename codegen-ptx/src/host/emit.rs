@@ -22,10 +22,11 @@
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
 use crate::affine::walk;
+use crate::host::abi::{FAULT, REASON_RUNTIME};
 use crate::host::checks::Gate;
 use crate::host::launch::{Launcher, emit_choice, emit_launch, emit_nested, emit_shapes, emit_work};
 use crate::host::plan::{Entry, HostPlan, Slots};
-use crate::host::ranges::{FAULT, Range, store_array};
+use crate::host::ranges::{Range, store_array};
 use crate::host::{descriptor, small, stencil};
 use crate::ir::builder::{Ir, erase, module_context, terminator};
 use crate::ir::error::internal;
@@ -39,9 +40,6 @@ use pollyrs_llvm_shim as shim;
 use pollyrs_schedule::Placement;
 use pollyrs_scop::{ArrayId, ArrayKind, Scop, ValueHandle};
 use std::collections::BTreeSet;
-
-/// Reason index that means "ask the run-time library".
-const REASON_RUNTIME: u32 = u32::MAX;
 
 /// Creates the check block and computes the parameters in it. Must run for every SCoP of a function before any is
 /// [`emit`]ted, because it needs the analyses that `emit` invalidates. `regions` are those of all SCoPs of the function.

@@ -17,22 +17,15 @@
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
+use crate::host::abi::{INSPECT_DISTINCT, INSPECT_FIRST, INSPECTED_WORDS, ROW_DIMS};
 use crate::host::checks::{Check, Gate};
 use crate::host::emit::on_hold;
 use crate::host::plan::{HostPlan, Slots};
-use crate::host::ranges::{RANGE, ROW_DIMS, offset_of, rows};
+use crate::host::ranges::{RANGE, offset_of, rows};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::core::LLVMGetGlobalParent;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::{ArrayKind, Inspection};
-
-/// Bytes of a row, and three dimensions of rows; the least and the largest value.
-pub(crate) const INSPECTED_WORDS: u64 = 1 + 2 * ROW_DIMS as u64 + 2;
-
-/// `POLLYRS_INSPECT_DISTINCT`: refused where two values are equal.
-const DISTINCT: u32 = 256;
-/// `POLLYRS_INSPECT_FIRST`: of an execution.
-const FIRST: u32 = 1 << 31;
 
 impl Gate<'_> {
     /// Makes the inspections and gives `expr` and `params`, by parameter, what they find. `cache`: the SCoP's slot of the run-time library.
@@ -102,13 +95,13 @@ impl Gate<'_> {
             ir.store(stride, word(1 + (ROW_DIMS + k) as u64));
         }
         let results = word(INSPECTED_WORDS - 2);
-        let asked = array.elem.bytes() | if i.distinct { DISTINCT } else { 0 };
+        let asked = array.elem.bytes() | if i.distinct { INSPECT_DISTINCT } else { 0 };
         let (mut types, mut args) =
             (vec![ptr, ptr, i32, ptr], vec![start, slots.inspected, ir.int32(asked), results]);
         if let Some(held) = plan.held {
             // What is found is remembered as long as nobody writes to the objects that it is of.
             let mask = held.masks.get(&i.array).copied().unwrap_or_default();
-            let what = mask | if n == 0 { FIRST } else { 0 };
+            let what = mask | if n == 0 { INSPECT_FIRST } else { 0 };
             types.splice(0..0, [ptr, i32]);
             args.splice(0..0, [cache, ir.int32(what)]);
         }

@@ -1,5 +1,6 @@
 //! The host's side: checks, ranges, descriptors, launches around the original region.
 
+pub(crate) mod abi;
 pub(crate) mod checks;
 pub(crate) mod descriptor;
 pub(crate) mod emit;

@@ -17,6 +17,7 @@
 //! the checker proved; where a computation overflows, it is all.
 
 use crate::affine::expr::ExprEmitter;
+use crate::host::abi::PART_WORDS;
 use crate::host::launch::Launcher;
 use crate::host::ranges::{Range, linear_offset};
 use crate::ir::builder::Ir;
@@ -37,9 +38,6 @@ pub(crate) struct Entry {
     pub touched: [LLVMValueRef; 2],
     pub written: [LLVMValueRef; 2],
 }
-
-/// Size in 8-byte words.
-pub(crate) const PART_WORDS: u64 = 5;
 
 /// Fills slots with entries.
 pub(crate) fn store(ir: &Ir, slots: LLVMValueRef, entries: &[Entry]) {

@@ -1,14 +1,12 @@
 //! What the host's code of one SCoP is made from, and its stack slots.
 
+use crate::host::abi::{ARRAY_WORDS, INSPECTED_WORDS, PART_WORDS};
 use crate::host::hold::Held;
-use crate::host::inspect::INSPECTED_WORDS;
-use crate::host::part::PART_WORDS;
-use crate::host::ranges::ARRAY_WORDS;
-use crate::host::stencil_parts;
 use crate::ir::builder::Ir;
 use crate::kernel::module::{FusedKernels, KernelInfo};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
+use pollyrs_schedule::stencil::StencilPlan;
 use pollyrs_schedule::{Footprint, InspectedBox, MappedScop, Parts, Slices, WorkEstimate};
 use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 use std::collections::BTreeMap;
@@ -79,7 +77,7 @@ impl Slots {
         let copies = plan.fused.map_or(0, |f| f.copied.len());
         let words = ARRAY_WORDS * (arrays.len() + copies).max(1) as u64;
         let scalars = plan.kernels.iter().map(|k| k.scalars.len()).max().unwrap_or(0).max(1);
-        let of_fused = |f: &FusedKernels| stencil_parts::most_entries(arrays.len(), &f.copy);
+        let of_fused = |f: &FusedKernels| most_entries(arrays.len(), &f.copy);
         let entries = plan.fused.map_or(arrays.len(), of_fused);
         let on_host =
             |a: &ArrayId| scop.array(*a).live_out() || matches!(scop.array(*a).kind, ArrayKind::Fault { .. });
@@ -124,4 +122,9 @@ pub enum ImageKind {
     Cubin = 2,
     /// A cubin without the kernels that are late.
     EarlyCubin = 3,
+}
+
+/// Entries that a launch of fused steps has at most.
+fn most_entries(arrays: usize, plan: &StencilPlan) -> usize {
+    arrays + 2 * plan.stencil.buffers.len()
 }

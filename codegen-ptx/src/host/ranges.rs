@@ -6,6 +6,7 @@
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
+use crate::host::abi::{ARRAY_WORDS, CHANGED, COPY_IN, COPY_OUT, FAULT, GUARDED, ROW_DIMS, ROWS, SCRATCH};
 use crate::host::plan::Slots;
 use crate::ir::builder::Ir;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
@@ -17,20 +18,6 @@ use pollyrs_scop::{ArrayId, ArrayKind, Scop};
 /// 64-bit parameters and touched ranges must lie within ± this many (2^46): addresses have 47 bits, and sums of a few
 /// hundred such terms stay inside 64 bits.
 pub(crate) const RANGE: i64 = 1 << 46;
-
-/// Size in bytes of `PollyrsArray`, in 8-byte words.
-pub(crate) const ARRAY_WORDS: u64 = 13;
-
-pub(crate) const COPY_IN: u32 = 1;
-pub(crate) const COPY_OUT: u32 = 2;
-pub(crate) const SCRATCH: u32 = 4;
-pub(crate) const ROWS: u32 = 8;
-pub(crate) const CHANGED: u32 = 16;
-pub(crate) const GUARDED: u32 = 64;
-pub(crate) const FAULT: u32 = 128;
-
-/// Dimensions of rows that `PollyrsArray` has room for.
-pub(crate) const ROW_DIMS: usize = 3;
 
 /// The touched range of one array, as values in the check block.
 #[derive(Clone, Copy)]

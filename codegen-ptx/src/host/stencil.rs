@@ -12,9 +12,10 @@
 
 use crate::CodegenError;
 use crate::affine::expr::ExprEmitter;
+use crate::host::abi::SCRATCH;
 use crate::host::launch::slot_value;
 use crate::host::plan::HostPlan;
-use crate::host::ranges::{Range, SCRATCH};
+use crate::host::ranges::Range;
 use crate::host::stencil_parts::{self, Fused};
 use crate::host::stencil_rows;
 use crate::ir::builder::Ir;

@@ -89,11 +89,6 @@ pub(crate) fn emit(
     Ok(())
 }
 
-/// Entries that a launch of fused steps has at most.
-pub(crate) fn most_entries(arrays: usize, plan: &StencilPlan) -> usize {
-    arrays + 2 * plan.stencil.buffers.len()
-}
-
 /// What a band of rows touches and writes.
 fn entries(
     ir: &Ir,
