@@ -7,8 +7,10 @@
 //! domain handed over, fixed to its function, and is put back into the subscripts afterwards.
 
 use crate::blame::type_reason;
-use crate::builder::{Builder, Fail, Place};
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
 use crate::ir::{self, Value};
+use crate::place::Place;
 use crate::ranges::extension;
 use isl::{DimType, Map, PwAff, Set};
 use pollyrs_delinearize::{AccessPoly, Blocked, DelinearizeError, Polynomial, Problem, Symbol};
@@ -118,12 +120,7 @@ impl Builder<'_> {
     }
 
     /// The polynomial of a pointer without its base.
-    fn offset(
-        &mut self,
-        e: &ScevExpr,
-        place: &Place,
-        quasi: &mut Vec<PwAff>,
-    ) -> Result<Polynomial, crate::builder::Stop> {
+    fn offset(&mut self, e: &ScevExpr, place: &Place, quasi: &mut Vec<PwAff>) -> Result<Polynomial, Stop> {
         match &e.kind {
             ScevKind::Unknown(_) if e.is_pointer => Ok(Polynomial::zero()),
             ScevKind::Add(ops) if e.is_pointer => {
@@ -140,9 +137,7 @@ impl Builder<'_> {
             }
             ScevKind::AddRec { loop_id, operands } if e.is_pointer => {
                 let [start, step] = &operands[..] else {
-                    return Err(crate::builder::Stop::Blocker(
-                        "a pointer that moves at no constant rate".into(),
-                    ));
+                    return Err(Stop::Blocker("a pointer that moves at no constant rate".into()));
                 };
                 let i = if let Some(d) = place.loops.iter().position(|l| l == loop_id) {
                     Polynomial::iter(d)
@@ -150,7 +145,7 @@ impl Builder<'_> {
                 {
                     &Polynomial::param(p) - &Polynomial::constant(i128::from(offset))
                 } else {
-                    return Err(crate::builder::Stop::Blocker(OUTER_POINTER.into()));
+                    return Err(Stop::Blocker(OUTER_POINTER.into()));
                 };
                 let start = self.offset(start, place, quasi)?;
                 Ok(&start + &(&self.factor(step, place, quasi)? * &i))

@@ -1,6 +1,6 @@
 //! What a refusal names: the variable or array in the source that is in the way.
 
-use crate::builder::Fail;
+use crate::fail::Fail;
 use crate::ir::{self, Block, Op, Value};
 use inkwell::llvm_sys::prelude::LLVMTypeRef;
 use pollyrs_llvm_shim::{Analyses, LoopId, source_name};

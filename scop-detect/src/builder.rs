@@ -5,129 +5,18 @@
 
 use crate::DetectOptions;
 use crate::cfg::Cfg;
-use crate::chosen::Chosen;
-use crate::inspect::Inspected;
-use crate::ir::{self, Block, Value};
-pub(crate) use crate::place::Place;
+use crate::fail::{Fail, Stop, value_location};
+use crate::found::{Chosen, FoundUpdate, Inspected, KnownRange, ParamEntry, Uncovered, WIDE_BOUND};
+use crate::ir::{self, Block, Value, comes_back};
+use crate::place::Place;
+use crate::region::Candidate;
 use crate::unwritten::Assumed;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::{Known, Residue};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{Analyses, LoopId, ScevExpr, ScevKind, source_name};
-use pollyrs_scop::{Assumption, AssumptionKind, Location, ProductRange, RejectReason};
+use pollyrs_scop::{Assumption, AssumptionKind, ProductRange};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot wrap.
-pub(crate) const WIDE_BOUND: i64 = 1 << 46;
-
-/// Operands that are followed from a value for a message.
-const MAX_FOLLOWED: usize = 64;
-
-/// Whether a value is computed from itself, an iteration earlier.
-pub(crate) fn comes_back(phi: Value) -> bool {
-    let mut seen = Vec::new();
-    let mut next: Vec<Value> = ir::incoming(phi).into_iter().map(|(x, _)| x).collect();
-    while let Some(x) = next.pop() {
-        if x == phi {
-            return true;
-        }
-        if !seen.contains(&x) && seen.len() < MAX_FOLLOWED && ir::opcode(x).is_some() {
-            seen.push(x);
-            match ir::opcode(x) {
-                Some(ir::Op::LLVMPHI) => next.extend(ir::incoming(x).into_iter().map(|(y, _)| y)),
-                _ => next.extend(ir::operands(x)),
-            }
-        }
-    }
-    false
-}
-
-/// Why a region is no SCoP.
-#[derive(Clone, Debug)]
-pub(crate) struct Fail {
-    pub reason: RejectReason,
-    /// The block that is to blame, if it is one.
-    pub block: Option<Block>,
-    pub location: Option<Location>,
-}
-
-impl Fail {
-    pub fn new(reason: RejectReason, block: Block) -> Fail {
-        Fail { reason, block: Some(block), location: block_location(block) }
-    }
-
-    pub fn at(reason: RejectReason, inst: Value) -> Fail {
-        let block = ir::parent(inst);
-        Fail { reason, block, location: value_location(inst).or_else(|| block.and_then(block_location)) }
-    }
-}
-
-impl From<isl::Error> for Fail {
-    fn from(e: isl::Error) -> Fail {
-        let stage = "detection".to_string();
-        let reason = match e {
-            isl::Error::Quota => RejectReason::Budget { stage },
-            other => RejectReason::Internal { stage, message: other.to_string() },
-        };
-        Fail { reason, block: None, location: None }
-    }
-}
-
-/// Why an expression is not affine.
-#[derive(Clone, Debug)]
-pub(crate) enum Stop {
-    /// What it depends on, in the user's words.
-    Blocker(String),
-    Isl(isl::Error),
-}
-
-impl From<isl::Error> for Stop {
-    fn from(e: isl::Error) -> Stop {
-        Stop::Isl(e)
-    }
-}
-
-impl Stop {
-    /// Turns a blocker into the reason that `why` builds.
-    pub fn fail(self, at: Value, why: impl FnOnce(String) -> RejectReason) -> Fail {
-        match self {
-            Stop::Blocker(b) => Fail::at(why(b), at),
-            Stop::Isl(e) => Fail::from(e),
-        }
-    }
-}
-
-pub(crate) fn loc(l: pollyrs_llvm_shim::SourceLoc) -> Location {
-    Location { file: l.file, line: l.line, column: l.column }
-}
-
-pub(crate) fn value_location(v: Value) -> Option<Location> {
-    ir::opcode(v).and_then(|_| pollyrs_llvm_shim::location(v)).map(loc)
-}
-
-pub(crate) fn block_location(b: Block) -> Option<Location> {
-    pollyrs_llvm_shim::block_location(b).map(loc)
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct ParamEntry {
-    pub name: String,
-    pub display: String,
-    pub bits: u32,
-    pub scev: ScevExpr,
-    /// `scev` is the loaded value: see [`crate::inspect`].
-    pub inspected: bool,
-}
-
-/// A single-entry single-exit region.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Candidate {
-    pub entry: Block,
-    pub exit: Block,
-    pub blocks: BTreeSet<Block>,
-    /// Whether this is a run of several regions, each of which could be modelled alone.
-    pub joined: bool,
-}
 
 pub(crate) struct Builder<'a> {
     pub an: &'a Analyses<'a>,
@@ -158,7 +47,7 @@ pub(crate) struct Builder<'a> {
     /// What data chooses of the addresses of loads: see [`crate::chosen`].
     pub chosen: BTreeMap<Value, Vec<Chosen>>,
     /// What stores do to elements that data chooses, by store: see [`crate::updates`].
-    pub updates: BTreeMap<Value, crate::updates::Found>,
+    pub updates: BTreeMap<Value, FoundUpdate>,
     /// What is looked at before the SCoP runs: see [`crate::inspect`].
     pub inspections: Vec<Inspected>,
     /// Loads whose elements are bounded by loops that data counts: see [`crate::counted`].
@@ -174,9 +63,9 @@ pub(crate) struct Builder<'a> {
     /// Sums whose instructions do not wrap, and some that may, by the handle of the expression.
     pub unwrapped: BTreeMap<usize, bool>,
     /// Sums whose ranges were found before: see [`crate::ranges`].
-    pub known_ranges: Vec<crate::ranges::KnownRange>,
+    pub known_ranges: Vec<KnownRange>,
     /// Quotients that no few cases cover: see [`crate::remainders`].
-    pub uncovered_quotients: Vec<crate::remainders::Uncovered>,
+    pub uncovered_quotients: Vec<Uncovered>,
 }
 
 impl<'a> Builder<'a> {

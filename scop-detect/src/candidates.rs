@@ -14,9 +14,10 @@
 
 use crate::accesses::OUTER_POINTER;
 use crate::blame::several_exits;
-use crate::builder::{Candidate, Fail, block_location, loc};
 use crate::cfg::Cfg;
+use crate::fail::{Fail, block_location, loc};
 use crate::ir::{self, Block, Op};
+use crate::region::Candidate;
 use pollyrs_llvm_shim::{Analyses, LoopData, LoopId};
 use pollyrs_scop::{RejectReason, Rejection, Scop};
 use std::collections::BTreeSet;

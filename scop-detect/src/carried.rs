@@ -13,8 +13,8 @@
 //! is a copy between the two, from where the copy would get its own now. By induction over the order of execution all values are the same.
 
 use crate::builder::Builder;
+use crate::found::Draft;
 use crate::schedule::original_schedule;
-use crate::statements::Draft;
 use isl::{DimType, Set, UnionMap, UnionSet};
 use pollyrs_isl as isl;
 use pollyrs_scop::*;

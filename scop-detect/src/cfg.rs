@@ -3,8 +3,8 @@
 //! Dominators follow Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). Postdominators are computed
 //! from a virtual exit behind every block without successors; a block that reaches none of them has no postdominator.
 
-use crate::builder::Candidate;
 use crate::ir::{self, Block, Value};
+use crate::region::Candidate;
 use pollyrs_llvm_shim::{Analyses, LoopId};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,9 +5,11 @@
 //!
 //! **Invariant.** A set has all values that the program may compute; what is not looked into may be anything.
 
-use crate::builder::{Builder, Fail, Place, Stop};
-use crate::domains::Flow;
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
+use crate::flow::Flow;
 use crate::ir::{self, Op, Value};
+use crate::place::Place;
 use crate::scalars::common;
 use isl::{DimType, PwAff, Set};
 use pollyrs_isl as isl;

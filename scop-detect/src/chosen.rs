@@ -15,40 +15,24 @@
 //! **Example.** `for (j = 1; j < n; j++) if (x[j] > x[best]) best = j;` reads `x[v]`, `0 <= v < n`, as `best` is 0 or an earlier `j`.
 
 use crate::accesses::{Raw, base_of};
-use crate::builder::{Builder, Fail, Place, Stop};
+use crate::builder::Builder;
 use crate::choices::{divisor, is_bounded};
-use crate::domains::Flow;
+use crate::fail::{Fail, Stop};
+use crate::flow::Flow;
+use crate::found::Chosen;
 use crate::ir::{self, Block, Op, Value};
-use crate::statements::handle;
+use crate::place::Place;
 use isl::{DimType, Set};
 use pollyrs_delinearize::Symbol;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
-use pollyrs_scop::{ChosenBy, RejectReason};
+use pollyrs_scop::RejectReason;
 use std::collections::BTreeSet;
 
 /// Expressions, and choices among choices, are looked into this deep.
 const MAX_DEPTH: u32 = 6;
 /// Values that an address is computed from, and branches before it.
 const MAX_VALUES: usize = 64;
-
-/// A value that is a dimension of a place.
-#[derive(Clone, Debug)]
-pub(crate) struct Chosen {
-    pub scev: ScevExpr,
-    pub value: Value,
-    /// `value` is narrower than `scev`, which extends it by zeros.
-    pub unsigned: bool,
-    /// Sums of counters that it is chosen from are assumed not to wrap.
-    pub assuming: bool,
-}
-
-impl Chosen {
-    /// For the model.
-    pub fn describe(&self) -> ChosenBy {
-        ChosenBy { value: handle(self.value), unsigned: self.unsigned }
-    }
-}
 
 impl Builder<'_> {
     /// What the load `v` needs to know its element, apart from the iteration.

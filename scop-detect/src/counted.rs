@@ -9,10 +9,12 @@
 //! **Invariant.** The number of iterations that scalar evolution gives is one modulo a power of two. It is taken for what it seems where the branches before
 //! the loop say that it is not negative, and nowhere else.
 
-use crate::builder::{Builder, Fail, Place, Stop};
-use crate::chosen::Chosen;
-use crate::domains::Flow;
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
+use crate::flow::Flow;
+use crate::found::Chosen;
 use crate::ir::{self, Value};
+use crate::place::Place;
 use isl::{DimType, Set};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};

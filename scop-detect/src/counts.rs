@@ -9,8 +9,10 @@
 //! A loop with two ends, `for (; a != end && b != stop; ++a, ++b)`, may step over one of them for all that is known: each end is assumed to be a whole number of
 //! steps away, at least none, and the loop ends at the nearer one.
 
-use crate::builder::{Builder, Place, Stop};
+use crate::builder::Builder;
+use crate::fail::Stop;
 use crate::ir::{self, Block, Op, Pred, Value};
+use crate::place::Place;
 use isl::PwAff;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};

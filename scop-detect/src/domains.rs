@@ -9,31 +9,17 @@
 //! rotated loop, the count `n - 1`, and the condition.
 
 use crate::blame::several_exits;
-use crate::builder::{Builder, Fail, Place, Stop};
+use crate::builder::Builder;
 use crate::cfg::program_order;
+use crate::fail::{Fail, Stop};
+use crate::flow::{Flow, lift};
 use crate::ir::{self, Block, Op, Pred, Value};
-use crate::subregions::Subregion;
+use crate::place::Place;
 use isl::{DimType, PwAff, Set, Space, Val};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr, ScevKind};
 use pollyrs_scop::{AssumptionKind, RejectReason};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is known of control flow in the region.
-pub(crate) struct Flow {
-    /// All blocks in program order.
-    pub order: Vec<Block>,
-    /// The iterations that execute a block; unnamed tuple, one dimension for each loop of the region around it.
-    pub domains: BTreeMap<Block, Set>,
-    pub loops: BTreeMap<Block, Vec<LoopId>>,
-    /// The iterations of the surrounding loops that enter a loop, and its backedge-taken count there.
-    pub entered: BTreeMap<LoopId, (Set, PwAff)>,
-    /// The side of a conditional branch where it is taken: (block, successor) to the iterations.
-    edges: BTreeMap<(Block, Block), Set>,
-    pub subregions: Vec<Subregion>,
-    /// The subregion that a block is in. Such blocks are not in `order`; their domain and loops are those of the head.
-    pub within: BTreeMap<Block, usize>,
-}
 
 /// Domains of more pieces than this are given up.
 const MAX_PIECES: u32 = 32;
@@ -565,9 +551,4 @@ impl Builder<'_> {
     ) -> Result<(), Fail> {
         self.assume_params(kind, good, Some(at), note).map_err(|s| s.fail(at, |_| why))
     }
-}
-
-/// The same function over `more` further dimensions.
-pub(crate) fn lift(p: PwAff, more: usize) -> isl::Result<PwAff> {
-    p.add_dims(DimType::In, more as u32)
 }

@@ -12,10 +12,12 @@
 
 use crate::accesses::base_of;
 use crate::blame::type_reason;
-use crate::builder::{Builder, Fail, Place, Stop};
-use crate::domains::Flow;
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
+use crate::flow::Flow;
 use crate::instructions::{check_body, check_effects, inputs, is_expensive, is_ignored};
 use crate::ir::{self, Block, Op, Value};
+use crate::place::Place;
 use crate::scalars::{Cell, CellKind, common};
 use isl::Set;
 use pollyrs_isl as isl;

@@ -16,10 +16,12 @@
 //! **Invariant.** Nothing wraps: all symbols are assumed to be within the bound that keeps the whole polynomial within its type
 //! ([`Builder::bound_products`]), and so are the products.
 
-use crate::builder::{Builder, Fail, Place, Stop};
-use crate::domains::Flow;
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
+use crate::flow::Flow;
 use crate::instructions::is_check;
 use crate::ir::{self, Block, Op, Pred, Value};
+use crate::place::Place;
 use isl::{DimType, Map, PwAff, Val};
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;

@@ -7,8 +7,10 @@
 //! them are needed. What rests on others is an assumption, checked like them.
 
 use crate::accesses::Raw;
-use crate::builder::{Builder, Place, Stop};
+use crate::builder::Builder;
+use crate::fail::Stop;
 use crate::ir::{self, Op};
+use crate::place::Place;
 use crate::remainders::is_remainder;
 use isl::{DimType, PwAff, Set, Space};
 use pollyrs_delinearize::{Polynomial, Symbol};

@@ -3,11 +3,12 @@
 //! **Invariants.** All sets and functions of the result are over one list of parameters, and nothing depends on a parameter that
 //! is not in it. No assumption is implied by the context and the others.
 
-use crate::builder::{Builder, Fail, loc};
+use crate::builder::Builder;
+use crate::fail::{Fail, loc};
+use crate::found::Draft;
 use crate::inspect::Looked;
-use crate::ir::{self, Value};
+use crate::ir::{self, Value, handle};
 use crate::schedule::original_schedule;
-use crate::statements::{Draft, handle};
 use isl::{DimType, Map, PwAff, Set, Space};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::LoopId;
@@ -85,7 +86,7 @@ impl Builder<'_> {
             .map(|l| self.an.loops()[l].location.clone().map(loc))
             .collect();
         let location =
-            loops.first().cloned().flatten().or_else(|| crate::builder::block_location(self.region.entry));
+            loops.first().cloned().flatten().or_else(|| crate::fail::block_location(self.region.entry));
         let mut assumptions = std::mem::take(&mut self.assumptions);
         for a in &mut assumptions {
             a.set = tidy_set(a.set.clone(), &space)?;

@@ -15,10 +15,12 @@
 //! `{ x[k] : a_min <= k <= a_max }`.
 
 use crate::accesses::base_of;
-use crate::builder::{Builder, Fail, ParamEntry, Place, Stop, WIDE_BOUND};
-use crate::domains::Flow;
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
+use crate::flow::Flow;
+use crate::found::{Draft, Inspected, ParamEntry, WIDE_BOUND};
 use crate::ir::{self, Op, Value};
-use crate::statements::Draft;
+use crate::place::Place;
 use isl::{DimType, Set};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, AccessValue, Array, ArrayId, AssumptionKind, RejectReason};
@@ -26,28 +28,6 @@ use std::collections::BTreeSet;
 
 /// Inspections of one region. More values than this are hardly worth their parameters.
 const MAX_INSPECTIONS: usize = 8;
-
-/// Loads whose values are looked at together.
-#[derive(Clone, Debug)]
-pub(crate) struct Inspected {
-    base: Value,
-    bits: u32,
-    /// Members of a structure have ranges of their own.
-    member: bool,
-    loads: Vec<Value>,
-    /// isl's names of the parameters.
-    pub low: String,
-    pub high: String,
-    display: String,
-    /// No two of them may be equal: see [`crate::scatters`].
-    pub distinct: bool,
-}
-
-impl Inspected {
-    pub fn looks_at(&self, load: Value) -> bool {
-        self.loads.contains(&load)
-    }
-}
 
 /// What is looked at, before parameters have their final numbers.
 pub(crate) struct Looked {

@@ -4,7 +4,7 @@
 //! [`check_body`] only at those that a statement needs.
 
 use crate::blame::type_reason;
-use crate::builder::Fail;
+use crate::fail::Fail;
 use crate::ir::{self, Op, Value};
 use pollyrs_llvm_shim::source_name;
 use pollyrs_scop::RejectReason;

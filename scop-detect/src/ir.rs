@@ -6,7 +6,7 @@
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMTypeKind, LLVMValueKind};
 use pollyrs_llvm_shim::{LLVMBasicBlockRef, LLVMTypeRef, LLVMValueRef};
-use pollyrs_scop::ElemType;
+use pollyrs_scop::{ElemType, UpdateOp, ValueHandle};
 
 pub(crate) use inkwell::llvm_sys::{LLVMIntPredicate as Pred, LLVMOpcode as Op};
 
@@ -406,4 +406,52 @@ fn array_sizes(mut t: LLVMTypeRef) -> Vec<i64> {
 /// An opcode's name in IR.
 pub(crate) fn opcode_text(op: Op) -> String {
     format!("{op:?}").trim_start_matches("LLVM").to_lowercase()
+}
+
+/// Operands that are followed from a value for a message.
+const MAX_FOLLOWED: usize = 64;
+
+/// Whether a value is computed from itself, an iteration earlier.
+pub(crate) fn comes_back(phi: Value) -> bool {
+    let mut seen = Vec::new();
+    let mut next: Vec<Value> = incoming(phi).into_iter().map(|(x, _)| x).collect();
+    while let Some(x) = next.pop() {
+        if x == phi {
+            return true;
+        }
+        if !seen.contains(&x) && seen.len() < MAX_FOLLOWED && opcode(x).is_some() {
+            seen.push(x);
+            match opcode(x) {
+                Some(Op::LLVMPHI) => next.extend(incoming(x).into_iter().map(|(y, _)| y)),
+                _ => next.extend(operands(x)),
+            }
+        }
+    }
+    false
+}
+
+/// The fast-math flags of a value that may have some.
+pub(crate) fn flags(v: Value) -> u32 {
+    // SAFETY: a live value; asked for flags only if it may have them.
+    unsafe { if LLVMCanValueUseFastMathFlags(v) != 0 { LLVMGetFastMathFlags(v) } else { 0 } }
+}
+
+/// The constant that changes nothing, of the type of `v`.
+pub(crate) fn identity(op: UpdateOp, v: Value) -> Value {
+    let ty = type_of(v);
+    let bits = int_bits(v).unwrap_or(64).min(64);
+    // SAFETY: constants of the value's type, an integer where the operation is one of integers.
+    unsafe {
+        match op {
+            UpdateOp::Add | UpdateOp::Or | UpdateOp::Xor | UpdateOp::UMax => LLVMConstInt(ty, 0, 0),
+            UpdateOp::And | UpdateOp::UMin => LLVMConstAllOnes(ty),
+            UpdateOp::SMax => LLVMConstInt(ty, 1 << (bits - 1), 0),
+            UpdateOp::SMin => LLVMConstInt(ty, (1 << (bits - 1)) - 1, 0),
+            UpdateOp::FAdd => LLVMConstReal(ty, -0.0),
+        }
+    }
+}
+
+pub(crate) fn handle(v: Value) -> ValueHandle {
+    ValueHandle(v as usize)
 }

@@ -47,8 +47,11 @@ mod domains;
 mod effects;
 mod errors;
 mod extents;
+mod fail;
 mod fields;
 mod finish;
+mod flow;
+mod found;
 mod in_place;
 mod inspect;
 mod instructions;
@@ -60,6 +63,7 @@ mod print;
 mod ranges;
 mod read_back;
 mod reductions;
+mod region;
 mod remainders;
 mod scalars;
 mod scatters;
@@ -77,12 +81,14 @@ mod webs;
 
 pub use reductions::{ordered_sum, running_total};
 
-use builder::{Builder, Candidate, Fail};
+use builder::Builder;
 use candidates::Search;
+use fail::Fail;
 pub use pollyrs_delinearize::Known;
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::Analyses;
 use pollyrs_scop::{RejectReason, Rejection, Scop};
+use region::Candidate;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

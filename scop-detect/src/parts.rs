@@ -16,7 +16,8 @@
 //! `8 * at`.
 
 use crate::accesses::{Raw, Shaped};
-use crate::builder::{Builder, Fail, Stop};
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
 use crate::fields::by_width;
 use crate::ir::{self, Op, Value};
 use isl::PwAff;

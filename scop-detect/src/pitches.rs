@@ -8,8 +8,10 @@
 //! of one behind a pointer. It is one of two dimensions where elements lie side by side, `s0 = 8`, which is assumed: nearly all arrays are like that,
 //! sections of them with a step are not. Which stride is that of the first dimension the order in the descriptor tells.
 
-use crate::builder::{Builder, Fail, Place, Stop};
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
 use crate::ir::{self, Op, Value};
+use crate::place::Place;
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};

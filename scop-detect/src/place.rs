@@ -1,6 +1,6 @@
 //! Where an expression is evaluated.
 
-use crate::chosen::Chosen;
+use crate::found::Chosen;
 use crate::ir::Value;
 use isl::{Set, Space};
 use pollyrs_isl as isl;

@@ -10,8 +10,11 @@
 //! What belongs together is bounded together: in `(i == n - 1 ? 0 : i + 1) * n`, which is `n + i * n + q * n` with `q = -n` in the last
 //! row, it is `i + q` that stays above -2, not `q`; in `(t % 3) * n`, which is `t * n + q * -3n` with `q = t / 3`, it is `t - 3 q`.
 
-use crate::builder::{Builder, Place, Stop, value_location};
+use crate::builder::Builder;
+use crate::fail::{Stop, value_location};
+use crate::found::KnownRange;
 use crate::ir;
+use crate::place::Place;
 use isl::{DimType, Map, MultiPwAff, PwAff, PwMultiAff, Set};
 use pollyrs_delinearize::{Polynomial, Symbol};
 use pollyrs_isl as isl;
@@ -23,33 +26,6 @@ const MAX_PIECES: u32 = 8;
 
 /// Numbers, each with the factors that it multiplies.
 type Terms = Vec<(i64, Vec<PwAff>)>;
-
-/// What was found of a sum in a domain, under what was known then: of all that differ in their constant.
-pub(crate) struct KnownRange {
-    kind: AssumptionKind,
-    sum: Polynomial,
-    limits: (i64, i64),
-    domain: Set,
-    known: Set,
-    /// Least and largest value, if they are numbers.
-    between: Option<(i128, i128)>,
-    /// What is assumed where these do not fit.
-    range: Option<ProductRange>,
-}
-
-impl KnownRange {
-    fn is(
-        &self,
-        kind: AssumptionKind,
-        sum: &Polynomial,
-        limits: (i64, i64),
-        domain: &Set,
-        known: &Set,
-    ) -> isl::Result<bool> {
-        let same = self.kind == kind && self.limits == limits && self.sum == *sum;
-        Ok(same && self.domain.plain_is_equal(domain)? && self.known.plain_is_equal(known)?)
-    }
-}
 
 impl Builder<'_> {
     /// Assumes that `p`, over the dimensions of `place` and `quasi`, lies in `low..=high` wherever `place` is executed.

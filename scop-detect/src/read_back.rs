@@ -11,8 +11,9 @@
 //! statements stays so is what the dependences say: the access is a read of the array like any other.)
 
 use crate::accesses::base_of;
-use crate::builder::{Builder, Fail};
+use crate::builder::Builder;
 use crate::effects::{Effect, Effects, Out};
+use crate::fail::Fail;
 use crate::instructions::{inputs, is_expensive};
 use crate::ir::{self, Op, Value};
 use crate::scalars::CellKind;

@@ -9,7 +9,10 @@
 //! **Invariant.** The cases cover the domain whatever the parameters, but for such a first place or length, or there are none: a remainder such as
 //! `i % n` for any `i` would need a condition that rarely holds.
 
-use crate::builder::{Builder, Place, Stop};
+use crate::builder::Builder;
+use crate::fail::Stop;
+use crate::found::Uncovered;
+use crate::place::Place;
 use crate::scev_affine::Affine;
 use isl::{DimType, PwAff, Set, Val};
 use pollyrs_isl as isl;
@@ -19,25 +22,6 @@ use std::collections::BTreeSet;
 
 /// Multiples that are tried on either side of 0.
 const MAX_MULTIPLE: i64 = 2;
-
-/// A quotient that no few cases cover, with what was assumed when it was tried.
-pub(crate) struct Uncovered {
-    x: PwAff,
-    n: PwAff,
-    domain: Set,
-    strict: bool,
-    assumed: usize,
-}
-
-impl Uncovered {
-    fn is(&self, x: &PwAff, n: &PwAff, domain: &Set, strict: bool, assumed: usize) -> isl::Result<bool> {
-        let same = self.strict == strict && self.assumed == assumed;
-        Ok(same
-            && self.x.plain_is_equal(x)?
-            && self.n.plain_is_equal(n)?
-            && self.domain.plain_is_equal(domain)?)
-    }
-}
 
 impl Builder<'_> {
     /// Where `x / n`, rounded towards 0, is which number; `None` unless that covers the domain.

@@ -15,8 +15,9 @@
 //! loop and with the sum in it, and `Scalar(sum, 1)[i]`, written in the last iteration of `j`.
 
 use crate::blame::{several_exits, type_reason};
-use crate::builder::{Builder, Fail};
-use crate::domains::Flow;
+use crate::builder::Builder;
+use crate::fail::Fail;
+use crate::flow::Flow;
 use crate::ir::{self, Block, Op, Value};
 use isl::{DimType, Map, PwAff, Set};
 use pollyrs_isl as isl;

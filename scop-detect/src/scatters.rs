@@ -12,10 +12,11 @@
 //!
 //! **Example.** `for (t) for (i) y[list[i]] += b[i];` has the places `{ S0[t, i] -> [i] }`, and is parallel in `i`.
 
-use crate::builder::{Builder, Fail};
+use crate::builder::Builder;
+use crate::fail::Fail;
+use crate::found::Draft;
 use crate::ir::{self, Op, Value};
 use crate::place::Place;
-use crate::statements::Draft;
 use isl::{DimType, Map, PwAff};
 use pollyrs_isl as isl;
 use pollyrs_scop::{Access, AccessKind, AccessValue, Array, ArrayId, ValueHandle};

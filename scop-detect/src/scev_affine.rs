@@ -10,8 +10,10 @@
 //! **Example.** `zext i32 n to i64` in the domain `[n] -> { [i] : 0 <= i < n }` is `n` without an assumption: the domain
 //! has no point where `n < 0`. Outside the loop the assumption `n >= 0` would be recorded.
 
-use crate::builder::{Builder, Place, Stop, comes_back};
-use crate::ir::{self, Op};
+use crate::builder::Builder;
+use crate::fail::Stop;
+use crate::ir::{self, Op, comes_back};
+use crate::place::Place;
 use crate::remainders::is_remainder;
 use isl::{Aff, DimType, LocalSpace, PwAff, Set, Val};
 use pollyrs_delinearize::Polynomial;

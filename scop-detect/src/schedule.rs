@@ -1,6 +1,6 @@
 //! The original execution order as a schedule tree: one band of one member for each loop, sequences between.
 
-use crate::statements::Draft;
+use crate::found::Draft;
 use isl::{DimType, LocalSpace, MultiUnionPwAff, PwAff, Schedule, UnionPwAff, UnionSet};
 use pollyrs_isl as isl;
 

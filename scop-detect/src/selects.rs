@@ -8,8 +8,10 @@
 //! **Invariant.** An arm may overflow or be poison where the other one is selected: each is looked at on its own part of the
 //! domain only.
 
-use crate::builder::{Builder, Place, Stop};
+use crate::builder::Builder;
+use crate::fail::Stop;
 use crate::ir::{self, Op, Value};
+use crate::place::Place;
 use crate::scev_affine::Affine;
 use isl::{PwAff, Val};
 use pollyrs_delinearize::{Monomial, Polynomial, Symbol};

@@ -8,13 +8,16 @@
 //! **Example.** `x = A[i]; A[i] = B[i]; B[i] = x;` is one statement; `A[i] = C[i]; B[i] = C[i];` are two.
 
 use crate::accesses::{Raw, base_of};
-use crate::builder::{Builder, Fail, Place};
-use crate::chosen::Chosen;
-use crate::domains::Flow;
+use crate::builder::Builder;
 use crate::effects::{Effect, Effects, Out};
-use crate::ir::{self, Op, Value};
+use crate::fail::{Fail, block_location, value_location};
+use crate::flow::Flow;
+use crate::found::{Chosen, Draft};
+use crate::ir::{self, Op, Value, handle};
+use crate::place::Place;
 use crate::scalars::CellKind;
 use crate::scatters::Subscripts;
+use crate::subregions::describe;
 use isl::{DimType, Map, PwAff};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::{LoopId, ScevExpr};
@@ -42,13 +45,6 @@ impl Group {
 struct Owner {
     draft: usize,
     stored: Option<Value>,
-}
-
-/// A statement while it is put together.
-pub(crate) struct Draft {
-    pub name: String,
-    pub loops: Vec<LoopId>,
-    pub statement: Statement,
 }
 
 impl Builder<'_> {
@@ -214,7 +210,7 @@ impl Builder<'_> {
             let function = f.pwa.gist(known)?.coalesce()?.set_tuple_id(DimType::In, id.clone())?;
             synthesized.push(Synthesized { value: handle(v), function });
         }
-        let anchor = tree.values().rev().find_map(|v| crate::builder::value_location(*v));
+        let anchor = tree.values().rev().find_map(|v| value_location(*v));
         let statement = Statement {
             domain: e.domain.clone().coalesce()?.remove_redundancies()?.set_tuple_id(id)?,
             accesses: Vec::new(),
@@ -222,8 +218,8 @@ impl Builder<'_> {
             synthesized,
             reduction: None,
             updates: Vec::new(),
-            subregion: g.subregion().map(|k| flow.subregions[k].describe(self)),
-            location: anchor.or_else(|| crate::builder::block_location(e.block)),
+            subregion: g.subregion().map(|k| describe(&flow.subregions[k], self.an)),
+            location: anchor.or_else(|| block_location(e.block)),
             name: name.clone(),
         };
         debug_assert!(!g.init || e.loops.is_empty());
@@ -446,8 +442,4 @@ fn may_access(access: Access, draft: &Draft, loops: &[LoopId], place: &Place) ->
         within: Some(Within { counters, values, relation: access.relation }),
         ..access
     })
-}
-
-pub(crate) fn handle(v: Value) -> ValueHandle {
-    ValueHandle(v as usize)
 }

@@ -15,7 +15,8 @@
 //! program's modulo 2^64, as its addresses are, and so is `ld * (off / ld) + off % ld`.
 
 use crate::accesses::Raw;
-use crate::builder::{Builder, Fail, Stop, has_division};
+use crate::builder::{Builder, has_division};
+use crate::fail::{Fail, Stop};
 use isl::PwAff;
 use pollyrs_delinearize::{Monomial, Polynomial, Shape, Symbol};
 use pollyrs_isl as isl;

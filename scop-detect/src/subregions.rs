@@ -23,13 +23,16 @@
 
 mod spread;
 
-use crate::builder::{Builder, Fail, Place, Stop, WIDE_BOUND};
-use crate::domains::{Flow, lift};
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
+use crate::flow::{Flow, Subregion, lift};
+use crate::found::WIDE_BOUND;
 use crate::instructions::is_check;
 use crate::ir::{self, Block, Op, Value};
+use crate::place::Place;
 use isl::{DimType, PwAff, Set};
 use pollyrs_isl as isl;
-use pollyrs_llvm_shim::{LoopId, ScevKind};
+use pollyrs_llvm_shim::{Analyses, LoopId, ScevKind};
 use pollyrs_scop::{Access, AccessKind, AccessValue, RejectReason, Statement, SubregionLoop, ValueHandle};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,65 +43,23 @@ const MAX_PIECES: u32 = 8;
 /// Conditions are looked into this deep.
 const MAX_DEPTH: u32 = 8;
 
-/// A part of the control-flow graph that is executed as a whole.
-pub(crate) struct Subregion {
-    /// The block in front.
-    pub head: Block,
-    /// The block behind.
-    pub exit: Block,
-    /// The head's own branch depends on data: one of its ways may lead past the blocks.
-    branches: bool,
-    /// In reverse postorder.
-    pub blocks: Vec<Block>,
-    /// Outer before inner.
-    pub loops: Vec<LoopId>,
-    /// The loops around each block that have a bound, those of the model first, and the iterations that may reach it.
-    places: BTreeMap<Block, Place>,
-}
-
-impl Subregion {
-    /// Where an instruction of the subregion runs, at most.
-    pub fn place(&self, inst: Value) -> Option<Place> {
-        let place = self.places.get(&ir::parent(inst)?)?;
-        Some(Place { inst: Some(inst), ..place.clone() })
-    }
-
-    /// The condition by which the head decides.
-    pub fn head_condition(&self) -> Option<Value> {
-        ir::branch_condition(self.head).filter(|_| self.branches)
-    }
-
-    /// For the model.
-    pub fn describe(&self, b: &Builder<'_>) -> pollyrs_scop::Subregion {
-        let handle = |b: &Block| ValueHandle(*b as usize);
-        let blocks = |l: &LoopId| b.an.loops()[l.0].blocks.clone();
-        pollyrs_scop::Subregion {
-            head: handle(&self.head),
-            blocks: self.blocks.iter().map(handle).collect(),
-            exit: handle(&self.exit),
-            loops: self
-                .loops
-                .iter()
-                .map(|l| SubregionLoop {
-                    header: handle(&b.an.loops()[l.0].header),
-                    blocks: blocks(l).iter().map(handle).collect(),
-                    spread: spread::spread(b.an.loops()[l.0].header, &blocks(l)),
-                })
-                .collect(),
-        }
-    }
-}
-
-impl Flow {
-    /// The subregion from which an edge comes.
-    pub fn subregion_edge(&self, from: Block, to: Block) -> Option<usize> {
-        let own = |s: &Subregion| s.branches && s.head == from && s.exit == to;
-        self.within.get(&from).copied().or_else(|| self.subregions.iter().position(own))
-    }
-
-    /// The block of the model that stands for `b`: the head, for blocks of a subregion.
-    pub fn representative(&self, b: Block) -> Block {
-        self.within.get(&b).map_or(b, |k| self.subregions[*k].head)
+/// For the model.
+pub(crate) fn describe(s: &Subregion, an: &Analyses<'_>) -> pollyrs_scop::Subregion {
+    let handle = |b: &Block| ValueHandle(*b as usize);
+    let blocks = |l: &LoopId| an.loops()[l.0].blocks.clone();
+    pollyrs_scop::Subregion {
+        head: handle(&s.head),
+        blocks: s.blocks.iter().map(handle).collect(),
+        exit: handle(&s.exit),
+        loops: s
+            .loops
+            .iter()
+            .map(|l| SubregionLoop {
+                header: handle(&an.loops()[l.0].header),
+                blocks: blocks(l).iter().map(handle).collect(),
+                spread: spread::spread(an.loops()[l.0].header, &blocks(l)),
+            })
+            .collect(),
     }
 }
 

@@ -6,8 +6,9 @@
 //! **Approach.** There are parameters for which all loops of all statements have a few iterations, but for those that never have, and none has more than
 //! memory has elements. If the assumptions leave none of these parameters, nothing of interest would run.
 
-use crate::builder::{Builder, Fail};
-use crate::statements::Draft;
+use crate::builder::Builder;
+use crate::fail::Fail;
+use crate::found::Draft;
 use isl::{DimType, Set, Val};
 use pollyrs_isl as isl;
 use pollyrs_scop::RejectReason;

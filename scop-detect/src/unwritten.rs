@@ -9,8 +9,10 @@
 //! inside holds under the check only. A region has all of such a loop, and the value was read before the region, or it has nothing of it.
 //! (What *L* leaves behind for others does not depend on such values: the shim leaves other loops alone.)
 
-use crate::builder::{Builder, Candidate, Fail};
+use crate::builder::Builder;
+use crate::fail::Fail;
 use crate::ir::{self, Block, Value};
+use crate::region::Candidate;
 use pollyrs_llvm_shim::{Analyses, LoopId};
 use pollyrs_scop::{ArrayId, RejectReason, Unwritten, ValueHandle};
 use std::collections::BTreeMap;

@@ -10,10 +10,11 @@
 //! **What isn't.** Sums of floating-point numbers without `reassoc`, which keep their order; elements narrower than 32 bits, which devices have no operation for.
 
 use crate::accesses::base_of;
-use crate::builder::{Builder, Fail};
-use crate::domains::Flow;
-use crate::ir::{self, Block, Op, Value};
-use crate::statements::{Draft, handle};
+use crate::builder::Builder;
+use crate::fail::Fail;
+use crate::flow::Flow;
+use crate::found::{Draft, FoundUpdate};
+use crate::ir::{self, Block, Op, Value, flags, handle, identity};
 use inkwell::llvm_sys::LLVMFastMathAllowReassoc;
 use inkwell::llvm_sys::core::*;
 use pollyrs_scop::{AccessKind, AccessValue, Array, ArrayId, ElemType, RejectReason, Update, UpdateOp};
@@ -21,17 +22,6 @@ use std::collections::BTreeSet;
 
 /// Instructions of a chain.
 const MAX_CHAIN: usize = 32;
-
-/// What a store does to an element that it was loaded from.
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub load: Value,
-    /// In program order.
-    chain: Vec<Value>,
-    op: UpdateOp,
-    /// The flags of the program fix the order of its additions.
-    ordered: bool,
-}
 
 /// Where a chain comes from.
 #[derive(Default)]
@@ -44,7 +34,7 @@ struct Chain {
 
 impl Builder<'_> {
     /// The update that a store is the end of.
-    pub fn update_of(&self, store: Value) -> Option<Found> {
+    pub fn update_of(&self, store: Value) -> Option<FoundUpdate> {
         if ir::opcode(store) != Some(Op::LLVMStore) || !ir::is_simple_access(store) {
             return None;
         }
@@ -85,7 +75,7 @@ impl Builder<'_> {
         let mut chain = c.instructions;
         chain.sort_by_key(|v| self.cfg.position(*v));
         chain.dedup();
-        Some(Found { load, chain, op, ordered: c.ordered })
+        Some(FoundUpdate { load, chain, op, ordered: c.ordered })
     }
 
     /// Whether `v` is what is loaded from an address, combined with other values; collects the way there.
@@ -288,26 +278,4 @@ fn extremum(compare: Value, first: bool, taken: bool) -> Option<UpdateOp> {
         (false, true) => UpdateOp::UMax,
         (false, false) => UpdateOp::UMin,
     })
-}
-
-/// The fast-math flags of a value that may have some.
-pub(crate) fn flags(v: Value) -> u32 {
-    // SAFETY: a live value; asked for flags only if it may have them.
-    unsafe { if LLVMCanValueUseFastMathFlags(v) != 0 { LLVMGetFastMathFlags(v) } else { 0 } }
-}
-
-/// The constant that changes nothing, of the type of `v`.
-pub(crate) fn identity(op: UpdateOp, v: Value) -> Value {
-    let ty = ir::type_of(v);
-    let bits = ir::int_bits(v).unwrap_or(64).min(64);
-    // SAFETY: constants of the value's type, an integer where the operation is one of integers.
-    unsafe {
-        match op {
-            UpdateOp::Add | UpdateOp::Or | UpdateOp::Xor | UpdateOp::UMax => LLVMConstInt(ty, 0, 0),
-            UpdateOp::And | UpdateOp::UMin => LLVMConstAllOnes(ty),
-            UpdateOp::SMax => LLVMConstInt(ty, 1 << (bits - 1), 0),
-            UpdateOp::SMin => LLVMConstInt(ty, (1 << (bits - 1)) - 1, 0),
-            UpdateOp::FAdd => LLVMConstReal(ty, -0.0),
-        }
-    }
 }

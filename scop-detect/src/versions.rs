@@ -15,7 +15,8 @@
 //! assume s = 8; S0: domain { S0[j, i] }; must-write S0[j, i] -> A[j, i]
 //! ```
 
-use crate::builder::{Builder, Fail, Stop};
+use crate::builder::Builder;
+use crate::fail::{Fail, Stop};
 use crate::ir::{self, Block, Op, Pred, Value};
 use pollyrs_llvm_shim::{ScevExpr, ScevKind};
 use pollyrs_scop::AssumptionKind;

@@ -16,8 +16,8 @@
 //! Cranelift's regalloc2). A write makes it one value; a PHI joins the set on an edge whose value is in it; a value leaves it where it is computed anew.
 
 use crate::builder::Builder;
-use crate::domains::Flow;
 use crate::effects::{Effect, Effects, Out};
+use crate::flow::Flow;
 use crate::ir::{self, Block, Op, Value};
 use crate::scalars::{CellKind, common};
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,8 +10,7 @@
 //! **Invariant.** The iterations that are computed are those of the program: their number is `end - start` in the type that counts, which is not zero, because the loop is left behind its
 //! first iteration at the earliest.
 
-use crate::ir::{self, Block, Op, Value};
-use crate::updates::{flags, identity};
+use crate::ir::{self, Block, Op, Value, flags, handle, identity};
 use inkwell::llvm_sys::LLVMFastMathAllowReassoc;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE};
 use pollyrs_scop::{Carried, Spread, UpdateOp, ValueHandle};
@@ -85,10 +84,6 @@ pub(crate) fn spread(header: Block, blocks: &[Block]) -> Option<Spread> {
         })
         .collect();
     Some(Spread { counting, end, carried, after: ordered })
-}
-
-fn handle(v: Value) -> ValueHandle {
-    ValueHandle(v as usize)
 }
 
 /// By how much `next` is larger than a PHI, a constant.

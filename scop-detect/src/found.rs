@@ -1,0 +1,126 @@
+//! What an attempt to model a region finds on its way, by concept: parameters, values that data chooses, updates, inspections, and
+//! what is known of ranges and quotients, so that it is not computed again.
+
+use crate::ir::{Value, handle};
+use isl::{PwAff, Set};
+use pollyrs_delinearize::Polynomial;
+use pollyrs_isl as isl;
+use pollyrs_llvm_shim::{LoopId, ScevExpr};
+use pollyrs_scop::{AssumptionKind, ChosenBy, ProductRange, Statement, UpdateOp};
+
+/// 64-bit parameters are checked at run time to lie within ±2^46, so that 64-bit address arithmetic cannot wrap.
+pub(crate) const WIDE_BOUND: i64 = 1 << 46;
+
+#[derive(Clone, Debug)]
+pub(crate) struct ParamEntry {
+    pub name: String,
+    pub display: String,
+    pub bits: u32,
+    pub scev: ScevExpr,
+    /// `scev` is the loaded value: see [`crate::inspect`].
+    pub inspected: bool,
+}
+
+/// A value that is a dimension of a place.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    pub scev: ScevExpr,
+    pub value: Value,
+    /// `value` is narrower than `scev`, which extends it by zeros.
+    pub unsigned: bool,
+    /// Sums of counters that it is chosen from are assumed not to wrap.
+    pub assuming: bool,
+}
+
+impl Chosen {
+    /// For the model.
+    pub fn describe(&self) -> ChosenBy {
+        ChosenBy { value: handle(self.value), unsigned: self.unsigned }
+    }
+}
+
+/// What a store does to an element that it was loaded from.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundUpdate {
+    pub load: Value,
+    /// In program order.
+    pub chain: Vec<Value>,
+    pub op: UpdateOp,
+    /// The flags of the program fix the order of its additions.
+    pub ordered: bool,
+}
+
+/// Loads whose values are looked at together.
+#[derive(Clone, Debug)]
+pub(crate) struct Inspected {
+    pub base: Value,
+    pub bits: u32,
+    /// Members of a structure have ranges of their own.
+    pub member: bool,
+    pub loads: Vec<Value>,
+    /// isl's names of the parameters.
+    pub low: String,
+    pub high: String,
+    pub display: String,
+    /// No two of them may be equal: see [`crate::scatters`].
+    pub distinct: bool,
+}
+
+impl Inspected {
+    pub fn looks_at(&self, load: Value) -> bool {
+        self.loads.contains(&load)
+    }
+}
+
+/// What was found of a sum in a domain, under what was known then: of all that differ in their constant.
+pub(crate) struct KnownRange {
+    pub kind: AssumptionKind,
+    pub sum: Polynomial,
+    pub limits: (i64, i64),
+    pub domain: Set,
+    pub known: Set,
+    /// Least and largest value, if they are numbers.
+    pub between: Option<(i128, i128)>,
+    /// What is assumed where these do not fit.
+    pub range: Option<ProductRange>,
+}
+
+impl KnownRange {
+    pub fn is(
+        &self,
+        kind: AssumptionKind,
+        sum: &Polynomial,
+        limits: (i64, i64),
+        domain: &Set,
+        known: &Set,
+    ) -> isl::Result<bool> {
+        let same = self.kind == kind && self.limits == limits && self.sum == *sum;
+        Ok(same && self.domain.plain_is_equal(domain)? && self.known.plain_is_equal(known)?)
+    }
+}
+
+/// A quotient that no few cases cover, with what was assumed when it was tried.
+pub(crate) struct Uncovered {
+    pub x: PwAff,
+    pub n: PwAff,
+    pub domain: Set,
+    pub strict: bool,
+    pub assumed: usize,
+}
+
+impl Uncovered {
+    pub fn is(&self, x: &PwAff, n: &PwAff, domain: &Set, strict: bool, assumed: usize) -> isl::Result<bool> {
+        let same = self.strict == strict && self.assumed == assumed;
+        Ok(same
+            && self.x.plain_is_equal(x)?
+            && self.n.plain_is_equal(n)?
+            && self.domain.plain_is_equal(domain)?)
+    }
+}
+
+/// A statement while it is put together.
+pub(crate) struct Draft {
+    pub name: String,
+    pub loops: Vec<LoopId>,
+    pub statement: Statement,
+}
