@@ -88,6 +88,47 @@ pub struct MappedKernel {
     pub team: u32,
 }
 
+/// What every kernel has; the fields are those of [`MappedKernel`].
+pub(crate) struct Core {
+    pub domain: isl::UnionSet,
+    pub grid: Vec<GridDim>,
+    pub block: Vec<BlockDim>,
+    pub tile_map: isl::UnionMap,
+    pub thread_map: isl::UnionMap,
+    pub schedule: isl::Schedule,
+    pub context: isl::Set,
+}
+
+impl MappedKernel {
+    /// A kernel whose threads have nothing to do with each other, and run one point at a time.
+    pub(crate) fn new(name: String, host_params: Vec<String>, core: Core) -> MappedKernel {
+        let Core { domain, grid, block, tile_map, thread_map, schedule, context } = core;
+        MappedKernel {
+            name,
+            host_params,
+            domain,
+            grid,
+            block,
+            tile_map,
+            thread_map,
+            schedule,
+            context,
+            tiling: None,
+            steps: None,
+            windows: Vec::new(),
+            full: None,
+            graph: false,
+            task: Default::default(),
+            unrolled: false,
+            ahead: false,
+            promotions: Vec::new(),
+            early: Vec::new(),
+            counters: Vec::new(),
+            team: 1,
+        }
+    }
+}
+
 /// An array of which a kernel only makes updates of integers with one operation ([`pollyrs_scop::Update`]), which a block combines in counters of its own in shared memory, from the
 /// identity, and with the array behind its last instance: if at most so many elements may be updated.
 #[derive(Clone, Debug)]

@@ -59,6 +59,106 @@ fn names(prefix: &str, n: usize) -> Vec<String> {
     (0..n).map(|i| format!("{prefix}{i}")).collect()
 }
 
+/// Tuples as text, for sets and maps.
+struct Text {
+    /// Coordinates of the block that is waited for.
+    others: Vec<String>,
+    /// `_wait[k, w0, ...]`
+    wait: String,
+    /// `c0, c1, ...`: a step.
+    step: String,
+    /// What follows the first coordinate of a step ahead of all others, and the second one of any.
+    before: String,
+    rest: String,
+}
+
+impl Text {
+    fn new(tasks: &Tasks<'_>) -> Text {
+        let others = names("w", tasks.blocks.len());
+        let rest = vec![", 0"; tasks.steps - 2].concat();
+        Text {
+            wait: format!("{WAIT}[k, {}]", others.join(", ")),
+            step: names("c", tasks.steps).join(", "),
+            before: format!("{BEFORE}{rest}"),
+            others,
+            rest,
+        }
+    }
+}
+
+/// The barriers behind the waits: one ahead of each step that has barriers or waits.
+fn meetings(domain: &isl::UnionSet, waits: &isl::Set, text: &Text) -> Result<isl::UnionSet> {
+    let ctx = domain.context();
+    let Text { wait, step, before, .. } = text;
+    let mut meet = isl::UnionSet::empty(ctx)?;
+    let ahead = isl::UnionMap::read(ctx, &format!("{{ {BARRIER}[{step}] -> {BARRIER}[c0, {before}] }}"))?;
+    for set in domain.sets()? {
+        if set.tuple_name()?.as_deref() == Some(BARRIER) {
+            meet = meet.union(isl::UnionSet::from_set(set)?.apply(ahead.clone())?)?;
+        }
+    }
+    let waited = isl::UnionMap::read(ctx, &format!("{{ {wait} -> {BARRIER}[k, {before}] }}"))?;
+    for set in isl::UnionSet::from_set(waits.clone())?.apply(waited)?.sets()? {
+        meet = meet.add_set(set.remove_divs()?)?;
+    }
+    Ok(meet)
+}
+
+/// The tree of a thread with waits, stages and updates: names of updates, and the places of their leaves.
+fn with_waits(
+    ctx: &isl::Context,
+    root: Tree,
+    text: &Text,
+    updates: &[(&str, i64)],
+    staged: bool,
+) -> Result<Tree> {
+    let Text { others, wait, step, .. } = text;
+    let Tree::Band(Band { mut members, permutable, coincident, child }) = root else {
+        return Err(ScheduleError::Unsupported("a task without a loop of steps"));
+    };
+    let (1, Tree::Sequence(then)) = (members.len(), *child) else {
+        return Err(ScheduleError::Unsupported("a task without a sequence in its loop of steps"));
+    };
+    let own = [wait.clone()].into_iter();
+    let own = own.chain(updates.iter().map(|(name, _)| *name).chain(staged.then_some(STAGE)).map(of_step));
+    for tuple in own {
+        let at = isl::UnionPwAff::read(ctx, &format!("{{ {tuple} -> [(k)] }}"))?;
+        members[0] = members[0].clone().union_add(at)?;
+    }
+    let filter = |text: String| isl::UnionSet::read(ctx, &text);
+    let order = others.iter().map(|w| isl::UnionPwAff::read(ctx, &format!("{{ {wait} -> [({w})] }}")));
+    let order = order.collect::<isl::Result<Vec<_>>>()?;
+    let behind = |more: &str| format!("{{ {BARRIER}[{step}] : c1 = {BEFORE}{more} }}");
+    let (first, last) = if staged { (" and c2 = 0", " and c2 = 1") } else { ("", "") };
+    let mut children = vec![
+        (filter(format!("{{ {wait} }}"))?, Tree::Leaf.under(order)),
+        (filter(behind(first))?, Tree::Leaf),
+    ];
+    if staged {
+        children.push((filter(format!("{{ {} }}", of_step(STAGE)))?, Tree::Leaf));
+        children.push((filter(behind(last))?, Tree::Leaf));
+    }
+    for (own, child) in then {
+        let (mut all, mut child) = (own.clone(), child);
+        for (name, place) in updates {
+            let there = filter(format!("{{ {BARRIER}[{step}] : c1 = {place} }}"))?;
+            if !own.is_disjoint(&there)? {
+                let update = filter(format!("{{ {} }}", of_step(name)))?;
+                child = Tree::Sequence(vec![(update.clone(), Tree::Leaf), (all.clone(), child)]);
+                all = all.union(update)?;
+            }
+        }
+        children.push((all, child));
+    }
+    let child = Box::new(Tree::Sequence(children));
+    Ok(Tree::Band(Band { members, permutable, coincident, child }))
+}
+
+/// What a block does once in a step: `_stage[k]`.
+fn of_step(name: &str) -> String {
+    format!("{name}[k]")
+}
+
 impl Tasks<'_> {
     /// A thread's tree, its domain and the steps, with waits.
     pub fn waiting(
@@ -69,56 +169,32 @@ impl Tasks<'_> {
         more: &Ahead,
     ) -> Result<(Tree, isl::UnionSet, isl::UnionMap)> {
         let ctx = domain.context().clone();
-        let n = self.blocks.len();
         let staged = !more.stages.is_empty()?;
         if self.steps < if staged { 3 } else { 2 } {
             return Err(ScheduleError::Unsupported("a task without steps"));
         }
-        let (b, w) = (names("b", n), names("w", n));
-        let rest = vec![", 0"; self.steps - 2].concat();
-        let before = format!("{BEFORE}{rest}");
-        let tuple = format!("{WAIT}[k, {}]", w.join(", "));
-
-        // The waits of this block, and the barriers behind them.
-        let equal: Vec<_> = b.iter().zip(self.blocks).map(|(b, p)| format!("{b} = {p}")).collect();
-        let here =
-            format!("[{}] -> {{ [{}, k] : {} }}", self.blocks.join(", "), b.join(", "), equal.join(" and "));
-        let here = isl::Set::read(&ctx, &here)?;
-        let all = self.waits()?;
-        let mine = all.intersect_domain(here)?.wrap()?.flatten()?;
-        let mine = mine.project_out(isl::DimType::Set, 0, n as u32)?.set_tuple_name(WAIT)?.coalesce()?;
-        let mut meet = isl::UnionSet::empty(&ctx)?;
-        let c = names("c", self.steps);
-        let ahead = format!("{{ {BARRIER}[{}] -> {BARRIER}[c0, {before}] }}", c.join(", "));
-        let ahead = isl::UnionMap::read(&ctx, &ahead)?;
-        for set in domain.sets()? {
-            if set.tuple_name()?.as_deref() == Some(BARRIER) {
-                meet = meet.union(isl::UnionSet::from_set(set)?.apply(ahead.clone())?)?;
-            }
-        }
-        let waited = isl::UnionMap::read(&ctx, &format!("{{ {tuple} -> {BARRIER}[k, {before}] }}"))?;
-        for set in isl::UnionSet::from_set(mine.clone())?.apply(waited)?.sets()? {
-            meet = meet.add_set(set.remove_divs()?)?;
-        }
+        let text = Text::new(self);
+        let Text { wait, rest, before, .. } = &text;
+        let mine = self.waits_of_block()?;
+        let mut meet = meetings(&domain, &mine, &text)?;
         let only: Vec<_> = self.threads.iter().map(|t| format!("{t} = 0")).collect();
         let only = format!("[{}] -> {{ : {} }}", self.threads.join(", "), only.join(" and "));
         let mine = mine.intersect_params(isl::Set::read(&ctx, &only)?)?;
         let read = |text: String| isl::UnionMap::read(&ctx, &text);
-        let zeros = vec![", 0"; self.steps.saturating_sub(3)].concat();
-        let second = format!("{BEFORE}, 1{zeros}");
         let mut updates = Vec::new();
         for (name, place) in &more.updates {
-            let to = format!("{{ {BARRIER}[{}] -> {name}[c0] : c1 = {place} }}", c.join(", "));
-            updates.push((name, *place, domain.clone().apply(read(to)?)?));
+            let to = format!("{{ {BARRIER}[{}] -> {name}[c0] : c1 = {place} }}", text.step);
+            updates.push((name.as_str(), *place, domain.clone().apply(read(to)?)?));
         }
-        let mut steps = steps.union(read(format!("{{ {tuple} -> [k, {before}] }}"))?)?;
+        let mut steps = steps.union(read(format!("{{ {wait} -> [k, {before}] }}"))?)?;
         let mut domain = domain.add_set(mine)?;
         if staged {
+            let zeros = vec![", 0"; self.steps.saturating_sub(3)].concat();
+            let second = format!("{BEFORE}, 1{zeros}");
             domain = domain.union(more.stages.clone().apply(read(format!("{{ [k] -> {STAGE}[k] }}"))?)?)?;
             steps = steps.union(read(format!("{{ {STAGE}[k] -> [k, {second}] }}"))?)?;
-            for set in
-                more.stages.clone().apply(read(format!("{{ [k] -> {BARRIER}[k, {second}] }}"))?)?.sets()?
-            {
+            let behind = read(format!("{{ [k] -> {BARRIER}[k, {second}] }}"))?;
+            for set in more.stages.clone().apply(behind)?.sets()? {
                 meet = meet.add_set(set.remove_divs()?)?;
             }
         }
@@ -127,47 +203,20 @@ impl Tasks<'_> {
             steps = steps.union(read(format!("{{ {name}[k] -> [k, {place}{rest}] }}"))?)?;
         }
         let domain = domain.union(meet.coalesce()?)?;
+        let updates: Vec<_> = updates.iter().map(|(name, place, _)| (*name, *place)).collect();
+        Ok((with_waits(&ctx, root, &text, &updates, staged)?, domain, steps))
+    }
 
-        let Tree::Band(Band { mut members, permutable, coincident, child }) = root else {
-            return Err(ScheduleError::Unsupported("a task without a loop of steps"));
-        };
-        let (1, Tree::Sequence(then)) = (members.len(), *child) else {
-            return Err(ScheduleError::Unsupported("a task without a sequence in its loop of steps"));
-        };
-        let step = isl::UnionPwAff::read(&ctx, &format!("{{ {tuple} -> [(k)] }}"))?;
-        members[0] = members[0].clone().union_add(step)?;
-        let others = updates.iter().map(|(name, ..)| name.as_str()).chain(staged.then_some(STAGE));
-        for name in others {
-            let step = isl::UnionPwAff::read(&ctx, &format!("{{ {name}[k] -> [(k)] }}"))?;
-            members[0] = members[0].clone().union_add(step)?;
-        }
-        let filter = |text: String| isl::UnionSet::read(&ctx, &text);
-        let order = w.iter().map(|w| isl::UnionPwAff::read(&ctx, &format!("{{ {tuple} -> [({w})] }}")));
-        let order = order.collect::<isl::Result<Vec<_>>>()?;
-        let behind = |more: &str| format!("{{ {BARRIER}[{}] : c1 = {BEFORE}{more} }}", c.join(", "));
-        let (first, last) = if staged { (" and c2 = 0", " and c2 = 1") } else { ("", "") };
-        let mut children = vec![
-            (filter(format!("{{ {tuple} }}"))?, Tree::Leaf.under(order)),
-            (filter(behind(first))?, Tree::Leaf),
-        ];
-        if staged {
-            children.push((filter(format!("{{ {STAGE}[k] }}"))?, Tree::Leaf));
-            children.push((filter(behind(last))?, Tree::Leaf));
-        }
-        for (own, child) in then {
-            let (mut all, mut child) = (own.clone(), child);
-            for (name, place, _) in &updates {
-                let there = filter(format!("{{ {BARRIER}[{}] : c1 = {place} }}", c.join(", ")))?;
-                if !own.is_disjoint(&there)? {
-                    let update = filter(format!("{{ {name}[k] }}"))?;
-                    child = Tree::Sequence(vec![(update.clone(), Tree::Leaf), (all.clone(), child)]);
-                    all = all.union(update)?;
-                }
-            }
-            children.push((all, child));
-        }
-        let child = Box::new(Tree::Sequence(children));
-        Ok((Tree::Band(Band { members, permutable, coincident, child }), domain, steps))
+    /// `[params, _h*, _b*] -> { _wait[k, w*] }`: what this block waits for.
+    fn waits_of_block(&self) -> Result<isl::Set> {
+        let n = self.blocks.len();
+        let b = names("b", n);
+        let equal: Vec<_> = b.iter().zip(self.blocks).map(|(b, p)| format!("{b} = {p}")).collect();
+        let here =
+            format!("[{}] -> {{ [{}, k] : {} }}", self.blocks.join(", "), b.join(", "), equal.join(" and "));
+        let here = isl::Set::read(self.domain.context(), &here)?;
+        let mine = self.waits()?.intersect_domain(here)?.wrap()?.flatten()?;
+        Ok(mine.project_out(isl::DimType::Set, 0, n as u32)?.set_tuple_name(WAIT)?.coalesce()?)
     }
 
     /// What comes of what a block keeps in shared memory.

@@ -1,12 +1,12 @@
 //! One kernel: its domain, grid, block and the schedule of a thread.
 
-use super::launch::{bind, launch_domain, product, thread_schedule, values};
+use super::launch::{Launched, bind, launch_domain, product, thread_schedule, values};
 use super::options::MapOptions;
 use super::promotion::promote;
 use super::site::Site;
 use super::{counters, lanes, tiling};
 use crate::domains::{aligned, simple};
-use crate::mapped::{BlockDim, GridDim, MappedKernel};
+use crate::mapped::{BlockDim, Core, GridDim, MappedKernel};
 use crate::planted::planted;
 use crate::tree::member_map;
 use crate::{Result, ScheduleError};
@@ -60,22 +60,14 @@ fn shrink(dims: &mut [Dim]) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn build(
+/// How the members of a site are cut into tiles: as its shape says, or as the options and what lanes access do.
+fn dims(
     scop: &Scop,
     site: &Site,
-    known: &isl::Set,
+    domain: &isl::UnionSet,
+    around: &isl::Set,
     options: &MapOptions,
-    private: &[ArrayId],
-) -> Result<MappedKernel> {
-    let ctx = &scop.ctx;
-    let domain = launch_domain(site)?;
-    let launched = domain.clone().params()?.coalesce()?.intersect(known.clone())?.coalesce()?;
-    if site.members.is_empty() {
-        return aligned(scop, serial(scop, site, (domain, launched), known, private)?);
-    }
-    // Bounds need not tell apart what only the exact set of launches does.
-    let around = simple(launched.clone())?;
-    let mut dims = Vec::new();
+) -> Result<Vec<Dim>> {
     let mut options = options.clone();
     if site.tile.is_none()
         && let Some(threads) = match &site.threads {
@@ -86,8 +78,9 @@ pub(super) fn build(
         let n = threads.len();
         options.threads[n - 1] = threads;
     }
+    let mut dims = Vec::new();
     for (d, m) in site.members.iter().enumerate() {
-        let values = values(&domain, m)?;
+        let values = values(domain, m)?;
         let (tile, threads, vector) = match &site.tile {
             Some(tile) => tile.dims[d].sizes(),
             None if site.members.len() == 1 && site.inner.depth() > 0 && !lanes::short(site)? => {
@@ -102,17 +95,17 @@ pub(super) fn build(
         };
         let bound =
             |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(around.clone())?.coalesce()?) };
-        dims.push(Dim {
-            tile,
-            threads,
-            vector,
-            min: bound(values.clone().dim_min(0)?)?,
-            max: bound(values.dim_max(0)?)?,
-        });
+        let (min, max) = (bound(values.clone().dim_min(0)?)?, bound(values.dim_max(0)?)?);
+        dims.push(Dim { tile, threads, vector, min, max });
     }
     if site.tile.is_none() {
         shrink(&mut dims)?;
     }
+    Ok(dims)
+}
+
+/// Refuses blocks that no device has.
+fn check(dims: &[Dim]) -> Result<()> {
     if dims.iter().map(|d| d.threads as u64).product::<u64>() > u64::from(MAX_THREADS) {
         return Err(ScheduleError::Unsupported("more than 1024 threads a block"));
     }
@@ -120,13 +113,46 @@ pub(super) fn build(
     if outer.any(|d| d.threads > MAX_DEPTH) {
         return Err(ScheduleError::Unsupported("more than 64 threads along the third dimension of a block"));
     }
+    Ok(())
+}
 
-    let mut context = around.clone();
-    let mut thread_domain = domain.clone();
-    let (mut grid, mut block) = (Vec::new(), Vec::new());
-    let (mut tiles, mut threads) = (Vec::new(), Vec::new());
-    for (i, (d, m)) in dims.iter().zip(&site.members).enumerate() {
-        let (b, t) = (format!("_b{i}"), format!("_t{i}"));
+/// Blocks and threads of a launch.
+struct Places {
+    grid: Vec<GridDim>,
+    block: Vec<BlockDim>,
+    tiles: Vec<isl::UnionMap>,
+    threads: Vec<isl::UnionMap>,
+    context: isl::Set,
+    /// The instances of one thread, unless a tiling says which these are.
+    thread_domain: isl::UnionSet,
+}
+
+impl Places {
+    fn new(site: &Site, dims: &[Dim], domain: &isl::UnionSet, around: &isl::Set) -> Result<Places> {
+        let mut places = Places {
+            grid: Vec::new(),
+            block: Vec::new(),
+            tiles: Vec::new(),
+            threads: Vec::new(),
+            context: around.clone(),
+            thread_domain: domain.clone(),
+        };
+        for (i, (d, m)) in dims.iter().zip(&site.members).enumerate() {
+            places.add((format!("_b{i}"), format!("_t{i}")), d, m, site.tile.is_none())?;
+        }
+        places.context = simple(places.context)?;
+        Ok(places)
+    }
+
+    /// The blocks and threads along a member; `plain` if a thread has the points of its residue class.
+    fn add(
+        &mut self,
+        (b, t): (String, String),
+        d: &Dim,
+        member: &isl::UnionPwAff,
+        plain: bool,
+    ) -> Result<()> {
+        let ctx = member.context();
         let (tile, size, vector) = (d.tile, d.threads, d.vector);
         let floor = |p: &isl::PwAff| -> Result<isl::PwAff> {
             Ok(p.clone().scale_down(isl::Val::int(ctx, tile.into())?)?.floor()?)
@@ -137,36 +163,61 @@ pub(super) fn build(
         // lower <= _b < lower + count, without divisions: tile * _b + tile - 1 >= min and tile * _b <= max.
         let first = isl::PwAff::read(ctx, &format!("[{b}] -> {{ [({tile} * {b})] }}"))?;
         let last = isl::PwAff::read(ctx, &format!("[{b}] -> {{ [({tile} * {b} + {})] }}", tile - 1))?;
-        context = context.intersect(last.ge_set(d.min.clone())?)?.intersect(first.le_set(d.max.clone())?)?;
-        context = context.intersect(isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?)?;
+        let own = isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?;
+        let context = self.context.clone().intersect(last.ge_set(d.min.clone())?)?;
+        self.context = context.intersect(first.le_set(d.max.clone())?)?.intersect(own)?;
 
         let count = if planted("grid-count") { count.add_constant(isl::Val::int(ctx, -1)?)? } else { count };
-        if site.tile.is_none() {
-            let stride = tile + u32::from(planted("tile-stride"));
-            let point = if tile == size {
-                format!("[{b},{t}] -> {{ [v] : v = {stride} * {b} + {t} }}")
-            } else {
-                format!(
-                    "[{b},{t}] -> {{ [v] : exists e : v = {tile} * {b} + {size} * e + {t} and 0 <= e < {} }}",
-                    tile / size
-                )
-            };
-            let point = if planted("idle-thread") {
-                point.replace("v =", &format!("{t} < {size} - 1 and v ="))
-            } else {
-                point
-            };
-            thread_domain = bind(thread_domain, m, &point)?;
+        if plain {
+            let points = points_of_thread(d, &b, &t);
+            self.thread_domain = bind(self.thread_domain.clone(), member, &points)?;
         }
         let to = |text: String| -> Result<isl::UnionMap> {
-            Ok(member_map(m)?.apply_range(isl::UnionMap::read(ctx, &text)?)?)
+            Ok(member_map(member)?.apply_range(isl::UnionMap::read(ctx, &text)?)?)
         };
-        tiles.push(to(format!("{{ [v] -> [floor(v / {tile})] }}"))?);
-        threads.push(to(format!("{{ [v] -> [floor(v / {vector}) mod {size}] }}"))?);
-        grid.push(GridDim { param: b, lower, count });
-        block.push(BlockDim { param: t, size });
+        self.tiles.push(to(format!("{{ [v] -> [floor(v / {tile})] }}"))?);
+        self.threads.push(to(format!("{{ [v] -> [floor(v / {vector}) mod {size}] }}"))?);
+        self.grid.push(GridDim { param: b, lower, count });
+        self.block.push(BlockDim { param: t, size });
+        Ok(())
     }
-    let context = simple(context)?;
+}
+
+/// `[_b0, _t0] -> { [v] : ... }`: the values of a member that thread `t` of block `b` has.
+fn points_of_thread(d: &Dim, b: &str, t: &str) -> String {
+    let (tile, size) = (d.tile, d.threads);
+    let stride = tile + u32::from(planted("tile-stride"));
+    let point = if tile == size {
+        format!("[{b},{t}] -> {{ [v] : v = {stride} * {b} + {t} }}")
+    } else {
+        format!(
+            "[{b},{t}] -> {{ [v] : exists e : v = {tile} * {b} + {size} * e + {t} and 0 <= e < {} }}",
+            tile / size
+        )
+    };
+    match planted("idle-thread") {
+        true => point.replace("v =", &format!("{t} < {size} - 1 and v =")),
+        false => point,
+    }
+}
+
+pub(super) fn build(
+    scop: &Scop,
+    site: &Site,
+    known: &isl::Set,
+    options: &MapOptions,
+    private: &[ArrayId],
+) -> Result<MappedKernel> {
+    let domain = launch_domain(site)?;
+    let around = domain.clone().params()?.coalesce()?.intersect(known.clone())?.coalesce()?;
+    if site.members.is_empty() {
+        return aligned(scop, serial(scop, site, (domain, around), known, private)?);
+    }
+    // Bounds need not tell apart what only the exact set of launches does.
+    let around = simple(around)?;
+    let dims = dims(scop, site, &domain, &around, options)?;
+    check(&dims)?;
+    let places = Places::new(site, &dims, &domain, &around)?;
     // With larger tiles a thread runs several points along a member: these loops come first.
     let cyclic: Vec<_> =
         dims.iter().zip(&site.members).filter(|(d, _)| d.tile != d.threads).map(|(_, m)| m.clone()).collect();
@@ -175,43 +226,38 @@ pub(super) fn build(
         None => promote(scop, site, &domain, private, 0)?,
     };
     let inner = inner.under(cyclic);
-    let tile_map = product(tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
-    let thread_map = product(threads)?.intersect_domain(domain.clone())?.gist_params(known.clone())?;
+    let (counters, bounds) = (
+        match &site.count {
+            Some(count) => counters::counters(scop, &domain, &around, count)?,
+            None => Vec::new(),
+        },
+        dims.into_iter().map(|d| (d.min, d.max)).collect(),
+    );
+    let launched = Launched { domain, around, bounds };
     let (schedule, tiling) = match &site.tile {
         Some(tile) => {
-            let bounds: Vec<_> = dims.iter().map(|d| (d.min.clone(), d.max.clone())).collect();
-            let t = tiling::build(scop, site, &domain, &around, tile, &bounds, private)?;
+            let t = tiling::build(scop, site, &launched, tile, private)?;
             let t = t.ok_or(ScheduleError::Unsupported("a tiling that fits only a larger launch"))?;
             (t.schedule.clone(), Some(t))
         }
-        None => (thread_schedule(thread_domain, &context, inner)?, None),
+        None => (thread_schedule(places.thread_domain, &places.context, inner)?, None),
     };
-    let counters = match &site.count {
-        Some(count) => counters::counters(scop, &domain, &around, count)?,
-        None => Vec::new(),
+    let Launched { domain, .. } = launched;
+    let core = Core {
+        tile_map: product(places.tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?,
+        thread_map: product(places.threads)?.intersect_domain(domain.clone())?.gist_params(known.clone())?,
+        domain: domain.gist_params(known.clone())?,
+        grid: places.grid,
+        block: places.block,
+        schedule,
+        context: places.context,
     };
     let kernel = MappedKernel {
-        name: site.name.clone(),
-        host_params: site.host_params(),
-        domain: domain.gist_params(known.clone())?,
-        grid,
-        block,
-        tile_map,
-        thread_map,
-        schedule,
-        context,
         tiling,
-        steps: None,
-        windows: Vec::new(),
-        full: None,
-        unrolled: false,
-        ahead: false,
         promotions,
-        early: Vec::new(),
         counters,
         team: site.team,
-        graph: false,
-        task: Default::default(),
+        ..MappedKernel::new(site.name.clone(), site.host_params(), core)
     };
     aligned(scop, kernel)
 }
@@ -228,9 +274,7 @@ fn serial(
     let context = launched.intersect(isl::Set::read(ctx, "[_b0, _t0] -> { : _b0 = 0 and _t0 = 0 }")?)?;
     let context = simple(context)?;
     let map = domain.clone().product_map(isl::UnionSet::read(ctx, "{ [0] }")?)?;
-    Ok(MappedKernel {
-        name: site.name.clone(),
-        host_params: site.host_params(),
+    let core = Core {
         grid: vec![GridDim {
             param: "_b0".into(),
             lower: isl::PwAff::read(ctx, "{ [(0)] }")?,
@@ -242,17 +286,6 @@ fn serial(
         schedule: thread_schedule(domain.clone(), &context, inner)?,
         domain: domain.gist_params(known.clone())?,
         context,
-        tiling: None,
-        steps: None,
-        windows: Vec::new(),
-        full: None,
-        unrolled: false,
-        ahead: false,
-        promotions,
-        early: Vec::new(),
-        counters: Vec::new(),
-        team: 1,
-        graph: false,
-        task: Default::default(),
-    })
+    };
+    Ok(MappedKernel { promotions, ..MappedKernel::new(site.name.clone(), site.host_params(), core) })
 }

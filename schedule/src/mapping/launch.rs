@@ -23,6 +23,13 @@ pub(super) fn bind(domain: isl::UnionSet, member: &isl::UnionPwAff, values: &str
     Ok(domain.intersect(member_map(member)?.intersect_range(values)?.domain()?)?)
 }
 
+/// The instances of a launch, what is known where there are any, and the least and largest value of each member: `[params, _h*] -> { [v] }`.
+pub(super) struct Launched {
+    pub domain: isl::UnionSet,
+    pub around: isl::Set,
+    pub bounds: Vec<(isl::PwAff, isl::PwAff)>,
+}
+
 /// What bounds values by a number of at least this size is their type, not what programs have.
 const LARGE: i64 = 1 << 16;
 

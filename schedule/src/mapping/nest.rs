@@ -28,9 +28,10 @@ use super::rows::{self, BEFORE};
 use super::site::Site;
 use super::{graph, task};
 use crate::domains::{aligned, simple};
-use crate::mapped::{BARRIER, BlockDim, GridDim, MappedKernel, TOGETHER};
+use crate::mapped::{BARRIER, BlockDim, Core, GridDim, MappedKernel, Promotion, TOGETHER};
 use crate::planted::planted;
 use crate::strategy::{KERNEL, SERIAL, extent_of};
+use crate::task::TaskMemory;
 use crate::tree::{ScheduleTree, Tree, member_map};
 use crate::{Dependences, Result, ScheduleError};
 use pollyrs_isl as isl;
@@ -100,6 +101,155 @@ fn spread(sizes: &[u32], members: usize) -> Option<(String, String)> {
     })
 }
 
+/// The blocks of a launch.
+struct Blocks {
+    names: Vec<String>,
+    grid: Vec<GridDim>,
+    tiles: Vec<isl::UnionMap>,
+    /// `[params, _h*, _b*] -> { S[i] }`: the instances of one block.
+    one_tile: isl::UnionSet,
+    /// `[params, _h*, _b*] -> { : ... }`
+    context: isl::Set,
+}
+
+/// One block for each value of the site's members.
+fn blocks(site: &Site, domain: &isl::UnionSet, around: isl::Set) -> Result<Blocks> {
+    let ctx = &around.context().clone();
+    let names: Vec<_> = (0..site.members.len()).map(|d| format!("_b{d}")).collect();
+    let mut context = around.clone();
+    let (mut grid, mut tiles) = (Vec::new(), Vec::new());
+    let mut one_tile = domain.clone();
+    for (m, b) in site.members.iter().zip(&names) {
+        let values = values(domain, m)?;
+        let bound =
+            |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(around.clone())?.coalesce()?) };
+        let (lower, upper) = (bound(values.clone().dim_min(0)?)?, bound(values.dim_max(0)?)?);
+        let at = isl::PwAff::read(ctx, &format!("[{b}] -> {{ [({b})] }}"))?;
+        context =
+            context.intersect(at.clone().ge_set(lower.clone())?)?.intersect(at.le_set(upper.clone())?)?;
+        let count = upper.sub(lower.clone())?.add_constant(isl::Val::int(ctx, 1)?)?.coalesce()?;
+        let here = isl::UnionSet::read(ctx, &format!("[{b}] -> {{ [v] : v = {b} }}"))?;
+        one_tile = one_tile.intersect(member_map(m)?.intersect_range(here)?.domain()?)?;
+        tiles.push(member_map(m)?);
+        grid.push(GridDim { param: b.clone(), lower, count });
+    }
+    Ok(Blocks { names, grid, tiles, one_tile, context })
+}
+
+/// The threads of a block.
+struct Lanes {
+    names: Vec<String>,
+    sizes: Vec<u32>,
+}
+
+impl Lanes {
+    fn new(sizes: Vec<u32>) -> Lanes {
+        Lanes { names: (0..sizes.len()).map(|d| format!("_t{d}")).collect(), sizes }
+    }
+
+    /// What is known in a thread, of what is known in its block.
+    fn context(&self, of_block: isl::Set) -> Result<isl::Set> {
+        let mut context = of_block;
+        for (t, size) in self.names.iter().zip(&self.sizes) {
+            let own = format!("[{t}] -> {{ : 0 <= {t} < {size} }}");
+            let own = isl::Set::read(context.context(), &own)?;
+            context = context.intersect(own)?;
+        }
+        simple(context)
+    }
+
+    fn block(&self) -> Vec<BlockDim> {
+        let dim = |(t, size): (&String, &u32)| BlockDim { param: t.clone(), size: *size };
+        self.names.iter().zip(&self.sizes).map(dim).collect()
+    }
+
+    /// The thread that has each instance of a leaf, and the instances among those of one block that thread `_t*` has.
+    fn spread(&self, leaf: &Leaf, here: isl::UnionSet) -> Result<(isl::UnionMap, isl::UnionSet)> {
+        let ctx = leaf.domain.context();
+        let members = &leaf.members[leaf.members.len().saturating_sub(self.sizes.len().min(2))..];
+        let Some((map, one)) = spread(&self.sizes, members.len()) else {
+            let zeros = vec!["0"; self.sizes.len()].join(", ");
+            let first = isl::UnionSet::read(ctx, &format!("{{ [{zeros}] }}"))?;
+            let only: Vec<_> = self.names.iter().map(|t| format!("{t} = 0")).collect();
+            let only = format!("[{}] -> {{ : {} }}", self.names.join(", "), only.join(" and "));
+            let mine = here.intersect_params(isl::Set::read(ctx, &only)?)?;
+            return Ok((leaf.domain.clone().product_map(first)?, mine));
+        };
+        let values = product(members.iter().map(member_map).collect::<Result<_>>()?)?
+            .intersect_domain(leaf.domain.clone())?;
+        let one = values.clone().intersect_range(isl::UnionSet::read(ctx, &one)?)?.domain()?;
+        Ok((values.apply_range(isl::UnionMap::read(ctx, &map)?)?, here.intersect(one)?))
+    }
+}
+
+/// When and where the instances of a nest run.
+struct Order {
+    steps: isl::UnionMap,
+    thread_map: isl::UnionMap,
+    /// The instances of one thread.
+    mine: isl::UnionSet,
+    barriers: isl::UnionSet,
+}
+
+/// Steps of `n` coordinates, with a barrier behind each one that a block may have an instance of.
+fn order(found: &[Leaf], n: usize, one_tile: &isl::UnionSet, lanes: &Lanes) -> Result<Order> {
+    let ctx = one_tile.context();
+    let (mut steps, mut thread_map) = (isl::UnionMap::empty(ctx)?, isl::UnionMap::empty(ctx)?);
+    let (mut mine, mut barriers) = (isl::UnionSet::empty(ctx)?, isl::UnionSet::empty(ctx)?);
+    let c = coordinates(n);
+    let meet = isl::UnionMap::read(ctx, &format!("{{ [{c}] -> {BARRIER}[{c}] }}"))?;
+    for leaf in found {
+        let step = step(leaf, n)?;
+        let here = leaf.domain.clone().intersect(one_tile.clone())?;
+        for set in here.clone().apply(step.clone().apply_range(meet.clone())?)?.sets()? {
+            barriers = barriers.add_set(set.remove_divs()?.coalesce()?)?;
+        }
+        steps = steps.union(step)?;
+        let (threads, own) = lanes.spread(leaf, here)?;
+        thread_map = thread_map.union(threads)?;
+        mine = mine.union(own)?;
+    }
+    Ok(Order { steps, thread_map, mine, barriers })
+}
+
+/// `c0, c1, ...`
+fn coordinates(n: usize) -> String {
+    (0..n).map(|d| format!("c{d}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What a thread runs in the step of a leaf, and the cells that stay in registers meanwhile.
+struct Bodies<'a> {
+    scop: &'a Scop,
+    site: &'a Site,
+    private: &'a [ArrayId],
+    memory: &'a TaskMemory,
+    /// By leaf: the update of a task that it is.
+    updates: &'a [Option<usize>],
+}
+
+impl Bodies<'_> {
+    fn all(&self, domain: &isl::UnionSet, found: &[Leaf]) -> Result<(Vec<Tree>, Vec<Promotion>)> {
+        let (mut bodies, mut promotions) = (Vec::new(), Vec::new());
+        let all = parts(&Site { domain: domain.clone(), ..self.site.clone() })?;
+        for (number, (leaf, part)) in found.iter().zip(all).enumerate() {
+            let (inner, more) = match self.site.rows {
+                true => (leaf.inner.clone(), Vec::new()),
+                false => promote(self.scop, &part, &leaf.domain, self.private, promotions.len())?,
+            };
+            promotions.extend(more);
+            let together = task::is_leaf(&inner) && !leaf.members.is_empty();
+            let body = inner.under(leaf.members.clone());
+            let update = self.updates.get(number).copied().flatten();
+            bodies.push(match update.and_then(|u| self.memory.updates.get(u)) {
+                Some(u) => body.marked(&u.name),
+                None if together && !self.memory.homes.is_empty() => body.marked(TOGETHER),
+                None => body,
+            });
+        }
+        Ok((bodies, promotions))
+    }
+}
+
 /// The kernel of a nest.
 pub(super) fn kernel(
     scop: &Scop,
@@ -118,109 +268,50 @@ pub(super) fn kernel(
     if n == 0 {
         return Err(ScheduleError::Unsupported("a nest without steps"));
     }
-    let sizes = match site.graph {
+    let lanes = Lanes::new(match site.graph {
         true => graph::threads(&found, options),
         false => threads(scop, &found, options)?,
+    });
+    let blocks = blocks(site, &domain, around)?;
+    let context = lanes.context(blocks.context.clone())?;
+
+    let tasks = graph::Tasks {
+        deps,
+        scop,
+        site,
+        domain: &domain,
+        blocks: &blocks.names,
+        threads: &lanes.names,
+        steps: n,
     };
-    let blocks: Vec<_> = (0..site.members.len()).map(|d| format!("_b{d}")).collect();
-    let lanes: Vec<_> = (0..sizes.len()).map(|d| format!("_t{d}")).collect();
-
-    let mut context = around.clone();
-    let (mut grid, mut tiles, mut block) = (Vec::new(), Vec::new(), Vec::new());
-    let mut one_tile = domain.clone();
-    for (m, b) in site.members.iter().zip(&blocks) {
-        let values = values(&domain, m)?;
-        let bound =
-            |p: isl::PwAff| -> Result<isl::PwAff> { Ok(p.coalesce()?.gist(around.clone())?.coalesce()?) };
-        let (lower, upper) = (bound(values.clone().dim_min(0)?)?, bound(values.dim_max(0)?)?);
-        let at = isl::PwAff::read(ctx, &format!("[{b}] -> {{ [({b})] }}"))?;
-        context =
-            context.intersect(at.clone().ge_set(lower.clone())?)?.intersect(at.le_set(upper.clone())?)?;
-        let count = upper.sub(lower.clone())?.add_constant(isl::Val::int(ctx, 1)?)?.coalesce()?;
-        let here = isl::UnionSet::read(ctx, &format!("[{b}] -> {{ [v] : v = {b} }}"))?;
-        one_tile = one_tile.intersect(member_map(m)?.intersect_range(here)?.domain()?)?;
-        tiles.push(member_map(m)?);
-        grid.push(GridDim { param: b.clone(), lower, count });
-    }
-    let of_blocks = context.clone();
-    for (t, size) in lanes.iter().zip(&sizes) {
-        context = context.intersect(isl::Set::read(ctx, &format!("[{t}] -> {{ : 0 <= {t} < {size} }}"))?)?;
-        block.push(BlockDim { param: t.clone(), size: *size });
-    }
-    let context = simple(context)?;
-
-    let tasks =
-        graph::Tasks { deps, scop, site, domain: &domain, blocks: &blocks, threads: &lanes, steps: n };
     let of_blocks = task::Kernel {
         leaves: &found,
-        one_tile: &one_tile,
-        context: &of_blocks,
-        threads: sizes.iter().product(),
+        one_tile: &blocks.one_tile,
+        context: &blocks.context,
+        threads: lanes.sizes.iter().product(),
     };
     let (memory, updates) = match site.graph {
         true => tasks.memory(&of_blocks)?,
         false => Default::default(),
     };
 
-    let mut steps = isl::UnionMap::empty(ctx)?;
-    let mut thread_map = isl::UnionMap::empty(ctx)?;
-    let (mut mine, mut barriers) = (isl::UnionSet::empty(ctx)?, isl::UnionSet::empty(ctx)?);
-    let mut promotions = Vec::new();
-    let mut bodies = Vec::new();
-    let c: Vec<_> = (0..n).map(|d| format!("c{d}")).collect();
-    let meet = isl::UnionMap::read(ctx, &format!("{{ [{0}] -> {BARRIER}[{0}] }}", c.join(", ")))?;
-    let all = parts(&Site { domain: domain.clone(), ..site.clone() })?;
-    for (number, (leaf, part)) in found.iter().zip(all).enumerate() {
-        let step = step(leaf, n)?;
-        let here = leaf.domain.clone().intersect(one_tile.clone())?;
-        for set in here.clone().apply(step.clone().apply_range(meet.clone())?)?.sets()? {
-            barriers = barriers.add_set(set.remove_divs()?.coalesce()?)?;
-        }
-        steps = steps.union(step)?;
-        let spread_members = &leaf.members[leaf.members.len().saturating_sub(sizes.len().min(2))..];
-        match spread(&sizes, spread_members.len()) {
-            Some((map, one)) => {
-                let values = product(spread_members.iter().map(member_map).collect::<Result<_>>()?)?
-                    .intersect_domain(leaf.domain.clone())?;
-                thread_map =
-                    thread_map.union(values.clone().apply_range(isl::UnionMap::read(ctx, &map)?)?)?;
-                let one = values.intersect_range(isl::UnionSet::read(ctx, &one)?)?.domain()?;
-                mine = mine.union(here.intersect(one)?)?;
-            }
-            None => {
-                let zeros = vec!["0"; sizes.len()].join(", ");
-                let first = isl::UnionSet::read(ctx, &format!("{{ [{zeros}] }}"))?;
-                thread_map = thread_map.union(leaf.domain.clone().product_map(first)?)?;
-                let only: Vec<_> = lanes.iter().map(|t| format!("{t} = 0")).collect();
-                let only = format!("[{}] -> {{ : {} }}", lanes.join(", "), only.join(" and "));
-                mine = mine.union(here.intersect_params(isl::Set::read(ctx, &only)?)?)?;
-            }
-        }
-        let (inner, more) = match site.rows {
-            true => (leaf.inner.clone(), Vec::new()),
-            false => promote(scop, &part, &leaf.domain, private, promotions.len())?,
-        };
-        promotions.extend(more);
-        let together = task::is_leaf(&inner) && !leaf.members.is_empty();
-        let body = inner.under(leaf.members.clone());
-        bodies.push(match updates.get(number).copied().flatten().and_then(|u| memory.updates.get(u)) {
-            Some(u) => body.marked(&u.name),
-            None if together && !memory.homes.is_empty() => body.marked(TOGETHER),
-            None => body,
-        });
-    }
-    let staging = if site.rows { rows::staging(scop, deps, site, &domain, &found, &sizes)? } else { None };
+    let Order { mut steps, thread_map, mine, mut barriers } = order(&found, n, &blocks.one_tile, &lanes)?;
+    let bodies = Bodies { scop, site, private, memory: &memory, updates: &updates };
+    let (bodies, promotions) = bodies.all(&domain, &found)?;
+    let staging = match site.rows {
+        true => rows::staging(scop, deps, site, &domain, &found, &lanes.sizes)?,
+        false => None,
+    };
     if staging.is_some() {
         barriers = barriers.union(isl::UnionSet::read(ctx, &format!("{{ {BARRIER}[{BEFORE}] }}"))?)?;
     }
     let mut barriers = barriers.coalesce()?;
     if planted("nest-barrier") {
         // The last step of each iteration has none behind it.
-        let last = format!("{{ {BARRIER}[{}] : c{} >= 1 }}", c.join(", "), n - 1);
+        let last = format!("{{ {BARRIER}[{}] : c{} >= 1 }}", coordinates(n), n - 1);
         barriers = barriers.subtract(isl::UnionSet::read(ctx, &last)?)?;
     }
-    let builder = Steps { ctx, n };
-    let root = builder.tree(&site.inner, &domain, 0, &mut bodies.into_iter())?;
+    let root = Steps { ctx, n }.tree(&site.inner, &domain, 0, &mut bodies.into_iter())?;
     let mut schedule_domain = mine.coalesce()?.detect_equalities()?.union(barriers)?;
     let mut root = root.ok_or(ScheduleError::NoParallelism)?;
     let mut windows = Vec::new();
@@ -234,33 +325,24 @@ pub(super) fn kernel(
     }
     let schedule_domain = schedule_domain.gist_params(context.clone())?;
     let schedule = ScheduleTree { domain: schedule_domain, root }.to_isl()?;
-    let schedule = atomic(schedule.root()?.child(0)?)?.schedule()?;
-    aligned(
-        scop,
-        MappedKernel {
-            name: site.name.clone(),
-            host_params: site.host_params(),
-            tile_map: product(tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?,
-            thread_map: thread_map.gist_params(known.clone())?,
-            domain: domain.gist_params(known.clone())?,
-            grid,
-            block,
-            schedule,
-            context,
-            tiling: None,
-            steps: Some(steps.gist_params(known.clone())?),
-            windows,
-            full: None,
-            unrolled: false,
-            ahead: false,
-            promotions,
-            early: Vec::new(),
-            counters: Vec::new(),
-            team: 1,
-            graph: site.graph,
-            task: memory,
-        },
-    )
+    let core = Core {
+        tile_map: product(blocks.tiles)?.intersect_domain(domain.clone())?.gist_params(known.clone())?,
+        thread_map: thread_map.gist_params(known.clone())?,
+        domain: domain.gist_params(known.clone())?,
+        grid: blocks.grid,
+        block: lanes.block(),
+        schedule: atomic(schedule.root()?.child(0)?)?.schedule()?,
+        context,
+    };
+    let kernel = MappedKernel {
+        steps: Some(steps.gist_params(known.clone())?),
+        windows,
+        promotions,
+        graph: site.graph,
+        task: memory,
+        ..MappedKernel::new(site.name.clone(), site.host_params(), core)
+    };
+    aligned(scop, kernel)
 }
 
 /// Makes the tree of a thread.
@@ -272,8 +354,7 @@ struct Steps<'a> {
 
 impl Steps<'_> {
     fn barrier(&self) -> String {
-        let c: Vec<_> = (0..self.n).map(|d| format!("c{d}")).collect();
-        format!("{BARRIER}[{}]", c.join(", "))
+        format!("{BARRIER}[{}]", coordinates(self.n))
     }
 
     /// The tree of the nest with barriers, and with `bodies` for its leaves, those of an empty domain left out.

@@ -37,15 +37,15 @@ mod wide;
 pub use neighbours::UNROLLED;
 
 use super::host::Host;
-use super::launch::{launch_domain, thread_schedule, values};
+use super::launch::{Launched, launch_domain, thread_schedule, values};
 use super::options::MapOptions;
 use super::site::{Either, Site};
 use super::tile::Tile;
 use super::variant::{CutAt, Variant};
 use super::{counters, team};
-use crate::Result;
 use crate::mapped::{TiledDim, Tiling};
 use crate::tree::{Tree, member_map};
+use crate::{Result, ScheduleError};
 use panels::Panels;
 use pollyrs_isl as isl;
 use pollyrs_scop::{ArrayId, Scop};
@@ -138,14 +138,6 @@ fn launches(k: usize, parts: Vec<Site>, sites: &mut Vec<Site>) -> Host {
     if launches.len() == 1 { Host::Launch(k) } else { Host::Sequence(launches) }
 }
 
-/// What the tiles of a kernel are for.
-#[derive(Clone, Copy)]
-enum Kind {
-    Wide,
-    Reuse,
-    Other,
-}
-
 /// A plain kernel for a last member of at most so many values: with a warp along it, most lanes would have nothing to do.
 struct Narrow {
     values: u32,
@@ -181,7 +173,7 @@ fn narrow(
     let most = isl::Val::int(&scop.ctx, i64::from(shape.values))?;
     let wide = min.add_constant(most)?.le_set(max)?.intersect(known.clone())?.coalesce()?;
     let part = |sizes: isl::Set| {
-        Ok::<_, crate::ScheduleError>(at_host(site, sizes)?.intersect(site.domain.clone())?.coalesce()?)
+        Ok::<_, ScheduleError>(at_host(site, sizes)?.intersect(site.domain.clone())?.coalesce()?)
     };
     let many = part(wide.clone())?;
     let few = site.domain.clone().subtract(many.clone())?.coalesce()?;
@@ -249,39 +241,106 @@ fn split(
     known: &isl::Set,
     options: &MapOptions,
     private: &[ArrayId],
-    site: &Site,
+    plain: &Site,
 ) -> Result<Vec<Site>> {
     let Some(sizes) = &options.tiling else { return Ok(vec![]) };
-    if site.members.is_empty() || site.nest {
+    if plain.members.is_empty() || plain.nest {
         return Ok(vec![]);
     }
-    let plain = site;
-    let site = &normal::normalised(scop, plain)?;
-    // Of one launch: subscripts are functions of its points and loops.
-    let launched = Site { domain: launch_domain(site)?, ..site.clone() };
-    let mut tiles = if site.inner.depth() > 0 { shapes(scop, options, &launched)? } else { vec![] };
-    // In coordinates of their own, windows do not move from point to point.
-    let mut site = site;
-    if plain.inner.depth() > 0 {
-        let launched = Site { domain: launch_domain(plain)?, ..plain.clone() };
-        if let Some(tile) = neighbours::windows(scop, options, &launched)? {
-            (site, tiles) = (plain, vec![tile]);
-        }
+    let (site, mut tiles) = wanted(scop, options, plain)?;
+    let Some(small) = tiles.last().cloned() else { return Ok(vec![]) };
+    let launched = launched(&site, known)?;
+    let Some(region) = region(scop, &site, &launched, &small, private)? else { return Ok(vec![]) };
+    let even = region.uneven.is_none();
+    if (options.divides || small.unrolled) && !even {
+        return Ok(vec![]);
     }
-    if tiles.is_empty() {
-        site = plain;
-        let launched = Site { domain: launch_domain(site)?, ..site.clone() };
-        tiles.extend(neighbours::shape(scop, options, &launched)?);
-        if tiles.is_empty() {
-            tiles.extend(wide::shape(scop, options, &launched)?);
-        }
+    let mut large = large(&small, &launched)?;
+    if let Some(member) = &small.stream {
+        large = large.intersect(stream::pays(scop, member, &launched.domain, &small, &launched.bounds)?)?;
     }
-    let Some(small) = tiles.last() else { return Ok(vec![]) };
-    let kind = match small {
-        t if t.wide => Kind::Wide,
-        t if t.unrolled || t.stream.is_some() => Kind::Other,
-        _ => Kind::Reuse,
+    let sums = match even {
+        true => {
+            let own = Site { domain: launched.domain.clone(), ..site.clone() };
+            few::shape(scop, &own, &small, &launched.bounds)?
+        }
+        false => None,
     };
+    let large = at_host(&site, large)?;
+    let mut inside = site.domain.clone().intersect(large.clone())?.coalesce()?;
+    let mut outside = site.domain.clone().subtract(large)?.coalesce()?;
+    let sum = match sums {
+        Some((tile, pays)) => carved(&mut outside, &site, pays)?.map(|few| (few, tile)),
+        None => None,
+    };
+    if inside.is_empty()? && sum.is_none() {
+        return Ok(vec![]);
+    }
+    let mut out = Vec::new();
+    if let Some(member) = &small.stream
+        && let Some((half, few)) = stream::few(&small, &launched.bounds, sizes.multiprocessors)?
+    {
+        let few = few.intersect(stream::pays(scop, member, &launched.domain, &half, &launched.bounds)?)?;
+        let fits = self::region(scop, &site, &launched, &half, private)?.is_some();
+        if fits && let Some(few) = carved(&mut inside, &site, few)? {
+            out.push(copy(&site, few, Some(half)));
+        }
+    }
+    if inside.is_empty()? {
+        tiles.clear();
+    }
+    let cut = if even && site.host.is_empty() { cut_at(&tiles, &launched.bounds)? } else { None };
+    out.extend(fastest_of(&site, tiles, &inside, &launched, (cut, sizes.multiprocessors))?);
+    out.extend(sum.map(|(few, tile)| copy(&site, few, Some(tile))));
+    if options.late && site.either.is_none() {
+        out.iter_mut().for_each(|tiled| tiled.either = Some(Either::late(true)));
+        let tiled = site.domain.clone().subtract(outside.clone())?.coalesce()?;
+        out.push(Site { either: Some(Either::late(false)), ..copy(plain, tiled, None) });
+    }
+    if !outside.is_empty()? {
+        let outside = copy(plain, outside, None);
+        let parts = match () {
+            () if small.wide => narrow(scop, known, options, &outside, &NARROW)?,
+            () if small.unrolled || small.stream.is_some() => None,
+            () => narrow(scop, known, options, &outside, &SQUARE)?,
+        };
+        out.extend(parts.map_or(vec![outside], Vec::from));
+    }
+    Ok(out)
+}
+
+/// The site's instances in `domain`, with a tile or without one.
+fn copy(site: &Site, domain: isl::UnionSet, tile: Option<Tile>) -> Site {
+    Site { domain, tile, alternative: None, ..site.clone() }
+}
+
+/// The shapes that a site may have, of which the last one is the smallest, and the site in the form that they are for.
+fn wanted(scop: &Scop, options: &MapOptions, plain: &Site) -> Result<(Site, Vec<Tile>)> {
+    // Of one launch: subscripts are functions of its points and loops.
+    let launched =
+        |site: &Site| Ok::<_, ScheduleError>(Site { domain: launch_domain(site)?, ..site.clone() });
+    let normal = normal::normalised(scop, plain)?;
+    let of_one = launched(&normal)?;
+    let tiles = if normal.inner.depth() > 0 { shapes(scop, options, &of_one)? } else { vec![] };
+    // In coordinates of their own, windows do not move from point to point.
+    if plain.inner.depth() > 0
+        && let Some(tile) = neighbours::windows(scop, options, &launched(plain)?)?
+    {
+        return Ok((plain.clone(), vec![tile]));
+    }
+    if !tiles.is_empty() {
+        return Ok((normal, tiles));
+    }
+    let of_one = launched(plain)?;
+    let tile = match neighbours::shape(scop, options, &of_one)? {
+        Some(tile) => Some(tile),
+        None => wide::shape(scop, options, &of_one)?,
+    };
+    Ok((plain.clone(), tile.into_iter().collect()))
+}
+
+/// What is known of one launch of a site.
+fn launched(site: &Site, known: &isl::Set) -> Result<Launched> {
     let domain = launch_domain(site)?;
     let around = domain.clone().params()?.intersect(known.clone())?;
     let mut bounds = Vec::new();
@@ -289,91 +348,74 @@ fn split(
         let v = values(&domain, m)?;
         bounds.push((v.clone().dim_min(0)?.coalesce()?, v.dim_max(0)?.coalesce()?));
     }
-    let Some(region) = Region::new(scop, site, &domain, &around, &bounds, small)? else { return Ok(vec![]) };
-    if registers(scop, &domain, &region, private)?.is_none() || (options.divides && region.uneven.is_some()) {
-        return Ok(vec![]);
+    Ok(Launched { domain, around, bounds })
+}
+
+/// What a tile computes, if its points may advance together and have registers.
+fn region(
+    scop: &Scop,
+    site: &Site,
+    launched: &Launched,
+    tile: &Tile,
+    private: &[ArrayId],
+) -> Result<Option<Region>> {
+    let Some(region) = Region::new(scop, site, launched, tile)? else { return Ok(None) };
+    Ok(registers(scop, &launched.domain, &region, private)?.map(|_| region))
+}
+
+/// Launches with points enough for the tile.
+fn large(tile: &Tile, launched: &Launched) -> Result<isl::Set> {
+    let mut large = isl::Set::universe(launched.around.space()?)?;
+    let alone = tile.dims.iter().all(|s| s.points > 1);
+    let pairs = tile.unrolled && tile.dims.len() == 2;
+    for (s, (min, max)) in tile.dims.iter().zip(&launched.bounds) {
+        // Few tiles would leave many lanes without a point; along a single member one tile does.
+        let of_wide = tile.dims.len() > 1 && (s.points > 1 || s.lanes > 1);
+        let least = match () {
+            () if tile.wide && of_wide => ALONE * s.tile(),
+            () if tile.wide => continue,
+            () if pairs => neighbours::ALONE,
+            () if s.points <= 1 => continue,
+            () if alone => ALONE * s.tile(),
+            () => s.tile() / 2,
+        };
+        let least = isl::Val::int(large.context(), (least - 1).into())?;
+        large = large.intersect(min.clone().add_constant(least)?.le_set(max.clone())?)?;
     }
-    if small.unrolled && region.uneven.is_some() {
-        return Ok(vec![]);
+    Ok(large)
+}
+
+/// Takes the launches with a condition out of `instances`, if there are any.
+fn carved(instances: &mut isl::UnionSet, site: &Site, condition: isl::Set) -> Result<Option<isl::UnionSet>> {
+    let own = instances.clone().intersect(at_host(site, condition)?)?.coalesce()?;
+    if own.is_empty()? {
+        return Ok(None);
     }
-    let mut large = isl::Set::universe(around.space()?)?;
-    let alone = small.dims.iter().all(|s| s.points > 1);
-    for (s, (min, max)) in small.dims.iter().zip(&bounds) {
-        if small.wide {
-            // Few tiles would leave many lanes without a point; along a single member one tile does.
-            if small.dims.len() == 1 || (s.points == 1 && s.lanes == 1) {
-                continue;
-            }
-            let least = isl::Val::int(&scop.ctx, (ALONE * s.tile() - 1).into())?;
-            large = large.intersect(min.clone().add_constant(least)?.le_set(max.clone())?)?;
-        } else if s.points > 1 || (small.unrolled && small.dims.len() == 2) {
-            let least = match () {
-                () if small.unrolled && small.dims.len() == 2 => neighbours::ALONE,
-                () if alone => ALONE * s.tile(),
-                () => s.tile() / 2,
-            };
-            let least = isl::Val::int(&scop.ctx, (least - 1).into())?;
-            large = large.intersect(min.clone().add_constant(least)?.le_set(max.clone())?)?;
-        }
-    }
-    if let Some(member) = &small.stream {
-        large = large.intersect(stream::pays(scop, member, &domain, small, &bounds)?)?;
-    }
-    let few = match &small.stream {
-        Some(member) => stream::few(small, &bounds, sizes.multiprocessors)?.map(|f| (member, f)),
-        None => None,
-    };
-    let sums = match region.uneven {
-        None => {
-            let launched = Site { domain: domain.clone(), ..site.clone() };
-            few::shape(scop, &launched, small, &bounds)?
-        }
-        Some(_) => None,
-    };
-    let large = at_host(site, large)?;
-    let mut inside = site.domain.clone().intersect(large.clone())?.coalesce()?;
-    let mut outside = site.domain.clone().subtract(large)?.coalesce()?;
-    let copy = |site: &Site, domain, tile, alternative| Site { domain, tile, alternative, ..site.clone() };
-    let mut sum = None;
-    if let Some((tile, pays)) = sums {
-        let few = outside.clone().intersect(at_host(site, pays)?)?.coalesce()?;
-        if !few.is_empty()? {
-            outside = outside.subtract(few.clone())?.coalesce()?;
-            sum = Some(copy(site, few, Some(tile), None));
-        }
-    }
-    if inside.is_empty()? && sum.is_none() {
-        return Ok(vec![]);
-    }
+    *instances = instances.clone().subtract(own.clone())?.coalesce()?;
+    Ok(Some(own))
+}
+
+/// The sites of `inside` for these shapes: the best one or two of them where sizes are known, else alternatives, for the host to choose.
+fn fastest_of(
+    site: &Site,
+    mut tiles: Vec<Tile>,
+    inside: &isl::UnionSet,
+    launched: &Launched,
+    (cut, multiprocessors): (Option<CutAt>, u32),
+) -> Result<Vec<Site>> {
     let mut out = Vec::new();
-    if let Some((member, (half, few))) = few {
-        let few = few.intersect(stream::pays(scop, member, &domain, &half, &bounds)?)?;
-        let few = inside.clone().intersect(at_host(site, few)?)?.coalesce()?;
-        let region = Region::new(scop, site, &domain, &around, &bounds, &half)?;
-        let fits = region.is_some_and(|r| registers(scop, &domain, &r, private).is_ok_and(|r| r.is_some()));
-        if fits && !few.is_empty()? {
-            inside = inside.subtract(few.clone())?.coalesce()?;
-            out.push(copy(site, few, Some(half), None));
-        }
-    }
-    if inside.is_empty()? {
-        tiles.clear();
-    }
-    let cut = match region.uneven {
-        None if site.host.is_empty() => cut_at(&tiles, &bounds)?,
-        _ => None,
-    };
     // Sizes that change from launch to launch are those of small panels; known ones need no choice at run time.
-    match fastest(&tiles, cut.as_ref().map(|c| c.dim), &bounds, sizes.multiprocessors)? {
+    match fastest(&tiles, cut.as_ref().map(|c| c.dim), &launched.bounds, multiprocessors)? {
         _ if tiles.is_empty() => {}
         _ if !site.host.is_empty() => tiles.drain(..tiles.len().saturating_sub(1)).for_each(drop),
         Some(Fastest::One(best)) => tiles = vec![tiles.swap_remove(best)],
         Some(Fastest::Cut(at)) => {
             let member = member_map(&site.members[cut.as_ref().map_or(0, |c| c.dim)])?;
             for (tile, relation) in tiles.drain(..).rev().zip([">=", "<"]) {
-                let side = isl::UnionSet::read(&scop.ctx, &format!("{{ [v] : v {relation} {at} }}"))?;
+                let side = format!("{{ [v] : v {relation} {at} }}");
+                let side = isl::UnionSet::read(inside.context(), &side)?;
                 let part = inside.clone().intersect(member.clone().intersect_range(side)?.domain()?)?;
-                out.push(copy(site, part.coalesce()?, Some(tile), None));
+                out.push(copy(site, part.coalesce()?, Some(tile)));
             }
         }
         None => {}
@@ -381,22 +423,7 @@ fn split(
     let of = tiles.len();
     for (at, tile) in tiles.into_iter().enumerate() {
         let alternative = (of > 1).then_some(Variant { choice: 0, at, of, cut: cut.clone() });
-        out.push(copy(site, inside.clone(), Some(tile), alternative));
-    }
-    out.extend(sum);
-    if options.late && site.either.is_none() {
-        out.iter_mut().for_each(|tiled| tiled.either = Some(Either::late(true)));
-        let tiled = site.domain.clone().subtract(outside.clone())?.coalesce()?;
-        out.push(Site { either: Some(Either::late(false)), ..copy(plain, tiled, None, None) });
-    }
-    if !outside.is_empty()? {
-        let outside = copy(plain, outside, None, None);
-        let parts = match kind {
-            Kind::Wide => narrow(scop, known, options, &outside, &NARROW)?,
-            Kind::Reuse => narrow(scop, known, options, &outside, &SQUARE)?,
-            Kind::Other => None,
-        };
-        out.extend(parts.map_or(vec![outside], Vec::from));
+        out.push(Site { alternative, ..copy(site, inside.clone(), Some(tile)) });
     }
     Ok(out)
 }
@@ -437,13 +464,12 @@ fn at_host(site: &Site, condition: isl::Set) -> Result<isl::UnionSet> {
 pub(super) fn build(
     scop: &Scop,
     site: &Site,
-    domain: &isl::UnionSet,
-    around: &isl::Set,
+    launched: &Launched,
     tile: &Tile,
-    bounds: &[(isl::PwAff, isl::PwAff)],
     private: &[ArrayId],
 ) -> Result<Option<Tiling>> {
-    let Some(region) = Region::new(scop, site, domain, around, bounds, tile)? else { return Ok(None) };
+    let Launched { domain, around, bounds } = launched;
+    let Some(region) = Region::new(scop, site, launched, tile)? else { return Ok(None) };
     let Some(registers) = registers(scop, domain, &region, private)? else { return Ok(None) };
 
     let mut context = around.clone();
@@ -463,7 +489,7 @@ pub(super) fn build(
         context = context.intersect(isl::Set::read(&scop.ctx, &text)?)?;
     }
     let context = context.coalesce()?;
-    let mut panels = Panels { scop, site, tile, region: &region, domain, bounds, list: Vec::new() };
+    let mut panels = Panels { scop, site, tile, region: &region, launched, list: Vec::new() };
     let (inner, copies) = panels.insert(&site.inner, domain, &mut vec![])?;
     let panels = panels.list;
     let schedule = thread_schedule(point_domain.union(copies)?, &context, inner)?;

@@ -3,7 +3,7 @@
 //! A buffer holds the elements that all points of a block read in one strip: a box of constant size, for references with one and the same
 //! function of point and loops.
 
-use super::super::launch::product;
+use super::super::launch::{Launched, product};
 use super::super::site::Site;
 use super::super::tile::Tile;
 use super::affine::{Row, functions, gist, linear};
@@ -22,9 +22,15 @@ pub(super) struct Panels<'a> {
     pub site: &'a Site,
     pub tile: &'a Tile,
     pub region: &'a Region,
-    pub domain: &'a isl::UnionSet,
-    pub bounds: &'a [(isl::PwAff, isl::PwAff)],
+    pub launched: &'a Launched,
     pub list: Vec<Panel>,
+}
+
+/// A copy to a buffer: iterations of the loop at depth `outer` in a strip, and the tuple's name.
+struct Copy<'a> {
+    strip: i64,
+    name: &'a str,
+    outer: usize,
 }
 
 impl Panels<'_> {
@@ -140,7 +146,7 @@ impl Panels<'_> {
         strip: i64,
         name: &str,
     ) -> Result<Vec<SharedGroup>> {
-        let written = written(self.scop, self.domain)?;
+        let written = written(self.scop, &self.launched.domain)?;
         /// An array, its subscripts, and the accesses with them.
         type Found = (ArrayId, Vec<Row>, Vec<(StmtId, usize)>);
         let mut found: Vec<Found> = Vec::new();
@@ -191,84 +197,30 @@ impl Panels<'_> {
         outer: usize,
     ) -> Result<Option<SharedGroup>> {
         let n = self.tile.dims.len();
-        let tiles: Vec<i64> = self.tile.dims.iter().map(|s| i64::from(s.tile())).collect();
         // Reused by several points, and another element in each iteration.
-        let reused = (0..n).any(|m| tiles[m] > 1 && rows.iter().all(|r| r.inputs[m] == 0));
+        let reused = (0..n).any(|m| self.tile.dims[m].tile() > 1 && rows.iter().all(|r| r.inputs[m] == 0));
         let moves = rows.iter().any(|r| r.inputs[n + outer] != 0);
         if !(reused || self.tile.helpers > 1) || !moves {
             return Ok(None);
         }
-        let copy: Vec<_> = (0..=outer).map(|d| format!("c{d}")).collect();
-        let blocks: Vec<_> = (0..n).map(|d| format!("_b{d}")).collect();
-        let (mut lower, mut size) = (Vec::new(), Vec::new());
-        let (mut along, mut alone) = (vec![None; rows.len()], vec![false; rows.len()]);
-        for (d, r) in rows.iter().enumerate() {
-            let (mut text, mut extent) = (format!("{}", r.constant), 1);
-            for (p, c) in &r.params {
-                text += &format!(" + {c} * {p}");
-            }
-            for (m, (c, tile)) in r.inputs.iter().zip(&tiles[..n]).enumerate() {
-                text += &format!(" + {} * _b{m} + {}", c * tile, if *c < 0 { c * (tile - 1) } else { 0 });
-                extent += c.abs() * (tile - 1);
-            }
-            for (o, c) in copy.iter().zip(&r.inputs[n..]) {
-                text += &format!(" + {c} * {o}");
-            }
-            let c = r.inputs[n + outer];
-            text += &format!(" + {}", if c < 0 { c * (strip - 1) } else { 0 });
-            extent += c.abs() * (strip - 1);
-            // A subscript that moves with the point within the tile keeps its distance to the first one in the buffer whatever else it depends
-            // on, if that is the same for all points and iterations that use a buffer: the window of a convolution moves as a whole.
-            let moving: Vec<_> = (0..n).filter(|m| r.inputs[*m] != 0 && tiles[*m] > 1).collect();
-            match moving.as_slice() {
-                [] => {}
-                [m] if r.inputs[*m] == 1 && r.inputs[n + outer] == 0 => {
-                    along[d] = Some(*m);
-                    // Then keeping the point in its box and keeping the subscript in its bounds is the same.
-                    alone[d] = r.params.is_empty()
-                        && r.constant == 0
-                        && r.inputs.iter().enumerate().all(|(i, c)| i == *m || *c == 0);
-                }
-                _ => return Ok(None),
-            }
-            if self.tile.repeats && along[d].is_some() && !alone[d] {
+        let copy = Copy { strip, name, outer };
+        let (mut lower, mut size, mut along, mut alone) = (vec![], vec![], vec![], vec![]);
+        for r in rows {
+            let Some(moving) = self.moving(r, outer) else { return Ok(None) };
+            let (member, same) = moving.map_or((None, false), |(m, same)| (Some(m), same));
+            if self.tile.repeats && member.is_some() && !same {
                 return Ok(None);
             }
-            let mut params: Vec<_> = r.params.iter().map(|p| p.0.clone()).collect();
-            params.extend(blocks.iter().cloned());
-            let text = format!("[{}] -> {{ {name}[{}] -> [({text})] }}", params.join(","), copy.join(","));
-            let mut first = isl::PwAff::read(&self.scop.ctx, &text)?;
-            if planted("panel-shift") && along[d].is_none() {
-                first = first.add_constant(isl::Val::int(&self.scop.ctx, 1)?)?;
-            }
-            if planted("panel-size") && along[d].is_none() {
-                extent -= 1;
-            }
+            let (first, extent) = self.first(r, &copy, member.is_some())?;
+            along.push(member);
+            alone.push(same);
             lower.push(first);
             size.push(u32::try_from(extent).map_err(|_| ScheduleError::Unsupported("a large buffer"))?);
         }
         if size.iter().map(|s| u64::from(*s)).product::<u64>() > u64::from(self.tile.shared) {
             return Ok(None);
         }
-        // The elements of the launch: a box, or between the first and the last of them.
-        let read =
-            self.scop.accesses(|_, a| a.array == array)?.intersect_domain(self.domain.clone())?.range()?;
-        let read = isl::Set::from_union_set(read)?.coalesce()?;
-        let mut bounds = Vec::new();
-        for d in 0..size.len() as i32 {
-            bounds.push((read.clone().dim_min(d)?.coalesce()?, read.clone().dim_max(d)?.coalesce()?));
-        }
-        if hull_of_reads(self.scop, self.domain, array)?.is_none() {
-            return Ok(None);
-        }
-        // Subscripts that are the point's coordinate stay in the point's box.
-        if self.region.uneven.is_none() {
-            for (d, m) in along.iter().enumerate() {
-                if let Some(m) = m.filter(|_| alone[d]) {
-                    bounds[d] = self.bounds[m].clone();
-                }
-            }
-        }
+        let Some(bounds) = self.elements(array, &along, &alone)? else { return Ok(None) };
         // The fastest dimension of the buffer is one along which threads differ; fragments are read without conflicts in either order, and
         // copies are wider in that of the array.
         let fast = match along.iter().rposition(|a| a.is_some()) {
@@ -295,6 +247,89 @@ impl Panels<'_> {
             along,
             bounds,
         }))
+    }
+
+    /// The member with which a subscript moves within the tile, and whether it is that member's coordinate; none if it stays. `None` where its distance
+    /// to the first one in the buffer depends on more.
+    ///
+    /// A subscript that moves with the point within the tile keeps its distance to the first one in the buffer whatever else it depends
+    /// on, if that is the same for all points and iterations that use a buffer: the window of a convolution moves as a whole.
+    fn moving(&self, r: &Row, outer: usize) -> Option<Option<(usize, bool)>> {
+        let n = self.tile.dims.len();
+        let moving: Vec<_> = (0..n).filter(|m| r.inputs[*m] != 0 && self.tile.dims[*m].tile() > 1).collect();
+        match moving.as_slice() {
+            [] => Some(None),
+            [m] if r.inputs[*m] == 1 && r.inputs[n + outer] == 0 => {
+                // Then keeping the point in its box and keeping the subscript in its bounds is the same.
+                let alone = r.params.is_empty()
+                    && r.constant == 0
+                    && r.inputs.iter().enumerate().all(|(i, c)| i == *m || *c == 0);
+                Some(Some((*m, alone)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first subscript in the buffer of a copy, and how many there are.
+    fn first(&self, r: &Row, copy: &Copy<'_>, moves: bool) -> Result<(isl::PwAff, i64)> {
+        let Copy { strip, name, outer } = *copy;
+        let n = self.tile.dims.len();
+        let loops: Vec<_> = (0..=outer).map(|d| format!("c{d}")).collect();
+        let (mut text, mut extent) = (format!("{}", r.constant), 1);
+        for (p, c) in &r.params {
+            text += &format!(" + {c} * {p}");
+        }
+        for (m, (c, dim)) in r.inputs.iter().zip(&self.tile.dims).enumerate() {
+            let tile = i64::from(dim.tile());
+            text += &format!(" + {} * _b{m} + {}", c * tile, if *c < 0 { c * (tile - 1) } else { 0 });
+            extent += c.abs() * (tile - 1);
+        }
+        for (o, c) in loops.iter().zip(&r.inputs[n..]) {
+            text += &format!(" + {c} * {o}");
+        }
+        let c = r.inputs[n + outer];
+        text += &format!(" + {}", if c < 0 { c * (strip - 1) } else { 0 });
+        extent += c.abs() * (strip - 1);
+        let mut params: Vec<_> = r.params.iter().map(|p| p.0.clone()).collect();
+        params.extend((0..n).map(|d| format!("_b{d}")));
+        let text = format!("[{}] -> {{ {name}[{}] -> [({text})] }}", params.join(","), loops.join(","));
+        let mut first = isl::PwAff::read(&self.scop.ctx, &text)?;
+        if planted("panel-shift") && !moves {
+            first = first.add_constant(isl::Val::int(&self.scop.ctx, 1)?)?;
+        }
+        if planted("panel-size") && !moves {
+            extent -= 1;
+        }
+        Ok((first, extent))
+    }
+
+    /// Least and largest subscripts of the elements that the launch reads: a box, or what is between the first and the last of them. `None` where these
+    /// are no elements that may be read.
+    fn elements(
+        &self,
+        array: ArrayId,
+        along: &[Option<usize>],
+        alone: &[bool],
+    ) -> Result<Option<Vec<(isl::PwAff, isl::PwAff)>>> {
+        let domain = &self.launched.domain;
+        let read = self.scop.accesses(|_, a| a.array == array)?.intersect_domain(domain.clone())?.range()?;
+        let read = isl::Set::from_union_set(read)?.coalesce()?;
+        let mut bounds = Vec::new();
+        for d in 0..along.len() as i32 {
+            bounds.push((read.clone().dim_min(d)?.coalesce()?, read.clone().dim_max(d)?.coalesce()?));
+        }
+        if hull_of_reads(self.scop, domain, array)?.is_none() {
+            return Ok(None);
+        }
+        // Subscripts that are the point's coordinate stay in the point's box.
+        if self.region.uneven.is_none() {
+            for (d, m) in along.iter().enumerate() {
+                if let Some(m) = m.filter(|_| alone[d]) {
+                    bounds[d] = self.launched.bounds[m].clone();
+                }
+            }
+        }
+        Ok(Some(bounds))
     }
 }
 

@@ -9,7 +9,7 @@
 //! `for i { for j <= i { for k < m: C[i,j] += A[i,k] * A[j,k] } }`: points `j <= i`, all with the iterations `0 <= k < m`, no guard.
 //! `for i, j { for k > i: B[i,j] += A[k,i] * B0[k,j] }`: in tile `b` the loop runs from `128 b`, with the guard `k > i`.
 
-use super::super::launch::product;
+use super::super::launch::{Launched, product};
 use super::super::site::Site;
 use super::super::tile::Tile;
 use super::affine::{Row, box_of, functions, gist, linear};
@@ -84,14 +84,8 @@ struct Run<'a> {
 }
 
 impl Region {
-    pub fn new(
-        scop: &Scop,
-        site: &Site,
-        domain: &isl::UnionSet,
-        around: &isl::Set,
-        bounds: &[(isl::PwAff, isl::PwAff)],
-        tile: &Tile,
-    ) -> Result<Option<Region>> {
+    pub fn new(scop: &Scop, site: &Site, launched: &Launched, tile: &Tile) -> Result<Option<Region>> {
+        let Launched { domain, around, bounds } = launched;
         let maps = site.members.iter().map(member_map).collect::<Result<Vec<_>>>()?;
         let member_map = product(maps)?.intersect_domain(domain.clone())?;
         let points = box_of(&scop.ctx, bounds)?.intersect_params(around.clone())?.coalesce()?;

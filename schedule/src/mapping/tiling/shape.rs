@@ -4,7 +4,7 @@ use super::super::options::MapOptions;
 use super::super::site::Site;
 use super::super::tile::{Shape, Tile};
 use super::affine::{functions, linear};
-use super::region::leaves;
+use super::region::{Leaf, leaves};
 use crate::Result;
 use crate::mapped::{Alternative, Blocks, Choice};
 use pollyrs_isl as isl;
@@ -30,104 +30,153 @@ pub(super) fn shapes(scop: &Scop, options: &MapOptions, site: &Site) -> Result<V
     Ok(stream.map(|tile| Tile { repeats: options.divides, ..tile }).into_iter().collect())
 }
 
+/// What the points of a site read and compute, for the choice of a shape.
+struct Reuse {
+    /// For each member, the reads that do not depend on it.
+    of_member: Vec<Vec<usize>>,
+    reads: usize,
+    /// Bytes of the largest element, at least 4.
+    bytes: u32,
+    /// Statements in loops and outside of them, and their instructions of divisions and functions.
+    looped: usize,
+    single: usize,
+    looped_bulk: usize,
+    single_bulk: usize,
+    /// Nothing but fused products is in loops; some statement there waits for its own last operation.
+    products: bool,
+    chained: bool,
+    /// Arrays, for each member whether it leaves the element as it is, and at which points and iterations it is read.
+    operands: Vec<(ArrayId, Vec<bool>, isl::Set)>,
+}
+
+impl Reuse {
+    /// `None` where points cannot advance together.
+    fn of(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Reuse>> {
+        let mut found = Vec::new();
+        leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+        let mut reuse = Reuse {
+            of_member: vec![Vec::new(); site.members.len()],
+            reads: 0,
+            bytes: 4,
+            looped: 0,
+            single: 0,
+            looped_bulk: 0,
+            single_bulk: 0,
+            products: true,
+            chained: false,
+            operands: Vec::new(),
+        };
+        for leaf in &found {
+            for set in leaf.domain.sets()? {
+                if !set.is_empty()? && !reuse.add(scop, options, &site.members, leaf, &set)? {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(reuse))
+    }
+
+    /// Adds the instances of a statement; whether points may advance together.
+    fn add(
+        &mut self,
+        scop: &Scop,
+        options: &MapOptions,
+        members: &[isl::UnionPwAff],
+        leaf: &Leaf,
+        set: &isl::Set,
+    ) -> Result<bool> {
+        let alone = leaf.path.is_empty();
+        *(if alone { &mut self.single } else { &mut self.looped }) += 1;
+        let name = set.tuple_name()?.unwrap_or_default();
+        let Some((id, s)) = scop.statement_named(&name) else { return Ok(false) };
+        let bulk = options.bulk.get(id.0).map_or(0, |b| *b as usize);
+        *(if alone { &mut self.single_bulk } else { &mut self.looped_bulk }) += bulk;
+        // The points of a thread advance together; control flow on data would keep them apart.
+        if !s.is_plain() {
+            return Ok(false);
+        }
+        let Some(point) = functions(members, set)? else { return Ok(false) };
+        self.products &= alone || options.products.contains(&id);
+        self.chained |= !alone && options.chained.contains(&id);
+        for a in &s.accesses {
+            let array = scop.array(a.array);
+            self.bytes = self.bytes.max(array.elem.bytes());
+            self.products &= alone || array.elem == ElemType::F64;
+            if a.kind != AccessKind::Read || !array.is_memory() || alone || array.dims() == 0 {
+                continue;
+            }
+            let Some(at) = functions(&leaf.path, set)? else { return Ok(false) };
+            let time = point.clone().flat_range_product(at)?;
+            let Some(f) = linear(&time, &a.relation)? else { continue };
+            let still = |m: usize| f.iter().all(|row| row.inputs[m] == 0);
+            let same: Vec<_> = (0..members.len()).map(still).collect();
+            for (list, same) in self.of_member.iter_mut().zip(&same) {
+                if *same {
+                    list.push(self.reads);
+                }
+            }
+            // What stays the same in the loop around is loaded before it.
+            if same.contains(&true) && !still(members.len() + leaf.path.len() - 1) {
+                self.operand(a.array, same, time.range()?)?;
+            }
+            self.reads += 1;
+        }
+        Ok(true)
+    }
+
+    /// Adds an operand, read at the points and iterations `runs`.
+    fn operand(&mut self, id: ArrayId, same: Vec<bool>, runs: isl::Set) -> Result<()> {
+        for (array, pattern, others) in &mut self.operands {
+            // One or the other, by a condition.
+            if *array == id && *pattern == same && others.is_disjoint(&runs)? {
+                *others = others.clone().union(runs)?;
+                return Ok(());
+            }
+        }
+        self.operands.push((id, same, runs));
+        Ok(())
+    }
+
+    /// Of x, the last member, and another one that each leave elements as they are that the other does not, the other.
+    fn other_member(&self) -> Option<usize> {
+        let x = self.of_member.len() - 1;
+        let differs = |a: usize, b: usize| self.of_member[a].iter().any(|r| !self.of_member[b].contains(r));
+        let y = (0..x).rev().find(|m| differs(*m, x))?;
+        differs(x, y).then_some(y)
+    }
+
+    /// Whether the code of so many points is small enough.
+    fn fits(&self, points: usize) -> bool {
+        points * self.looped <= MAX_INSTANCES
+            && points * self.single <= MAX_SINGLE
+            && points * self.looped_bulk <= MAX_BULK
+            && points * self.single_bulk <= MAX_SINGLE_BULK
+    }
+}
+
 /// The tiles for members with reuse.
 fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> {
     let Some(sizes) = &options.tiling else { return Ok(vec![]) };
     if site.members.len() < 2 {
         return Ok(vec![]);
     }
-    let mut found = Vec::new();
-    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
-    // For each member, the reads that do not depend on it.
-    let mut reuse: Vec<Vec<usize>> = vec![Vec::new(); site.members.len()];
-    let (mut reads, mut bytes, mut looped, mut single) = (0, 4, 0, 0);
-    let (mut looped_bulk, mut single_bulk) = (0, 0);
-    let (mut products, mut chained) = (true, false);
-    // Arrays, for each member whether it leaves the element as it is, and at which points and iterations it is read.
-    let mut operands: Vec<(ArrayId, Vec<bool>, isl::Set)> = Vec::new();
-    for leaf in &found {
-        for set in leaf.domain.sets()? {
-            if set.is_empty()? {
-                continue;
-            }
-            *(if leaf.path.is_empty() { &mut single } else { &mut looped }) += 1;
-            let name = set.tuple_name()?.unwrap_or_default();
-            let Some((id, s)) = scop.statement_named(&name) else { return Ok(vec![]) };
-            let bulk = options.bulk.get(id.0).map_or(0, |b| *b as usize);
-            *(if leaf.path.is_empty() { &mut single_bulk } else { &mut looped_bulk }) += bulk;
-            // The points of a thread advance together; control flow on data would keep them apart.
-            if !s.is_plain() {
-                return Ok(vec![]);
-            }
-            let Some(point) = functions(&site.members, &set)? else { return Ok(vec![]) };
-            products &= leaf.path.is_empty() || options.products.contains(&id);
-            chained |= !leaf.path.is_empty() && options.chained.contains(&id);
-            for a in &s.accesses {
-                let array = scop.array(a.array);
-                bytes = bytes.max(array.elem.bytes());
-                products &= leaf.path.is_empty() || array.elem == ElemType::F64;
-                if a.kind != AccessKind::Read
-                    || !array.is_memory()
-                    || leaf.path.is_empty()
-                    || array.dims() == 0
-                {
-                    continue;
-                }
-                let Some(at) = functions(&leaf.path, &set)? else { return Ok(vec![]) };
-                let time = point.clone().flat_range_product(at)?;
-                let Some(f) = linear(&time, &a.relation)? else { continue };
-                let still = |m: usize| f.iter().all(|row| row.inputs[m] == 0);
-                let same: Vec<_> = (0..reuse.len()).map(still).collect();
-                for (list, same) in reuse.iter_mut().zip(&same) {
-                    if *same {
-                        list.push(reads);
-                    }
-                }
-                // What stays the same in the loop around is loaded before it.
-                if same.contains(&true) && !still(site.members.len() + leaf.path.len() - 1) {
-                    let runs = time.range()?;
-                    let mut alone = true;
-                    for (array, pattern, others) in &mut operands {
-                        // One or the other, by a condition.
-                        if alone && *array == a.array && *pattern == same && others.is_disjoint(&runs)? {
-                            *others = others.clone().union(runs.clone())?;
-                            alone = false;
-                        }
-                    }
-                    if alone {
-                        operands.push((a.array, same, runs));
-                    }
-                }
-                reads += 1;
-            }
-        }
-    }
+    let Some(reuse) = Reuse::of(scop, options, site)? else { return Ok(vec![]) };
+    let Some(y) = reuse.other_member() else { return Ok(vec![]) };
     let x = site.members.len() - 1;
-    let along = |m: usize| reuse[m].iter().any(|r| !reuse[x].contains(r));
-    let Some(y) = (0..x).rev().find(|m| along(*m)) else { return Ok(vec![]) };
-    if !reuse[x].iter().any(|r| !reuse[y].contains(r)) {
-        return Ok(vec![]);
-    }
-    let products = products && looped == 1;
-    let list = match (products, bytes) {
+    let products = reuse.products && reuse.looped == 1;
+    let list = match (products, reuse.bytes) {
         (true, _) => &sizes.products,
-        (false, 0..=4) if chained => &sizes.chained,
+        (false, 0..=4) if reuse.chained => &sizes.chained,
         (false, 0..=4) => &sizes.narrow,
         (false, _) => &sizes.wide,
     };
     // The small shape has registers for sums and the operands of one product; with more it spills (syr2k: 2,468 bytes), and only costs time to compile.
-    let list = if operands.len() > 2 && list.len() > 1 { &list[..1] } else { list.as_slice() };
+    let list = if reuse.operands.len() > 2 && list.len() > 1 { &list[..1] } else { list.as_slice() };
     let mut out = Vec::new();
-    for s in list {
-        let points = (s.points[0] * s.points[1]) as usize;
-        if points * looped > MAX_INSTANCES || points * single > MAX_SINGLE {
-            continue;
-        }
-        if points * looped_bulk > MAX_BULK || points * single_bulk > MAX_SINGLE_BULK {
-            continue;
-        }
+    for s in list.iter().filter(|s| reuse.fits((s.points[0] * s.points[1]) as usize)) {
         let dim = |d: usize| {
-            let vector = |v: &u32| *v <= s.vector[d] && s.points[d].is_multiple_of(*v) && v * bytes <= 16;
+            let vector =
+                |v: &u32| *v <= s.vector[d] && s.points[d].is_multiple_of(*v) && v * reuse.bytes <= 16;
             let vector = [4, 2, 1].into_iter().find(vector).unwrap_or(1);
             Shape { threads: s.threads[d], lanes: s.lanes[d], points: s.points[d], vector }
         };
