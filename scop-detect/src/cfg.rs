@@ -182,81 +182,93 @@ pub(crate) fn program_order(
     region: &Candidate,
     inside: &dyn Fn(LoopId) -> bool,
 ) -> Option<Vec<Block>> {
-    let mut out = Vec::new();
-    order_level(cfg, an, region, inside, None, region.entry, &mut out)?;
-    (out.len() == region.blocks.len()).then_some(out)
+    let mut order = Order { cfg, an, region, inside, out: Vec::new() };
+    order.add(None, region.entry)?;
+    (order.out.len() == region.blocks.len()).then_some(order.out)
 }
 
-/// The child of loop `level` (or the block itself) that `b` belongs to; `None` if `b` is not in `level`.
-fn item(
-    an: &Analyses<'_>,
-    inside: &dyn Fn(LoopId) -> bool,
-    level: Option<LoopId>,
-    b: Block,
-) -> Option<Block> {
-    let mut rep = b;
-    let mut l = an.innermost_loop(b).filter(|l| inside(*l));
-    while l != level {
-        let d = &an.loops()[l?.0];
-        rep = d.header;
-        l = d.parent.filter(|p| inside(*p));
+/// Blocks while they are put in order, loop by loop.
+struct Order<'a> {
+    cfg: &'a Cfg,
+    an: &'a Analyses<'a>,
+    region: &'a Candidate,
+    /// Whether a loop is all in the region.
+    inside: &'a dyn Fn(LoopId) -> bool,
+    out: Vec<Block>,
+}
+
+impl Order<'_> {
+    fn parent(&self, l: LoopId) -> Option<LoopId> {
+        self.an.loops()[l.0].parent.filter(|p| (self.inside)(*p))
     }
-    Some(rep)
-}
 
-fn order_level(
-    cfg: &Cfg,
-    an: &Analyses<'_>,
-    region: &Candidate,
-    inside: &dyn Fn(LoopId) -> bool,
-    level: Option<LoopId>,
-    start: Block,
-    out: &mut Vec<Block>,
-) -> Option<()> {
-    let mut blocks: Vec<Block> = match level {
-        None => region.blocks.iter().copied().collect(),
-        Some(l) => an.loops()[l.0].blocks.clone(),
-    };
-    blocks.sort_by_key(|b| cfg.id(*b));
-    let start_item = item(an, inside, level, start)?;
-    // Edges between the items of this level, back edges to the start left out.
-    let mut waiting: BTreeMap<Block, BTreeSet<Block>> = BTreeMap::new();
-    let mut items = Vec::new();
-    for b in &blocks {
-        let i = item(an, inside, level, *b)?;
-        if !items.contains(&i) {
-            items.push(i);
+    fn innermost(&self, b: Block) -> Option<LoopId> {
+        self.an.innermost_loop(b).filter(|l| (self.inside)(*l))
+    }
+
+    /// The child of loop `level` (or the block itself) that `b` belongs to; `None` if `b` is not in `level`.
+    fn item(&self, level: Option<LoopId>, b: Block) -> Option<Block> {
+        let mut rep = b;
+        let mut l = self.innermost(b);
+        while l != level {
+            let own = l?;
+            rep = self.an.loops()[own.0].header;
+            l = self.parent(own);
         }
-        for s in cfg.successors(*b).into_iter().filter(|s| blocks.contains(s)) {
-            let j = item(an, inside, level, s)?;
-            if j != i && !(level.is_some() && j == start_item) {
-                waiting.entry(j).or_default().insert(i);
+        Some(rep)
+    }
+
+    /// Adds the blocks of a loop, or all of them, from `start` on.
+    fn add(&mut self, level: Option<LoopId>, start: Block) -> Option<()> {
+        let mut blocks: Vec<Block> = match level {
+            None => self.region.blocks.iter().copied().collect(),
+            Some(l) => self.an.loops()[l.0].blocks.clone(),
+        };
+        blocks.sort_by_key(|b| self.cfg.id(*b));
+        let start_item = self.item(level, start)?;
+        // Edges between the items of this level, back edges to the start left out.
+        let mut waiting: BTreeMap<Block, BTreeSet<Block>> = BTreeMap::new();
+        let mut items = Vec::new();
+        for b in &blocks {
+            let i = self.item(level, *b)?;
+            if !items.contains(&i) {
+                items.push(i);
+            }
+            for s in self.cfg.successors(*b).into_iter().filter(|s| blocks.contains(s)) {
+                let j = self.item(level, s)?;
+                if j != i && !(level.is_some() && j == start_item) {
+                    waiting.entry(j).or_default().insert(i);
+                }
             }
         }
-    }
-    items.sort_by_key(|b| cfg.id(*b));
-    while !items.is_empty() {
-        let k = items.iter().position(|i| waiting.get(i).is_none_or(BTreeSet::is_empty))?;
-        let i = items.remove(k);
-        for w in waiting.values_mut() {
-            w.remove(&i);
+        items.sort_by_key(|b| self.cfg.id(*b));
+        while !items.is_empty() {
+            let k = items.iter().position(|i| waiting.get(i).is_none_or(BTreeSet::is_empty))?;
+            let i = items.remove(k);
+            for w in waiting.values_mut() {
+                w.remove(&i);
+            }
+            match self.child(level, i) {
+                Some(x) if self.an.loops()[x.0].header == i => self.add(Some(x), i)?,
+                _ => self.out.push(i),
+            }
         }
-        let mut l = an.innermost_loop(i).filter(|l| inside(*l));
+        Some(())
+    }
+
+    /// The loop directly inside of `level` that `b` is in.
+    fn child(&self, level: Option<LoopId>, b: Block) -> Option<LoopId> {
+        let mut l = self.innermost(b);
         while let Some(x) = l {
-            let parent = an.loops()[x.0].parent.filter(|p| inside(*p));
-            if parent == level && Some(x) != level {
-                break;
-            }
             if Some(x) == level {
-                l = None;
-                break;
+                return None;
+            }
+            let parent = self.parent(x);
+            if parent == level {
+                return Some(x);
             }
             l = parent;
         }
-        match l {
-            Some(x) if an.loops()[x.0].header == i => order_level(cfg, an, region, inside, Some(x), i, out)?,
-            _ => out.push(i),
-        }
+        None
     }
-    Some(())
 }

@@ -4,8 +4,8 @@
 //! is not in it. No assumption is implied by the context and the others.
 
 use crate::builder::Builder;
-use crate::fail::{Fail, loc};
-use crate::found::Draft;
+use crate::fail::{Fail, block_location, loc};
+use crate::found::{Draft, ParamEntry};
 use crate::inspect::Looked;
 use crate::ir::{self, Value, handle};
 use crate::schedule::original_schedule;
@@ -13,6 +13,72 @@ use isl::{DimType, Map, PwAff, Set, Space};
 use pollyrs_isl as isl;
 use pollyrs_llvm_shim::LoopId;
 use pollyrs_scop::*;
+
+/// A parameter of the model.
+fn param(p: &ParamEntry) -> Param {
+    Param {
+        name: p.name.clone(),
+        display: p.display.clone(),
+        bits: p.bits,
+        scev: ScevHandle(p.scev.handle),
+        inspected: p.inspected,
+    }
+}
+
+/// Why a model is not taken that the verifier refuses.
+fn not_valid(e: VerifyError, scop: &Scop) -> RejectReason {
+    let stage = "detection".to_string();
+    match e {
+        VerifyError::Inspection(name) => {
+            let named = scop.arrays.iter().find(|a| a.name == name);
+            let display = named.map_or(name.as_str(), |a| &a.display);
+            let blocker = format!("elements of {display}, which the loop writes as well");
+            RejectReason::Subscript { array: "another array".into(), blocker }
+        }
+        VerifyError::Isl(isl::Error::Quota) => RejectReason::Budget { stage },
+        e => RejectReason::Internal { stage, message: e.to_string() },
+    }
+}
+
+/// A statement over the parameters of `space`, its accesses without pieces that are never executed.
+fn tidy_statement(s: &mut Statement, space: &Space, context: &Set) -> isl::Result<()> {
+    s.domain = tidy_set(s.domain.clone(), space)?;
+    for a in &mut s.accesses {
+        a.relation = tidy_map(a.relation.clone(), space)?;
+        // Pieces for iterations that are never executed.
+        if a.within.is_none() && a.relation.n_basic_map()? > 1 {
+            let inside = a.relation.clone().intersect_domain(s.domain.clone())?;
+            let inside = inside.coalesce()?.gist_domain(s.domain.clone())?;
+            if inside.is_single_valued()? {
+                a.relation = inside;
+            }
+        }
+        // Pieces that meet only where the context does not hold.
+        if a.within.is_none() && !a.relation.is_single_valued()? {
+            let domain = s.domain.clone().intersect_params(context.clone())?;
+            let inside = a.relation.clone().intersect_domain(domain)?.coalesce()?;
+            if inside.is_single_valued()? {
+                a.relation = inside;
+            }
+        }
+        if let Some(w) = &mut a.within {
+            w.relation = tidy_map(w.relation.clone(), space)?;
+        }
+        if let Some(place) = &mut a.place {
+            *place = tidy_map(place.clone(), space)?;
+        }
+    }
+    for f in &mut s.synthesized {
+        f.function = tidy_function(f.function.clone(), space)?;
+    }
+    Ok(())
+}
+
+/// A function of the parameters.
+fn tidy_value(f: &PwAff, space: &Space) -> isl::Result<PwAff> {
+    let f = tidy_function(f.clone(), space)?;
+    if f.domain_space()?.is_params()? { Ok(f) } else { f.project_domain_on_params() }
+}
 
 impl Builder<'_> {
     pub fn finish(
@@ -37,42 +103,10 @@ impl Builder<'_> {
         let mut arrays = arrays;
         let (known, context) = (tidy_set(known, &space)?, tidy_set(self.context.clone(), &space)?);
         for d in &mut drafts {
-            let s = &mut d.statement;
-            s.domain = tidy_set(s.domain.clone(), &space)?;
-            for a in &mut s.accesses {
-                a.relation = tidy_map(a.relation.clone(), &space)?;
-                // Pieces for iterations that are never executed.
-                if a.within.is_none() && a.relation.n_basic_map()? > 1 {
-                    let inside = a.relation.clone().intersect_domain(s.domain.clone())?;
-                    let inside = inside.coalesce()?.gist_domain(s.domain.clone())?;
-                    if inside.is_single_valued()? {
-                        a.relation = inside;
-                    }
-                }
-                // Pieces that meet only where the context does not hold.
-                if a.within.is_none() && !a.relation.is_single_valued()? {
-                    let domain = s.domain.clone().intersect_params(context.clone())?;
-                    let inside = a.relation.clone().intersect_domain(domain)?.coalesce()?;
-                    if inside.is_single_valued()? {
-                        a.relation = inside;
-                    }
-                }
-                if let Some(w) = &mut a.within {
-                    w.relation = tidy_map(w.relation.clone(), &space)?;
-                }
-                if let Some(place) = &mut a.place {
-                    *place = tidy_map(place.clone(), &space)?;
-                }
-            }
-            for f in &mut s.synthesized {
-                f.function = tidy_function(f.function.clone(), &space)?;
-            }
+            tidy_statement(&mut d.statement, &space, &context)?;
         }
         for f in arrays.iter_mut().flat_map(|a| a.sizes.iter_mut().flatten().chain(&mut a.shift)) {
-            *f = tidy_function(f.clone(), &space)?;
-            if !f.domain_space()?.is_params()? {
-                *f = f.clone().project_domain_on_params()?;
-            }
+            *f = tidy_value(f, &space)?;
         }
         self.join_cells(&mut drafts, &mut arrays, &known);
         for d in &mut drafts {
@@ -85,8 +119,7 @@ impl Builder<'_> {
             .filter(|l| self.inside(LoopId(*l)))
             .map(|l| self.an.loops()[l].location.clone().map(loc))
             .collect();
-        let location =
-            loops.first().cloned().flatten().or_else(|| crate::fail::block_location(self.region.entry));
+        let location = loops.first().cloned().flatten().or_else(|| block_location(self.region.entry));
         let mut assumptions = std::mem::take(&mut self.assumptions);
         for a in &mut assumptions {
             a.set = tidy_set(a.set.clone(), &space)?;
@@ -95,38 +128,15 @@ impl Builder<'_> {
         for r in &mut ranges {
             r.executed = tidy_set(r.executed.clone(), &space)?;
             for f in r.terms.iter_mut().flat_map(ProductTerm::functions_mut) {
-                *f = tidy_function(f.clone(), &space)?;
-                if !f.domain_space()?.is_params()? {
-                    *f = f.clone().project_domain_on_params()?;
-                }
+                *f = tidy_value(f, &space)?;
             }
         }
-        let number = |name: &str| self.params.iter().position(|p| p.name == name);
-        let mut inspections = Vec::new();
-        for l in looked {
-            let (Some(low), Some(high)) = (number(&l.low), number(&l.high)) else { continue };
-            let elements = tidy_set(l.elements, &space)?;
-            let Looked { array, display, distinct, .. } = l;
-            inspections.push(Inspection { array, elements, low, high, distinct, display });
-        }
-        let block = |b: &ir::Block| ValueHandle(*b as usize);
-        let mut blocks: Vec<_> = self.region.blocks.iter().collect();
-        blocks.sort_by_key(|b| self.cfg.id(**b));
+        let inspections = self.inspections(looked, &space)?;
         let scop = Scop {
             name,
             function,
             location,
-            params: self
-                .params
-                .iter()
-                .map(|p| Param {
-                    name: p.name.clone(),
-                    display: p.display.clone(),
-                    bits: p.bits,
-                    scev: ScevHandle(p.scev.handle),
-                    inspected: p.inspected,
-                })
-                .collect(),
+            params: self.params.iter().map(param).collect(),
             context: tidy_set(self.context.clone(), &space)?,
             assumptions,
             ranges,
@@ -137,11 +147,7 @@ impl Builder<'_> {
             arrays,
             statements,
             schedule,
-            region: Region {
-                entry: block(&self.region.entry),
-                exit: block(&self.region.exit),
-                blocks: blocks.into_iter().map(block).collect(),
-            },
+            region: self.handles(),
             alias_checks,
             in_place,
             unwritten,
@@ -149,25 +155,33 @@ impl Builder<'_> {
             loops,
             ctx: self.ctx.clone(),
         };
-        verify(&scop).map_err(|e| Fail {
-            reason: match e {
-                VerifyError::Inspection(name) => {
-                    let named = scop.arrays.iter().find(|a| a.name == name);
-                    RejectReason::Subscript {
-                        array: "another array".into(),
-                        blocker: format!(
-                            "elements of {}, which the loop writes as well",
-                            named.map_or(name.as_str(), |a| &a.display)
-                        ),
-                    }
-                }
-                VerifyError::Isl(isl::Error::Quota) => RejectReason::Budget { stage: "detection".into() },
-                e => RejectReason::Internal { stage: "detection".into(), message: e.to_string() },
-            },
-            block: None,
-            location: None,
-        })?;
+        verify(&scop).map_err(|e| Fail { reason: not_valid(e, &scop), block: None, location: None })?;
         Ok(scop)
+    }
+
+    /// The inspections whose parameters are left.
+    fn inspections(&self, looked: Vec<Looked>, space: &Space) -> isl::Result<Vec<Inspection>> {
+        let number = |name: &str| self.params.iter().position(|p| p.name == name);
+        let mut inspections = Vec::new();
+        for l in looked {
+            let (Some(low), Some(high)) = (number(&l.low), number(&l.high)) else { continue };
+            let elements = tidy_set(l.elements, space)?;
+            let Looked { array, display, distinct, .. } = l;
+            inspections.push(Inspection { array, elements, low, high, distinct, display });
+        }
+        Ok(inspections)
+    }
+
+    /// The region, its blocks in reverse postorder.
+    fn handles(&self) -> Region {
+        let block = |b: &ir::Block| ValueHandle(*b as usize);
+        let mut blocks: Vec<_> = self.region.blocks.iter().collect();
+        blocks.sort_by_key(|b| self.cfg.id(**b));
+        Region {
+            entry: block(&self.region.entry),
+            exit: block(&self.region.exit),
+            blocks: blocks.into_iter().map(block).collect(),
+        }
     }
 
     /// Pairs of arrays of which one is written and whose accesses may touch the same memory, whatever their types. (Parts of one allocation

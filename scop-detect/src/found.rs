@@ -86,16 +86,18 @@ pub(crate) struct KnownRange {
 }
 
 impl KnownRange {
-    pub fn is(
-        &self,
-        kind: AssumptionKind,
-        sum: &Polynomial,
-        limits: (i64, i64),
-        domain: &Set,
-        known: &Set,
-    ) -> isl::Result<bool> {
-        let same = self.kind == kind && self.limits == limits && self.sum == *sum;
-        Ok(same && self.domain.plain_is_equal(domain)? && self.known.plain_is_equal(known)?)
+    /// Whether it is the range of such a sum, which may be in another form.
+    pub fn is_of(&self, other: &KnownRange) -> isl::Result<bool> {
+        let same = self.kind == other.kind && self.limits == other.limits && self.sum == other.sum;
+        Ok(same && self.domain.plain_is_equal(&other.domain)? && self.known.plain_is_equal(&other.known)?)
+    }
+
+    /// Whether the sum and a constant are known to lie within the limits.
+    pub fn fits(&self, constant: i64) -> bool {
+        let ((low, high), constant) = (self.limits, i128::from(constant));
+        self.between.is_some_and(|(least, most)| {
+            i128::from(low) <= least + constant && most + constant <= i128::from(high)
+        })
     }
 }
 

@@ -27,6 +27,103 @@ const MAX_PIECES: u32 = 8;
 /// Numbers, each with the factors that it multiplies.
 type Terms = Vec<(i64, Vec<PwAff>)>;
 
+/// A coefficient, with the dimensions that it stands before, up to a number each.
+type Factor = (Polynomial, Vec<(usize, i64)>);
+
+/// The coefficients of the counters of `p`, and what is left of `sum`, which is `p` without its constant; `None` with products of counters.
+fn factors(p: &Polynomial, sum: &Polynomial) -> Option<(Vec<Factor>, Polynomial)> {
+    let mut rest = sum.clone();
+    let mut sums: Vec<Factor> = Vec::new();
+    for s in p.symbols() {
+        let Symbol::Iter(d) = s else { continue };
+        let powers = p.powers_of(s);
+        let coefficient = powers.get(&1).filter(|_| powers.keys().all(|e| *e <= 1))?;
+        if coefficient.involves_iters() {
+            return None;
+        }
+        rest = &rest - &(coefficient * &Polynomial::symbol(s));
+        let times = i64::try_from(coefficient.content()).ok()?;
+        let one = coefficient.div_exact_constant(i128::from(times))?;
+        let negated = &Polynomial::constant(0) - &one;
+        match sums.iter_mut().find(|(c, _)| *c == one || *c == negated) {
+            Some((c, dims)) => dims.push((d, if *c == one { times } else { -times })),
+            None => sums.push((one, vec![(d, times)])),
+        }
+    }
+    Some((sums, rest))
+}
+
+/// Iterations whose dimensions have bounds that the host can compute.
+struct Bounded {
+    domain: Set,
+    /// Around all of the domain, if it has several pieces.
+    hull: Option<Set>,
+    /// Dimensions of the place; those behind it are quotients.
+    dims: usize,
+    /// `[params] -> { : ... }`: where there are any iterations; and what is known there.
+    executed: Set,
+    within: Set,
+}
+
+impl Bounded {
+    fn new(domain: Set, known: &Set, dims: usize) -> isl::Result<Bounded> {
+        let executed = domain.clone().params()?.gist(known.clone())?.coalesce()?;
+        let hull = match domain.n_basic_set()? {
+            0 | 1 => None,
+            _ => Some(Set::from_basic_set(domain.clone().coalesce()?.simple_hull()?)?),
+        };
+        let within = known.clone().intersect(executed.clone())?;
+        Ok(Bounded { domain, hull, dims, executed, within })
+    }
+
+    /// A quotient that is known to be whole may lose its rounding, and code needs it.
+    fn simple(&self, f: PwAff) -> isl::Result<PwAff> {
+        let simpler = f.clone().gist_params(self.within.clone())?.coalesce()?;
+        if is_integral(&simpler)? { Ok(simpler) } else { f.coalesce() }
+    }
+
+    /// The least and the largest value of a dimension, if these are simple.
+    fn bounds(&self, set: &Set, d: i32) -> Option<(PwAff, PwAff)> {
+        let (set, d) = shadow(set, d).ok()?;
+        let (least, most) = (set.clone().dim_min(d).ok()?, set.dim_max(d).ok()?);
+        let (least, most) = (self.simple(least).ok()?, self.simple(most).ok()?);
+        let plain = |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
+        (plain(&least) && plain(&most)).then_some((least, most))
+    }
+
+    /// Coefficients and the bounds of what they stand before; `None` if there are none.
+    fn terms(
+        &self,
+        coefficient: Polynomial,
+        dims: Vec<(usize, i64)>,
+    ) -> isl::Result<Option<Vec<(Polynomial, (PwAff, PwAff))>>> {
+        let quasi = dims.iter().any(|(d, _)| *d >= self.dims);
+        if dims.len() > 1
+            && quasi
+            && let Some(range) = self.bounds(&sum_of(&self.domain, &dims)?, 0)
+        {
+            return Ok(Some(vec![(coefficient, range)]));
+        }
+        let mut found = Vec::new();
+        for (d, times) in dims {
+            let Ok(at) = i32::try_from(d) else { return Ok(None) };
+            // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
+            let range = match &self.hull {
+                Some(hull) if d < self.dims => match self.bounds(hull, at) {
+                    Some(wide) => Some(narrower(wide, self.bounds(&self.domain, at), &self.executed)?),
+                    None => None,
+                },
+                hull => self
+                    .bounds(&self.domain, at)
+                    .or_else(|| hull.as_ref().and_then(|hull| self.bounds(hull, at))),
+            };
+            let Some(range) = range else { return Ok(None) };
+            found.push((coefficient.scale(i128::from(times)), range));
+        }
+        Ok(Some(found))
+    }
+}
+
 impl Builder<'_> {
     /// Assumes that `p`, over the dimensions of `place` and `quasi`, lies in `low..=high` wherever `place` is executed.
     pub fn assume_range(
@@ -53,129 +150,64 @@ impl Builder<'_> {
         let constant = p.constant_term();
         let sum = p - &Polynomial::constant(constant);
         let offset = i64::try_from(constant).map_err(|_| blocked())?;
-        let fits = |between: Option<(i128, i128)>| {
-            between.is_some_and(|(least, most)| {
-                i128::from(low) <= least + i128::from(offset) && most + i128::from(offset) <= i128::from(high)
-            })
-        };
-        for r in 0..self.known_ranges.len() {
-            let r = &self.known_ranges[r];
-            if quasi.is_empty() && r.is(kind, &sum, (low, high), &place.domain, &known)? {
-                if fits(r.between) {
-                    return Ok(());
-                }
-                if let Some(range) = &r.range {
-                    let range = ProductRange { offsets: (offset, offset), ..range.clone() };
-                    self.add_range(range)?;
-                    return Ok(());
-                }
-            }
-        }
-        let executed = domain.clone().params()?.gist(known.clone())?.coalesce()?;
-        let hull = match domain.n_basic_set()? {
-            0 | 1 => None,
-            _ => Some(Set::from_basic_set(domain.clone().coalesce()?.simple_hull()?)?),
-        };
-        let mut rest = sum.clone();
-        let mut terms = Vec::new();
-        // Coefficients up to a number, with what they are multiples for.
-        let mut sums: Vec<(Polynomial, Vec<(usize, i64)>)> = Vec::new();
-        for s in p.symbols() {
-            let Symbol::Iter(d) = s else { continue };
-            let powers = p.powers_of(s);
-            let (Some(coefficient), true) = (powers.get(&1), powers.keys().all(|e| *e <= 1)) else {
-                return Err(blocked());
-            };
-            if coefficient.involves_iters() {
-                return Err(blocked());
-            }
-            rest = &rest - &(coefficient * &Polynomial::symbol(s));
-            let times = i64::try_from(coefficient.content()).map_err(|_| blocked())?;
-            let one = coefficient.div_exact_constant(i128::from(times)).ok_or_else(blocked)?;
-            let negated = &Polynomial::constant(0) - &one;
-            match sums.iter_mut().find(|(c, _)| *c == one || *c == negated) {
-                Some((c, dims)) => dims.push((d, if *c == one { times } else { -times })),
-                None => sums.push((one, vec![(d, times)])),
-            }
-        }
-        let within = known.clone().intersect(executed.clone())?;
-        // A quotient that is known to be whole may lose its rounding, and code needs it.
-        let simple = |f: PwAff| -> isl::Result<PwAff> {
-            let simpler = f.clone().gist_params(within.clone())?.coalesce()?;
-            if is_integral(&simpler)? { Ok(simpler) } else { f.coalesce() }
-        };
-        let bounds = |set: &Set, d: i32| -> Option<(PwAff, PwAff)> {
-            let (set, d) = shadow(set, d).ok()?;
-            let (least, most) = (set.clone().dim_min(d).ok()?, set.dim_max(d).ok()?);
-            let (least, most) = (simple(least).ok()?, simple(most).ok()?);
-            let plain =
-                |f: &PwAff| f.n_piece().is_ok_and(|n| n <= MAX_PIECES) && is_integral(f).unwrap_or(false);
-            (plain(&least) && plain(&most)).then_some((least, most))
-        };
-        for (coefficient, dims) in sums {
-            let quasi = dims.iter().any(|(d, _)| *d >= place.dims());
-            let together = match dims.len() > 1 && quasi {
-                true => bounds(&sum_of(&domain, &dims)?, 0),
-                false => None,
-            };
-            let found = match together {
-                Some(range) => vec![(coefficient, range)],
-                None => {
-                    let mut found = Vec::new();
-                    for (d, times) in dims {
-                        let at = i32::try_from(d).map_err(|_| blocked())?;
-                        // A hull has fewer cases, but what bounds one part of a band from above, `max(0, i - k)`, is no bound of the hull.
-                        let range = match &hull {
-                            Some(hull) if d < place.dims() => match bounds(hull, at) {
-                                Some(wide) => Some(narrower(wide, bounds(&domain, at), &executed)?),
-                                None => None,
-                            },
-                            _ => bounds(&domain, at).or_else(|| hull.as_ref().and_then(|h| bounds(h, at))),
-                        };
-                        found.push((coefficient.scale(i128::from(times)), range.ok_or_else(blocked)?));
-                    }
-                    found
-                }
-            };
-            for (coefficient, between) in found {
-                terms.push(ProductTerm {
-                    coefficient: self.products(&coefficient).ok_or_else(blocked)??,
-                    between: Some(between),
-                });
-            }
-        }
-        if !rest.is_zero() {
-            let coefficient = self.products(&rest).ok_or_else(blocked)??;
-            terms.push(ProductTerm { coefficient, between: None });
-        }
-        let between = interval(&terms, &within)?;
         let mut found = KnownRange {
             kind,
             sum,
             limits: (low, high),
             domain: place.domain.clone(),
             known,
-            between,
+            between: None,
             range: None,
         };
-        if fits(between) {
-            if quasi.is_empty() {
-                self.known_ranges.push(found);
-            }
+        if quasi.is_empty() && self.is_known_range(&found, offset)? {
             return Ok(());
         }
-        // In one order, so that equal sums are found equal.
-        terms.sort_by_cached_key(ToString::to_string);
-        let location = place.inst.and_then(value_location);
-        let note = note.to_string();
-        let offsets = (offset, offset);
-        let range = ProductRange { kind, executed, terms, offsets, low, high, location, note };
+        let bounded = Bounded::new(domain, &found.known, place.dims())?;
+        let mut terms = Vec::new();
+        let (sums, rest) = factors(p, &found.sum).ok_or_else(blocked)?;
+        for (coefficient, dims) in sums {
+            for (coefficient, between) in bounded.terms(coefficient, dims)?.ok_or_else(blocked)? {
+                let coefficient = self.products(&coefficient).ok_or_else(blocked)??;
+                terms.push(ProductTerm { coefficient, between: Some(between) });
+            }
+        }
+        if !rest.is_zero() {
+            let coefficient = self.products(&rest).ok_or_else(blocked)??;
+            terms.push(ProductTerm { coefficient, between: None });
+        }
+        found.between = interval(&terms, &bounded.within)?;
+        if !found.fits(offset) {
+            // In one order, so that equal sums are found equal.
+            terms.sort_by_cached_key(ToString::to_string);
+            let location = place.inst.and_then(value_location);
+            let (note, executed, offsets) = (note.to_string(), bounded.executed, (offset, offset));
+            let range = ProductRange { kind, executed, terms, offsets, low, high, location, note };
+            found.range = Some(range);
+        }
+        let range = found.range.clone();
         if quasi.is_empty() {
-            found.range = Some(range.clone());
             self.known_ranges.push(found);
         }
-        self.add_range(range)?;
-        Ok(())
+        Ok(range.map_or(Ok(()), |range| self.add_range(range))?)
+    }
+
+    /// Whether the range of such a sum was found before; what it needs is assumed then.
+    fn is_known_range(&mut self, sought: &KnownRange, offset: i64) -> Result<bool, Stop> {
+        for r in 0..self.known_ranges.len() {
+            let r = &self.known_ranges[r];
+            if !r.is_of(sought)? {
+                continue;
+            }
+            if r.fits(offset) {
+                return Ok(true);
+            }
+            if let Some(range) = &r.range {
+                let range = ProductRange { offsets: (offset, offset), ..range.clone() };
+                self.add_range(range)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// `p` as numbers and factors; `None` if a number is too large.

@@ -11,7 +11,7 @@ use crate::accesses::{Raw, base_of};
 use crate::builder::Builder;
 use crate::effects::{Effect, Effects, Out};
 use crate::fail::{Fail, block_location, value_location};
-use crate::flow::Flow;
+use crate::flow::{Flow, Subregion};
 use crate::found::{Chosen, Draft};
 use crate::ir::{self, Op, Value, handle};
 use crate::place::Place;
@@ -234,81 +234,19 @@ impl Builder<'_> {
         drafts: &mut [Draft],
         arrays: &mut Vec<Array>,
     ) -> Result<(), Fail> {
-        // Bases in the order of their first access.
-        let mut bases: Vec<Value> = Vec::new();
-        let mut found: Vec<Vec<(Owner, Raw)>> = Vec::new();
-        for (n, g) in groups.iter().enumerate() {
-            let e = &g.effects[0];
-            let body = drafts[n].statement.body.iter().map(|h| (None, h.0 as Value));
-            let stored = g.effects.iter().flat_map(|e| &e.stored).map(|(v, store)| (Some(*v), *store));
-            let all: Vec<_> = body.filter(|(_, v)| ir::address(*v).is_some()).chain(stored).collect();
-            for (stored, v) in all {
-                let base = base_of(self, v)?;
-                let place = match g.subregion().and_then(|k| flow.subregions[k].place(v)) {
-                    Some(within) => within,
-                    None => Place::new(e.loops.clone(), e.domain.clone(), Some(v)),
-                };
-                let raw = self.chosen_access(flow, v, base, place).map_err(|f| self.no_update(v, f))?;
-                let k = bases.iter().position(|b| *b == base).unwrap_or_else(|| {
-                    bases.push(base);
-                    found.push(Vec::new());
-                    bases.len() - 1
-                });
-                found[k].push((Owner { draft: n, stored }, raw));
-            }
-        }
         let mut chosen = Vec::new();
-        for (base, found) in bases.into_iter().zip(found) {
+        for (base, found) in self.accesses_by_base(flow, groups, drafts)? {
             let (owners, raws): (Vec<Owner>, Vec<Raw>) = found.into_iter().unzip();
-            let mut accesses = Vec::new();
-            for part in self.arrays_of(base, &raws)? {
-                let display = self.name_of(base);
-                let name = self.fresh_name(&display, "M");
-                let id = ArrayId(arrays.len());
-                arrays.push(Array {
-                    name: name.clone(),
-                    display,
-                    elem: part.shaped.elem,
-                    sizes: part.shaped.sizes,
-                    kind: ArrayKind::Memory { base: handle(base) },
-                    shift: part.shift,
-                });
-                let own = part.accesses.into_iter().zip(part.shaped.subscripts);
-                accesses.extend(own.map(|(k, subs)| (k, subs, id, name.clone())));
-            }
-            accesses.sort_by_key(|a| a.0);
-            for (k, subs, id, name) in accesses {
-                let (Owner { draft: owner, stored }, raw) = (owners[k], &raws[k]);
-                // What the program stores under a condition is stored on the device in any case, perhaps as it was.
-                let kept = ir::is_kept(raw.inst);
-                let conditional = ir::is_conditional_store(raw.inst) && !kept;
-                let kind = match ir::opcode(raw.inst) {
-                    Some(Op::LLVMStore) if conditional => AccessKind::MayWrite,
-                    Some(Op::LLVMStore) => AccessKind::MustWrite,
-                    _ => AccessKind::Read,
-                };
-                let draft = &mut drafts[owner];
+            for (k, subs, id) in self.subscripts(base, &raws, arrays)? {
+                let (owner, raw) = (&owners[k], &raws[k]);
                 if !raw.place.values.is_empty() {
                     let (instruction, place, subs) = (raw.inst, raw.place.clone(), subs.clone());
-                    chosen.push(Subscripts { draft: owner, instruction, place, subs });
+                    chosen.push(Subscripts { draft: owner.draft, instruction, place, subs });
                 }
-                let relation = self.relation(&draft.name, &raw.place, subs, &name)?;
-                if let Some(v) = stored {
-                    let value = AccessValue::ScalarRead(handle(v));
-                    draft.statement.accesses.push(Access::new(AccessKind::Read, id, relation, value));
-                    continue;
-                }
-                let value = AccessValue::Instruction(handle(raw.inst));
-                let mut access = Access::new(kind, id, relation, value);
-                // (Flattened only where the element is accessed in any case.)
-                access.certain |= conditional;
-                access.certain &= !kept;
-                let inner = groups[owner].subregion().map(|k| &flow.subregions[k]);
-                let inner = inner.filter(|s| s.place(raw.inst).is_some());
-                if inner.is_some() || !raw.place.values.is_empty() {
-                    let loops = inner.map_or(&[][..], |s| &s.loops);
-                    access = may_access(access, draft, loops, &raw.place)?;
-                }
+                let draft = &mut drafts[owner.draft];
+                let relation = self.relation(&draft.name, &raw.place, subs, &arrays[id.0].name)?;
+                let inner = groups[owner.draft].subregion().map(|k| &flow.subregions[k]);
+                let access = access(owner, raw, draft, inner, (id, relation))?;
                 draft.statement.accesses.push(access);
             }
         }
@@ -331,6 +269,63 @@ impl Builder<'_> {
             });
         }
         Ok(())
+    }
+
+    /// What accesses memory, by base, in the order of their first access.
+    fn accesses_by_base(
+        &mut self,
+        flow: &Flow,
+        groups: &[Group],
+        drafts: &[Draft],
+    ) -> Result<Vec<(Value, Vec<(Owner, Raw)>)>, Fail> {
+        let mut bases: Vec<(Value, Vec<(Owner, Raw)>)> = Vec::new();
+        for (n, g) in groups.iter().enumerate() {
+            let e = &g.effects[0];
+            let body = drafts[n].statement.body.iter().map(|h| (None, h.0 as Value));
+            let stored = g.effects.iter().flat_map(|e| &e.stored).map(|(v, store)| (Some(*v), *store));
+            let all: Vec<_> = body.filter(|(_, v)| ir::address(*v).is_some()).chain(stored).collect();
+            for (stored, v) in all {
+                let base = base_of(self, v)?;
+                let place = match g.subregion().and_then(|k| flow.subregions[k].place(v)) {
+                    Some(within) => within,
+                    None => Place::new(e.loops.clone(), e.domain.clone(), Some(v)),
+                };
+                let raw = self.chosen_access(flow, v, base, place).map_err(|f| self.no_update(v, f))?;
+                let own = (Owner { draft: n, stored }, raw);
+                match bases.iter_mut().find(|(b, _)| *b == base) {
+                    Some((_, found)) => found.push(own),
+                    None => bases.push((base, vec![own])),
+                }
+            }
+        }
+        Ok(bases)
+    }
+
+    /// Adds the arrays at a base: by access, in order, its subscripts and its array.
+    fn subscripts(
+        &mut self,
+        base: Value,
+        raws: &[Raw],
+        arrays: &mut Vec<Array>,
+    ) -> Result<Vec<(usize, Vec<PwAff>, ArrayId)>, Fail> {
+        let mut accesses = Vec::new();
+        for part in self.arrays_of(base, raws)? {
+            let display = self.name_of(base);
+            let name = self.fresh_name(&display, "M");
+            let id = ArrayId(arrays.len());
+            arrays.push(Array {
+                name,
+                display,
+                elem: part.shaped.elem,
+                sizes: part.shaped.sizes,
+                kind: ArrayKind::Memory { base: handle(base) },
+                shift: part.shift,
+            });
+            let own = part.accesses.into_iter().zip(part.shaped.subscripts);
+            accesses.extend(own.map(|(k, subs)| (k, subs, id)));
+        }
+        accesses.sort_by_key(|a| a.0);
+        Ok(accesses)
     }
 
     /// `{ stmt[i] -> array[subscripts] }`
@@ -423,6 +418,37 @@ fn is_pair(early: &Effect, late: &Effect) -> bool {
         Out::Subregion(_) => None,
     };
     value(early).zip(value(late)).is_some_and(|(a, b)| crate::reductions::chosen_together(a, b))
+}
+
+/// An access of a statement. `inner`: the subregion that the statement is.
+fn access(
+    owner: &Owner,
+    raw: &Raw,
+    draft: &Draft,
+    inner: Option<&Subregion>,
+    (id, relation): (ArrayId, Map),
+) -> Result<Access, Fail> {
+    if let Some(v) = owner.stored {
+        return Ok(Access::new(AccessKind::Read, id, relation, AccessValue::ScalarRead(handle(v))));
+    }
+    // What the program stores under a condition is stored on the device in any case, perhaps as it was.
+    let kept = ir::is_kept(raw.inst);
+    let conditional = ir::is_conditional_store(raw.inst) && !kept;
+    let kind = match ir::opcode(raw.inst) {
+        Some(Op::LLVMStore) if conditional => AccessKind::MayWrite,
+        Some(Op::LLVMStore) => AccessKind::MustWrite,
+        _ => AccessKind::Read,
+    };
+    let mut access = Access::new(kind, id, relation, AccessValue::Instruction(handle(raw.inst)));
+    // (Flattened only where the element is accessed in any case.)
+    access.certain |= conditional;
+    access.certain &= !kept;
+    let inner = inner.filter(|s| s.place(raw.inst).is_some());
+    if inner.is_some() || !raw.place.values.is_empty() {
+        let loops = inner.map_or(&[][..], |s| &s.loops);
+        access = may_access(access, draft, loops, &raw.place)?;
+    }
+    Ok(access)
 }
 
 /// The access that touches what `access` does in the iterations of `place`, where control gets there, and for the values that data may choose.

@@ -87,9 +87,7 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
     k: &KernelBuilder<'k, S>,
     from: &Draft<'_, '_>,
 ) -> Result<KernelInfo> {
-    let Draft { function: draft, arguments, types, used, .. } = *from;
-    let shared = k.storage.shared_memory();
-    let context = k.ir.ctx;
+    let Draft { function: draft, arguments, types, .. } = *from;
     // SAFETY: the draft has one parameter an argument.
     let kept: BTreeSet<usize> = (0..arguments.len())
         .filter(|i| unsafe { !LLVMGetFirstUse(LLVMGetParam(draft, *i as u32)).is_null() })
@@ -102,9 +100,47 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
         if !LLVMGetNamedFunction(k.module, c_name.as_ptr()).is_null() {
             return internal(format!("two kernels are named {name}"));
         }
-        let ty = function_type(LLVMVoidTypeInContext(context), &kept_types);
+        let ty = function_type(LLVMVoidTypeInContext(k.ir.ctx), &kept_types);
         LLVMAddFunction(k.module, c_name.as_ptr(), ty)
     };
+    let mut info = info(k, name)?;
+    for (at, i) in kept.iter().enumerate() {
+        let label = match arguments[*i] {
+            Argument::Array(id) => {
+                info.arrays.push(id);
+                add_array_attributes(k, function, at as u32 + 1, from.used[&id]);
+                k.scop.array(id).name.clone()
+            }
+            Argument::Flags => "flags".into(),
+            Argument::Scalar(s) => {
+                info.scalars.push(s);
+                scalar_name(k, s)
+            }
+        };
+        // SAFETY: both functions have the parameter, of one type.
+        unsafe {
+            let new = LLVMGetParam(function, at as u32);
+            LLVMReplaceAllUsesWith(LLVMGetParam(draft, *i as u32), new);
+            LLVMSetValueName2(new, label.as_ptr().cast(), label.len());
+        }
+    }
+    // SAFETY: each block is taken out of the draft and put at the end of the function, so order and entry stay.
+    unsafe {
+        let mut block = LLVMGetFirstBasicBlock(draft);
+        while !block.is_null() {
+            let next = LLVMGetNextBasicBlock(block);
+            LLVMRemoveBasicBlockFromParent(block);
+            LLVMAppendExistingBasicBlock(function, block);
+            block = next;
+        }
+    }
+    add_attributes(k, function);
+    Ok(info)
+}
+
+/// What the host has to know of a kernel, apart from its arguments.
+fn info<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, name: String) -> Result<KernelInfo> {
+    let shared = k.storage.shared_memory();
     let mut info = KernelInfo {
         name,
         arrays: Vec::new(),
@@ -137,45 +173,30 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
             None => return internal("helpers in a block of three dimensions"),
         }
     }
-    for (at, i) in kept.iter().enumerate() {
-        let index = at as u32 + 1;
-        let label = match arguments[*i] {
-            Argument::Array(id) => {
-                info.arrays.push(id);
-                let attribute = |name| add_enum_attribute(context, function, index, name, 0);
-                // Other threads' stores become visible at a barrier.
-                if k.kernel.steps.is_none() || !used[&id] {
-                    attribute("noalias");
-                }
-                attribute("captures");
-                if !used[&id] {
-                    attribute("readonly");
-                }
-                k.scop.array(id).name.clone()
-            }
-            Argument::Flags => "flags".into(),
-            Argument::Scalar(s) => {
-                info.scalars.push(s);
-                scalar_name(k, s)
-            }
-        };
-        // SAFETY: both functions have the parameter, of one type.
-        unsafe {
-            let new = LLVMGetParam(function, at as u32);
-            LLVMReplaceAllUsesWith(LLVMGetParam(draft, *i as u32), new);
-            LLVMSetValueName2(new, label.as_ptr().cast(), label.len());
-        }
+    Ok(info)
+}
+
+/// Attributes of the pointer to an array; `index` counts from 1.
+fn add_array_attributes<'k, S: Storage<'k>>(
+    k: &KernelBuilder<'k, S>,
+    function: LLVMValueRef,
+    index: u32,
+    written: bool,
+) {
+    let attribute = |name| add_enum_attribute(k.ir.ctx, function, index, name, 0);
+    // Other threads' stores become visible at a barrier.
+    if k.kernel.steps.is_none() || !written {
+        attribute("noalias");
     }
-    // SAFETY: each block is taken out of the draft and put at the end of the function, so order and entry stay.
-    unsafe {
-        let mut block = LLVMGetFirstBasicBlock(draft);
-        while !block.is_null() {
-            let next = LLVMGetNextBasicBlock(block);
-            LLVMRemoveBasicBlockFromParent(block);
-            LLVMAppendExistingBasicBlock(function, block);
-            block = next;
-        }
+    attribute("captures");
+    if !written {
+        attribute("readonly");
     }
+}
+
+/// Attributes of the kernel as a whole.
+fn add_attributes<'k, S: Storage<'k>>(k: &KernelBuilder<'k, S>, function: LLVMValueRef) {
+    let context = k.ir.ctx;
     add_enum_attribute(context, function, FUNCTION, "nounwind", 0);
     // A loop on data may be one that the program runs for ever.
     let loops = |s: &Statement| s.subregion.as_ref().is_some_and(|r| !r.loops.is_empty());
@@ -191,7 +212,6 @@ pub(crate) fn finish<'k, S: Storage<'k>>(
     if k.has_barrier {
         add_enum_attribute(context, function, FUNCTION, "convergent", 0);
     }
-    Ok(info)
 }
 
 /// A readable name for an argument.

@@ -79,8 +79,6 @@ pub(crate) fn emit(
         return internal(format!("{name} is no update"));
     };
     let ir = k.ir;
-    // SAFETY: the builder is in a block of the draft.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
     let mut known = emit.clone();
     known.names.insert(AT_STEP.into(), step);
     let context = k.kernel.context.clone().params()?;
@@ -88,14 +86,48 @@ pub(crate) fn emit(
     let none = k.unless(ir.not(known.emit_set(&some)?));
     let p = points(k, emit, u, step)?;
     let panels = panels(k, &p, u)?;
+    let cells = cells(k, &p, u)?;
+    let inverse = isl::PwMultiAff::from_map(u.place.clone().reverse()?)?;
+    let mut iterators = Vec::new();
+    for d in 0..u.place.dim(isl::DimType::In)? as i32 {
+        iterators.push(pw_aff_expr(&parameterize(&inverse.at(d)?)?, None)?);
+    }
+    strips(k, &Product { u, p: &p, panels: &panels, cells: &cells, iterators: &iterators })?;
+    for cell in &cells {
+        store_home(k, &p, u, cell)?;
+    }
+    ir.br(none);
+    ir.at_end(none);
+    Ok(())
+}
+
+/// A point of the thread.
+struct Cell {
+    /// Its number along each coordinate, and the coordinate in the tile.
+    at: Vec<(i64, LLVMValueRef)>,
+    home: LLVMValueRef,
+    /// What it holds meanwhile.
+    slot: LLVMValueRef,
+}
+
+/// What the points of a thread are computed from.
+struct Product<'a, 'e> {
+    u: &'a Update,
+    p: &'a Points<'e>,
+    panels: &'a [Panel<'a>],
+    cells: &'a [Cell],
+    /// The statement's iterators as functions of point and time.
+    iterators: &'a [isl::AstExpr],
+}
+
+/// The points of the thread, and what they hold.
+fn cells(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &Update) -> Result<Vec<Cell>> {
+    let ir = k.ir;
     let s = &k.scop.statements[u.statement.0];
     let array = k.scop.array(s.accesses[u.write].array);
     let ty = llvm_elem(ir, array.elem);
-    let m = p.first.len();
-
-    // The points of the thread, and what they hold.
     let mut places = vec![vec![]];
-    for d in 0..m {
+    for d in 0..p.first.len() {
         let along = |n: i64| ir.add(p.corner[d], ir.add(p.first[d], ir.int(n)));
         places = places
             .into_iter()
@@ -105,21 +137,29 @@ pub(crate) fn emit(
             .collect();
     }
     let mut cells = Vec::new();
-    for at in &places {
+    for at in places {
         let subscripts: Vec<_> = at.iter().map(|(_, s)| *s).collect();
         let home = boxes::at_home(k, array_of(k, u), &subscripts)?;
         let slot = k.at_entry(|| Ok(ir.alloca(ty, "point")))?;
         ir.note_spare(&what(s), &array.display);
         let v = ir.load_aligned(ty, home, array.elem.bytes());
         ir.store_aligned(v, slot, array.elem.bytes());
-        cells.push((home, slot));
+        cells.push(Cell { at, home, slot });
     }
+    Ok(cells)
+}
 
+/// The loop over strips of times, whose operands are loaded one strip ahead.
+fn strips(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>) -> Result<()> {
+    let Product { p, panels, .. } = *product;
+    let ir = k.ir;
+    // SAFETY: the builder is in a block of the draft.
+    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
     let block = |name: &str| ir.append_block(function, name);
     let (head, whole, part, next, after) =
         (block("strip"), block("strip.whole"), block("strip.part"), block("strip.next"), block("strips.end"));
     let [first, last] = p.times;
-    load(k, &p, &panels, first)?;
+    load(k, p, panels, first)?;
     let before = ir.block();
     ir.br(head);
     ir.at_end(head);
@@ -127,58 +167,22 @@ pub(crate) fn emit(
     if !planted("update-barrier") {
         k.abstract_call(BARRIER, ir.void_type());
     }
-    store(k, &p, &panels)?;
+    store(k, p, panels)?;
     k.abstract_call(BARRIER, ir.void_type());
     let behind = ir.add(t0, ir.int(STRIP));
-    load(k, &p, &panels, behind)?;
+    load(k, p, panels, behind)?;
     let left = ir.add(ir.sub(last, t0), ir.int(1));
     let decided = ir.block();
     ir.cond_br(ir.icmp(LLVMIntSLT, left, ir.int(STRIP)), part, whole);
 
-    let inverse = isl::PwMultiAff::from_map(u.place.clone().reverse()?)?;
-    let mut iterators = Vec::new();
-    for d in 0..u.place.dim(isl::DimType::In)? as i32 {
-        iterators.push(pw_aff_expr(&parameterize(&inverse.at(d)?)?, None)?);
-    }
-    let compute = |k: &mut KernelBuilder<'_>, n: LLVMValueRef| -> Result<()> {
-        let t = ir.add(t0, n);
-        let values = panels.iter().map(|panel| operand(k, &p, panel, n)).collect::<Result<Vec<_>>>()?;
-        for (at, (_, slot)) in places.iter().zip(&cells) {
-            let mut emit = p.emit.clone();
-            for (d, (_, s)) in at.iter().enumerate() {
-                emit.names.insert(iterator_name(d as u32), *s);
-            }
-            emit.names.insert(iterator_name(m as u32), t);
-            let instance = iterators.iter().map(|e| emit.emit_int(e)).collect::<Result<Vec<_>>>()?;
-            let mut given = BTreeMap::new();
-            let mut give = |access: usize, v: LLVMValueRef| match s.accesses[access].value {
-                AccessValue::Instruction(i) => {
-                    given.insert(i.0, v);
-                    Ok(())
-                }
-                _ => internal("an access of an update that is no instruction"),
-            };
-            for (panel, values) in panels.iter().zip(&values) {
-                let n = panel.operand.along.map_or(0, |d| at[d].0 as usize);
-                give(panel.operand.access, values[n])?;
-            }
-            let held = ir.load_aligned(ty, *slot, array.elem.bytes());
-            for read in &u.reads {
-                give(*read, held)?;
-            }
-            let v = emit_stored(k, &p.emit, u.statement, u.write, &instance, given)?;
-            ir.store_aligned(v, *slot, array.elem.bytes());
-        }
-        Ok(())
-    };
     ir.at_end(whole);
     for n in 0..STRIP {
-        compute(k, ir.int(n))?;
+        compute(k, product, t0, ir.int(n))?;
     }
     ir.br(next);
     ir.at_end(part);
     let n = ir.phi(ir.i64_type(), &[(ir.int(0), decided)]);
-    compute(k, n)?;
+    compute(k, product, t0, n)?;
     let following = ir.add(n, ir.int(1));
     ir.add_incoming(n, following, ir.block());
     ir.cond_br(ir.icmp(LLVMIntSLT, following, left), part, next);
@@ -186,22 +190,68 @@ pub(crate) fn emit(
     ir.add_incoming(t0, behind, next);
     ir.cond_br(ir.icmp(LLVMIntSGT, behind, last), after, head);
     ir.at_end(after);
+    Ok(())
+}
 
-    for (at, (home, slot)) in places.iter().zip(&cells) {
+/// All points of the thread at the time `n` of the strip from `t0` on.
+fn compute(
+    k: &mut KernelBuilder<'_>,
+    product: &Product<'_, '_>,
+    t0: LLVMValueRef,
+    n: LLVMValueRef,
+) -> Result<()> {
+    let Product { u, p, panels, cells, iterators } = *product;
+    let ir = k.ir;
+    let s = &k.scop.statements[u.statement.0];
+    let elem = k.scop.array(s.accesses[u.write].array).elem;
+    let ty = llvm_elem(ir, elem);
+    let t = ir.add(t0, n);
+    let values = panels.iter().map(|panel| operand(k, p, panel, n)).collect::<Result<Vec<_>>>()?;
+    for Cell { at, slot, .. } in cells {
         let mut emit = p.emit.clone();
         for (d, (_, s)) in at.iter().enumerate() {
             emit.names.insert(iterator_name(d as u32), *s);
         }
-        let exists = emit.emit_set(&parameterize_set(&u.points)?)?;
-        let v = ir.load_aligned(ty, *slot, array.elem.bytes());
-        let stored = k.unless(ir.not(exists));
-        ir.note(&what(s), &array.display);
-        ir.store_aligned(v, *home, array.elem.bytes());
-        ir.br(stored);
-        ir.at_end(stored);
+        emit.names.insert(iterator_name(p.first.len() as u32), t);
+        let instance = iterators.iter().map(|e| emit.emit_int(e)).collect::<Result<Vec<_>>>()?;
+        let mut given = BTreeMap::new();
+        let mut give = |access: usize, v: LLVMValueRef| match s.accesses[access].value {
+            AccessValue::Instruction(i) => {
+                given.insert(i.0, v);
+                Ok(())
+            }
+            _ => internal("an access of an update that is no instruction"),
+        };
+        for (panel, values) in panels.iter().zip(&values) {
+            let n = panel.operand.along.map_or(0, |d| at[d].0 as usize);
+            give(panel.operand.access, values[n])?;
+        }
+        let held = ir.load_aligned(ty, *slot, elem.bytes());
+        for read in &u.reads {
+            give(*read, held)?;
+        }
+        let v = emit_stored(k, &p.emit, u.statement, u.write, &instance, given)?;
+        ir.store_aligned(v, *slot, elem.bytes());
     }
-    ir.br(none);
-    ir.at_end(none);
+    Ok(())
+}
+
+/// What a point holds goes to its home, if there is such a point.
+fn store_home(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &Update, cell: &Cell) -> Result<()> {
+    let ir = k.ir;
+    let s = &k.scop.statements[u.statement.0];
+    let array = k.scop.array(s.accesses[u.write].array);
+    let mut emit = p.emit.clone();
+    for (d, (_, s)) in cell.at.iter().enumerate() {
+        emit.names.insert(iterator_name(d as u32), *s);
+    }
+    let exists = emit.emit_set(&parameterize_set(&u.points)?)?;
+    let v = ir.load_aligned(llvm_elem(ir, array.elem), cell.slot, array.elem.bytes());
+    let stored = k.unless(ir.not(exists));
+    ir.note(&what(s), &array.display);
+    ir.store_aligned(v, cell.home, array.elem.bytes());
+    ir.br(stored);
+    ir.at_end(stored);
     Ok(())
 }
 

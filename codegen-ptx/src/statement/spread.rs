@@ -166,7 +166,7 @@ fn rounds<'k, S: Storage<'k>>(
             Some(there) => ir.select(there, iteration, last),
             None => iteration,
         };
-        values.push(alone(k, n, s, of, iteration, there, &mut now)?);
+        values.push(alone(k, n, s, of, (iteration, there), &mut now)?);
     }
     let in_order = spread.carried.iter().any(|c| c.regrouped.is_none());
     for values in values.iter().filter(|_| in_order) {
@@ -196,8 +196,7 @@ fn alone<'k, S: Storage<'k>>(
     n: &mut Instance<'_>,
     s: &Statement,
     of: &Shared<'_>,
-    iteration: LLVMValueRef,
-    there: Option<LLVMValueRef>,
+    (iteration, there): (LLVMValueRef, Option<LLVMValueRef>),
     handed: &mut [LLVMValueRef],
 ) -> Result<BTreeMap<usize, LLVMValueRef>> {
     let ir = k.ir;

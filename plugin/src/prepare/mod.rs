@@ -143,16 +143,44 @@ fn canonical_loops(session: &Session, f: LLVMValueRef) -> Result<(), PluginError
 fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     session.join_back_edges(f)?;
     canonical_loops(session, f)?;
+    rewrite_tables(session, f)?;
+    rewrite_structures(session, f)?;
+    rewrite_sizes(session, f)?;
+    rewrite_iterations(session, f)?;
+    session.drop_unread_locals(f)?;
+    session.hoist_conditions(f)?;
+    session.rewrite_exit_values(f)?;
+    if session.lower_switches(f, MAX_SWITCH_CASES)? {
+        session.run_passes(f, LOOPS)?;
+    }
+    Ok(())
+}
+
+/// A rewriting of loops that is made again, on what it and the passes behind it left, up to `most` times.
+fn repeated<E>(
+    session: &Session,
+    f: LLVMValueRef,
+    (most, passes): (u32, &str),
+    rewriting: impl Fn() -> Result<bool, E>,
+) -> Result<u32, PluginError>
+where
+    PluginError: From<E>,
+{
+    let mut made = 0;
+    while made < most && rewriting()? {
+        session.run_passes(f, passes)?;
+        made += 1;
+    }
+    Ok(made)
+}
+
+/// Tables on the stack, and loops that are divided by what their first iterations do.
+fn rewrite_tables(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     // Of loops that run an iteration where control comes to them.
     if session.hoist_arrays(f)? {
         session.drop_stack_saves(f)?;
     }
-    let mut unrolled = 0;
-    while unrolled < MAX_UNROLLED && session.unroll_tables(f)? {
-        session.run_passes(f, UNROLLED)?;
-        unrolled += 1;
-    }
-    if unrolled > 0 {
+    if repeated(session, f, (MAX_UNROLLED, UNROLLED), || session.unroll_tables(f))? > 0 {
         session.run_passes(f, VALUES)?;
         canonical_loops(session, f)?;
     }
@@ -160,69 +188,48 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     if session.divide_intervals(f)? {
         session.run_passes(f, LOOPS)?;
     }
-    for _ in 0..MAX_SEPARATED {
-        if !session.divide_assignments(f)? {
-            break;
-        }
-        session.run_passes(f, FIELDS)?;
-    }
+    Ok(())
+}
+
+/// Structures and pointers become values of their own.
+fn rewrite_structures(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    repeated(session, f, (MAX_SEPARATED, FIELDS), || session.divide_assignments(f))?;
     if session.split_structures(f)? {
         session.run_passes(f, FIELDS)?;
     }
-    for _ in 0..MAX_SEPARATED {
-        if !session.separate_pointers(f)? {
-            break;
-        }
-        session.run_passes(f, LOOPS)?;
-    }
+    repeated(session, f, (MAX_SEPARATED, LOOPS), || session.separate_pointers(f))?;
     if session.hoist_loads(f, Hoisting::Together)? {
         session.run_passes(f, MERGE)?;
     }
     session.promote_pointers(f)?;
-    for _ in 0..MAX_SEPARATED {
-        if !session.promote_updates(f)? {
-            break;
-        }
-        session.run_passes(f, UPDATED)?;
-    }
-    for _ in 0..MAX_SEPARATED {
-        if !session.divide_sizes(f)? {
-            break;
-        }
-        session.run_passes(f, LOOPS)?;
-    }
+    repeated(session, f, (MAX_SEPARATED, UPDATED), || session.promote_updates(f))?;
+    Ok(())
+}
+
+/// Sizes, sides of grids, and pointers that change places.
+fn rewrite_sizes(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
+    repeated(session, f, (MAX_SEPARATED, LOOPS), || session.divide_sizes(f))?;
     // Before bodies are copied: what is loaded in each of them is loaded once.
     hoist_loads(session, f)?;
-    for _ in 0..MAX_SEPARATED {
-        if !session.equalise_sizes(f)? {
-            break;
-        }
-        session.run_passes(f, LOOPS)?;
-    }
+    repeated(session, f, (MAX_SEPARATED, LOOPS), || session.equalise_sizes(f))?;
     if session.compute_sides(f)? {
         session.run_passes(f, UPDATED)?;
     }
     session.rotate_pointers(f, MAX_ROTATED)?;
     session.expand_memory_intrinsics(f)?;
-    hoist_loads(session, f)?;
+    hoist_loads(session, f)
+}
+
+/// What an iteration takes over from another one, counters, and rows that lie anywhere.
+fn rewrite_iterations(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     if session.keep_latest(f)? {
         session.run_passes(f, SIMPLIFY)?;
     }
     if session.forward_recurrences(f)? {
         session.run_passes(f, SIMPLIFY)?;
     }
-    for _ in 0..MAX_FLAT {
-        if !session.divide_counters(f)? {
-            break;
-        }
-        session.run_passes(f, UPDATED)?;
-    }
-    for _ in 0..MAX_STEPS {
-        if !session.divide_steps(f)? {
-            break;
-        }
-        session.run_passes(f, LOOPS)?;
-    }
+    repeated(session, f, (MAX_FLAT, UPDATED), || session.divide_counters(f))?;
+    repeated(session, f, (MAX_STEPS, LOOPS), || session.divide_steps(f))?;
     session.hoist_arithmetic(f)?;
     session.count_chunks(f)?;
     session.advance_counters(f)?;
@@ -233,12 +240,6 @@ fn rewrite(session: &Session, f: LLVMValueRef) -> Result<(), PluginError> {
     }
     if session.divide_rows(f, MAX_ROWS)? {
         session.run_passes(f, SIMPLIFY)?;
-    }
-    session.drop_unread_locals(f)?;
-    session.hoist_conditions(f)?;
-    session.rewrite_exit_values(f)?;
-    if session.lower_switches(f, MAX_SWITCH_CASES)? {
-        session.run_passes(f, LOOPS)?;
     }
     Ok(())
 }

@@ -31,6 +31,7 @@
 //! process (see [`crate::base::settings`]).
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use crate::base::checks::Checks;
 use crate::base::faults::Faults;
@@ -46,6 +47,18 @@ pub enum DeviceChoice {
     Off,
 }
 
+impl DeviceChoice {
+    fn parse(value: &str) -> Option<DeviceChoice> {
+        match value {
+            "auto" => Some(DeviceChoice::Auto),
+            "cuda" => Some(DeviceChoice::Cuda),
+            "emulated" => Some(DeviceChoice::Emulated),
+            "off" => Some(DeviceChoice::Off),
+            _ => None,
+        }
+    }
+}
+
 /// `POLLYRS_RT_OFFLOAD`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Offload {
@@ -57,6 +70,18 @@ pub enum Offload {
     Require,
 }
 
+impl Offload {
+    fn parse(value: &str) -> Option<Offload> {
+        match value {
+            "auto" => Some(Offload::Auto),
+            "always" => Some(Offload::Always),
+            "never" => Some(Offload::Never),
+            "require" => Some(Offload::Require),
+            _ => None,
+        }
+    }
+}
+
 /// `POLLYRS_RT_OVERLAP`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlap {
@@ -65,6 +90,16 @@ pub enum Overlap {
     Off,
     /// Of launches that can be cut.
     Slices(u64),
+}
+
+impl Overlap {
+    fn parse(value: &str) -> Option<Overlap> {
+        match value {
+            "auto" => Some(Overlap::Auto),
+            "off" => Some(Overlap::Off),
+            number => number.parse().ok().filter(|&n| n > 0).map(Overlap::Slices),
+        }
+    }
 }
 
 /// `POLLYRS_RT_LATE`.
@@ -78,6 +113,18 @@ pub enum LateKernels {
     /// In the background, from the first execution on.
     Soon,
     Never,
+}
+
+impl LateKernels {
+    fn parse(value: &str) -> Option<LateKernels> {
+        match value {
+            "auto" => Some(LateKernels::Auto),
+            "now" => Some(LateKernels::Now),
+            "soon" => Some(LateKernels::Soon),
+            "never" => Some(LateKernels::Never),
+            _ => None,
+        }
+    }
 }
 
 /// `POLLYRS_RT_DEVICES`.
@@ -136,6 +183,15 @@ pub enum Order {
     Forward,
     Reverse,
     Seeded(u64),
+}
+
+impl Order {
+    fn parse(value: &str) -> Option<Order> {
+        match value {
+            "reverse" => Some(Order::Reverse),
+            seed => seed.parse().ok().map(Order::Seeded),
+        }
+    }
 }
 
 /// All settings of a process.
@@ -202,25 +258,13 @@ impl Config {
             device: reader.read(
                 "POLLYRS_RT_DEVICE",
                 DeviceChoice::Auto,
-                |value| match value {
-                    "auto" => Some(DeviceChoice::Auto),
-                    "cuda" => Some(DeviceChoice::Cuda),
-                    "emulated" => Some(DeviceChoice::Emulated),
-                    "off" => Some(DeviceChoice::Off),
-                    _ => None,
-                },
+                DeviceChoice::parse,
                 "auto, cuda, emulated, off",
             ),
             offload: reader.read(
                 "POLLYRS_RT_OFFLOAD",
                 Offload::Auto,
-                |value| match value {
-                    "auto" => Some(Offload::Auto),
-                    "always" => Some(Offload::Always),
-                    "never" => Some(Offload::Never),
-                    "require" => Some(Offload::Require),
-                    _ => None,
-                },
+                Offload::parse,
                 "auto, always, never, require",
             ),
             profile: reader.path("POLLYRS_RT_PROFILE"),
@@ -231,7 +275,7 @@ impl Config {
             cuda_device: reader.read(
                 "POLLYRS_RT_CUDA_DEVICE",
                 None,
-                |value| value.parse().ok().filter(|&number| number >= 0).map(Some),
+                |value| number(value, 0).map(Some),
                 "0, 1, ...",
             ),
             devices: reader.read(
@@ -250,54 +294,25 @@ impl Config {
             pool_bytes: reader.read(
                 "POLLYRS_RT_POOL",
                 None,
-                |value| value.parse().ok().and_then(|mib: u64| mib.checked_mul(MIB)).map(Some),
+                |value| mebibytes(value).map(Some),
                 "0, 1, ... (MiB)",
             ),
-            staging_bytes: reader.read(
-                "POLLYRS_RT_STAGING",
-                4 * MIB,
-                |value| value.parse().ok().and_then(|mib: u64| mib.checked_mul(MIB)),
-                "0, 1, ... (MiB)",
-            ),
+            staging_bytes: reader.read("POLLYRS_RT_STAGING", 4 * MIB, mebibytes, "0, 1, ... (MiB)"),
             copy_threads: reader.read(
                 "POLLYRS_RT_COPY_THREADS",
                 cores.min(COPY_THREADS),
                 |value| value.parse().ok().filter(|&n| n <= 64),
                 "0, 1, ... 64",
             ),
-            overlap: reader.read(
-                "POLLYRS_RT_OVERLAP",
-                Overlap::Auto,
-                |value| match value {
-                    "auto" => Some(Overlap::Auto),
-                    "off" => Some(Overlap::Off),
-                    number => number.parse().ok().filter(|&n| n > 0).map(Overlap::Slices),
-                },
-                "auto, off, 1, 2, ...",
-            ),
+            overlap: reader.read("POLLYRS_RT_OVERLAP", Overlap::Auto, Overlap::parse, "auto, off, 1, 2, ..."),
             late: reader.read(
                 "POLLYRS_RT_LATE",
                 LateKernels::Auto,
-                |value| match value {
-                    "auto" => Some(LateKernels::Auto),
-                    "now" => Some(LateKernels::Now),
-                    "soon" => Some(LateKernels::Soon),
-                    "never" => Some(LateKernels::Never),
-                    _ => None,
-                },
+                LateKernels::parse,
                 "auto, now, soon, never",
             ),
             graphs: reader.flag("POLLYRS_RT_GRAPHS", true),
-            resident: reader.read(
-                "POLLYRS_RT_RESIDENT",
-                false,
-                |value| match value {
-                    "off" => Some(false),
-                    "on" => Some(true),
-                    _ => None,
-                },
-                "off, on",
-            ),
+            resident: reader.read("POLLYRS_RT_RESIDENT", false, on_or_off, "off, on"),
             cache: cache_folder(&mut reader),
             faults: reader.read(
                 "POLLYRS_RT_FAULT",
@@ -305,21 +320,8 @@ impl Config {
                 Faults::parse,
                 "module:k, alloc:k, copy:k, end-copy:k, launch:k, graph:k, sync:k, with commas",
             ),
-            emu_order: reader.read(
-                "POLLYRS_RT_EMU_ORDER",
-                order,
-                |value| match value {
-                    "reverse" => Some(Order::Reverse),
-                    seed => seed.parse().ok().map(Order::Seeded),
-                },
-                "a number, reverse",
-            ),
-            emu_threads: reader.read(
-                "POLLYRS_RT_EMU_THREADS",
-                cores,
-                |value| value.parse().ok().filter(|&n| n >= 1),
-                "1, 2, ...",
-            ),
+            emu_order: reader.read("POLLYRS_RT_EMU_ORDER", order, Order::parse, "a number, reverse"),
+            emu_threads: reader.read("POLLYRS_RT_EMU_THREADS", cores, |value| number(value, 1), "1, 2, ..."),
             emu_stack: 1024
                 * reader.read(
                     "POLLYRS_RT_EMU_STACK",
@@ -343,6 +345,24 @@ impl Config {
     pub fn reports(&self) -> bool {
         self.verbose || self.profile.is_some()
     }
+}
+
+fn on_or_off(value: &str) -> Option<bool> {
+    match value {
+        "off" => Some(false),
+        "on" => Some(true),
+        _ => None,
+    }
+}
+
+/// A number that is not less than `least`.
+fn number<T: FromStr + PartialOrd>(value: &str, least: T) -> Option<T> {
+    value.parse().ok().filter(|number| *number >= least)
+}
+
+/// Bytes, of a number of MiB.
+fn mebibytes(value: &str) -> Option<u64> {
+    value.parse::<u64>().ok()?.checked_mul(MIB)
 }
 
 /// `POLLYRS_RT_CACHE`.

@@ -9,8 +9,8 @@
 //! variants in bench/fused_steps.csv, of twelve stencils in both element types, 3072 x 3072 and 384^3, on an H200 (bench/sweep.py): times are within 16% (root of the mean
 //! square of the logarithm). How far the chosen variants are from the best is in bench/notes/013-stencils.md.
 
-use super::StepAccess;
-use super::plan::{StencilPlan, WARP, exchanged_cells, slot_end};
+use super::plan::{Node, StencilPlan, WARP, exchanged_cells, slot_end};
+use super::{Stencil, StepAccess};
 use pollyrs_scop::Scop;
 use std::collections::BTreeSet;
 
@@ -107,97 +107,149 @@ impl Model {
     }
 }
 
-/// The model of a plan.
-pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
-    let s = &p.stencil;
-    let cells = p.config.cells.iter().product::<u32>() as usize;
-    let threads = p.config.threads.iter().product::<u32>() as usize;
-    let words = |buffer: usize| (scop.array(s.buffers[buffer].array).elem.bytes() as usize).div_ceil(4);
-    let base = if s.dims == 1 { BASE_OF_LINES } else { BASE_REGISTERS };
-    let (mut registers, mut shared, mut slots, mut traffic) = (base, 0, SLOTS_AN_ITERATION, 0.0);
-    // Lines of the cache that a warp's accesses touch: a thread's cells are side by side, so that each access touches as many as there are cells.
-    let mut lines = 0.0;
-    // Registers of what is read of arrays that no step writes: the same at all points, and of each point, which assemblers load at an iteration's begin (upwind2d: fused steps with two such arrays took
-    // 336 registers where there were 128, and five times as long as without them).
-    let (mut held, mut waiting) = (0, 0);
-    let mut fetched = BTreeSet::new();
-    for (i, n) in p.nodes.iter().enumerate().filter(|(_, n)| n.needed) {
-        let wide = words(n.buffer);
-        shared = slot_end(p, i, shared, scop.array(s.buffers[n.buffer].array).elem.bytes() as usize);
-        registers += match (s.dims, n.step) {
-            // A version takes the place of the one before it.
-            (1, None) => REGISTERS_A_CELL * cells * wide,
-            (1, _) => 0,
-            _ => (n.window * cells + usize::from(n.step.is_none()) * cells) * wide,
+/// What an iteration of a thread needs.
+struct Needs {
+    registers: usize,
+    /// Bytes of a slot of shared memory.
+    shared: usize,
+    /// Issue slots.
+    slots: f64,
+    /// Bytes of device memory.
+    traffic: f64,
+    /// Lines of the cache that a warp's accesses touch: a thread's cells are side by side, so that each access touches as many as there are cells.
+    lines: f64,
+    /// Registers of what is read of arrays that no step writes: the same at all points, and of each point, which assemblers load at an iteration's begin (upwind2d: fused steps with two such arrays took
+    /// 336 registers where there were 128, and five times as long as without them).
+    held: usize,
+    waiting: usize,
+}
+
+/// Words of four bytes of a buffer's element.
+fn words(scop: &Scop, s: &Stencil, buffer: usize) -> usize {
+    (scop.array(s.buffers[buffer].array).elem.bytes() as usize).div_ceil(4)
+}
+
+impl Needs {
+    fn of(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Needs {
+        let s = &p.stencil;
+        let cells = p.config.cells.iter().product::<u32>() as usize;
+        let mut needs = Needs {
+            registers: if s.dims == 1 { BASE_OF_LINES } else { BASE_REGISTERS },
+            shared: 0,
+            slots: SLOTS_AN_ITERATION,
+            traffic: 0.0,
+            lines: 0.0,
+            held: 0,
+            waiting: 0,
         };
-        slots += SLOTS_SHARED * exchanged_cells(p, i).len() as f64 * wide as f64;
+        let mut fetched = BTreeSet::new();
+        for (i, n) in p.nodes.iter().enumerate().filter(|(_, n)| n.needed) {
+            let wide = words(scop, s, n.buffer);
+            let bytes = scop.array(s.buffers[n.buffer].array).elem.bytes() as usize;
+            needs.shared = slot_end(p, i, needs.shared, bytes);
+            needs.registers += match (s.dims, n.step) {
+                // A version takes the place of the one before it.
+                (1, None) => REGISTERS_A_CELL * cells * wide,
+                (1, _) => 0,
+                _ => (n.window * cells + usize::from(n.step.is_none()) * cells) * wide,
+            };
+            needs.slots += SLOTS_SHARED * exchanged_cells(p, i).len() as f64 * wide as f64;
+            needs.add_step(p, n, wide, work);
+            // Tiles amid the grid have no cases.
+            for r in n.reads.iter().filter(|r| r.case.is_none()) {
+                let [ny, nx] = p.config.cells.map(i64::from);
+                for c in 0..cells as i64 {
+                    let (y, x) = (c / nx + r.offset[1], c % nx + r.offset[2]);
+                    let age = n.lag - p.nodes[r.node].lag - r.offset[0];
+                    if !((0..ny).contains(&y) && (0..nx).contains(&x))
+                        && fetched.insert((r.node, age, y, x, n.lag))
+                    {
+                        needs.slots += SLOTS_SHARED * words(scop, s, p.nodes[r.node].buffer) as f64;
+                    }
+                }
+            }
+        }
+        needs
+    }
+
+    /// Loads, arithmetic and stores of a version with elements of so many words.
+    fn add_step(&mut self, p: &StencilPlan, n: &Node, wide: usize, work: &[f64]) {
+        let s = &p.stencil;
+        let cells = p.config.cells.iter().product::<u32>() as usize;
         // The arithmetic units for 64 bits are half as many.
         let each = wide as f64 * cells as f64;
         match n.step {
             None => {
-                slots += 4.0 + 1.5 * cells as f64;
-                traffic += 4.0 * each;
-                lines += each;
+                self.slots += 4.0 + 1.5 * cells as f64;
+                self.traffic += 4.0 * each;
+                self.lines += each;
             }
             Some(k) if !s.steps[k].thin.is_empty() => {}
             Some(k) => {
                 // The steps of one statement share its arithmetic.
                 let steps = super::instances(&s.steps).into_iter().find(|r| r.contains(&k));
                 let together = steps.map_or(1, |r| r.len()) as f64;
-                slots += each * work.get(s.steps[k].stmt.0).copied().unwrap_or(1.0) / together;
+                self.slots += each * work.get(s.steps[k].stmt.0).copied().unwrap_or(1.0) / together;
                 // What all points read stays in registers.
                 let plain = s.steps[k].accesses.iter().filter(|a| **a == StepAccess::Plain).count();
                 let plain = plain - s.steps[k].held;
-                held = held.max(s.steps[k].held * wide);
-                waiting += plain * cells * wide;
-                slots += 4.0 * (plain * cells) as f64;
+                self.held = self.held.max(s.steps[k].held * wide);
+                self.waiting += plain * cells * wide;
+                self.slots += 4.0 * (plain * cells) as f64;
                 // The test, and the choice between the old value and the new one.
-                slots += 2.0 * (s.steps[k].lattices.len() * cells) as f64;
-                traffic += 1.0 * plain as f64 * each;
-                lines += plain as f64 * each;
+                self.slots += 2.0 * (s.steps[k].lattices.len() * cells) as f64;
+                self.traffic += 1.0 * plain as f64 * each;
+                self.lines += plain as f64 * each;
             }
         }
         if n.output {
-            slots += 6.0 + 2.0 * cells as f64;
-            traffic += 4.0 * each;
-            lines += each;
-        }
-        // Tiles amid the grid have no cases.
-        for r in n.reads.iter().filter(|r| r.case.is_none()) {
-            let [ny, nx] = p.config.cells.map(i64::from);
-            for c in 0..cells as i64 {
-                let (y, x) = (c / nx + r.offset[1], c % nx + r.offset[2]);
-                let age = n.lag - p.nodes[r.node].lag - r.offset[0];
-                if !((0..ny).contains(&y) && (0..nx).contains(&x))
-                    && fetched.insert((r.node, age, y, x, n.lag))
-                {
-                    slots += SLOTS_SHARED * words(p.nodes[r.node].buffer) as f64;
-                }
-            }
+            self.slots += 6.0 + 2.0 * cells as f64;
+            self.traffic += 4.0 * each;
+            self.lines += each;
         }
     }
-    let bytes = s.buffers.iter().map(|b| scop.array(b.array).elem.bytes() as usize).max().unwrap_or(0);
-    shared = (shared.next_multiple_of(8) * p.slots).max(p.turned_elements() * bytes);
-    // Temporaries and what is loaded early come with the queues (ptxas 12.9; the kernel is held to what the model says).
-    if s.dims > 1 {
+
+    /// Temporaries and what is loaded early come with the queues (ptxas 12.9; the kernel is held to what the model says).
+    fn all_registers(&self, scop: &Scop, p: &StencilPlan) -> usize {
+        let s = &p.stencil;
+        let cells = p.config.cells.iter().product::<u32>() as usize;
+        let mut registers = self.registers;
+        if s.dims == 1 {
+            return registers;
+        }
         registers += (registers - BASE_REGISTERS) * 2 / 7;
         let inputs = p.nodes.iter().filter(|n| n.step.is_none());
-        registers += inputs.map(|n| p.ahead * cells * words(n.buffer)).sum::<usize>();
+        registers += inputs.map(|n| p.ahead * cells * words(scop, s, n.buffer)).sum::<usize>();
         // Not more than six: what the inner loop of many needs at once is less, the rest waits in local memory. In three dimensions, where rows are loaded along with what
         // other threads have, two: maxwell (six) takes 39.8 ms with 16 x 32 threads and three steps, held to 128 registers, and 53 to 106 with blocks or steps for which there are enough.
         let most = if s.dims == 3 { 2 } else { 6 };
         let live = p.nodes.iter().filter(|n| n.step.is_none()).count().min(most);
         registers += live * (BUFFER_REGISTERS + SIDE_REGISTERS * cells);
         // In three dimensions a kernel that is held to fewer is faster than one with fewer steps: maxwell3d on an H100 23.9 ms with three steps and 128 registers, 32.5 with two.
-        registers += held + if s.dims == 2 { waiting } else { 0 };
+        registers + self.held + if s.dims == 2 { self.waiting } else { 0 }
     }
+}
+
+/// Blocks of so many threads on a multiprocessor.
+fn residents(threads: usize, registers: usize, shared: usize) -> i64 {
     // Each of the four schedulers has its own part of the registers.
     let each = REGISTER_FILE / SCHEDULERS as usize / (WARP as usize * registers.next_multiple_of(8));
     let by_registers = each * SCHEDULERS as usize / threads.div_ceil(WARP as usize);
     let by_shared = SHARED_OF_MULTIPROCESSOR / (shared + 1024);
-    let resident =
-        by_registers.min(by_shared).min(THREADS_OF_MULTIPROCESSOR / threads).min(BLOCKS_OF_MULTIPROCESSOR)
-            as i64;
+    by_registers.min(by_shared).min(THREADS_OF_MULTIPROCESSOR / threads).min(BLOCKS_OF_MULTIPROCESSOR) as i64
+}
+
+/// The model of a plan.
+pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
+    let s = &p.stencil;
+    let cells = p.config.cells.iter().product::<u32>() as usize;
+    let threads = p.config.threads.iter().product::<u32>() as usize;
+    let needs = Needs::of(scop, p, work);
+    let slots = needs.slots;
+    let bytes = s.buffers.iter().map(|b| scop.array(b.array).elem.bytes() as usize).max().unwrap_or(0);
+    let shared = (needs.shared.next_multiple_of(8) * p.slots).max(p.turned_elements() * bytes);
+    let registers = needs.all_registers(scop, p);
+    let resident = residents(threads, registers, shared);
     let warps = threads as f64 / 32.0;
     let issue = warps * slots / 4.0;
     let barriers = !p.config.is_warp();
@@ -208,12 +260,12 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     // `traffic` is that of all threads; neighbours' halos come from the cache.
     let instances = super::instances(&s.steps).len() as f64 * (p.config.fuse / s.period) as f64;
     if s.dims == 1 {
-        let wide = s.buffers.iter().map(|b| (scop.array(b.array).elem.bytes() as usize).div_ceil(4)).max();
+        let wide = (0..s.buffers.len()).map(|b| words(scop, s, b)).max();
         let long = slots / wide.unwrap_or(1) as f64 / CACHED_OF_LINES;
         let longer = 1.0 + MISSED * (long - 1.0).max(0.0);
         // Where rows change places: one line, and shared memory twice.
         let touched = if p.turns() { 3.0 } else { cells as f64 };
-        m.point = longer * usual_line(p, &m, warps * touched * lines) / instances;
+        m.point = longer * usual_line(p, &m, warps * touched * needs.lines) / instances;
         return m;
     }
     let mut longer = match warps {
@@ -224,7 +276,7 @@ pub fn model(scop: &Scop, p: &StencilPlan, work: &[f64]) -> Model {
     // The loop over rows should fit the instruction cache.
     let trip = 4.0 * issue / warps * p.unroll as f64;
     longer *= 1.0 + MISSED * (trip / CACHED_INSTRUCTIONS - 1.0).max(0.0);
-    let memory = traffic / cells as f64 / BYTES_A_CYCLE;
+    let memory = needs.traffic / cells as f64 / BYTES_A_CYCLE;
     let of_extent = |extent: &i64| {
         let compute = longer * usual_grid(p, &m, *extent);
         // Near the balance of the two, each slows the other.

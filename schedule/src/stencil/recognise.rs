@@ -320,6 +320,72 @@ fn read_of(
     }
 }
 
+/// The step that a write is, whose statement reads `reads` of buffers; whether it reads other points than its own. Counts what it reads of each buffer.
+fn step(
+    scop: &Scop,
+    w: Write,
+    reads: Vec<Option<Read>>,
+    domains: &[Domain],
+    (runs, buffers): (&isl::Set, &mut [Buffer]),
+) -> Result<(Step, bool)> {
+    let Write { time, stmt, access, buffer, space, lower, upper } = w;
+    let s = &scop.statements[stmt];
+    let (mut accesses, mut cases, mut held) = (Vec::new(), Vec::new(), 0);
+    let points = s.domain.dim(isl::DimType::Set)? - 1;
+    let mut neighbours = false;
+    for (a, read) in s.accesses.iter().zip(reads) {
+        let Some(read) = read else {
+            let reads = a.kind == AccessKind::Read;
+            held += usize::from(reads && !a.relation.involves_dims(isl::DimType::In, 1, points)?);
+            accesses.push(if reads { StepAccess::Plain } else { StepAccess::Write });
+            continue;
+        };
+        let same = |b: &Buffer| b.array == a.array && b.selectors == read.selectors;
+        let Some(from) = buffers.iter().position(same) else {
+            accesses.push(StepAccess::Plain);
+            continue;
+        };
+        let usual = (&read.offset, &read.lower, &read.upper);
+        let all = [usual].into_iter().chain(read.cases.iter().map(|c| (&c.offset, &c.lower, &c.upper)));
+        for (offset, lower, upper) in all {
+            neighbours |= offset.iter().any(|o| *o != 0);
+            buffers[from].widen(offset, lower, upper, runs)?;
+        }
+        cases.extend(read.cases);
+        accesses.push(StepAccess::Buffer { buffer: from, offset: read.offset });
+    }
+    let mut iterators = vec![(0, 0); domains[stmt].bounds.len() - 1];
+    let lattices = domains[stmt].lattices.clone();
+    let (mut partial, mut thin) = (!lattices.is_empty(), Vec::new());
+    for (d, place) in space.iter().enumerate() {
+        match place {
+            Place::Iterator(j, c) => iterators[*j - 1] = (d, -c),
+            Place::Fixed(_) => thin.push(d),
+        }
+        let hull = &buffers[buffer];
+        partial |= !equal(&hull.lower[d], &lower[d], runs)? || !equal(&hull.upper[d], &upper[d], runs)?;
+    }
+    if !partial {
+        thin.clear();
+    }
+    let step = Step {
+        stmt: StmtId(stmt),
+        time,
+        buffer,
+        write: access,
+        lower,
+        upper,
+        partial,
+        thin,
+        lattices,
+        iterators,
+        accesses,
+        held,
+        cases,
+    };
+    Ok((step, neighbours))
+}
+
 fn with_period(
     scop: &Scop,
     dims: usize,
@@ -360,60 +426,10 @@ fn with_period(
     }
     let mut steps: Vec<Step> = Vec::new();
     let mut neighbours = false;
-    for (Write { time, stmt, access, buffer, space, lower, upper }, reads) in writes.into_iter().zip(reads) {
-        let s = &scop.statements[stmt];
-        let (mut accesses, mut cases, mut held) = (Vec::new(), Vec::new(), 0);
-        let points = s.domain.dim(isl::DimType::Set)? - 1;
-        for (a, read) in s.accesses.iter().zip(reads) {
-            let Some(read) = read else {
-                let reads = a.kind == AccessKind::Read;
-                held += usize::from(reads && !a.relation.involves_dims(isl::DimType::In, 1, points)?);
-                accesses.push(if reads { StepAccess::Plain } else { StepAccess::Write });
-                continue;
-            };
-            let same = |b: &Buffer| b.array == a.array && b.selectors == read.selectors;
-            let Some(from) = buffers.iter().position(same) else {
-                accesses.push(StepAccess::Plain);
-                continue;
-            };
-            let usual = (&read.offset, &read.lower, &read.upper);
-            let all = [usual].into_iter().chain(read.cases.iter().map(|c| (&c.offset, &c.lower, &c.upper)));
-            for (offset, lower, upper) in all {
-                neighbours |= offset.iter().any(|o| *o != 0);
-                buffers[from].widen(offset, lower, upper, &runs)?;
-            }
-            cases.extend(read.cases);
-            accesses.push(StepAccess::Buffer { buffer: from, offset: read.offset });
-        }
-        let mut iterators = vec![(0, 0); domains[stmt].bounds.len() - 1];
-        let lattices = domains[stmt].lattices.clone();
-        let (mut partial, mut thin) = (!lattices.is_empty(), Vec::new());
-        for (d, place) in space.iter().enumerate() {
-            match place {
-                Place::Iterator(j, c) => iterators[*j - 1] = (d, -c),
-                Place::Fixed(_) => thin.push(d),
-            }
-            let hull = &buffers[buffer];
-            partial |= !equal(&hull.lower[d], &lower[d], &runs)? || !equal(&hull.upper[d], &upper[d], &runs)?;
-        }
-        if !partial {
-            thin.clear();
-        }
-        steps.push(Step {
-            stmt: StmtId(stmt),
-            time,
-            buffer,
-            write: access,
-            lower,
-            upper,
-            partial,
-            thin,
-            lattices,
-            iterators,
-            accesses,
-            held,
-            cases,
-        });
+    for (w, reads) in writes.into_iter().zip(reads) {
+        let (step, reaches) = step(scop, w, reads, domains, (&runs, &mut buffers))?;
+        neighbours |= reaches;
+        steps.push(step);
     }
     mark_live(&steps, &mut buffers);
     // A first period in a launch has nothing to keep of a buffer that is not live.

@@ -8,7 +8,7 @@ use super::shape::Phase;
 use super::windows::{self, BEFORE, Staging};
 use super::{NotTiled, Techniques};
 use crate::domains::{aligned, simple};
-use crate::mapped::{BARRIER, BlockDim, ENTER, GridDim, MappedKernel, MappedScop, Placement};
+use crate::mapped::{BARRIER, BlockDim, Core, ENTER, GridDim, MappedKernel, MappedScop, Placement};
 use crate::planted::planted;
 use crate::tree::{ScheduleTree, Tree};
 use crate::{Dependences, Result, known};
@@ -53,15 +53,8 @@ pub(super) fn build(
         let out = reach.dim(isl::DimType::Set)?;
         let tiles = reach.clone().project_out(isl::DimType::Set, 1, out - 1)?.remove_divs()?.coalesce()?;
         let params = [phase.launch.clone()];
-        let kernel = kernel(
-            (scop, deps),
-            (band, phase),
-            (&name, &params),
-            &known,
-            &coordinates,
-            (reach, None),
-            techniques,
-        )?;
+        let of = Launches { scop, deps, band, phase, known: &known, coordinates: &coordinates, techniques };
+        let kernel = kernel(&of, (&name, &params), reach, None)?;
         let tiles = with_grid(tiles, &kernel)?;
         host = host.add_set(tiles.set_tuple_name(&name)?.gist_params(known.clone())?)?;
         kernels.push(aligned(scop, kernel)?);
@@ -212,48 +205,75 @@ impl Bounds {
     }
 }
 
+/// A band of time tiles of a SCoP, and a kernel of it.
+pub(super) struct Launches<'a> {
+    pub scop: &'a Scop,
+    pub deps: &'a Dependences,
+    pub band: &'a Band,
+    pub phase: &'a Phase,
+    pub known: &'a isl::Set,
+    /// `{ S[i] -> [t, s...] }`
+    pub coordinates: &'a isl::UnionMap,
+    pub techniques: Techniques,
+}
+
+/// Texts of the tuple `[T, blocks, steps, local]` and of sets of it.
+struct Text {
+    b: Vec<String>,
+    c: Vec<String>,
+    l: Vec<String>,
+    out: String,
+    /// The points of one launch, of one tile, of one thread.
+    launch: String,
+    tile: String,
+    thread: String,
+}
+
+impl Text {
+    fn new(phase: &Phase, sizes: &[i64]) -> Text {
+        let local = phase.extents.len();
+        let (b, c, l) = (names("b", phase.blocks), names("c", phase.steps), names("l", local));
+        let out = [vec!["T".to_string()], b.clone(), c.clone(), l.clone()].concat().join(", ");
+        let (h, bs, ts) = (phase.launch.clone(), names("_b", phase.blocks), names("_t", local));
+        let at_tile: String = b.iter().zip(&bs).map(|(b, p)| format!(" and {b} = {p}")).collect();
+        let mut at_thread = String::new();
+        for (d, (size, extent)) in sizes.iter().zip(&phase.extents).enumerate() {
+            at_thread += &if size == extent {
+                format!(" and l{d} = _t{d}")
+            } else {
+                format!(" and exists (e{d} : l{d} = {size} * e{d} + _t{d})")
+            };
+        }
+        let of_tile = [vec![h.clone()], bs].concat();
+        let of_thread = [of_tile.clone(), ts].concat().join(", ");
+        Text {
+            launch: format!("[{h}] -> {{ [{out}] : T = {h} }}"),
+            tile: format!("[{}] -> {{ [{out}] : T = {h}{at_tile} }}", of_tile.join(", ")),
+            thread: format!("[{of_thread}] -> {{ [{out}] : T = {h}{at_tile}{at_thread} }}"),
+            b,
+            c,
+            l,
+            out,
+        }
+    }
+}
+
 /// The kernel of a phase. `reach` is what the hull of all points covers: `[params] -> { [T, blocks, steps, local] }`; the last one of the host's parameters
 /// is `T`.
 pub(super) fn kernel(
-    (scop, deps): (&Scop, &Dependences),
-    (band, phase): (&Band, &Phase),
+    of: &Launches<'_>,
     (name, host): (&str, &[String]),
-    known: &isl::Set,
-    coordinates: &isl::UnionMap,
-    (reach, bounds): (isl::Set, Option<Bounds>),
-    techniques: Techniques,
+    reach: isl::Set,
+    bounds: Option<Bounds>,
 ) -> Result<MappedKernel> {
+    let Launches { scop, deps, band, phase, known, coordinates, techniques } = *of;
     let ctx = &scop.ctx;
-    let local = phase.extents.len();
-    let (b, c, l) = (names("b", phase.blocks), names("c", phase.steps), names("l", local));
-    let out = [vec!["T".to_string()], b.clone(), c.clone(), l.clone()].concat().join(", ");
-    let (h, bs, ts) = (phase.launch.clone(), names("_b", phase.blocks), names("_t", local));
     let sizes = threads(&phase.extents, techniques.spread);
-    // The points of one launch, of one tile, of one thread.
-    let launch = format!("[{h}] -> {{ [{out}] : T = {h} }}");
-    let tile: Vec<_> = b.iter().zip(&bs).map(|(b, p)| format!(" and {b} = {p}")).collect();
-    let mut thread = Vec::new();
-    for (d, (size, extent)) in sizes.iter().zip(&phase.extents).enumerate() {
-        thread.push(if size == extent {
-            format!(" and l{d} = _t{d}")
-        } else {
-            format!(" and exists (e{d} : l{d} = {size} * e{d} + _t{d})")
-        });
-    }
-    let one = format!(
-        "[{}] -> {{ [{out}] : T = {h}{}{} }}",
-        [vec![h.clone()], bs.clone(), ts.clone()].concat().join(", "),
-        tile.concat(),
-        thread.concat(),
-    );
-    let at_tile = format!(
-        "[{}] -> {{ [{out}] : T = {h}{} }}",
-        [vec![h.clone()], bs.clone()].concat().join(", "),
-        tile.concat()
-    );
+    let text = Text::new(phase, &sizes);
+    let Text { b, c, l, out, .. } = &text;
 
     let full = coordinates.clone().apply_range(isl::UnionMap::from_map(phase.place.clone())?)?;
-    let full = full.intersect_range(isl::UnionSet::read(ctx, &launch)?)?.coalesce()?;
+    let full = full.intersect_range(isl::UnionSet::read(ctx, &text.launch)?)?.coalesce()?;
     let domain = full.clone().domain()?.coalesce()?;
     let to = |values: &[String]| -> Result<isl::UnionMap> {
         let map = isl::UnionMap::read(ctx, &format!("{{ [{out}] -> [{}] }}", values.join(", ")))?;
@@ -272,7 +292,7 @@ pub(super) fn kernel(
         None => Bounds::of(&reach, phase, known)?,
     };
     let mut block = Vec::new();
-    for (p, size) in ts.iter().zip(&sizes) {
+    for (p, size) in names("_t", l.len()).iter().zip(&sizes) {
         context = context.intersect(isl::Set::read(ctx, &format!("[{p}] -> {{ : 0 <= {p} < {size} }}"))?)?;
         block.push(BlockDim { param: p.clone(), size: *size as u32 });
     }
@@ -280,8 +300,9 @@ pub(super) fn kernel(
 
     // Barriers wherever the tile may have points.
     let meet = isl::Map::read(ctx, &format!("{{ [{out}] -> {BARRIER}[{}] }}", c.join(", ")))?;
-    let barriers = reach.intersect(isl::Set::read(ctx, &at_tile)?)?.apply(meet)?.remove_divs()?.coalesce()?;
-    let mut steps = to(&c)?;
+    let barriers =
+        reach.intersect(isl::Set::read(ctx, &text.tile)?)?.apply(meet)?.remove_divs()?.coalesce()?;
+    let mut steps = to(c)?;
     let staging = if techniques.windows {
         let site = windows::Site {
             scop,
@@ -300,31 +321,23 @@ pub(super) fn kernel(
         None
     };
     if let Some(staging) = &staging {
-        let before = [&c[..c.len() - 1], &[BEFORE.to_string()]].concat().join(", ");
-        let p = &c[..c.len() - 1];
-        let mut maps = vec![format!("{ENTER}[{}] -> [{before}]", p.join(", "))];
-        for w in &staging.windows {
-            let tuple = [p, &names("x", w.size.len())].concat();
-            maps.push(format!("{}[{}] -> [{before}]", w.copy, tuple.join(", ")));
-        }
-        steps = steps.union(isl::UnionMap::read(ctx, &format!("{{ {} }}", maps.join("; ")))?)?;
+        steps = steps.union(ahead_of_stages(ctx, c, staging)?)?;
     }
 
-    let mine = full.clone().intersect_range(isl::UnionSet::read(ctx, &one)?)?;
+    let mine = full.clone().intersect_range(isl::UnionSet::read(ctx, &text.thread)?)?;
     let thread =
-        Thread { scop, mine: &mine, barriers: &barriers, context: &context, threads: sizes.len(), out: &out };
-    let schedule = thread.schedule((&c, &l), (&sizes, &phase.extents), staging.as_ref())?;
-    Ok(MappedKernel {
-        name: name.into(),
-        host_params: host.to_vec(),
+        Thread { scop, mine: &mine, barriers: &barriers, context: &context, threads: sizes.len(), out };
+    let schedule = thread.schedule((c, l), (&sizes, &phase.extents), staging.as_ref())?;
+    let core = Core {
         domain: domain.gist_params(known.clone())?,
         grid,
         block,
-        tile_map: to(&b)?,
+        tile_map: to(b)?,
         thread_map: to(&in_turns)?,
         schedule,
         context,
-        tiling: None,
+    };
+    Ok(MappedKernel {
         steps: Some(steps),
         full: staging
             .as_ref()
@@ -332,14 +345,21 @@ pub(super) fn kernel(
             .map(|s| s.full.clone()),
         unrolled: techniques.unroll,
         ahead: techniques.ahead,
-        promotions: Vec::new(),
-        early: Vec::new(),
-        counters: Vec::new(),
-        team: 1,
-        graph: false,
-        task: Default::default(),
         windows: staging.map_or_else(Vec::new, |s| s.windows),
+        ..MappedKernel::new(name.into(), host.to_vec(), core)
     })
+}
+
+/// The steps of what fills shared memory: before all of a stage.
+fn ahead_of_stages(ctx: &isl::Context, c: &[String], staging: &Staging) -> Result<isl::UnionMap> {
+    let p = &c[..c.len() - 1];
+    let before = [p, &[BEFORE.to_string()]].concat().join(", ");
+    let mut maps = vec![format!("{ENTER}[{}] -> [{before}]", p.join(", "))];
+    for w in &staging.windows {
+        let tuple = [p, &names("x", w.size.len())].concat();
+        maps.push(format!("{}[{}] -> [{before}]", w.copy, tuple.join(", ")));
+    }
+    Ok(isl::UnionMap::read(ctx, &format!("{{ {} }}", maps.join("; ")))?)
 }
 
 /// What the schedule of a thread is made of.

@@ -82,15 +82,16 @@ pub(crate) fn kernel(
     let Some((bounds, launched)) = bounds(&band, &coordinates, &sizes, launch, known)? else {
         return Ok(None);
     };
-    let kernel = kernels::kernel(
-        (scop, deps),
-        (&band, &phase),
-        (front.name, &host),
+    let of = kernels::Launches {
+        scop,
+        deps,
+        band: &band,
+        phase: &phase,
         known,
-        &coordinates,
-        (reach, Some(bounds)),
+        coordinates: &coordinates,
         techniques,
-    )?;
+    };
+    let kernel = kernels::kernel(&of, (front.name, &host), reach, Some(bounds))?;
     let launches = launches(&kernel, launched, known)?;
     Ok(Some((crate::domains::aligned(scop, kernel)?, launches)))
 }
