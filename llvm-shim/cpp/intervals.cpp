@@ -90,142 +90,184 @@ static Value *lengthFor(IRBuilder<> &B, Value *Length) {
   return B.CreateSelect(B.CreateICmpEQ(Length, Zero), ConstantInt::get(Length->getType(), 1), Magnitude);
 }
 
-// Divides `L`:
+namespace {
+// Divides a loop:
 //   dispatch: n = iterations until something happens or the loop ends
 //   steps:    n iterations without it, in a loop of their own
 //   header:   an iteration as it was
-static void divide(Loop &L, const Interval &I, ArrayRef<BasicBlock *> Usual, const SCEV *Backedges, ScalarEvolution &SE) {
-  BasicBlock *Header = L.getHeader(), *Latch = L.getLoopLatch(), *Before = L.getLoopPreheader();
-  Function &F = *Header->getParent();
-  LLVMContext &C = F.getContext();
-  auto *Exiting = cast<BranchInst>(Latch->getTerminator());
-  BasicBlock *Exit = Exiting->getSuccessor(Exiting->getSuccessor(0) == Header);
-  Type *Wide = Type::getInt64Ty(C);
+class Division {
+public:
+  Division(Loop &L, const Interval &I, ScalarEvolution &SE)
+      : L(L), I(I), SE(SE), Expander(SE, "interval"), F(*L.getHeader()->getParent()), C(F.getContext()), Wide(Type::getInt64Ty(C)),
+        Narrow(cast<IntegerType>(I.Counter->getType())), Header(L.getHeader()), Latch(L.getLoopLatch()), Before(L.getLoopPreheader()),
+        Exiting(cast<BranchInst>(Latch->getTerminator())), At(Exiting->getDebugLoc()) {
+    Exit = Exiting->getSuccessor(Exiting->getSuccessor(0) == Header);
+  }
 
-  SCEVExpander Expander(SE, "interval");
-  Instruction *End = Before->getTerminator();
-  Value *Total = Expander.expandCodeFor(SE.getAddExpr(SE.getNoopOrZeroExtend(Backedges, Wide), SE.getOne(Wide)), Wide, End->getIterator());
-  Type *Narrow = I.Counter->getType();
-  Value *First = Expander.expandCodeFor(I.Counter->getStart(), Narrow, End->getIterator());
-  Value *Length = Expander.expandCodeFor(I.Length, Narrow, End->getIterator());
-  Value *Phase = Expander.expandCodeFor(I.Phase, Narrow, End->getIterator());
-  {
+  void run(ArrayRef<BasicBlock *> Usual, const SCEV *Backedges) {
+    expandBounds(Backedges);
+    copy(Usual);
+    Dispatch = BasicBlock::Create(C, "interval", &F, Header);
+    Begin = BasicBlock::Create(C, "interval.begin", &F, Header);
+    After = BasicBlock::Create(C, "interval.end", &F, Header);
+    findCounts();
+    IRBuilder<> X(After);
+    X.SetCurrentDebugLocation(At);
+    PHINode *Taken = X.CreatePHI(Wide, 1, "interval.taken");
+    IRBuilder<> D(Dispatch);
+    D.SetCurrentDebugLocation(At);
+    PHINode *Done = D.CreatePHI(Wide, 2, "interval.done");
+    Value *Sum = X.CreateAdd(Done, Taken);
+    Last = X.CreateSub(Sum, ConstantInt::get(Wide, 1));
+    joinPhis(D, X);
+    Value *Steps = decide(D, Done);
+    countSteps(Steps);
+
+    // Behind the copy: the end, or an iteration in which it happens.
+    Taken->addIncoming(Steps, StepsLatch);
+    for (PHINode &P : Exit->phis())
+      P.addIncoming(atEnd(X, P.getIncomingValueForBlock(Latch)), After);
+    X.CreateCondBr(X.CreateICmpEQ(Sum, Total), Exit, Header);
+
+    PHINode *Number = PHINode::Create(Wide, 2, "interval.number", Header->begin());
+    Number->addIncoming(Done, Dispatch);
+    Number->addIncoming(Sum, After);
+    Exiting->replaceSuccessorWith(Header, Dispatch);
+    Value *Following = BinaryOperator::CreateAdd(Number, ConstantInt::get(Wide, 1), "", Exiting->getIterator());
+    Done->addIncoming(ConstantInt::get(Wide, 0), Before);
+    Done->addIncoming(Following, Latch);
+    Before->getTerminator()->replaceSuccessorWith(Header, Dispatch);
+    I.Branch->setMetadata(Divided, MDNode::get(C, {}));
+  }
+
+private:
+  // What is known before the loop.
+  void expandBounds(const SCEV *Backedges) {
+    Instruction *End = Before->getTerminator();
+    Total = Expander.expandCodeFor(SE.getAddExpr(SE.getNoopOrZeroExtend(Backedges, Wide), SE.getOne(Wide)), Wide, End->getIterator());
+    First = Expander.expandCodeFor(I.Counter->getStart(), Narrow, End->getIterator());
+    Length = Expander.expandCodeFor(I.Length, Narrow, End->getIterator());
+    Phase = Expander.expandCodeFor(I.Phase, Narrow, End->getIterator());
     IRBuilder<> B(End);
     Length = lengthFor(B, Length);
   }
 
-  ValueToValueMapTy Map;
-  SmallVector<BasicBlock *, 16> Copies;
-  for (BasicBlock *BB : Usual) {
-    BasicBlock *Copy = CloneBasicBlock(BB, Map, ".steps", &F);
-    Map[BB] = Copy;
-    Copies.push_back(Copy);
+  void copy(ArrayRef<BasicBlock *> Usual) {
+    for (BasicBlock *BB : Usual) {
+      BasicBlock *Copy = CloneBasicBlock(BB, Map, ".steps", &F);
+      Map[BB] = Copy;
+      Copies.push_back(Copy);
+    }
+    remapInstructionsInBlocks(Copies, Map);
+    StepsHeader = cast<BasicBlock>(Map[Header]);
+    StepsLatch = cast<BasicBlock>(Map[Latch]);
   }
-  remapInstructionsInBlocks(Copies, Map);
-  auto Copied = [&](Value *V) {
-    Value *New = Map.lookup(V);
-    return New ? New : V;
-  };
-  auto *StepsHeader = cast<BasicBlock>(Map[Header]), *StepsLatch = cast<BasicBlock>(Map[Latch]);
-
-  BasicBlock *Dispatch = BasicBlock::Create(C, "interval", &F, Header), *Begin = BasicBlock::Create(C, "interval.begin", &F, Header),
-             *After = BasicBlock::Create(C, "interval.end", &F, Header);
-  DebugLoc At = Exiting->getDebugLoc();
 
   // What counts is known behind the copy, and needs no value of its last iteration. (All is looked up before anything changes.)
+  void findCounts() {
+    auto LookUp = [&](Value *V) {
+      auto *A = V->getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(V)) : nullptr;
+      if (A && A->getLoop() == &L && A->isAffine() && isa<SCEVConstant>(A->getStepRecurrence(SE)) && V->getType()->getScalarSizeInBits() <= 64 &&
+          Expander.isSafeToExpand(A->getStart()))
+        Counts[V] = {Expander.expandCodeFor(A->getStart(), V->getType(), Before->getTerminator()->getIterator()),
+                     cast<SCEVConstant>(A->getStepRecurrence(SE))->getValue()};
+    };
+    for (PHINode &P : Header->phis())
+      LookUp(P.getIncomingValueForBlock(Latch));
+    for (PHINode &P : Exit->phis())
+      LookUp(P.getIncomingValueForBlock(Latch));
+  }
+
+  // A value of the loop's last iteration, behind the copy.
+  Value *atEnd(IRBuilder<> &X, Value *V) {
+    auto Found = Counts.find(V);
+    if (Found == Counts.end()) {
+      Value *New = Map.lookup(V);
+      return New ? New : V;
+    }
+    auto [Start, Step] = Found->second;
+    return X.CreateAdd(Start, X.CreateMul(X.CreateTruncOrBitCast(Last, V->getType()), Step));
+  }
+
+  // What an iteration begins with: in the dispatch, in the copy, and in the loop as it was.
+  void joinPhis(IRBuilder<> &D, IRBuilder<> &X) {
+    for (PHINode &P : Header->phis()) {
+      auto *Copy = cast<PHINode>(Map[&P]);
+      PHINode *Start = D.CreatePHI(P.getType(), 2, P.getName() + ".interval");
+      Value *Next = P.getIncomingValueForBlock(Latch);
+      Start->addIncoming(P.getIncomingValueForBlock(Before), Before);
+      Start->addIncoming(Next, Latch);
+      Copy->setIncomingValueForBlock(Before, Start);
+      Copy->replaceIncomingBlockWith(Before, Begin);
+      P.setIncomingValueForBlock(Before, Start);
+      P.replaceIncomingBlockWith(Before, Dispatch);
+      P.setIncomingValueForBlock(Latch, atEnd(X, Next));
+      P.replaceIncomingBlockWith(Latch, After);
+    }
+  }
+
+  // The number of iterations for the copy.
+  Value *decide(IRBuilder<> &D, Value *Done) {
+    Value *Left = D.CreateSub(Total, Done);
+    Value *Counter = D.CreateAdd(First, D.CreateTruncOrBitCast(Done, Narrow));
+    Value *Rest = D.CreateURem(Counter, Length);
+    Value *Ahead = D.CreateSub(Phase, Rest);
+    Value *Until = D.CreateSelect(D.CreateICmpUGE(Phase, Rest), Ahead, D.CreateAdd(Ahead, Length));
+    Until = D.CreateSelect(D.CreateICmpULT(Phase, Length), D.CreateZExt(Until, Wide), Left);
+    Value *Steps = D.CreateSelect(D.CreateICmpULT(Until, Left), Until, Left, "interval.steps");
+    D.CreateCondBr(D.CreateICmpEQ(Steps, ConstantInt::get(Wide, 0)), Header, Begin);
+    IRBuilder<>(Begin).CreateBr(StepsHeader)->setDebugLoc(At);
+    return Steps;
+  }
+
+  // The copy counts its iterations, and nothing happens in it.
+  void countSteps(Value *Steps) {
+    PHINode *Step = PHINode::Create(Wide, 2, "interval.step", StepsHeader->begin());
+    Instruction *Old = StepsLatch->getTerminator();
+    IRBuilder<> T(Old);
+    Value *Next = T.CreateAdd(Step, ConstantInt::get(Wide, 1), "", true, true);
+    BranchInst *Back = T.CreateCondBr(T.CreateICmpULT(Next, Steps), StepsHeader, After);
+    Back->setMetadata(LLVMContext::MD_loop, Exiting->getMetadata(LLVMContext::MD_loop));
+    Old->eraseFromParent();
+    Step->addIncoming(ConstantInt::get(Wide, 0), Begin);
+    Step->addIncoming(Next, StepsLatch);
+    auto *Chosen = cast<BranchInst>(cast<BasicBlock>(Map[I.Branch->getParent()])->getTerminator());
+    BranchInst::Create(cast<BasicBlock>(Map[I.Usual]), Chosen->getIterator())->setDebugLoc(Chosen->getDebugLoc());
+    Chosen->eraseFromParent();
+    SmallPtrSet<BasicBlock *, 16> Own(Copies.begin(), Copies.end());
+    Own.insert(Begin);
+    for (BasicBlock *BB : Copies)
+      for (PHINode &P : make_early_inc_range(BB->phis()))
+        for (unsigned N = P.getNumIncomingValues(); N-- != 0;)
+          if (!Own.contains(P.getIncomingBlock(N)))
+            P.removeIncomingValue(N, false);
+  }
+
   struct Progression {
     Value *Start;
     ConstantInt *Step;
   };
+
+  Loop &L;
+  const Interval &I;
+  ScalarEvolution &SE;
+  SCEVExpander Expander;
+  Function &F;
+  LLVMContext &C;
+  // Of iterations, and of the counter.
+  IntegerType *Wide, *Narrow;
+  BasicBlock *Header, *Latch, *Before, *Exit;
+  BranchInst *Exiting;
+  DebugLoc At;
+  Value *Total, *First, *Length, *Phase;
+  ValueToValueMapTy Map;
+  SmallVector<BasicBlock *, 16> Copies;
+  BasicBlock *StepsHeader, *StepsLatch, *Dispatch, *Begin, *After;
   DenseMap<Value *, Progression> Counts;
-  auto LookUp = [&](Value *V) {
-    auto *A = V->getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(V)) : nullptr;
-    if (A && A->getLoop() == &L && A->isAffine() && isa<SCEVConstant>(A->getStepRecurrence(SE)) && V->getType()->getScalarSizeInBits() <= 64 &&
-        Expander.isSafeToExpand(A->getStart()))
-      Counts[V] = {Expander.expandCodeFor(A->getStart(), V->getType(), End->getIterator()), cast<SCEVConstant>(A->getStepRecurrence(SE))->getValue()};
-  };
-  for (PHINode &P : Header->phis())
-    LookUp(P.getIncomingValueForBlock(Latch));
-  for (PHINode &P : Exit->phis())
-    LookUp(P.getIncomingValueForBlock(Latch));
-  IRBuilder<> X(After);
-  X.SetCurrentDebugLocation(At);
-  PHINode *Taken = X.CreatePHI(Wide, 1, "interval.taken");
-  Value *Sum = nullptr, *Last = nullptr;
-  auto AtEnd = [&](Value *V) -> Value * {
-    auto Found = Counts.find(V);
-    if (Found == Counts.end())
-      return Copied(V);
-    auto [Start, Step] = Found->second;
-    return X.CreateAdd(Start, X.CreateMul(X.CreateTruncOrBitCast(Last, V->getType()), Step));
-  };
-
-  // What an iteration begins with: in the dispatch, in the copy, and in the loop as it was.
-  IRBuilder<> D(Dispatch);
-  D.SetCurrentDebugLocation(At);
-  PHINode *Done = D.CreatePHI(Wide, 2, "interval.done");
-  Sum = X.CreateAdd(Done, Taken);
-  Last = X.CreateSub(Sum, ConstantInt::get(Wide, 1));
-  for (PHINode &P : Header->phis()) {
-    auto *Copy = cast<PHINode>(Map[&P]);
-    PHINode *Start = D.CreatePHI(P.getType(), 2, P.getName() + ".interval");
-    Value *Next = P.getIncomingValueForBlock(Latch);
-    Start->addIncoming(P.getIncomingValueForBlock(Before), Before);
-    Start->addIncoming(Next, Latch);
-    Copy->setIncomingValueForBlock(Before, Start);
-    Copy->replaceIncomingBlockWith(Before, Begin);
-    P.setIncomingValueForBlock(Before, Start);
-    P.replaceIncomingBlockWith(Before, Dispatch);
-    P.setIncomingValueForBlock(Latch, AtEnd(Next));
-    P.replaceIncomingBlockWith(Latch, After);
-  }
-  Value *Left = D.CreateSub(Total, Done);
-  Value *Counter = D.CreateAdd(First, D.CreateTruncOrBitCast(Done, Narrow));
-  Value *Rest = D.CreateURem(Counter, Length);
-  Value *Ahead = D.CreateSub(Phase, Rest);
-  Value *Until = D.CreateSelect(D.CreateICmpUGE(Phase, Rest), Ahead, D.CreateAdd(Ahead, Length));
-  Until = D.CreateSelect(D.CreateICmpULT(Phase, Length), D.CreateZExt(Until, Wide), Left);
-  Value *Steps = D.CreateSelect(D.CreateICmpULT(Until, Left), Until, Left, "interval.steps");
-  D.CreateCondBr(D.CreateICmpEQ(Steps, ConstantInt::get(Wide, 0)), Header, Begin);
-  IRBuilder<>(Begin).CreateBr(StepsHeader)->setDebugLoc(At);
-
-  // The copy counts its iterations, and nothing happens in it.
-  PHINode *Step = PHINode::Create(Wide, 2, "interval.step", StepsHeader->begin());
-  Instruction *Old = StepsLatch->getTerminator();
-  IRBuilder<> T(Old);
-  Value *Next = T.CreateAdd(Step, ConstantInt::get(Wide, 1), "", true, true);
-  BranchInst *Back = T.CreateCondBr(T.CreateICmpULT(Next, Steps), StepsHeader, After);
-  Back->setMetadata(LLVMContext::MD_loop, Exiting->getMetadata(LLVMContext::MD_loop));
-  Old->eraseFromParent();
-  Step->addIncoming(ConstantInt::get(Wide, 0), Begin);
-  Step->addIncoming(Next, StepsLatch);
-  auto *Chosen = cast<BranchInst>(cast<BasicBlock>(Map[I.Branch->getParent()])->getTerminator());
-  BranchInst::Create(cast<BasicBlock>(Map[I.Usual]), Chosen->getIterator())->setDebugLoc(Chosen->getDebugLoc());
-  Chosen->eraseFromParent();
-  SmallPtrSet<BasicBlock *, 16> Own(Copies.begin(), Copies.end());
-  Own.insert(Begin);
-  for (BasicBlock *BB : Copies)
-    for (PHINode &P : make_early_inc_range(BB->phis()))
-      for (unsigned N = P.getNumIncomingValues(); N-- != 0;)
-        if (!Own.contains(P.getIncomingBlock(N)))
-          P.removeIncomingValue(N, false);
-
-  // Behind the copy: the end, or an iteration in which it happens.
-  Taken->addIncoming(Steps, StepsLatch);
-  for (PHINode &P : Exit->phis())
-    P.addIncoming(AtEnd(P.getIncomingValueForBlock(Latch)), After);
-  X.CreateCondBr(X.CreateICmpEQ(Sum, Total), Exit, Header);
-
-  PHINode *Number = PHINode::Create(Wide, 2, "interval.number", Header->begin());
-  Number->addIncoming(Done, Dispatch);
-  Number->addIncoming(Sum, After);
-  Exiting->replaceSuccessorWith(Header, Dispatch);
-  Value *Following = BinaryOperator::CreateAdd(Number, ConstantInt::get(Wide, 1), "", Exiting->getIterator());
-  Done->addIncoming(ConstantInt::get(Wide, 0), Before);
-  Done->addIncoming(Following, Latch);
-  Before->getTerminator()->replaceSuccessorWith(Header, Dispatch);
-  I.Branch->setMetadata(Divided, MDNode::get(C, {}));
-}
+  // The number of the copy's last iteration.
+  Value *Last;
+};
+} // namespace
 
 static bool divideOne(Session &S, Function &F, uint32_t MaxInstructions) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
@@ -263,7 +305,7 @@ static bool divideOne(Session &S, Function &F, uint32_t MaxInstructions) {
       if (is_contained(Rare, Latch) || Instructions > MaxInstructions || any_of(Usual, LeavesFrom) || !all_of(Usual, Cloned) || !HasLoop ||
           !hasCallOrLoop(Rare, *L, LI) || !IsSafe(Backedges) || !IsSafe(I->Counter->getStart()) || !IsSafe(I->Length) || !IsSafe(I->Phase))
         continue;
-      divide(*L, *I, Usual, Backedges, SE);
+      Division(*L, *I, SE).run(Usual, Backedges);
       S.FAM.invalidate(F, PreservedAnalyses::none());
       return true;
     }

@@ -110,72 +110,96 @@ static constexpr uint64_t MinConstantLength = 2048;
 // So many elements of a short copy are copied one by one.
 static constexpr uint64_t MaxWrittenOut = 32;
 
-// `for (i = 0; i < length / bytes; ++i) dst[i] = value or src[i]`. Forward order is right for memcpy, whose operands are equal or
-// disjoint, and for a memmove that is known to be one.
-static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA, LoopInfo &LI) {
+namespace {
+// A copy of memory, or a store of one byte to all of it, as loads and stores of elements.
+struct Move {
+  MemIntrinsic &MI;
+  MemTransferInst *Copy = nullptr;
+  // Of a store.
+  ConstantInt *Byte = nullptr;
+  Constant *Pattern = nullptr;
+  // Set if it is known and short.
+  ConstantInt *Short = nullptr;
+  SmallVector<const Value *, 2> Pointers;
+  unsigned Bytes = 0;
+  Type *Element = nullptr;
+
+  Value *load(IRBuilder<> &B, Value *I) const {
+    if (Pattern)
+      return Pattern;
+    return B.CreateAlignedLoad(Element, B.CreateInBoundsGEP(Element, Copy->getRawSource(), I), alignAt(Copy->getSourceAlign()));
+  }
+  void store(IRBuilder<> &B, Value *V, Value *I) const {
+    B.CreateAlignedStore(V, B.CreateInBoundsGEP(Element, MI.getRawDest(), I), alignAt(MI.getDestAlign()));
+  }
+
+private:
+  Align alignAt(MaybeAlign A) const { return commonAlignment(A.valueOrOne(), Bytes); }
+};
+} // namespace
+
+// Whether the copy may be a loop: forward order is right for memcpy, whose operands are equal or disjoint, and for a memmove that is known to be one.
+static bool isLoop(Move &M, AAResults &AA, LoopInfo &LI) {
+  MemIntrinsic &MI = M.MI;
   if (MI.isVolatile() || MI.getDestAddressSpace() != 0 || !MI.getLength()->getType()->isIntegerTy(64))
     return false;
   auto *Length = dyn_cast<ConstantInt>(MI.getLength());
-  bool Short = Length && Length->getValue().ult(MinConstantLength);
-  if (Short && (Length->isZero() || !LI.getLoopFor(MI.getParent())))
+  if (Length && Length->getValue().ult(MinConstantLength))
+    M.Short = Length;
+  if (M.Short && (Length->isZero() || !LI.getLoopFor(MI.getParent())))
     return false;
-  auto *Set = dyn_cast<MemSetInst>(&MI);
-  auto *Copy = dyn_cast<MemTransferInst>(&MI);
-  SmallVector<const Value *, 2> Pointers = {MI.getRawDest()};
-  ConstantInt *Byte = nullptr;
-  if (Set) {
-    Byte = dyn_cast<ConstantInt>(Set->getValue());
-    if (!Byte)
-      return false;
-  } else if (Copy) {
-    if (Copy->getSourceAddressSpace() != 0)
-      return false;
-    if (isa<MemMoveInst>(Copy) && !AA.isNoAlias(MemoryLocation::getForDest(Copy), MemoryLocation::getForSource(Copy)))
-      return false;
-    Pointers.push_back(Copy->getRawSource());
-  } else {
-    return false;
+  M.Pointers = {MI.getRawDest()};
+  if (auto *Set = dyn_cast<MemSetInst>(&MI)) {
+    M.Byte = dyn_cast<ConstantInt>(Set->getValue());
+    return M.Byte;
   }
+  M.Copy = dyn_cast<MemTransferInst>(&MI);
+  if (!M.Copy || M.Copy->getSourceAddressSpace() != 0)
+    return false;
+  if (isa<MemMoveInst>(M.Copy) && !AA.isNoAlias(MemoryLocation::getForDest(M.Copy), MemoryLocation::getForSource(M.Copy)))
+    return false;
+  M.Pointers.push_back(M.Copy->getRawSource());
+  return true;
+}
+
+// The elements that are moved; false if there are none that everybody means.
+static bool findElement(Move &M, ScalarEvolution &SE) {
+  MemIntrinsic &MI = M.MI;
   Type *Accesses = nullptr;
-  unsigned Bytes = elementBytes(MI, SE, Pointers, Accesses);
-  if (!Bytes)
+  M.Bytes = elementBytes(MI, SE, M.Pointers, Accesses);
+  if (!M.Bytes)
     return false;
   // Fields of a structure, as far as they show.
-  if (Short)
-    Bytes = std::min<uint64_t>({Bytes, MI.getDestAlign().valueOrOne().value(),
-                                Copy ? Copy->getSourceAlign().valueOrOne().value() : Bytes});
+  if (M.Short)
+    M.Bytes = std::min<uint64_t>({M.Bytes, MI.getDestAlign().valueOrOne().value(),
+                                  M.Copy ? M.Copy->getSourceAlign().valueOrOne().value() : M.Bytes});
   LLVMContext &Context = MI.getContext();
-  IntegerType *Integer = IntegerType::get(Context, 8 * Bytes), *Index = Type::getInt64Ty(Context);
   // Loads and stores leave all bits of floating-point numbers as they are.
-  bool Float = Accesses && (Accesses->isFloatTy() || Accesses->isDoubleTy()) && Accesses->getPrimitiveSizeInBits() == 8 * Bytes;
-  Type *Element = Float ? Accesses : Integer;
-  auto AlignAt = [&](MaybeAlign A) { return commonAlignment(A.valueOrOne(), Bytes); };
-  Constant *Pattern = nullptr;
-  if (Set)
-    Pattern = ConstantExpr::getBitCast(ConstantInt::get(Context, APInt::getSplat(8 * Bytes, Byte->getValue())), Element);
-  auto Load = [&](IRBuilder<> &B, Value *I) -> Value * {
-    if (Pattern)
-      return Pattern;
-    return B.CreateAlignedLoad(Element, B.CreateInBoundsGEP(Element, Copy->getRawSource(), I), AlignAt(Copy->getSourceAlign()));
-  };
-  auto Store = [&](IRBuilder<> &B, Value *V, Value *I) {
-    B.CreateAlignedStore(V, B.CreateInBoundsGEP(Element, MI.getRawDest(), I), AlignAt(MI.getDestAlign()));
-  };
-  if (Short && Length->getZExtValue() / Bytes <= MaxWrittenOut) {
-    IRBuilder<> B(&MI);
-    // Nothing is stored before all is loaded: no store can be between a load and its own.
-    SmallVector<Value *, MaxWrittenOut> Values;
-    for (uint64_t I = 0, E = Length->getZExtValue() / Bytes; I != E; ++I)
-      Values.push_back(Load(B, ConstantInt::get(Index, I)));
-    for (auto [I, V] : enumerate(Values))
-      Store(B, V, ConstantInt::get(Index, I));
-    MI.eraseFromParent();
-    return true;
-  }
-  // Where rows show, a loop for each dimension: the array keeps its shape.
+  bool Float = Accesses && (Accesses->isFloatTy() || Accesses->isDoubleTy()) && Accesses->getPrimitiveSizeInBits() == 8 * M.Bytes;
+  M.Element = Float ? Accesses : IntegerType::get(Context, 8 * M.Bytes);
+  if (M.Byte)
+    M.Pattern = ConstantExpr::getBitCast(ConstantInt::get(Context, APInt::getSplat(8 * M.Bytes, M.Byte->getValue())), M.Element);
+  return true;
+}
+
+// All elements one by one. Nothing is stored before all is loaded: no store can be between a load and its own.
+static void writeOut(const Move &M) {
+  IRBuilder<> B(&M.MI);
+  SmallVector<Value *, MaxWrittenOut> Values;
+  for (uint64_t I = 0, E = M.Short->getZExtValue() / M.Bytes; I != E; ++I)
+    Values.push_back(M.load(B, B.getInt64(I)));
+  for (auto [I, V] : enumerate(Values))
+    M.store(B, V, B.getInt64(I));
+}
+
+// A nest of loops. Where rows show, a loop for each dimension: the array keeps its shape.
+static void writeLoops(const Move &M, ScalarEvolution &SE) {
+  MemIntrinsic &MI = M.MI;
+  LLVMContext &Context = MI.getContext();
+  IntegerType *Index = Type::getInt64Ty(Context);
   SmallVector<Value *, 4> Counts;
   SCEVExpander Expander(SE, "pollyrs.memory");
-  SmallVector<const SCEV *, 4> Rows = rowsOf(MI, Bytes, SE, Pointers);
+  SmallVector<const SCEV *, 4> Rows = rowsOf(MI, M.Bytes, SE, M.Pointers);
   if (Rows.size() > 1 && all_of(Rows, [&](const SCEV *S) { return Expander.isSafeToExpandAt(S, &MI); }))
     for (const SCEV *S : Rows)
       Counts.push_back(Expander.expandCodeFor(S, Index, MI.getIterator()));
@@ -185,7 +209,7 @@ static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA
   IRBuilder<> B(Before);
   B.SetCurrentDebugLocation(MI.getDebugLoc());
   Value *Zero = ConstantInt::get(Index, 0);
-  Value *All = B.CreateExactUDiv(MI.getLength(), ConstantInt::get(Index, Bytes));
+  Value *All = B.CreateExactUDiv(MI.getLength(), ConstantInt::get(Index, M.Bytes));
   if (Counts.empty())
     Counts.push_back(All);
   BasicBlock *Outer = BasicBlock::Create(Context, "pollyrs.memory", Before->getParent(), After);
@@ -206,7 +230,7 @@ static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA
     Loops.push_back({I, Body});
     From = Body;
   }
-  Store(B, Load(B, Place), Place);
+  M.store(B, M.load(B, Place), Place);
   for (unsigned Level = Counts.size(); Level--;) {
     auto [I, Body] = Loops[Level];
     Value *Next = B.CreateAdd(I, ConstantInt::get(Index, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
@@ -219,6 +243,17 @@ static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA
     if (Level)
       B.SetInsertPoint(Behind);
   }
+}
+
+// `for (i = 0; i < length / bytes; ++i) dst[i] = value or src[i]`.
+static bool expandIntrinsic(MemIntrinsic &MI, ScalarEvolution &SE, AAResults &AA, LoopInfo &LI) {
+  Move M{MI};
+  if (!isLoop(M, AA, LI) || !findElement(M, SE))
+    return false;
+  if (M.Short && M.Short->getZExtValue() / M.Bytes <= MaxWrittenOut)
+    writeOut(M);
+  else
+    writeLoops(M, SE);
   MI.eraseFromParent();
   return true;
 }

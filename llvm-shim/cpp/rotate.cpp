@@ -177,147 +177,166 @@ bool worthwhile(Loop &L, const Rotation &R, uint32_t MaxInstructions) {
 //     second: ...; br join
 //     join: br (p != count / 2), body, exit
 // The values that are passed around are those of before the loop in each body; behind the loop they depend on `count mod order`.
-bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE) {
-  BasicBlock *Preheader = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch(),
-             *Exit = L.getUniqueExitBlock();
-  Function &F = *Header->getParent();
-  const SCEV *Count = SE.getBackedgeTakenCount(&L);
-  if (isa<SCEVCouldNotCompute>(Count) || !Count->getType()->isIntegerTy() || SE.getTypeSizeInBits(Count->getType()) > 64)
-    return false;
-  SCEVExpander Expander(SE, "pollyrs.rotate");
-  Instruction *Before = Preheader->getTerminator();
-  if (!Expander.isSafeToExpandAt(Count, Before))
-    return false;
-  // Values of the loop that are used behind it, through PHIs of the exit only.
-  if (Exit->getSinglePredecessor() != Latch)
-    return false;
-  for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB)
-      for (User *U : I.users()) {
-        auto *User = cast<Instruction>(U);
-        if (!L.contains(User) && !(isa<PHINode>(User) && User->getParent() == Exit))
+class Rotator {
+public:
+  Rotator(Loop &L, const Rotation &R, ScalarEvolution &SE)
+      : L(L), R(R), SE(SE), Expander(SE, "pollyrs.rotate"), F(*L.getHeader()->getParent()), Ty(Type::getInt64Ty(F.getContext())),
+        Preheader(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()), Exit(L.getUniqueExitBlock()),
+        Before(Preheader->getTerminator()), B(Before), Order(R.Order), Count(SE.getBackedgeTakenCount(&L)) {}
+
+  // Whether the bodies may be copied, and the values behind the loop be told.
+  bool possible() {
+    if (isa<SCEVCouldNotCompute>(Count) || !Count->getType()->isIntegerTy() || SE.getTypeSizeInBits(Count->getType()) > 64)
+      return false;
+    if (!Expander.isSafeToExpandAt(Count, Before))
+      return false;
+    // Values of the loop that are used behind it, through PHIs of the exit only.
+    if (Exit->getSinglePredecessor() != Latch)
+      return false;
+    for (BasicBlock *BB : L.blocks())
+      for (Instruction &I : *BB)
+        for (User *U : I.users()) {
+          auto *User = cast<Instruction>(U);
+          if (!L.contains(User) && !(isa<PHINode>(User) && User->getParent() == Exit))
+            return false;
+        }
+    for (BasicBlock *BB : L.blocks())
+      for (Instruction &I : *BB)
+        if (auto *Call = dyn_cast<CallBase>(&I); Call && (Call->cannotDuplicate() || Call->isConvergent()))
           return false;
-      }
-  for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB)
-      if (auto *Call = dyn_cast<CallBase>(&I); Call && (Call->cannotDuplicate() || Call->isConvergent()))
-        return false;
-  if (!L.isSafeToClone())
-    return false;
-  unsigned Order = R.Order;
-  // Of 64 bits, so that nothing wraps: no loop has as many iterations.
-  IntegerType *Ty = Type::getInt64Ty(F.getContext());
-  Value *Last = Expander.expandCodeFor(Count, Count->getType(), Before);
-  IRBuilder<> B(Before);
-  B.SetCurrentDebugLocation(L.getStartLoc());
-  Last = B.CreateZExt(Last, Ty);
-  Value *Passes = B.CreateUDiv(Last, ConstantInt::get(Ty, Order));
+    return L.isSafeToClone();
+  }
 
+  void run() {
+    Last = Expander.expandCodeFor(Count, Count->getType(), Before);
+    B.SetCurrentDebugLocation(L.getStartLoc());
+    Last = B.CreateZExt(Last, Ty);
+    Value *Passes = B.CreateUDiv(Last, ConstantInt::get(Ty, Order));
+    findCounters();
+    findFinal();
+    auto *Branch = cast<BranchInst>(Latch->getTerminator());
+    Loc = Branch->getDebugLoc();
+    MDNode *LoopID = Branch->getMetadata(LLVMContext::MD_loop);
+    for (PHINode &PHI : Header->phis())
+      HeaderPHIs.push_back(&PHI);
+    SmallVector<PHINode *, 8> ExitPHIs;
+    for (PHINode &PHI : Exit->phis())
+      ExitPHIs.push_back(&PHI);
+    Pass = PHINode::Create(Ty, 2, "pollyrs.pass", Header->begin());
+    Join = BasicBlock::Create(F.getContext(), "pollyrs.rotated", &F, Exit);
+    copyBodies();
+    for (PHINode *PHI : ExitPHIs)
+      leave(PHI);
+    for (PHINode *PHI : HeaderPHIs)
+      goOn(PHI);
+    connectBodies();
+    IRBuilder<> AtJoin(Join);
+    AtJoin.SetCurrentDebugLocation(Loc);
+    Value *NextPass = AtJoin.CreateAdd(Pass, ConstantInt::get(Ty, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+    BranchInst *Back = AtJoin.CreateCondBr(AtJoin.CreateICmpNE(Pass, Passes), Header, Exit);
+    if (LoopID)
+      Back->setMetadata(LLVMContext::MD_loop, LoopID);
+    Pass->addIncoming(ConstantInt::get(Ty, 0), Preheader);
+    Pass->addIncoming(NextPass, Join);
+  }
+
+private:
   // Counters with a constant step keep it, so that later analyses know them.
-  SmallVector<std::pair<PHINode *, APInt>, 4> Counters;
-  for (PHINode &PHI : Header->phis()) {
-    if (R.PHIs.contains(&PHI) || !PHI.getType()->isIntegerTy())
-      continue;
-    auto *AR = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&PHI));
-    if (!AR || AR->getLoop() != &L || !AR->isAffine())
-      continue;
-    if (auto *Step = dyn_cast<SCEVConstant>(AR->getStepRecurrence(SE)))
-      Counters.push_back({&PHI, Step->getAPInt()});
+  void findCounters() {
+    for (PHINode &PHI : Header->phis()) {
+      if (R.PHIs.contains(&PHI) || !PHI.getType()->isIntegerTy())
+        continue;
+      auto *AR = dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&PHI));
+      if (!AR || AR->getLoop() != &L || !AR->isAffine())
+        continue;
+      if (auto *Step = dyn_cast<SCEVConstant>(AR->getStepRecurrence(SE)))
+        Counters.push_back({&PHI, Step->getAPInt()});
+    }
   }
+
   // Integers behind the loop that can be computed before it.
-  DenseMap<Value *, Value *> Final;
-  for (PHINode &PHI : Exit->phis()) {
-    Value *V = PHI.getIncomingValueForBlock(Latch);
-    if (!V->getType()->isIntegerTy())
-      continue;
-    const SCEV *S = SE.getSCEVAtScope(V, L.getParentLoop());
-    if (SE.isLoopInvariant(S, &L) && Expander.isSafeToExpandAt(S, Before))
-      Final[V] = Expander.expandCodeFor(S, V->getType(), Before);
+  void findFinal() {
+    for (PHINode &PHI : Exit->phis()) {
+      Value *V = PHI.getIncomingValueForBlock(Latch);
+      if (!V->getType()->isIntegerTy())
+        continue;
+      const SCEV *S = SE.getSCEVAtScope(V, L.getParentLoop());
+      if (SE.isLoopInvariant(S, &L) && Expander.isSafeToExpandAt(S, Before))
+        Final[V] = Expander.expandCodeFor(S, V->getType(), Before);
+    }
   }
-  auto *Branch = cast<BranchInst>(Latch->getTerminator());
-  DebugLoc Loc = Branch->getDebugLoc();
-  MDNode *LoopID = Branch->getMetadata(LLVMContext::MD_loop);
 
-  SmallVector<PHINode *, 8> HeaderPHIs;
-  for (PHINode &PHI : Header->phis())
-    HeaderPHIs.push_back(&PHI);
-  SmallVector<PHINode *, 8> ExitPHIs;
-  for (PHINode &PHI : Exit->phis())
-    ExitPHIs.push_back(&PHI);
-
-  PHINode *Pass = PHINode::Create(Ty, 2, "pollyrs.pass", Header->begin());
-  BasicBlock *Join = BasicBlock::Create(F.getContext(), "pollyrs.rotated", &F, Exit);
-
-  // The bodies. `Maps[0]` is the identity.
-  SmallVector<BasicBlock *, 16> Blocks(L.blocks());
-  SmallVector<MDNode *, 4> Scopes;
-  identifyNoAliasScopesToClone(Blocks, Scopes);
-  std::vector<std::unique_ptr<ValueToValueMapTy>> Maps;
-  auto In = [&](unsigned Body, Value *V) -> Value * {
+  // What a value of the loop is in one of the bodies.
+  Value *in(unsigned Body, Value *V) {
     if (!Body)
       return V;
     auto It = Maps[Body]->find(V);
     return It == Maps[Body]->end() || !It->second ? V : static_cast<Value *>(It->second);
-  };
-  Maps.push_back(std::make_unique<ValueToValueMapTy>());
-  SmallVector<BasicBlock *, 4> Latches = {Latch}, Headers = {Header};
-  for (unsigned Body = 1; Body != Order; ++Body) {
+  }
+
+  // The bodies. `Maps[0]` is the identity.
+  void copyBodies() {
+    SmallVector<BasicBlock *, 16> Blocks(L.blocks());
+    SmallVector<MDNode *, 4> Scopes;
+    identifyNoAliasScopesToClone(Blocks, Scopes);
     Maps.push_back(std::make_unique<ValueToValueMapTy>());
-    ValueToValueMapTy &Map = *Maps.back();
-    SmallVector<BasicBlock *, 16> Cloned;
-    for (BasicBlock *BB : Blocks) {
-      BasicBlock *New = CloneBasicBlock(BB, Map, "." + Twine(Body + 1), &F);
-      New->moveBefore(Join);
-      Map[BB] = New;
-      Cloned.push_back(New);
+    Latches = {Latch};
+    Headers = {Header};
+    for (unsigned Body = 1; Body != Order; ++Body) {
+      Maps.push_back(std::make_unique<ValueToValueMapTy>());
+      ValueToValueMapTy &Map = *Maps.back();
+      SmallVector<BasicBlock *, 16> Cloned;
+      for (BasicBlock *BB : Blocks) {
+        BasicBlock *New = CloneBasicBlock(BB, Map, "." + Twine(Body + 1), &F);
+        New->moveBefore(Join);
+        Map[BB] = New;
+        Cloned.push_back(New);
+      }
+      auto *NewHeader = cast<BasicBlock>(static_cast<Value *>(Map[Header]));
+      // The PHIs of a further header are values of the body before.
+      cast<PHINode>(static_cast<Value *>(Map[Pass]))->eraseFromParent();
+      Map[Pass] = Pass;
+      for (PHINode *PHI : HeaderPHIs) {
+        auto *Copy = cast<PHINode>(static_cast<Value *>(Map[PHI]));
+        Value *V = in(Body - 1, PHI->getIncomingValueForBlock(Latch));
+        for (auto &[Counter, Step] : Counters)
+          if (Counter == PHI) {
+            auto *Sum = BinaryOperator::CreateAdd(PHI, ConstantInt::get(PHI->getType(), Step * Body), "",
+                                                  Header->getFirstNonPHIIt());
+            Sum->setDebugLoc(PHI->getDebugLoc());
+            V = Sum;
+          }
+        Map[PHI] = V;
+        Copy->replaceAllUsesWith(V);
+        Copy->eraseFromParent();
+      }
+      remapInstructionsInBlocks(Cloned, Map);
+      cloneAndAdaptNoAliasScopes(Scopes, Cloned, F.getContext(), "." + std::to_string(Body + 1));
+      Latches.push_back(cast<BasicBlock>(static_cast<Value *>(Map[Latch])));
+      Headers.push_back(NewHeader);
     }
-    auto *NewHeader = cast<BasicBlock>(static_cast<Value *>(Map[Header]));
-    // The PHIs of a further header are values of the body before.
-    cast<PHINode>(static_cast<Value *>(Map[Pass]))->eraseFromParent();
-    Map[Pass] = Pass;
-    for (PHINode *PHI : HeaderPHIs) {
-      auto *Copy = cast<PHINode>(static_cast<Value *>(Map[PHI]));
-      Value *V = In(Body - 1, PHI->getIncomingValueForBlock(Latch));
-      for (auto &[Counter, Step] : Counters)
-        if (Counter == PHI) {
-          auto *Sum = BinaryOperator::CreateAdd(PHI, ConstantInt::get(PHI->getType(), Step * Body), "",
-                                                Header->getFirstNonPHIIt());
-          Sum->setDebugLoc(PHI->getDebugLoc());
-          V = Sum;
-        }
-      Map[PHI] = V;
-      Copy->replaceAllUsesWith(V);
-      Copy->eraseFromParent();
-    }
-    remapInstructionsInBlocks(Cloned, Map);
-    cloneAndAdaptNoAliasScopes(Scopes, Cloned, F.getContext(), "." + std::to_string(Body + 1));
-    Latches.push_back(cast<BasicBlock>(static_cast<Value *>(Map[Latch])));
-    Headers.push_back(NewHeader);
   }
 
   // What goes on, and what leaves the loop, from each body.
-  auto JoinOf = [&](Value *V, const Twine &Name) -> Value * {
+  Value *next(Value *V) {
+    Value *&J = Joined[V];
+    if (J)
+      return J;
     SmallVector<Value *, 4> All;
     for (unsigned Body = 0; Body != Order; ++Body)
-      All.push_back(In(Body, V));
+      All.push_back(in(Body, V));
     if (all_equal(All))
-      return All[0];
-    PHINode *PHI = PHINode::Create(V->getType(), Order, Name, Join->begin());
+      return J = All[0];
+    PHINode *PHI = PHINode::Create(V->getType(), Order, V->getName(), Join->begin());
     PHI->setDebugLoc(Loc);
     for (unsigned Body = 0; Body != Order; ++Body)
       PHI->addIncoming(All[Body], Latches[Body]);
-    return PHI;
-  };
-  DenseMap<Value *, Value *> Joined;
-  auto Next = [&](Value *V) {
-    Value *&J = Joined[V];
-    if (!J)
-      J = JoinOf(V, V->getName());
-    return J;
-  };
-  // Which of the values that are passed around is in a place behind the loop.
-  auto Settled = [&](Value *V) -> Value * {
-    // The value of `V` in the first iteration, the second ...; V is a PHI of the rotation, or what it becomes next.
+    return J = PHI;
+  }
+
+  // Which of the values that are passed around is in a place behind the loop. `V` is a PHI of the rotation, or what it becomes next; else null.
+  Value *settled(Value *V) {
+    // The value of `V` in the first iteration, the second ...
     auto *PHI = dyn_cast<PHINode>(V);
     bool Later = !PHI || !R.PHIs.contains(PHI);
     if (Later) {
@@ -351,19 +370,20 @@ bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE) {
     for (unsigned I = Order - 1; I-- > 0;)
       Result = B.CreateSelect(B.CreateICmpEQ(Phase, ConstantInt::get(Ty, I)), Values[I + (Later ? 1 : 0)], Result);
     return Result;
-  };
+  }
 
-  for (PHINode *PHI : ExitPHIs) {
+  void leave(PHINode *PHI) {
     Value *V = PHI->getIncomingValueForBlock(Latch);
-    if (Value *S = Settled(V))
+    if (Value *S = settled(V))
       PHI->setIncomingValueForBlock(Latch, S);
     else if (Value *S = Final.lookup(V))
       PHI->setIncomingValueForBlock(Latch, S);
     else
-      PHI->setIncomingValueForBlock(Latch, Next(V));
+      PHI->setIncomingValueForBlock(Latch, next(V));
     PHI->replaceIncomingBlockWith(Latch, Join);
   }
-  for (PHINode *PHI : HeaderPHIs) {
+
+  void goOn(PHINode *PHI) {
     Value *V = PHI->getIncomingValueForBlock(Latch);
     Value *Onward;
     auto Counter = find_if(Counters, [&](auto &P) { return P.first == PHI; });
@@ -374,32 +394,57 @@ bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE) {
       Sum->setDebugLoc(Loc);
       Onward = Sum;
     } else {
-      Onward = Next(V);
+      Onward = next(V);
     }
     PHI->setIncomingValueForBlock(Latch, Onward);
     PHI->replaceIncomingBlockWith(Latch, Join);
   }
-  for (unsigned Body = 0; Body != Order; ++Body) {
-    Instruction *Old = Latches[Body]->getTerminator();
-    IRBuilder<> AtEnd(Old);
-    AtEnd.SetCurrentDebugLocation(Loc);
-    if (Body + 1 == Order) {
-      AtEnd.CreateBr(Join);
-    } else {
-      Value *First = AtEnd.CreateMul(Pass, ConstantInt::get(Ty, Order), "", /*HasNUW=*/true, /*HasNSW=*/true);
-      Value *Number = AtEnd.CreateAdd(First, ConstantInt::get(Ty, Body + 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
-      AtEnd.CreateCondBr(AtEnd.CreateICmpULE(Number, Last), Headers[Body + 1], Join);
+
+  void connectBodies() {
+    for (unsigned Body = 0; Body != Order; ++Body) {
+      Instruction *Old = Latches[Body]->getTerminator();
+      IRBuilder<> AtEnd(Old);
+      AtEnd.SetCurrentDebugLocation(Loc);
+      if (Body + 1 == Order) {
+        AtEnd.CreateBr(Join);
+      } else {
+        Value *First = AtEnd.CreateMul(Pass, ConstantInt::get(Ty, Order), "", /*HasNUW=*/true, /*HasNSW=*/true);
+        Value *Number = AtEnd.CreateAdd(First, ConstantInt::get(Ty, Body + 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+        AtEnd.CreateCondBr(AtEnd.CreateICmpULE(Number, Last), Headers[Body + 1], Join);
+      }
+      Old->eraseFromParent();
     }
-    Old->eraseFromParent();
   }
-  IRBuilder<> AtJoin(Join);
-  AtJoin.SetCurrentDebugLocation(Loc);
-  Value *NextPass = AtJoin.CreateAdd(Pass, ConstantInt::get(Ty, 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
-  BranchInst *Back = AtJoin.CreateCondBr(AtJoin.CreateICmpNE(Pass, Passes), Header, Exit);
-  if (LoopID)
-    Back->setMetadata(LLVMContext::MD_loop, LoopID);
-  Pass->addIncoming(ConstantInt::get(Ty, 0), Preheader);
-  Pass->addIncoming(NextPass, Join);
+
+  Loop &L;
+  const Rotation &R;
+  ScalarEvolution &SE;
+  SCEVExpander Expander;
+  Function &F;
+  // Of 64 bits, so that nothing wraps: no loop has as many iterations.
+  IntegerType *Ty;
+  BasicBlock *Preheader, *Header, *Latch, *Exit;
+  Instruction *Before;
+  IRBuilder<> B;
+  unsigned Order;
+  const SCEV *Count;
+  // The number of the last iteration.
+  Value *Last = nullptr;
+  SmallVector<std::pair<PHINode *, APInt>, 4> Counters;
+  DenseMap<Value *, Value *> Final, Joined;
+  DebugLoc Loc;
+  SmallVector<PHINode *, 8> HeaderPHIs;
+  PHINode *Pass = nullptr;
+  BasicBlock *Join = nullptr;
+  std::vector<std::unique_ptr<ValueToValueMapTy>> Maps;
+  SmallVector<BasicBlock *, 4> Latches, Headers;
+};
+
+bool rotate(Loop &L, const Rotation &R, ScalarEvolution &SE) {
+  Rotator Rotated(L, R, SE);
+  if (!Rotated.possible())
+    return false;
+  Rotated.run();
   return true;
 }
 

@@ -100,6 +100,13 @@ struct prs_pass_record {
   uint32_t pipeline_start;
   uint32_t unoptimized;
 };
+
+// The same numbers as in sys.rs, which mirrors these structures.
+static_assert(sizeof(prs_loop_record) == 72 && offsetof(prs_loop_record, moves) == 32 && offsetof(prs_loop_record, exit) == 64);
+static_assert(sizeof(prs_region_record) == 24 && offsetof(prs_region_record, exit) == 16);
+static_assert(sizeof(prs_scev_record) == 48 && offsetof(prs_scev_record, loop_id) == 16 && offsetof(prs_scev_record, high) == 40);
+static_assert(sizeof(prs_version_record) == 32 && offsetof(prs_version_record, merge) == 24);
+static_assert(sizeof(prs_pass_record) == 24 && offsetof(prs_pass_record, unoptimized) == 16);
 }
 
 namespace llvm {

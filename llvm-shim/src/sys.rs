@@ -112,6 +112,18 @@ pub struct PassRecord {
     pub unoptimized: u32,
 }
 
+// The same numbers as in shim.h, whose structures these are.
+const _: () = {
+    use std::mem::{offset_of, size_of};
+    assert!(size_of::<LoopRecord>() == 72 && offset_of!(LoopRecord, moves) == 32);
+    assert!(offset_of!(LoopRecord, exit) == 64);
+    assert!(size_of::<RegionRecord>() == 24 && offset_of!(RegionRecord, exit) == 16);
+    assert!(size_of::<ScevRecord>() == 48 && offset_of!(ScevRecord, loop_id) == 16);
+    assert!(offset_of!(ScevRecord, high) == 40);
+    assert!(size_of::<VersionRecord>() == 32 && offset_of!(VersionRecord, merge) == 24);
+    assert!(size_of::<PassRecord>() == 24 && offset_of!(PassRecord, unoptimized) == 16);
+};
+
 unsafe extern "C" {
     pub fn prs_session_new(module: LLVMModuleRef) -> *mut RawSession;
     pub fn prs_session_free(s: *mut RawSession);

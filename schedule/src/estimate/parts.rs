@@ -74,7 +74,7 @@ fn with_corners(scop: &Scop, mapped: &MappedScop, kernel: usize, corners: Corner
 }
 
 /// `[params, _h*, _s] -> { : ... }`: launches that there are, and borders in their grids, both ends among them.
-pub(crate) fn borders(scop: &Scop, k: &MappedKernel) -> Result<isl::Set> {
+fn borders(scop: &Scop, k: &MappedKernel) -> Result<isl::Set> {
     let ctx = k.grid[0].lower.context();
     let at = isl::PwAff::read(ctx, &format!("[{SLICE}] -> {{ [({SLICE})] }}"))?;
     let end = k.grid[0].lower.clone().add(k.grid[0].count.clone())?;

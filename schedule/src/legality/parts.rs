@@ -5,14 +5,26 @@
 
 use super::slices::{executed, outside};
 use super::{Rule, Violation};
-use crate::estimate::parts::{Ends, Parts, borders};
-use crate::{MappedScop, Placement, Result, budgeted};
+use crate::estimate::parts::{Ends, Parts};
+use crate::estimate::slices::SLICE;
+use crate::{MappedKernel, MappedScop, Placement, Result, budgeted, known};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId, Scop};
 
 /// All wrong claims; empty if the parts are proved.
 pub fn check(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> Result<Vec<Violation>> {
     budgeted(&scop.ctx, "checking parts", crate::DEFAULT_BUDGET, || proved(scop, mapped, kernel, parts))
+}
+
+/// `[params, _h*, _s] -> { : ... }`: borders that the host may choose in a launch with instances. So many rows of blocks are
+/// below one, from none to all.
+fn borders(scop: &Scop, k: &MappedKernel) -> Result<isl::Set> {
+    let Some(rows) = k.grid.first() else { return Ok(k.domain.clone().params()?) };
+    let border = isl::PwAff::read(&scop.ctx, &format!("[{SLICE}] -> {{ [({SLICE})] }}"))?;
+    let below = border.clone().sub(rows.lower.clone())?;
+    let above = rows.count.clone().sub(below.clone())?;
+    let launches = k.domain.clone().params()?.intersect(known(scop)?)?;
+    Ok(launches.intersect(below.nonneg_set()?)?.intersect(above.nonneg_set()?)?)
 }
 
 fn proved(scop: &Scop, mapped: &MappedScop, kernel: usize, parts: &Parts) -> Result<Vec<Violation>> {

@@ -16,7 +16,7 @@
 use super::{Checker, Rule, names, params_of};
 use crate::Result;
 use crate::mapped::{MappedKernel, is_statement};
-use crate::task::{AT_STEP, Home, STAGE, TileBox, UPDATE, Update, whole};
+use crate::task::{AT_STEP, Home, STAGE, TileBox, UPDATE, Update};
 use crate::tree::{ScheduleTree, Tree};
 use pollyrs_isl as isl;
 use pollyrs_scop::{AccessKind, ArrayId};
@@ -410,4 +410,14 @@ fn mentions(set: &isl::UnionSet, param: &str) -> Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// Whether the values of a coordinate have no holes: no value comes behind one that is missing after another.
+fn whole(set: &isl::Set, d: u32) -> Result<bool> {
+    let n = set.dim(isl::DimType::Set)?;
+    let values = set.clone().project_out(isl::DimType::Set, d + 1, n - d - 1)?;
+    let values = values.project_out(isl::DimType::Set, 0, d)?.coalesce()?;
+    let next = isl::Map::read(set.context(), "{ [v] -> [v + 1] }")?;
+    let missing = values.clone().apply(next)?.subtract(values.clone())?;
+    Ok(missing.lex_lt_set(values)?.is_empty()?)
 }
