@@ -341,7 +341,7 @@ fn one_batch<G: Grammar>(shared: &Shared<'_, G>, batch: u64, dir: &Path) -> Resu
     let mut seen = std::collections::BTreeSet::new();
     for (number, config, kind, text) in failed {
         if seen.insert((number, kind.clone())) {
-            write_failure(shared, &programs[number], (batch, number), config, &kind, &text, dir)?;
+            write_failure(shared, &programs[number], (batch, number), config, (&kind, &text), dir)?;
         }
     }
     Ok(())
@@ -372,8 +372,7 @@ fn write_failure<G: Grammar>(
     program: &G::Program,
     (batch, number): (u64, usize),
     config: &Config,
-    kind: &Kind,
-    text: &str,
+    (kind, text): (&Kind, &str),
     dir: &Path,
 ) -> Result<()> {
     let mut fails = |candidate: &G::Program| {

@@ -120,7 +120,7 @@ struct Move {
   Constant *Pattern = nullptr;
   // Set if it is known and short.
   ConstantInt *Short = nullptr;
-  SmallVector<const Value *, 2> Pointers;
+  SmallVector<const Value *, 2> Pointers = {};
   unsigned Bytes = 0;
   Type *Element = nullptr;
 

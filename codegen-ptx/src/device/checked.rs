@@ -23,6 +23,8 @@ use crate::ir::builder::{Ir, SITE, SPARE, c_string};
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{EMU_BARRIER, EMU_PASS, EMU_SHUFFLE};
 use crate::ir::llvm::*;
+use crate::ir::llvm::{opcode, operand, zero_of};
+use crate::ir::types::{type_kind, type_of};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntNE;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -137,16 +139,6 @@ fn reverse_postorder(function: LLVMValueRef) -> Vec<LLVMBasicBlockRef> {
     }
     order.reverse();
     order
-}
-
-fn opcode(i: LLVMValueRef) -> LLVMOpcode {
-    // SAFETY: a live instruction.
-    unsafe { LLVMGetInstructionOpcode(i) }
-}
-
-fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
-    // SAFETY: the callers ask for operands that the instruction has.
-    unsafe { LLVMGetOperand(i, n) }
 }
 
 /// The address and the type of a load or store.
@@ -331,8 +323,7 @@ impl Checker {
             }
             return;
         }
-        // SAFETY: a live type.
-        if unsafe { LLVMGetTypeKind(ty) } != LLVMTypeKind::LLVMVoidTypeKind {
+        if type_kind(ty) != LLVMTypeKind::LLVMVoidTypeKind {
             self.ir.before(next);
             let bit = self.any((0..count).map(|n| operand(i, n)));
             self.set(i, bit);
@@ -385,8 +376,7 @@ impl Checker {
                 self.run_time("pollyrs_rt_emu_load", self.ir.i32_type(), &[self.thread, address, site])
             }
         };
-        // SAFETY: a live value of an integer type.
-        let zero = unsafe { LLVMConstNull(LLVMTypeOf(bit)) };
+        let zero = zero_of(type_of(bit));
         let bit = self.ir.icmp(LLVMIntNE, bit, zero);
         self.set(i, Some(bit));
     }
@@ -437,8 +427,7 @@ impl Checker {
     }
 
     fn run_time(&self, name: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
-        // SAFETY: live values.
-        let params: Vec<LLVMTypeRef> = args.iter().map(|a| unsafe { LLVMTypeOf(*a) }).collect();
+        let params: Vec<LLVMTypeRef> = args.iter().map(|a| type_of(*a)).collect();
         let f = declare(self.module, name, function_type(ret, &params));
         add_enum_attribute(self.ir.ctx, f, FUNCTION, "nounwind", 0);
         self.ir.call_function(f, args)

@@ -18,6 +18,7 @@ use crate::ir::builder::{Ir, c_string};
 use crate::ir::calls::{find_function, replace_calls, verify};
 use crate::ir::error::{CodegenError, Result, internal};
 use crate::ir::intrinsics::{BARRIER, BLOCK_ID, EMU_BARRIER, OPAQUE, PREFETCH, SHARED, THREAD_ID, thread_of};
+use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
 use crate::kernel::module::KernelModule;
 use crate::ops::{copies, mma, quick, shuffle, tasks, updates};
@@ -186,8 +187,7 @@ fn lower_abstract(module: LLVMModuleRef) -> Result<()> {
         })?;
     }
     if let Some(f) = find_function(module, OPAQUE) {
-        // SAFETY: a live call with one argument.
-        replace_calls(module, f, |_, call| Ok(unsafe { LLVMGetOperand(call, 0) }))?;
+        replace_calls(module, f, |_, call| Ok(operand(call, 0)))?;
     }
     if let Some(f) = find_function(module, PREFETCH) {
         // There is no cache to ask.

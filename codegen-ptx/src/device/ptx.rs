@@ -17,6 +17,7 @@ use crate::ir::builder::{Ir, c_string};
 use crate::ir::calls::{find_function, replace_calls, verify};
 use crate::ir::error::{CodegenError, Result, internal, unsupported};
 use crate::ir::intrinsics::{BARRIER, BLOCK_ID, OPAQUE, PREFETCH, SHARED, THREAD_ID};
+use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
 use crate::ir::math::{LibraryFunction, Precision, exact_function, library_function, library_intrinsic};
 use crate::kernel::module::{KernelInfo, KernelModule};
@@ -208,15 +209,13 @@ fn lower_abstract(module: LLVMModuleRef, arch: u32) -> Result<()> {
     if let Some(f) = find_function(module, OPAQUE) {
         replace_calls(module, f, |ir, call| {
             let ty = function_type(ir.i64_type(), &[ir.i64_type()]);
-            // SAFETY: a live call with one argument.
-            Ok(ir.assembly(ty, "", "=l,0", true, &[unsafe { LLVMGetOperand(call, 0) }]))
+            Ok(ir.assembly(ty, "", "=l,0", true, &[operand(call, 0)]))
         })?;
     }
     if let Some(f) = find_function(module, PREFETCH) {
         replace_calls(module, f, |ir, call| {
             let ty = function_type(ir.void_type(), &[ir.i64_type()]);
-            // SAFETY: a live call with one argument, a pointer to global memory.
-            let global = ir.addrspace_cast(unsafe { LLVMGetOperand(call, 0) }, ir.pointer_in(1));
+            let global = ir.addrspace_cast(operand(call, 0), ir.pointer_in(1));
             Ok(ir.assembly(ty, "prefetch.global.L2 [$0];", "l", true, &[ir.ptr_to_int(global)]))
         })?;
     }

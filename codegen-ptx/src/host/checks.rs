@@ -21,8 +21,8 @@ use crate::host::ranges::{
 };
 use crate::host::why::{self, Fails, LEFT, RIGHT, Why};
 use crate::ir::builder::Ir;
+use crate::ir::llvm::module_of;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntULE};
-use inkwell::llvm_sys::core::LLVMGetGlobalParent;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
@@ -201,8 +201,7 @@ impl Gate<'_> {
         let Some((_, reason, left, right)) = first else {
             return Err(CodegenError::Internal("a check without a reason".into()));
         };
-        // SAFETY: a live function.
-        let module = unsafe { LLVMGetGlobalParent(self.function) };
+        let module = module_of(self.function);
         let keep = ir.declare(module, "pollyrs_rt_sides", ir.void_type(), &[ir.i64_type(), ir.i64_type()]);
         ir.call(ir.void_type(), keep, &[left, right]);
         self.refused.push((reason, ir.block()));

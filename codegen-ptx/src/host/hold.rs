@@ -19,6 +19,7 @@
 //! and a table of what the function's objects are to the caller ([`known_table`]).
 
 use crate::ir::builder::{Ir, module_context};
+use crate::ir::llvm::module_of;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
@@ -144,8 +145,7 @@ pub unsafe fn emit_releases(
     releases: &[Release],
     borrowing: Option<Borrowing>,
 ) {
-    // SAFETY: the caller's promise.
-    let module = unsafe { LLVMGetGlobalParent(function) };
+    let module = module_of(function);
     let ir = Ir::new(module_context(module));
     let (ptr, i32) = (ir.ptr_type(), ir.i32_type());
     for release in releases {

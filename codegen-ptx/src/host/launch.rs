@@ -6,6 +6,7 @@ use crate::host::plan::{Entry, HostPlan, Slots};
 use crate::host::ranges::Range;
 use crate::host::{part, slice};
 use crate::ir::builder::Ir;
+use crate::ir::llvm::real_of;
 use crate::kernel::module::ScalarArg;
 use inkwell::llvm_sys::LLVMIntPredicate::*;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -20,8 +21,7 @@ pub(crate) fn emit_work(
     expr: &mut ExprEmitter<'_>,
     work: &WorkEstimate,
 ) -> Result<LLVMValueRef, CodegenError> {
-    // SAFETY: live types.
-    let constant = |v: f64| unsafe { LLVMConstReal(ir.double_type(), v) };
+    let constant = |v: f64| real_of(ir.double_type(), v);
     let mut sum = constant(0.0);
     for term in &work.terms {
         let mut product = constant(1.0);
@@ -148,8 +148,7 @@ pub(crate) fn emit_nested(
 
 /// An estimate as a double.
 fn emit_estimate(ir: &Ir, expr: &mut ExprEmitter<'_>, time: &Time) -> Result<LLVMValueRef, CodegenError> {
-    // SAFETY: live types.
-    let constant = |v: f64| unsafe { LLVMConstReal(ir.double_type(), v) };
+    let constant = |v: f64| real_of(ir.double_type(), v);
     let (terms, start) = match time {
         Time::Number(v) => return Ok(constant(*v)),
         Time::Extent(extent) => {

@@ -19,9 +19,9 @@ use crate::host::launch::Launcher;
 use crate::host::ranges::{Range, linear_offset};
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
+use crate::ir::llvm::module_of;
 use crate::kernel::module::{KernelInfo, ScalarArg};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::LLVMGetGlobalParent;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::{SLICE, SlicedArray, Slices};
 use pollyrs_scop::{ArrayId, Scop};
@@ -42,8 +42,7 @@ pub(crate) fn emit(
         ir.call(ir.void_type(), launch, &[run, number, blocks, slots.scalars]);
         return Ok(());
     };
-    // SAFETY: a live function.
-    let module = unsafe { LLVMGetGlobalParent(function) };
+    let module = module_of(function);
     let (ptr, i32, i64) = (ir.ptr_type(), ir.i32_type(), ir.i64_type());
     let ask = ir.declare(module, "pollyrs_rt_slices", i64, &[ptr, i32, i64]);
     let part = "pollyrs_rt_launch_slice";

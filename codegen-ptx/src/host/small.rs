@@ -16,6 +16,7 @@
 //! The original loop may always run, so nothing here has to be right for it; but where arrays may be on the device they come back first.
 
 use crate::ir::builder::Ir;
+use crate::ir::llvm::module_of;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMIntPredicate, LLVMOpcode, LLVMRealPredicate};
@@ -51,8 +52,7 @@ pub(crate) unsafe fn emit(
         let held = ir.append_block(function, "pollyrs.held");
         ir.cond_br(small, held, ask);
         ir.at_end(held);
-        // SAFETY: a live function.
-        let module = unsafe { LLVMGetGlobalParent(function) };
+        let module = module_of(function);
         let holds = ir.declare(module, "pollyrs_rt_holds", ir.i32_type(), &[ir.ptr_type()]);
         let holds = ir.call(ir.i32_type(), holds, &[hold]);
         ir.cond_br(ir.icmp(LLVMIntPredicate::LLVMIntEQ, holds, ir.int32(0)), host, ask);

@@ -366,6 +366,74 @@ pub(crate) fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
     unsafe { LLVMGetOperand(i, n) }
 }
 
+/// Operands of an instruction, those of a call its function among them.
+pub(crate) fn operands_of(i: LLVMValueRef) -> u32 {
+    // SAFETY: a live instruction, which has a few.
+    unsafe { LLVMGetNumOperands(i) as u32 }
+}
+
+pub(crate) fn opcode(i: LLVMValueRef) -> LLVMOpcode {
+    // SAFETY: the callers ask of live instructions only: 0, which others have, is no opcode.
+    unsafe { LLVMGetInstructionOpcode(i) }
+}
+
+/// What a call calls.
+pub(crate) fn callee(call: LLVMValueRef) -> LLVMValueRef {
+    // SAFETY: a live call.
+    unsafe { LLVMGetCalledValue(call) }
+}
+
+pub(crate) fn arguments_of(call: LLVMValueRef) -> u32 {
+    // SAFETY: a live call.
+    unsafe { LLVMGetNumArgOperands(call) }
+}
+
+/// The alignment of a load or store.
+pub(crate) fn alignment_of(access: LLVMValueRef) -> u32 {
+    // SAFETY: a live load or store.
+    unsafe { LLVMGetAlignment(access) }
+}
+
+/// The function that a block is in.
+pub(crate) fn function_of(block: LLVMBasicBlockRef) -> LLVMValueRef {
+    // SAFETY: a live block of a function.
+    unsafe { LLVMGetBasicBlockParent(block) }
+}
+
+/// The module that a function is in.
+pub(crate) fn module_of(function: LLVMValueRef) -> LLVMModuleRef {
+    // SAFETY: a live function of a module.
+    unsafe { LLVMGetGlobalParent(function) }
+}
+
+/// A parameter of a function, which has as many.
+pub(crate) fn param(function: LLVMValueRef, n: u32) -> LLVMValueRef {
+    // SAFETY: a live function; the callers ask for parameters that it has.
+    unsafe { LLVMGetParam(function, n) }
+}
+
+/// The constant of a type whose bits are all zero.
+pub(crate) fn zero_of(ty: LLVMTypeRef) -> LLVMValueRef {
+    // SAFETY: a live type.
+    unsafe { LLVMConstNull(ty) }
+}
+
+pub(crate) fn real_of(ty: LLVMTypeRef, value: f64) -> LLVMValueRef {
+    // SAFETY: a live floating-point type.
+    unsafe { LLVMConstReal(ty, value) }
+}
+
+pub(crate) fn poison_of(ty: LLVMTypeRef) -> LLVMValueRef {
+    // SAFETY: a live type.
+    unsafe { LLVMGetPoison(ty) }
+}
+
+/// The last instruction of a block that is complete.
+pub(crate) fn end_of(block: LLVMBasicBlockRef) -> LLVMValueRef {
+    // SAFETY: a live block.
+    unsafe { LLVMGetBasicBlockTerminator(block) }
+}
+
 pub(crate) fn is_true(v: LLVMValueRef) -> bool {
     // SAFETY: a live value; the number is asked of constants only.
     unsafe { !LLVMIsAConstantInt(v).is_null() && LLVMConstIntGetZExtValue(v) == 1 }

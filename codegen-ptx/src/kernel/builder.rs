@@ -5,8 +5,8 @@ use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::intrinsics::{BARRIER, OPAQUE};
 use crate::ir::llvm::*;
+use crate::ir::llvm::{alignment_of, function_of};
 use crate::kernel::plan::Plan;
-use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{MappedKernel, MappedScop};
@@ -79,8 +79,7 @@ impl<S> KernelBuilder<'_, S> {
 
     /// Goes on in a block that is skipped if `c` holds; what is skipped has to end with a branch to the block that is given.
     pub(crate) fn unless(&self, c: LLVMValueRef) -> LLVMBasicBlockRef {
-        // SAFETY: the builder is in a block of the draft.
-        let function = unsafe { LLVMGetBasicBlockParent(self.ir.block()) };
+        let function = function_of(self.ir.block());
         let (then, after) =
             (self.ir.append_block(function, "store"), self.ir.append_block(function, "stored"));
         self.ir.cond_br(c, after, then);
@@ -141,8 +140,7 @@ pub(crate) fn alignment<S>(k: &KernelBuilder<'_, S>, id: ArrayId) -> u32 {
     for s in &k.scop.statements {
         for a in s.accesses.iter().filter(|a| a.array == id) {
             if let pollyrs_scop::AccessValue::Instruction(i) = a.value {
-                // SAFETY: a load or store of the host.
-                align = align.min(unsafe { LLVMGetAlignment(i.0 as LLVMValueRef) });
+                align = align.min(alignment_of(i.0 as LLVMValueRef));
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::ir::builder::Ir;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BLOCK_ID, THREAD_ID};
 use crate::ir::llvm::*;
+use crate::ir::llvm::{end_of, param};
 use crate::ir::types::{host_type, int_width, llvm_elem, slot_type};
 use crate::kernel::axes::axes;
 use crate::kernel::builder::{KernelBuilder, Task, constant};
@@ -48,8 +49,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
     let (mut lower, mut count) = (BTreeMap::new(), BTreeMap::new());
     let (mut first_block, mut flags) = (None, None);
     for (i, a) in arguments.iter().enumerate() {
-        // SAFETY: the draft has one parameter an argument.
-        let v = unsafe { LLVMGetParam(draft, i as u32) };
+        let v = param(draft, i as u32);
         match *a {
             Argument::Array(id) => {
                 arrays.insert(id, v);
@@ -93,8 +93,7 @@ pub(crate) fn entry<'a, S>(draft: &Draft<'_, 'a>, storage: S) -> Result<KernelBu
     }
     let entry_end = {
         ir.br(body);
-        // SAFETY: the block has just got its terminator.
-        unsafe { LLVMGetBasicBlockTerminator(start) }
+        end_of(start)
     };
     ir.at_end(body);
     let emit = ExprEmitter::new(ir, names);

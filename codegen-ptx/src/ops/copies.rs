@@ -13,6 +13,7 @@ use crate::ir::builder::Ir;
 use crate::ir::calls::{find_function, replace_calls};
 use crate::ir::error::Result;
 use crate::ir::intrinsics::CHUNK;
+use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
 use crate::ir::types::type_of;
 use crate::kernel::builder::KernelBuilder;
@@ -169,8 +170,7 @@ fn replace_copies(
 ) -> Result<()> {
     if let Some(f) = find_function(module, CHUNK) {
         replace_calls(module, f, |ir, call| {
-            // SAFETY: a live call with four arguments.
-            let argument = |i| unsafe { LLVMGetOperand(call, i) };
+            let argument = |i| operand(call, i);
             Ok(copy(ir, [0, 1, 2, 3].map(argument)))
         })?;
     }
@@ -235,8 +235,7 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
         let outputs: Vec<_> = (0..v.width).map(|_| format!("={}", v.constraint)).collect();
         let constraints = format!("{},l", outputs.join(","));
         replace_calls(module, f, |ir, call| {
-            // SAFETY: a live call with one argument, a pointer to global memory.
-            let global = ir.addrspace_cast(unsafe { LLVMGetOperand(call, 0) }, ir.pointer_in(1));
+            let global = ir.addrspace_cast(operand(call, 0), ir.pointer_in(1));
             let ty = function_type(v.result(ir), &[ir.i64_type()]);
             Ok(ir.assembly(ty, &text, &constraints, false, &[ir.ptr_to_int(global)]))
         })?;
@@ -250,8 +249,7 @@ pub(crate) fn to_host(module: LLVMModuleRef) -> Result<()> {
     for (v, kind) in VECTORS.iter().flat_map(|v| KINDS.map(|kind| (v, kind))) {
         let Some(f) = find_function(module, &v.name(kind)) else { continue };
         replace_calls(module, f, |ir, call| {
-            // SAFETY: a live call with one argument.
-            let from = unsafe { LLVMGetOperand(call, 0) };
+            let from = operand(call, 0);
             let loaded = ir.load_aligned(v.result(ir), from, crate::ir::types::VECTOR_BYTES);
             Ok(loaded)
         })?;

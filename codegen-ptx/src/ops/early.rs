@@ -9,6 +9,7 @@
 //! # Example
 //! Two iterations of `d[i] = (d[i] - a[i] * d[i-1]) / b[i]` load `a[i]`, `d[i]`, `b[i]`, `a[i+1]`, `d[i+1]`, `b[i+1]`, then divide twice.
 
+use crate::ir::llvm::opcode;
 use crate::ir::llvm::*;
 use crate::kernel::builder::KernelBuilder;
 use inkwell::llvm_sys::LLVMOpcode;
@@ -275,8 +276,7 @@ impl Ahead {
 /// Address arithmetic: nothing that waits or traps.
 unsafe fn is_arithmetic(i: LLVMValueRef) -> bool {
     use LLVMOpcode::*;
-    // SAFETY: the caller's instruction.
-    let opcode = unsafe { LLVMGetInstructionOpcode(i) };
+    let opcode = opcode(i);
     matches!(
         opcode,
         LLVMAdd

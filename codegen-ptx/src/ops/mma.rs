@@ -18,6 +18,7 @@ use crate::ir::calls::{find_function, replace_calls};
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED, THREAD_ID};
 use crate::ir::llvm::*;
+use crate::ir::llvm::{operand, poison_of};
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::module::{KernelInfo, KernelModule};
 use inkwell::llvm_sys::core::*;
@@ -79,8 +80,7 @@ pub(crate) fn to_ptx(module: LLVMModuleRef, arch: u32) -> Result<()> {
         if arch >= whole {
             return Ok(operation(ir, 16, a, b, sums));
         }
-        // SAFETY: a live type. Before `halves` nothing reaches this.
-        let mut result = unsafe { LLVMGetPoison(result_type(ir)) };
+        let mut result = poison_of(result_type(ir));
         if arch >= halves {
             let half = SUMS / A_FACTORS;
             for (i, a) in a.iter().enumerate() {
@@ -131,8 +131,7 @@ pub(crate) fn insert(ir: &Ir, structure: LLVMValueRef, field: LLVMValueRef, at: 
 
 /// The arguments of a call of the operation.
 pub(crate) fn arguments(call: LLVMValueRef) -> Vec<LLVMValueRef> {
-    // SAFETY: a live call with so many arguments.
-    (0..FACTORS + SUMS).map(|i| unsafe { LLVMGetOperand(call, i as u32) }).collect()
+    (0..FACTORS + SUMS).map(|i| operand(call, i as u32)).collect()
 }
 
 /// Bytes of shared memory that a thread of the emulated device needs to show its operands to the others.
@@ -195,8 +194,7 @@ pub(crate) fn to_host<'k>(
             }
         }
         wait();
-        // SAFETY: a live type.
-        let mut result = unsafe { LLVMGetPoison(result_type(ir)) };
+        let mut result = poison_of(result_type(ir));
         for (i, sum) in sums.into_iter().enumerate() {
             result = insert(ir, result, sum, i);
         }

@@ -9,14 +9,14 @@
 use crate::ir::builder::Ir;
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
+use crate::ir::types::{type_kind, type_of};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 /// Bytes of a number in floating point; `None` for other types.
 fn bytes_of(v: LLVMValueRef) -> Option<u32> {
-    // SAFETY: a live value.
-    match unsafe { LLVMGetTypeKind(LLVMTypeOf(v)) } {
+    match type_kind(type_of(v)) {
         LLVMTypeKind::LLVMFloatTypeKind => Some(4),
         LLVMTypeKind::LLVMDoubleTypeKind => Some(8),
         _ => None,

@@ -6,8 +6,9 @@
 //! **Solution.** `x * rsqrt(y)`. Where `y` can't be subnormal, the instruction that takes subnormal operands for zero gives the same result and needs no scaling, for the
 //! result of a root is never subnormal. Sums of squares and positive constants show that ([`least`]).
 
-use crate::ir::builder::Ir;
+use crate::ir::builder::{Ir, module_context};
 use crate::ir::error::Result;
+use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::core::*;
@@ -19,12 +20,6 @@ use std::collections::BTreeSet;
 const NORMAL: f64 = 1e-30;
 /// Operations that are looked through, one in the other.
 const DEPTH: u32 = 16;
-
-/// Operands of an instruction of this module.
-fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
-    // SAFETY: the callers ask for operands that the instruction has.
-    unsafe { LLVMGetOperand(i, n) }
-}
 
 /// The name of the function that an instruction calls; empty if it is no call.
 fn callee(i: LLVMValueRef) -> String {
@@ -89,8 +84,7 @@ pub(crate) fn divisor(i: LLVMValueRef) -> Option<LLVMValueRef> {
 
 /// As products with the reciprocal of the root.
 pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
-    // SAFETY: a live module.
-    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
+    let ir = Ir::new(module_context(module));
     let all = functions(module).into_iter().flat_map(instructions);
     let found: Vec<_> = all.filter_map(|i| Some((i, divisor(i)?))).collect();
     for (i, root) in &found {

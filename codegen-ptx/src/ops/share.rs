@@ -10,7 +10,7 @@
 
 use crate::ir::builder::SITE;
 use crate::ir::calls::find_function;
-use crate::ir::llvm::{instructions, name_of, take_message};
+use crate::ir::llvm::{instructions, name_of, opcode, take_message};
 use crate::kernel::module::{KernelInfo, KernelModule};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::llvm_sys::core::*;
@@ -28,9 +28,7 @@ impl KernelModule {
             if !self.kernels.iter().enumerate().any(|(i, other)| i != at && like(other)) {
                 continue;
             }
-            // SAFETY: live instructions.
-            let opcodes: Vec<_> =
-                instructions(f).into_iter().map(|i| unsafe { LLVMGetInstructionOpcode(i) }).collect();
+            let opcodes: Vec<_> = instructions(f).into_iter().map(opcode).collect();
             let code = OnceCell::new();
             let same = |(i, others, other): &&(usize, Vec<LLVMOpcode>, OnceCell<String>)| {
                 let kept = &self.kernels[*i];

@@ -6,16 +6,12 @@
 //! squares, `d * d` or `fma(d, d, c)`, is replaced by its counterpart in the same block.
 
 use crate::ir::error::Result;
+use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use std::collections::BTreeMap;
-
-fn operand(i: LLVMValueRef, n: u32) -> LLVMValueRef {
-    // SAFETY: the callers ask for operands that the instruction has.
-    unsafe { LLVMGetOperand(i, n) }
-}
 
 /// Whether all that a value is used for is its square.
 fn is_squared(d: LLVMValueRef) -> bool {

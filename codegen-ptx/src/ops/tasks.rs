@@ -16,7 +16,9 @@ use crate::ir::builder::{Ir, c_string};
 use crate::ir::calls::{find_function, replace_calls};
 use crate::ir::error::Result;
 use crate::ir::intrinsics::thread_of;
+use crate::ir::llvm::operand;
 use crate::ir::llvm::*;
+use crate::ir::types::type_of;
 use crate::kernel::builder::KernelBuilder;
 use inkwell::llvm_sys::LLVMLinkage;
 use inkwell::llvm_sys::core::*;
@@ -34,8 +36,7 @@ const FLAG: i64 = 4;
 const ORDERED: u32 = 70;
 
 fn call<S>(k: &KernelBuilder<'_, S>, name: &str, ret: LLVMTypeRef, args: &[LLVMValueRef]) -> LLVMValueRef {
-    // SAFETY: live values.
-    let types: Vec<_> = args.iter().map(|a| unsafe { LLVMTypeOf(*a) }).collect();
+    let types: Vec<_> = args.iter().map(|a| type_of(*a)).collect();
     let f = declare(k.module, name, function_type(ret, &types));
     add_enum_attribute(k.ir.ctx, f, FUNCTION, "nounwind", 0);
     if name != WAIT {
@@ -60,12 +61,6 @@ pub(crate) fn signal<S>(
     thread: LLVMValueRef,
 ) {
     call(k, SIGNAL, k.ir.void_type(), &[flags, block, thread]);
-}
-
-/// The operand of a call.
-fn operand(call: LLVMValueRef, i: u32) -> LLVMValueRef {
-    // SAFETY: a live call with that many arguments.
-    unsafe { LLVMGetOperand(call, i) }
 }
 
 fn flag_of(ir: &Ir, call: LLVMValueRef) -> LLVMValueRef {

@@ -17,7 +17,7 @@
 //! - The block for unusual operands is not looked at again.
 
 use crate::Result;
-use crate::ir::builder::{Ir, erase, terminator};
+use crate::ir::builder::{Ir, erase, module_context, terminator};
 use crate::ir::llvm::*;
 use crate::ops::quick;
 use inkwell::llvm_sys::core::*;
@@ -33,8 +33,7 @@ const MOST_OF_KERNEL: usize = 2048;
 
 /// Lets the exact divisions and roots of all kernels share their tests.
 pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
-    // SAFETY: a live module.
-    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
+    let ir = Ir::new(module_context(module));
     let mut any = false;
     for function in functions(module) {
         // SAFETY: a live function.

@@ -12,10 +12,12 @@
 //! - Partial sums may wrap where the program's do not: the chain has no `nsw` and `nuw`.
 //! - A sum of floats is a loop of exchanges: `atom.add.f32` takes subnormal numbers for zeros, which no flag of the program allows. (That of doubles does not.)
 
-use crate::ir::builder::Ir;
+use crate::ir::builder::{Ir, module_context};
 use crate::ir::calls::{find_function, replace_calls};
 use crate::ir::error::Result;
 use crate::ir::llvm::*;
+use crate::ir::llvm::{function_of, module_of};
+use crate::ir::types::{type_kind, type_of};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use inkwell::llvm_sys::{
@@ -31,12 +33,9 @@ const SCOPE: &str = "device";
 /// Adds to, or combines with, what is at an address.
 pub(crate) fn emit(ir: &Ir, op: UpdateOp, address: LLVMValueRef, value: LLVMValueRef) -> LLVMValueRef {
     use LLVMAtomicRMWBinOp::*;
-    // SAFETY: a live value.
-    let ty = unsafe { LLVMTypeOf(value) };
-    // SAFETY: a live type.
-    if op == UpdateOp::FAdd && unsafe { LLVMGetTypeKind(ty) } == LLVMTypeKind::LLVMFloatTypeKind {
-        // SAFETY: the builder stands in a block of a module.
-        let module = unsafe { LLVMGetGlobalParent(LLVMGetBasicBlockParent(ir.block())) };
+    let ty = type_of(value);
+    if op == UpdateOp::FAdd && type_kind(ty) == LLVMTypeKind::LLVMFloatTypeKind {
+        let module = module_of(function_of(ir.block()));
         let f = declare(module, ADD_FLOAT, function_type(ir.void_type(), &[ir.ptr_type(), ty]));
         return ir.call_function(f, &[address, value]);
     }
@@ -79,8 +78,7 @@ pub(crate) fn to_host(module: LLVMModuleRef) -> Result<()> {
 /// As a loop that ends when nobody came between.
 pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
     let Some(f) = find_function(module, ADD_FLOAT) else { return Ok(()) };
-    // SAFETY: a live module.
-    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
+    let ir = Ir::new(module_context(module));
     let [entry, again, done] = ["entry", "again", "done"].map(|name| ir.append_block(f, name));
     // SAFETY: a function of two parameters without a body until now; the exchange gives a pair of what was there and whether it was exchanged.
     unsafe {

@@ -13,13 +13,13 @@ use crate::affine::sums::Sum;
 use crate::affine::turns;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED};
+use crate::ir::llvm::function_of;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder::alignment;
 use crate::kernel::storage::Element;
 use crate::staged::groups;
 use crate::staged::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLT, LLVMIntULT};
-use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::{TileBox, Update};
@@ -279,8 +279,7 @@ pub(crate) fn counted(
     if iterations <= 1 {
         return body(k, ir.int(0));
     }
-    // SAFETY: the builder is in a block of the draft.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let function = function_of(ir.block());
     let (head, after) = (ir.append_block(function, "turns"), ir.append_block(function, "turned"));
     let before = ir.block();
     ir.br(head);

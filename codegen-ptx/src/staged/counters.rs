@@ -13,7 +13,8 @@
 use crate::affine::expr::pw_aff_expr;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED};
-use crate::ir::types::llvm_elem;
+use crate::ir::llvm::function_of;
+use crate::ir::types::{llvm_elem, type_of};
 use crate::kernel::grid;
 use crate::kernel::storage::Element;
 use crate::ops::updates;
@@ -21,7 +22,6 @@ use crate::staged::boxes::{ALIGN, in_memory};
 use crate::staged::counted::{AllCounters, Counted};
 use crate::staged::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntSLT};
-use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::Counters;
 use pollyrs_schedule::planted::planted;
@@ -70,8 +70,7 @@ fn counted(k: &mut KernelBuilder<'_>, c: &Counters, start: u32) -> Result<Counte
     };
     let (op, identity) = (update.op, update.identity.0 as LLVMValueRef);
     let elem = llvm_elem(k.ir, k.scop.array(c.array).elem);
-    // SAFETY: a live constant.
-    if unsafe { LLVMTypeOf(identity) } != elem {
+    if type_of(identity) != elem {
         return internal("counters of another type than the elements");
     }
     let context = k.kernel.context.clone().params()?;
@@ -113,8 +112,7 @@ fn strided(
     let Some((_, thread)) = k.storage.counters.at else { return internal("no counters") };
     let elements = k.storage.counters.list[at].elements;
     let threads: i64 = k.kernel.block.iter().map(|b| i64::from(b.size)).product();
-    // SAFETY: the builder is in a block of the draft.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let function = function_of(ir.block());
     let [head, inside, after] =
         ["counters", "counter", "counted"].map(|name| ir.append_block(function, name));
     let before = ir.block();

@@ -14,13 +14,13 @@
 use crate::affine::expr::{ExprEmitter, iterator_name, parameterize, parameterize_set, pw_aff_expr};
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::BARRIER;
+use crate::ir::llvm::function_of;
 use crate::ir::types::llvm_elem;
 use crate::kernel::builder::alignment;
 use crate::staged::boxes;
 use crate::staged::state::KernelBuilder;
 use crate::statement::emit::{emit_stored, what};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntSGE, LLVMIntSGT, LLVMIntSLT};
-use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_schedule::planted::planted;
@@ -153,8 +153,7 @@ fn cells(k: &mut KernelBuilder<'_>, p: &Points<'_>, u: &Update) -> Result<Vec<Ce
 fn strips(k: &mut KernelBuilder<'_>, product: &Product<'_, '_>) -> Result<()> {
     let Product { p, panels, .. } = *product;
     let ir = k.ir;
-    // SAFETY: the builder is in a block of the draft.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let function = function_of(ir.block());
     let block = |name: &str| ir.append_block(function, name);
     let (head, whole, part, next, after) =
         (block("strip"), block("strip.whole"), block("strip.part"), block("strip.next"), block("strips.end"));

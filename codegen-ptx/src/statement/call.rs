@@ -2,6 +2,7 @@
 
 use crate::ir::calls;
 use crate::ir::error::{Result, unsupported};
+use crate::ir::llvm::arguments_of;
 use crate::ir::llvm::*;
 use crate::ir::math::{Callee, classify, rounding};
 use crate::ir::types::type_of;
@@ -37,8 +38,7 @@ pub(super) fn emit<'k, S: Storage<'k>>(
         Callee::Unknown => return unsupported(format!("a call of {name}")),
         Callee::Intrinsic | Callee::Math => {}
     }
-    // SAFETY: a call of the host.
-    let count = unsafe { LLVMGetNumArgOperands(i) };
+    let count = arguments_of(i);
     let mut args = Vec::new();
     for a in 0..count {
         let v = resolve(k, n, operand(i, a))?;

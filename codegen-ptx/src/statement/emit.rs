@@ -10,6 +10,7 @@ use crate::affine::expr::{ExprEmitter, iterator_name};
 use crate::ir::calls;
 use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::llvm::*;
+use crate::ir::llvm::{alignment_of, callee, function_of, opcode, operands_of};
 use crate::ir::types::{int_width, llvm_elem, type_of};
 use crate::kernel::builder::{KernelBuilder, invariant};
 use crate::kernel::plan::{Plan, plan};
@@ -138,8 +139,7 @@ pub(crate) fn cell_of<'k, S: Storage<'k>>(
     let access = &statement.accesses[index];
     let bytes = scop.array(access.array).elem.bytes();
     let align = match access.value {
-        // SAFETY: a load or store of the host.
-        AccessValue::Instruction(i) => unsafe { LLVMGetAlignment(i.0 as LLVMValueRef) }.min(bytes),
+        AccessValue::Instruction(i) => alignment_of(i.0 as LLVMValueRef).min(bytes),
         _ => return internal("a promoted access that is no instruction"),
     };
     let at = address(k, &mut instance, index, access)?;
@@ -159,8 +159,7 @@ pub(crate) fn emit_operand<'k, S: Storage<'k>>(
     let mut needed = vec![v as usize];
     for i in statement.body.iter().rev() {
         if needed.contains(&i.0) {
-            // SAFETY: an instruction of the host.
-            let count = unsafe { LLVMGetNumOperands(i.0 as LLVMValueRef) } as u32;
+            let count = operands_of(i.0 as LLVMValueRef) as u32;
             needed.extend((0..count).map(|o| operand(i.0 as LLVMValueRef, o) as usize));
         }
     }
@@ -196,8 +195,7 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
         if instance.values.contains_key(&i.0) {
             continue;
         }
-        // SAFETY: an instruction of the host.
-        match unsafe { LLVMGetInstructionOpcode(value) } {
+        match opcode(value) {
             LLVMStore if store == Some(AccessValue::Instruction(*i)) => {
                 return resolve(k, &mut instance, operand(value, 0));
             }
@@ -206,8 +204,7 @@ pub(crate) fn emit_stored<'k, S: Storage<'k>>(
                 return unsupported("a check that may fail, at points that the program does not compute");
             }
             LLVMOpcode::LLVMCall if calls::may_be_set(value) && k.counts.is_none() => {
-                // SAFETY: a live call.
-                let called = name_of(unsafe { LLVMGetCalledValue(value) });
+                let called = name_of(callee(value));
                 return unsupported(format!(
                     "{called}, which may set errno (-fno-math-errno), at points that the program does not compute"
                 ));
@@ -379,8 +376,7 @@ pub(crate) fn emit_instruction<'k, S: Storage<'k>>(
     i: LLVMValueRef,
 ) -> Result<()> {
     use LLVMOpcode::*;
-    // SAFETY: an instruction of the host.
-    let opcode = unsafe { LLVMGetInstructionOpcode(i) };
+    let opcode = opcode(i);
     if let Some(r) = s.reduction.as_ref().filter(|_| opcode == LLVMFCmp && reports_nan(s))
         && r.update.iter().any(|v| v.0 == i as usize)
     {
@@ -421,8 +417,7 @@ fn emit_clone<'k, S: Storage<'k>>(
     n: &mut Instance<'_>,
     i: LLVMValueRef,
 ) -> Result<LLVMValueRef> {
-    // SAFETY: a live instruction.
-    let count = unsafe { LLVMGetNumOperands(i) } as u32;
+    let count = operands_of(i) as u32;
     let operands = (0..count).map(|o| resolve(k, n, operand(i, o))).collect::<Result<Vec<_>>>()?;
     // SAFETY: the copy gets operands of the same types; each kind of metadata is listed before it is removed.
     unsafe {
@@ -483,8 +478,7 @@ fn emit_access<'k, S: Storage<'k>>(
     if scalar_size(k, ty)? != bytes {
         return internal(format!("{} does not access one element of {bytes} bytes", text_of(i)));
     }
-    // SAFETY: a load or store of the host.
-    let align = unsafe { LLVMGetAlignment(i) }.min(bytes);
+    let align = alignment_of(i).min(bytes);
     let display = &k.scop.array(access.array).display;
     if let Some(u) = s.update_of(access) {
         if is_load {
@@ -498,8 +492,7 @@ fn emit_access<'k, S: Storage<'k>>(
             updates::emit(k.ir, u.op, to, v);
             return Ok(None);
         };
-        // SAFETY: the builder is in a block of the draft.
-        let function = unsafe { LLVMGetBasicBlockParent(k.ir.block()) };
+        let function = function_of(k.ir.block());
         let [inside, outside, after] =
             ["block.update", "update", "updated"].map(|name| k.ir.append_block(function, name));
         k.ir.cond_br(counted, inside, outside);

@@ -15,7 +15,7 @@
 //! - Regrouped integers may wrap where the program's do not: their updates have no `nsw` and `nuw`.
 
 use crate::ir::error::{Result, internal};
-use crate::ir::llvm::{name_of, operand};
+use crate::ir::llvm::{function_of, name_of, operand, operands_of};
 use crate::ir::types::{int_width, type_of};
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::storage::Storage;
@@ -137,8 +137,7 @@ fn rounds<'k, S: Storage<'k>>(
 ) -> Result<LLVMValueRef> {
     let ir = k.ir;
     let spread = of.l.spread;
-    // SAFETY: the builder stands in a block of the kernel.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let function = function_of(ir.block());
     let [turn, own, done] = ["turn", "own", "done"].map(|name| ir.append_block(function, name));
     let before = ir.block();
     ir.br(turn);
@@ -253,8 +252,7 @@ fn needed(spread: &Spread, body: &[LLVMValueRef]) -> Result<Needed> {
         |v: usize| body.contains(&(v as LLVMValueRef)) || spread.counting.iter().any(|(phi, ..)| phi.0 == v);
     let mut out = Needed { values: BTreeSet::new(), products: BTreeSet::new() };
     for i in body.iter().filter(|i| alone(**i as usize)) {
-        // SAFETY: a live instruction.
-        let operands = unsafe { LLVMGetNumOperands(*i) } as u32;
+        let operands = operands_of(*i) as u32;
         if (0..operands).any(|o| !alone(operand(*i, o) as usize)) {
             return internal("an iteration that needs another one");
         }
@@ -309,8 +307,7 @@ fn one_by_one<'k, S: Storage<'k>>(
     handed: &mut [LLVMValueRef],
 ) -> Result<()> {
     let ir = k.ir;
-    // SAFETY: the builder stands in a block of the kernel.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let function = function_of(ir.block());
     let some = ir.int32(AT_ONCE);
     let whole = ir.mul(ir.udiv(left, some), some);
     let mut from = ir.int32(0);

@@ -15,7 +15,7 @@
 
 use crate::ir::builder::terminator;
 use crate::ir::error::{Result, internal};
-use crate::ir::llvm::{is_true, operand};
+use crate::ir::llvm::{arguments_of, end_of, function_of, is_true, opcode, operand, operands_of};
 use crate::ir::types::type_of;
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::storage::Storage;
@@ -40,8 +40,7 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
     let ir = k.ir;
     let body = by_block(s, r);
     operands_in_front(k, n, s, r, &body)?;
-    // SAFETY: the builder stands in a block of the kernel.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let function = function_of(ir.block());
     let mut blocks: BTreeMap<usize, LLVMBasicBlockRef> =
         r.blocks.iter().map(|b| (b.0, ir.append_block(function, "within"))).collect();
     let after = ir.append_block(function, "behind");
@@ -90,8 +89,7 @@ pub(crate) fn emit<'k, S: Storage<'k>>(
             let Some(end) = ends.get(&from).copied() else {
                 return internal("a loop of a subregion is entered from outside");
             };
-            // SAFETY: the block was given a terminator above.
-            let last = unsafe { LLVMGetBasicBlockTerminator(end) };
+            let last = end_of(end);
             ir.before(last);
             let value = if inside.contains(&from) { ir.add(counter, ir.int(1)) } else { ir.int(0) };
             ir.add_incoming(counter, value, end);
@@ -185,8 +183,7 @@ fn operands_in_front<'k, S: Storage<'k>>(
     let own: BTreeSet<usize> = body.values().flatten().map(|i| *i as usize).collect();
     let mut used: Vec<LLVMValueRef> = Vec::new();
     for i in body.values().flatten().copied() {
-        // SAFETY: a live instruction.
-        let opcode = unsafe { LLVMGetInstructionOpcode(i) };
+        let opcode = opcode(i);
         match opcode {
             LLVMOpcode::LLVMGetElementPtr => {}
             LLVMOpcode::LLVMLoad | LLVMOpcode::LLVMStore => {
@@ -200,12 +197,10 @@ fn operands_in_front<'k, S: Storage<'k>>(
             LLVMOpcode::LLVMSelect if is_true(operand(i, 0)) => used.push(operand(i, 1)),
             // The callee is an operand, too.
             LLVMOpcode::LLVMCall => {
-                // SAFETY: a call.
-                let arguments = unsafe { LLVMGetNumArgOperands(i) };
+                let arguments = arguments_of(i);
                 used.extend((0..arguments).map(|a| operand(i, a)))
             }
-            // SAFETY: a live instruction.
-            _ => used.extend((0..unsafe { LLVMGetNumOperands(i) } as u32).map(|o| operand(i, o))),
+            _ => used.extend((0..operands_of(i) as u32).map(|o| operand(i, o))),
         }
     }
     for b in r.blocks.iter().chain([&r.head]) {

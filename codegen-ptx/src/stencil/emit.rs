@@ -4,6 +4,7 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::builder::{Ir, terminator};
 use crate::ir::error::Result;
+use crate::ir::llvm::{param, zero_of};
 use crate::ir::types::{host_type, int_width, slot_type};
 use crate::kernel::builder::KernelBuilder;
 use crate::kernel::module::{ScalarArg, StencilScalar};
@@ -12,7 +13,6 @@ use crate::stencil::iteration::{Carried, iteration};
 use crate::stencil::tile::{Arguments, Tile, Values, Version};
 use crate::stencil::{exchange, ramp};
 use inkwell::llvm_sys::LLVMIntPredicate::*;
-use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::stencil::StencilPlan;
 use pollyrs_schedule::{MappedKernel, MappedScop};
@@ -42,8 +42,7 @@ pub(super) fn emit_kernel(input: Input<'_>) -> Result<u32> {
     let Input { ir, plan, .. } = input;
     let (start, body) = (ir.append_block(input.function, "entry"), ir.append_block(input.function, "body"));
     ir.at_end(start);
-    // SAFETY: the function has one parameter an array and argument.
-    let param = |i: usize| unsafe { LLVMGetParam(input.function, i as u32) };
+    let param = |i: usize| param(input.function, i as u32);
     let n = 2 * input.copied.len();
     let mut names = BTreeMap::new();
     let mut invariants = BTreeMap::new();
@@ -209,8 +208,7 @@ fn rows(t: &mut Tile<'_>) -> Result<()> {
             let rows = (0..plan.ahead as i64).map(|r| t.load_input(*i, ir.add(first, t.number(r))));
             start.ahead.insert(*i, rows.collect::<Result<_>>()?);
         }
-        // SAFETY: a scalar type. The value is never part of a result.
-        let nothing = unsafe { LLVMConstNull(t.element(*i)) };
+        let nothing = zero_of(t.element(*i));
         start.history[*i] = vec![vec![nothing; cells]; plan.nodes[*i].window].into();
     }
     let columns = t.columns_inside();

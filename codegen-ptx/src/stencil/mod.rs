@@ -29,7 +29,7 @@ mod tile;
 mod turn;
 pub(crate) mod work;
 
-use crate::ir::builder::Ir;
+use crate::ir::builder::{Ir, module_context};
 use crate::ir::calls::{find_function, verify};
 use crate::ir::error::{Result, internal, unsupported};
 use crate::ir::llvm::*;
@@ -181,8 +181,7 @@ struct Family<'f> {
 /// One kernel. Its `arrays` name the program's arrays for `src` and `dst` too.
 fn build(family: &Family<'_>, plan: &StencilPlan, name: &str) -> Result<KernelInfo> {
     let Family { module, scop, mapped, copied, scalars } = *family;
-    // SAFETY: a live module.
-    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
+    let ir = Ir::new(module_context(module));
     let elements = element_types(scop, plan)?;
     let mut arrays: Vec<ArrayId> = copied.iter().flat_map(|a| [*a, *a]).collect();
     arrays.extend(accessed(scop).keys());

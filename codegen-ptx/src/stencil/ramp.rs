@@ -19,9 +19,9 @@
 //! - Barriers, loads, stores and their walking addresses are outside of the branches.
 //! - A group has enough independent chains of instructions to hide their latency, or else all nodes of a time iteration.
 
+use crate::ir::llvm::zero_of;
 use crate::stencil::tile::{Tile, Values};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntSLE;
-use inkwell::llvm_sys::core::LLVMConstNull;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_schedule::planted::planted;
 use pollyrs_schedule::stencil::StencilPlan;
@@ -125,8 +125,7 @@ impl Group {
         ir.br(after);
         ir.at_end(after);
         for n in self.nodes.iter().copied() {
-            // SAFETY: a scalar type. The value is never part of a result.
-            let nothing = unsafe { LLVMConstNull(t.element(n)) };
+            let nothing = zero_of(t.element(n));
             let ty = t.element(n);
             for v in current[n].iter_mut().flatten() {
                 *v = ir.phi(ty, &[(nothing, before), (*v, from)]);

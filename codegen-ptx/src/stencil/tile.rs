@@ -5,6 +5,7 @@
 
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::{BARRIER, SHARED, THREAD_ID};
+use crate::ir::types::type_of;
 use crate::kernel::module::StencilScalar;
 use crate::kernel::storage::PlainBuilder as KernelBuilder;
 use crate::ops::quick;
@@ -534,8 +535,7 @@ impl<'a> Tile<'a> {
         ir.br(join);
         ir.at_end(join);
         let phi = |(q, e): (&LLVMValueRef, &LLVMValueRef)| {
-            // SAFETY: a live value.
-            let ty = unsafe { LLVMTypeOf(*q) };
+            let ty = type_of(*q);
             ir.phi(ty, &[(*q, before), (*e, from)])
         };
         Ok(held.iter().zip(&exactly).map(phi).collect())

@@ -1,13 +1,13 @@
 //! What the arithmetic of a statement costs, for the model of fused steps.
 
-use crate::ir::llvm::name_of;
+use crate::ir::llvm::{callee, name_of};
 use crate::ir::math;
 use crate::ir::math::Callee;
 use crate::ir::types::host_type;
 use crate::ops::{quick, roots};
 use inkwell::llvm_sys::LLVMOpcode::*;
 use inkwell::llvm_sys::LLVMTypeKind;
-use inkwell::llvm_sys::core::{LLVMGetCalledValue, LLVMGetInstructionOpcode, LLVMGetTypeKind};
+use inkwell::llvm_sys::core::{LLVMGetInstructionOpcode, LLVMGetTypeKind};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_scop::Scop;
 
@@ -39,8 +39,7 @@ pub fn work(scop: &Scop) -> Vec<f64> {
             | LLVMUIToFP | LLVMFPToSI | LLVMFPToUI | LLVMFPExt | LLVMFPTrunc => 1.0,
             LLVMFDiv | LLVMSDiv | LLVMUDiv | LLVMSRem | LLVMURem => DIVISION[usize::from(wide)],
             LLVMFRem => FUNCTION,
-            // SAFETY: a live call.
-            LLVMCall => match name_of(unsafe { LLVMGetCalledValue(i) }).as_str() {
+            LLVMCall => match name_of(callee(i)).as_str() {
                 "llvm.sqrt.f32" | "sqrtf" if quick::is_approximate(i) => APPROXIMATE,
                 name => call(name),
             },

@@ -8,6 +8,7 @@
 
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
+use crate::ir::llvm::zero_of;
 use crate::ir::marks;
 use crate::ir::types::{VECTOR_BYTES, llvm_elem};
 use crate::kernel::builder::alignment;
@@ -16,7 +17,6 @@ use crate::tiled::guard;
 use crate::tiled::guard::minds_operands;
 use crate::tiled::state::{Coordinate, KernelBuilder, at_point, computes, points, register, state};
 use inkwell::llvm_sys::LLVMIntPredicate::LLVMIntEQ;
-use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
@@ -101,8 +101,7 @@ pub(super) fn transfer(
         for point in points(tiling) {
             state(k)?.point = point.clone();
             if load && let Some(register) = register(k, r.array)? {
-                // SAFETY: a live type.
-                ir.store_aligned(unsafe { LLVMConstNull(ty) }, register, elem.bytes());
+                ir.store_aligned(zero_of(ty), register, elem.bytes());
             }
             let mut inside = ir.bool(true);
             for (c, p) in state(k)?.coordinates.iter().zip(&point) {

@@ -12,6 +12,7 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
 use crate::ir::intrinsics::SHARED;
+use crate::ir::llvm::poison_of;
 use crate::ir::types::{VECTOR_BYTES, llvm_elem, type_of};
 use crate::kernel::builder::alignment;
 use crate::kernel::grid::linear_thread;
@@ -20,7 +21,6 @@ use crate::tiled::lanes;
 use crate::tiled::lanes::Lanes;
 use crate::tiled::state::KernelBuilder;
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE, LLVMIntULT};
-use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl::{AstExpr, AstExprType, Val};
 use pollyrs_schedule::{Panel, SharedGroup};
@@ -545,6 +545,5 @@ pub(super) fn store(
 
 /// A value of type `ty` that nobody looks at.
 pub(super) fn poison(ty: LLVMTypeRef) -> LLVMValueRef {
-    // SAFETY: a live type.
-    unsafe { LLVMGetPoison(ty) }
+    poison_of(ty)
 }

@@ -6,10 +6,10 @@
 use crate::affine::expr::{ExprEmitter, iterator_name, parameterize_set};
 use crate::ir::calls::is_reported;
 use crate::ir::error::Result;
+use crate::ir::llvm::opcode;
 use crate::ir::types::type_of;
 use crate::statement::emit::{emit_statement, reports_nan};
 use crate::tiled::state::{KernelBuilder, Tiled, register, state};
-use inkwell::llvm_sys::core::LLVMGetInstructionOpcode;
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
 use pollyrs_isl::AstExpr;
@@ -109,8 +109,7 @@ pub unsafe fn minds_operands_of(scop: &pollyrs_scop::Scop) -> bool {
     scop.statements.iter().any(reports_nan)
         || scop.statements.iter().flat_map(|s| &s.body).any(|i| {
             let v = i.0 as LLVMValueRef;
-            // SAFETY: an instruction of the host.
-            match unsafe { LLVMGetInstructionOpcode(v) } {
+            match opcode(v) {
                 LLVMSDiv | LLVMSRem | LLVMUDiv | LLVMURem => true,
                 LLVMCall => is_reported(v),
                 _ => false,

@@ -19,6 +19,7 @@
 use crate::affine::expr::ExprEmitter;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
+use crate::ir::llvm::{callee, operand};
 use crate::ops::mma::{A_FACTORS, DEPTH, FACTORS, LANES, MMA, POINTS, SUMS, result_type};
 use crate::statement::emit::emit_operand;
 use crate::tiled::state::{Coordinate, KernelBuilder, at_point, state};
@@ -110,8 +111,7 @@ fn elements(s: &Statement, v: LLVMValueRef, seen: &mut BTreeSet<usize>) -> usize
 
 /// Whether a call is one that fuses a product into a sum.
 fn is_fused(call: LLVMValueRef) -> bool {
-    // SAFETY: a live call.
-    let name = name_of(unsafe { LLVMGetCalledValue(call) });
+    let name = name_of(callee(call));
     name.starts_with("llvm.fmuladd.") || name.starts_with("llvm.fma.")
 }
 
@@ -126,8 +126,7 @@ impl Product {
             return None;
         }
         let sum = match write.value {
-            // SAFETY: a store of the host.
-            AccessValue::Instruction(i) => unsafe { LLVMGetOperand(i.0 as LLVMValueRef, 0) },
+            AccessValue::Instruction(i) => operand(i.0 as LLVMValueRef, 0),
             AccessValue::ScalarWrite(v) => v.0 as LLVMValueRef,
             AccessValue::ScalarRead(_) => return None,
         };
@@ -144,10 +143,7 @@ impl Product {
         if !inside(sum) {
             return None;
         }
-        let operand = |v: LLVMValueRef, n: u32| {
-            // SAFETY: the callers ask for operands that the instruction has.
-            unsafe { LLVMGetOperand(v, n) }
-        };
+        let operand = |v: LLVMValueRef, n: u32| operand(v, n);
         // SAFETY: live instructions of the host.
         let factors = unsafe {
             match LLVMGetInstructionOpcode(sum) {

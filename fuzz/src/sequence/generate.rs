@@ -576,6 +576,14 @@ fn section(rng: &mut Rng, program: &Program, spot: Spot, param: &Param) -> Optio
     Some(Spot { offset: first + leaf.offset, stride: layout.bytes, ..spot })
 }
 
+/// Whether an object may be what a parameter points to.
+fn fits(param: &Param, object: &Object) -> bool {
+    if param.index {
+        return object.values.is_some();
+    }
+    object.elem == param.elem || matches!(param.elem, Elem::Scalar(_)) && object.values.is_none()
+}
+
 /// Arguments for some function.
 fn call(rng: &mut Rng, program: &Program, state: &State, language: Language) -> Option<Call> {
     let number = rng.below(program.kernels.len());
@@ -595,17 +603,8 @@ fn call(rng: &mut Rng, program: &Program, state: &State, language: Language) -> 
     let mut smallest = i64::MAX;
     for param in &kernel.params {
         let size = program.layout(param.elem).bytes;
-        let fits: Vec<usize> = (0..program.objects.len())
-            .filter(|o| {
-                let object = &program.objects[*o];
-                if param.index {
-                    object.values.is_some()
-                } else {
-                    object.elem == param.elem
-                        || matches!(param.elem, Elem::Scalar(_)) && object.values.is_none()
-                }
-            })
-            .collect();
+        let fits: Vec<usize> =
+            (0..program.objects.len()).filter(|o| fits(param, &program.objects[*o])).collect();
         if fits.is_empty() {
             return None;
         }

@@ -24,7 +24,9 @@ use crate::ir::builder::Ir;
 use crate::ir::calls::errno_attribute;
 use crate::ir::error::{Result, internal};
 use crate::ir::llvm::*;
+use crate::ir::llvm::{function_of, real_of};
 use crate::ir::math::{Precision, nearest_integer, split};
+use crate::ir::types::{type_kind, type_of};
 use crate::kernel::builder::KernelBuilder;
 use crate::statement::errno::rules::{End, Outcome, Rule};
 use LLVMRealPredicate::*;
@@ -73,8 +75,7 @@ pub(crate) fn report<S>(
     let Some(cell) = k.arrays.get(&cell(k.scop)?).copied() else {
         return internal("the fault cell is no argument of the kernel");
     };
-    // SAFETY: a live value.
-    let ty = unsafe { LLVMTypeOf(args[0]) };
+    let ty = type_of(args[0]);
     // Flags may make a result poison; to branch on it is no undefined behaviour then.
     let mut test = Test { ir: k.ir, module: k.module, ty, x: args[0], y: args.get(1).copied(), r: None };
     let Some((base, precision)) = split(name).find(|(base, precision)| {
@@ -83,8 +84,7 @@ pub(crate) fn report<S>(
         return internal(format!("when {name} sets errno is not known"));
     };
     let ir = k.ir;
-    // SAFETY: the builder is in a block of the kernel.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let function = function_of(ir.block());
     let rule = rules::of_one_argument(base);
     if rule.is_none() {
         test.r = Some(ir.freeze(result));
@@ -133,8 +133,7 @@ fn report_unless<S>(k: &mut KernelBuilder<'_, S>, condition: LLVMValueRef, byte:
         return internal("the fault cell is no argument of the kernel");
     };
     let ir = k.ir;
-    // SAFETY: the builder is in a block of the kernel.
-    let function = unsafe { LLVMGetBasicBlockParent(ir.block()) };
+    let function = function_of(ir.block());
     let [fault, next] = ["fault", "fine"].map(|name| ir.append_block(function, name));
     // What is poison on the device only belongs to iterations that the program does not get to.
     ir.cond_br(ir.freeze(condition), next, fault);
@@ -182,14 +181,12 @@ struct Test<'a> {
 
 impl Test<'_> {
     fn precision(&self) -> Precision {
-        // SAFETY: a live type.
-        let kind = unsafe { LLVMGetTypeKind(self.ty) };
+        let kind = type_kind(self.ty);
         if kind == LLVMTypeKind::LLVMFloatTypeKind { Precision::Single } else { Precision::Double }
     }
 
     fn real(&self, value: f64) -> LLVMValueRef {
-        // SAFETY: a type of floating-point numbers.
-        unsafe { LLVMConstReal(self.ty, value) }
+        real_of(self.ty, value)
     }
 
     fn compare(&self, p: LLVMRealPredicate, a: LLVMValueRef, b: LLVMValueRef) -> LLVMValueRef {
@@ -366,10 +363,7 @@ impl Test<'_> {
         }
         let log2 = ir.call_function(log2, &[wide(self.magnitude(x))]);
         let exponent = ir.binary(LLVMOpcode::LLVMFMul, wide(y), log2);
-        let is = |p, limit| {
-            // SAFETY: a type of floating-point numbers.
-            self.compare(p, exponent, unsafe { LLVMConstReal(double, limit) })
-        };
+        let is = |p, limit| self.compare(p, exponent, real_of(double, limit));
         // The library says that `powf` underflows from half of the least number on; of `pow` it is results that are zero.
         let (top, bottom) = match precision {
             Precision::Single => (128.0, -149.0),
