@@ -206,7 +206,8 @@ const ADVICE: &[(&str, &[&str], &str)] = &[
     (
         "RunningTotal",
         &[],
-        "a prefix sum stays on the CPU, whatever the flags: several rows at a time run in parallel, and other work belongs in a loop of its own",
+        "what each iteration makes of the last one's result can't be regrouped: sums, products, minima and maxima run in parts; several rows at a \
+         time run in parallel, and other work belongs in a loop of its own",
     ),
     (
         "OrderedSum",
@@ -339,7 +340,7 @@ mod tests {
             (
                 "RunningTotal",
                 "each iteration uses s as it was added up so far (a prefix sum)",
-                "whatever the flags",
+                "can't be regrouped",
             ),
         ];
         for (name, text, part) in table {

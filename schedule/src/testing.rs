@@ -87,6 +87,7 @@ pub fn scop(text: &str) -> Scop {
         statements: p.statements.into_iter().map(|s| s.2).collect(),
         region: Region { entry: ValueHandle(0), exit: ValueHandle(0), blocks: vec![] },
         alias_checks: vec![],
+        long: false,
         in_place: vec![],
         unwritten: vec![],
         inspections: vec![],
@@ -215,6 +216,7 @@ impl Parser<'_> {
             synthesized: vec![],
             reduction: None,
             updates: Vec::new(),
+            running: None,
             subregion: None,
             location: None,
         };

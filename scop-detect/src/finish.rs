@@ -111,6 +111,9 @@ impl Builder<'_> {
         self.join_cells(&mut drafts, &mut arrays, &known);
         for d in &mut drafts {
             d.statement.reduction = crate::reductions::recognise(&d.statement, &arrays)?;
+            if d.statement.reduction.is_none() {
+                d.statement.running = crate::reductions::running(&d.statement, &arrays)?;
+            }
         }
         let schedule = original_schedule(&self.ctx, &drafts)?;
         let statements: Vec<Statement> = drafts.into_iter().map(|d| d.statement).collect();
@@ -152,6 +155,7 @@ impl Builder<'_> {
             in_place,
             unwritten,
             inspections,
+            long: false,
             loops,
             ctx: self.ctx.clone(),
         };

@@ -37,7 +37,7 @@ use inkwell::llvm_sys::{
 };
 use pollyrs_isl as isl;
 use pollyrs_scop::{
-    Access, AccessKind, AccessValue, Array, Cell, ElemType, Reduction, Scop, Statement, ValueHandle,
+    Access, AccessKind, AccessValue, Array, Cell, ElemType, Reduction, Running, Scop, Statement, ValueHandle,
 };
 
 /// The update that the statement is, if it is one.
@@ -60,6 +60,59 @@ pub(crate) fn recognise(s: &Statement, arrays: &[Array]) -> isl::Result<Option<R
                 return Ok(Some(found));
             }
         }
+    }
+    Ok(None)
+}
+
+/// The update of a cell that the statement is beside others which look at the cell as well.
+pub(crate) fn running(s: &Statement, arrays: &[Array]) -> isl::Result<Option<Running>> {
+    if !s.is_plain() {
+        return Ok(None);
+    }
+    for (write, w) in s.accesses.iter().enumerate() {
+        let own: Vec<_> = s.accesses.iter().enumerate().filter(|(_, a)| a.array == w.array).collect();
+        let [(i, _), (j, _)] = own.as_slice() else { continue };
+        let (read, r) = (i + j - write, &s.accesses[i + j - write]);
+        // (What loads and stores the cell itself would do so in each part.)
+        let cell =
+            w.kind == AccessKind::MustWrite && r.kind == AccessKind::Read && !arrays[w.array.0].is_memory();
+        if !cell || !r.relation.is_equal(&w.relation)? {
+            continue;
+        }
+        let (Some(old), Some(new)) = (loaded(r), stored(w)) else { continue };
+        let Some(found) = operation(new, old) else { continue };
+        let inner: Vec<Value> = found.instructions.iter().copied().chain([old]).collect();
+        let in_body = |v: Value| s.body.contains(&ValueHandle(v as usize));
+        let held = ir::elem_type(ir::type_of(new)) == Some(arrays[w.array.0].elem);
+        // What the value is computed from.
+        let (mut needs, mut next) = (Vec::new(), vec![found.value]);
+        while let Some(v) = next.pop() {
+            if in_body(v) && !needs.contains(&v) {
+                needs.push(v);
+                next.extend(ir::operands(v));
+            }
+        }
+        let apart = found.value != old && !needs.iter().chain([&found.value]).any(|v| inner.contains(v));
+        if !held || !apart || !found.instructions.iter().all(|i| in_body(*i)) {
+            continue;
+        }
+        let in_order = |all: &[Value]| -> Vec<ValueHandle> {
+            let handles = s.body.iter().filter(|b| all.contains(&(b.0 as Value)));
+            handles.copied().collect()
+        };
+        needs.extend(&found.instructions);
+        let update = Reduction {
+            read,
+            write,
+            value: ValueHandle(found.value as usize),
+            identity: ValueHandle(found.identity as usize),
+            update: in_order(&found.instructions),
+            commutative: found.commutative,
+            numbers: found.numbers,
+            regrouped: false,
+            companions: Vec::new(),
+        };
+        return Ok(Some(Running { update, needs: in_order(&needs) }));
     }
     Ok(None)
 }
@@ -105,12 +158,13 @@ fn totals(scop: &Scop) -> isl::Result<Vec<Total<'_>>> {
 pub fn ordered_sum(scop: &Scop) -> isl::Result<Option<String>> {
     let ordered = |t: &Total<'_>| {
         let floating = !matches!(ir::opcode(t.new), Some(Op::LLVMAdd | Op::LLVMSub | Op::LLVMMul));
-        floating && t.statement.reduction.is_none() && flags(t.new) & LLVMFastMathAllowReassoc == 0
+        let turned = ir::opcode(t.new) == Some(Op::LLVMFSub) && ir::operand(t.new, 1) == t.old;
+        floating && !turned && t.statement.reduction.is_none() && flags(t.new) & LLVMFastMathAllowReassoc == 0
     };
     Ok(totals(scop)?.iter().find(|t| ordered(t)).map(|t| scop.array(t.cell.array).display.clone()))
 }
 
-/// What the source calls a sum or product of which each iteration stores what it is so far (a prefix sum), so that no flag lets it be regrouped.
+/// What the source calls a sum or product of which each iteration stores what it is so far (a prefix sum).
 pub fn running_total(scop: &Scop) -> isl::Result<Option<String>> {
     for t in totals(scop)? {
         let dims = t.statement.domain.dim(isl::DimType::Set)?;

@@ -218,6 +218,7 @@ impl Builder<'_> {
             synthesized,
             reduction: None,
             updates: Vec::new(),
+            running: None,
             subregion: g.subregion().map(|k| describe(&flow.subregions[k], self.an)),
             location: anchor.or_else(|| block_location(e.block)),
             name: name.clone(),

@@ -332,6 +332,14 @@ pub struct Reduction {
     pub companions: Vec<Cell>,
 }
 
+/// An update like that of a [`Reduction`], of a cell which the statement looks at in other ways as well: of `s += y[i]; y[i] = s;` in one statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    pub update: Reduction,
+    /// The instructions of the body that the update needs, with its own, in program order.
+    pub needs: Vec<ValueHandle>,
+}
+
 /// A cell of a [`Reduction`]: numbers of the accesses that read and write it, what it is updated with, and the constant that a part begins with.
 ///
 /// **Example.** Of `if (x[i] < m) { m = x[i]; k = i; }` the cell `m` is updated with `x[i]`, and its companion `k` with `i`. A part begins with the pair of
@@ -397,6 +405,8 @@ pub struct Statement {
     pub body: Vec<ValueHandle>,
     pub synthesized: Vec<Synthesized>,
     pub reduction: Option<Reduction>,
+    /// Set only without a reduction.
+    pub running: Option<Running>,
     /// Of elements that data chooses.
     pub updates: Vec<Update>,
     /// Control flow that depends on data. Instructions of its blocks are in `body`, behind all others.
@@ -575,6 +585,8 @@ pub struct Scop {
     pub inspections: Vec<Inspection>,
     /// Source lines of the loops inside, for messages; one entry a loop.
     pub loops: Vec<Option<Location>>,
+    /// Made of loops of their own that were cut into runs, which only long ones are worth: estimates take them for such.
+    pub long: bool,
 }
 
 impl Scop {

@@ -92,12 +92,13 @@ impl fmt::Display for Scop {
                 let name = of.map_or("", |a| &self.array(a.array).name);
                 writeln!(f, "    update of {name} in any order: {:?}", u.op)?;
             }
-            if let Some(r) = &s.reduction {
+            let running = s.running.iter().map(|r| ("running total", &r.update));
+            for (what, r) in s.reduction.iter().map(|r| ("reduction", r)).chain(running) {
                 let order = if r.commutative { "in any order" } else { "in order" };
                 let order = if r.numbers { format!("{order}, of numbers") } else { order.to_string() };
                 let name = |write: usize| self.array(s.accesses[write].array).name.as_str();
                 let beside: String = r.companions.iter().map(|c| format!(", {}", name(c.write))).collect();
-                writeln!(f, "    reduction of {}{beside} {order}", name(r.write))?;
+                writeln!(f, "    {what} of {}{beside} {order}", name(r.write))?;
             }
         }
         write!(f, "  schedule {}", self.schedule)

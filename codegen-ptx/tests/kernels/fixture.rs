@@ -52,6 +52,7 @@ impl<'c> Fixture<'c> {
             schedule: isl::Schedule::from_domain(isl::UnionSet::empty(&ctx).unwrap()).unwrap(),
             region: Region { entry, exit: entry, blocks: vec![] },
             alias_checks: vec![],
+            long: false,
             in_place: vec![],
             unwritten: vec![],
             inspections: vec![],
@@ -145,6 +146,7 @@ impl<'c> Fixture<'c> {
                 .collect(),
             reduction: None,
             updates: Vec::new(),
+            running: None,
             subregion: None,
             location: None,
         };

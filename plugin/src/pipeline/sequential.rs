@@ -32,7 +32,8 @@ impl Sequential {
 
     /// `reason`, with names where it is that no loop is parallel.
     pub fn explain(&self, reason: RejectReason) -> RejectReason {
-        if let (RejectReason::NoParallelism { .. }, Some(value)) = (&reason, &self.running) {
+        // A sum of which flags are all that is missing would run in parts, be it looked at on the way.
+        if let (RejectReason::NoParallelism { .. }, Some(value), None) = (&reason, &self.running, &self.sum) {
             return RejectReason::RunningTotal { value: value.clone() };
         }
         match (reason, &self.sum) {

@@ -12,7 +12,7 @@
 //!    the instance that the original would have written last.
 //! 5. *Sizes.* Subscripts of a new array that is not memory lie within its sizes.
 //! 6. *Regrouping.* A statement that is an update of a regroupable operation may have other iterators and partial results: the module
-//!    `regrouped`.
+//!    `regrouped`. One whose results are looked at on the way may be a running total in parts: the module `scanned`.
 //! 7. *Overlap.* Every pair of arrays that must not overlap is still compared, with the memory of new arrays in place of the old.
 //!
 //! Nothing of the rewritings is used here: only the two SCoPs and their dependences.
@@ -148,7 +148,7 @@ impl Check<'_> {
             let mut through = all.clone().intersect(self.conflicts(self.old, id, accesses)?)?;
             // Chains of a regrouped update have rules of their own; what its instances depend on through other arrays stays, be it between
             // instances of one chain.
-            for s in self.made.instances.keys() {
+            for s in self.grouped() {
                 let old = &self.old.statements[s.0];
                 let cells = old.reduction.iter().flat_map(Reduction::cells);
                 if cells.into_iter().any(|c| old.accesses[c.write].array == id) {
@@ -180,6 +180,14 @@ impl Check<'_> {
         let forward = self.forward(&kept)?;
         self.report(forward, || "the new order breaks a dependence".into());
         Ok(())
+    }
+
+    /// The statements whose updates are grouped in another way.
+    fn grouped(&self) -> Vec<StmtId> {
+        match self.made.scans.is_empty() {
+            true => self.made.instances.keys().copied().collect(),
+            false => self.made.scans.iter().map(|s| s.total).collect(),
+        }
     }
 
     /// Pairs of instances that access one element of an array, one of them by a write. (Of two reads nobody knows which came first.)
@@ -414,3 +422,4 @@ impl Check<'_> {
 }
 
 mod regrouped;
+mod scanned;

@@ -5,7 +5,8 @@
 //! - [`initial`]: reads that see only what an array held before the SCoP read a copy of it that nothing writes;
 //! - [`expand`]: an array whose every read sees a write of the same iteration gets a cell for each iteration, and its last values are
 //!   written back at the end;
-//! - [`reduce`]: updates that may be regrouped run in parts, side by side, with a partial result for each.
+//! - [`reduce`]: updates that may be regrouped run in parts, side by side, with a partial result for each;
+//! - [`scan`]: so do those whose results are looked at on the way, twice, the second time from what the parts before add up to.
 //!
 //! They cost memory and transfers, so a rewriting is kept only if the estimate of the placed result is clearly lower, and they are
 //! tried only where the program as it is stays far from what the device could do.
@@ -24,6 +25,7 @@ mod expand;
 mod initial;
 mod parts;
 mod reduce;
+mod scan;
 
 pub use expand::expand;
 pub use initial::initial;
@@ -50,11 +52,28 @@ pub struct Made {
     pub scop: Scop,
     /// For statements with other iterators than before: `{ new instance -> old instance }`.
     pub instances: BTreeMap<StmtId, isl::Map>,
+    /// Running totals that were cut into parts; empty if `instances` is of a reduction.
+    pub scans: Vec<Scanned>,
+}
+
+/// The statements of a running total that was cut into parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scanned {
+    /// The total, which runs in the parts.
+    pub total: StmtId,
+    /// Sets the sum of each part to the identity.
+    pub start: StmtId,
+    /// The total again, which sums each part up.
+    pub sum: StmtId,
+    /// Notes the cell before each part.
+    pub before: StmtId,
+    /// Applies the sum of each part to the cell.
+    pub rest: StmtId,
 }
 
 impl From<Scop> for Made {
     fn from(scop: Scop) -> Made {
-        Made { scop, instances: BTreeMap::new() }
+        Made { scop, instances: BTreeMap::new(), scans: Vec::new() }
     }
 }
 
@@ -86,6 +105,12 @@ pub fn schedule(scop: Scop, deps: Dependences, options: &ScheduleOptions) -> Res
     if options.scheduler == strategy::Scheduler::Auto
         && !matches!(&best, Ok(b) if strategy::near_ideal(b))
         && let Ok(Some((s, d, p))) = reduced(&scop, &deps, best.as_ref().ok(), options)
+    {
+        (scop, deps, best) = (s, d, Ok(p));
+    }
+    if options.scheduler == strategy::Scheduler::Auto
+        && !matches!(&best, Ok(b) if strategy::near_ideal(b))
+        && let Ok(Some((s, d, p))) = scanned(&scop, &deps, best.as_ref().ok(), options)
     {
         (scop, deps, best) = (s, d, Ok(p));
     }
@@ -123,7 +148,9 @@ fn proved(scop: &Scop, deps: &Dependences, made: Made, budget: u64) -> Result<(S
     let new_deps = dependences_within(&made.scop, budget)?;
     let broken = check::check(scop, deps, &made, &new_deps, budget)?;
     if !broken.is_empty() && !planted::unproved() {
-        planted::refused("pair-order", &broken[0]);
+        for bug in ["pair-order", "scan-start"] {
+            planted::refused(bug, &broken[0]);
+        }
         return Err(ScheduleError::Unsupported("a rewriting that is not proved"));
     }
     Ok((made.scop, new_deps))
@@ -167,6 +194,53 @@ fn reduced(
         }
     }
     Ok(best)
+}
+
+/// The running totals cut into parts that gain by it, each as often as it takes.
+fn scanned(
+    scop: &Scop,
+    deps: &Dependences,
+    placed: Option<&Placed>,
+    options: &ScheduleOptions,
+) -> Result<Option<(Scop, Dependences, Placed)>> {
+    let totals = budgeted(&scop.ctx, "rewriting", options.budget, || scan::totals(scop, deps))?;
+    let mut best: Option<(Scop, Dependences, Placed)> = None;
+    for mut totals in totals {
+        if let Some(p) = placed.filter(|p| p.parallel) {
+            let in_turn = reduce::on_host(&p.tree, &scop.statements[totals.first.statement])?;
+            totals.first.in_turn = in_turn & ((1 << totals.first.outer.min(31)) - 1);
+        }
+        let many = || totals.first.has_many_beside(scop);
+        if budgeted(&scop.ctx, "rewriting", options.budget, many)? {
+            continue;
+        }
+        let (old, old_deps) = best.as_ref().map_or((scop, deps), |b| (&b.0, &b.1));
+        let Some((new, new_deps)) = cut_totals(old, old_deps, totals, options)? else { continue };
+        let before = best.as_ref().map(|b| &b.2).or(placed).filter(|p| p.parallel);
+        let Ok(p) = strategy::placed(&new, &new_deps, options) else { continue };
+        if p.parallel && strategy::wins(&p, before) {
+            best = Some((new, new_deps, p));
+        }
+    }
+    Ok(best)
+}
+
+/// The running totals of a loop cut into parts.
+fn cut_totals(
+    scop: &Scop,
+    deps: &Dependences,
+    mut totals: scan::Totals,
+    options: &ScheduleOptions,
+) -> Result<Option<(Scop, Dependences)>> {
+    let mut best: Option<(Scop, Dependences)> = None;
+    loop {
+        let (old, old_deps) = best.as_ref().map_or((scop, deps), |b| (&b.0, &b.1));
+        let made = budgeted(&scop.ctx, "rewriting", options.budget, || scan::cut(old, old_deps, &totals));
+        let Ok(Some(made)) = made else { return Ok(best) };
+        totals = scan::again(&made, &totals);
+        let Ok(next) = proved(old, old_deps, made, options.budget) else { return Ok(best) };
+        best = Some(next);
+    }
 }
 
 /// One reduction cut into parts.

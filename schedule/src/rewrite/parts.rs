@@ -88,6 +88,7 @@ pub(super) fn copy(
         synthesized: vec![],
         reduction: None,
         updates: Vec::new(),
+        running: None,
         subregion: None,
         location: None,
     }

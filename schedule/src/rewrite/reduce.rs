@@ -72,7 +72,7 @@ impl Chain {
     }
 
     /// The outer iterators that tell partial results apart; all of them unless `shared`.
-    fn kept(&self, shared: bool) -> Vec<u32> {
+    pub(super) fn kept(&self, shared: bool) -> Vec<u32> {
         (0..self.outer).filter(|d| !shared || self.in_turn >> d & 1 == 0).collect()
     }
 }
@@ -403,6 +403,7 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
         synthesized: vec![],
         reduction: None,
         updates: Vec::new(),
+        running: None,
         subregion: None,
         location: s.location.clone(),
     });
@@ -432,6 +433,7 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
         synthesized: vec![],
         reduction: Some(Reduction { read: 0, write: 1, companions, regrouped: true, ..r.clone() }),
         updates: Vec::new(),
+        running: None,
         subregion: None,
         location: s.location.clone(),
     });
@@ -465,11 +467,11 @@ fn cut_into(scop: &Scop, chain: Chain, shared: bool) -> Result<Option<Made>> {
     }
     new.schedule = ScheduleTree { domain: all, root }.to_isl()?;
     let instances = [(StmtId(chain.statement), old_of_new)].into_iter().collect();
-    Ok(Some(Made { scop: new, instances }))
+    Ok(Some(Made { scop: new, instances, scans: Vec::new() }))
 }
 
 /// A tree for some of its instances.
-fn restricted(tree: &Tree, kept: &isl::UnionSet) -> Result<Tree> {
+pub(super) fn restricted(tree: &Tree, kept: &isl::UnionSet) -> Result<Tree> {
     Ok(match tree {
         Tree::Leaf => Tree::Leaf,
         Tree::Mark(name, child) => Tree::Mark(name.clone(), Box::new(restricted(child, kept)?)),

@@ -612,3 +612,5 @@ fn the_proof_of_pairs_sees_mistakes() {
     let s = pair(seen);
     assert!(reduce::chains(&s, &dependences(&s).unwrap()).unwrap().is_empty());
 }
+
+mod scans;

@@ -37,6 +37,8 @@ const SIZE: i64 = 1000;
 const STEP: i64 = 48;
 /// The same for SCoPs of single loops: with fewer iterations they are not worth a launch.
 const LINE: i64 = 1 << 17;
+/// The same for single loops that were cut into runs ([`Scop::long`]): so long, what is left of them by runs of 256 is worth launches as well.
+const LONG_LINE: i64 = 1 << 24;
 /// Nanoseconds for an instance on a core of the host.
 const HOST: f64 = 1.0;
 /// A program of single loops is no use on the device if it takes this many times longer than the host, and this many nanoseconds at least.
@@ -59,7 +61,11 @@ pub struct Model<'a> {
 impl<'a> Model<'a> {
     pub fn new(scop: &'a Scop) -> Result<Self> {
         let known = known(scop)?;
-        let size = if single_loops(scop)? { LINE } else { SIZE };
+        let size = match scop.long {
+            true => LONG_LINE,
+            false if single_loops(scop)? => LINE,
+            false => SIZE,
+        };
         let names: Vec<_> = scop.params.iter().map(|p| p.name.as_str()).collect();
         let fixed = |step: i64| -> Result<isl::Set> {
             let values = names.iter().zip(0..).map(|(n, k)| format!("{n} = {}", size + k * step));
@@ -193,7 +199,7 @@ impl<'a> Model<'a> {
 }
 
 /// Whether no statement is in a nest of loops.
-fn single_loops(scop: &Scop) -> Result<bool> {
+pub(crate) fn single_loops(scop: &Scop) -> Result<bool> {
     for s in &scop.statements {
         if s.domain.dim(isl::DimType::Set)? > 1 {
             return Ok(false);

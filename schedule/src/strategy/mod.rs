@@ -32,6 +32,7 @@ mod sizes;
 mod split;
 mod wavefront;
 
+pub(crate) use cost::single_loops;
 pub(crate) use cost::{
     BARRIER, INSTANCE, LATENCY, MULTIPROCESSORS, Model, STEP_LATENCY, UNCOALESCED, extent_of, hopeless,
     volume,

@@ -28,6 +28,9 @@ use pollyrs_scop::{Access, AccessKind, AccessValue, ArrayId, ArrayKind, Cell, Re
 impl Check<'_> {
     /// The arrays of partial results, one for each cell of the update.
     pub(super) fn partial(&self) -> Vec<ArrayId> {
+        if !self.made.scans.is_empty() {
+            return self.running();
+        }
         let Some(s) = self.made.instances.keys().next().map(|id| &self.new.statements[id.0]) else {
             return vec![];
         };
@@ -37,12 +40,15 @@ impl Check<'_> {
     }
 
     /// Whether there is a cell in which a NaN among values can be reported.
-    fn reports_numbers(&self) -> bool {
+    pub(super) fn reports_numbers(&self) -> bool {
         self.new.arrays.iter().any(|a| matches!(a.kind, ArrayKind::Fault { .. }))
     }
 
     /// Rule 6 of the module above.
     pub(super) fn regrouped(&mut self) -> Result<()> {
+        if !self.made.scans.is_empty() {
+            return self.scanned();
+        }
         let Some((id, view)) = self.made.instances.iter().next() else { return Ok(()) };
         let (id, view) = (*id, view.clone());
         self.report(self.made.instances.len() == 1, || "two statements were regrouped at once".into());
@@ -187,12 +193,12 @@ impl Check<'_> {
         Ok(pairs.intersect_domain(own.clone())?.intersect_range(own)?)
     }
 
-    fn all_of(&self, s: &Statement) -> Result<isl::UnionSet> {
+    pub(super) fn all_of(&self, s: &Statement) -> Result<isl::UnionSet> {
         Ok(isl::UnionSet::from_set(s.domain.clone().intersect_params(self.known.clone())?)?)
     }
 
     /// `{ S[o, ...] -> [o] }`
-    fn key(&self, s: &Statement, outer: u32) -> Result<isl::UnionMap> {
+    pub(super) fn key(&self, s: &Statement, outer: u32) -> Result<isl::UnionMap> {
         let n = s.domain.dim(isl::DimType::Set)?;
         let names: Vec<_> = (0..n).map(|d| format!("x{d}")).collect();
         let text =
@@ -322,23 +328,8 @@ impl Check<'_> {
             firsts.push(unseen.apply_domain(key.clone())?);
         }
         self.report(firsts[0].is_equal(&firsts[1])?, || format!("a chain of {} starts elsewhere", old.name));
-        let time = self.time.clone().intersect_domain(self.new.schedule.domain()?)?;
-        let accesses = self.old.accesses(|_, a| a.array == old.accesses[r.write].array)?;
-        let around =
-            accesses.clone().apply_range(accesses.reverse()?)?.intersect(self.old_deps.all(self.old)?)?;
         let key_to_rest = key_old.clone().apply_range(key_rest.clone().reverse()?)?;
-        let leave = around
-            .clone()
-            .intersect_domain(s_old.clone())?
-            .subtract(around.clone().intersect_range(s_old.clone())?)?;
-        let enter = around
-            .clone()
-            .intersect_range(s_old.clone())?
-            .subtract(around.intersect_domain(s_old.clone())?)?;
-        let kept = leave.apply_domain(key_to_rest.clone())?.union(enter.apply_range(key_to_rest)?)?;
-        let all = kept.clone().domain()?.union(kept.clone().range()?)?;
-        let stays = all.is_subset(&time.clone().domain()?)? && self.forward(&kept)?;
-        self.report(stays, || format!("another statement moved past {}", rest.name));
+        self.stays_around(old.accesses[r.write].array, &s_old, &key_to_rest, &rest.name)?;
 
         // 5
         let operands = old
@@ -352,6 +343,7 @@ impl Check<'_> {
 
         // 6
         if !commutative {
+            let time = self.time.clone().intersect_domain(self.new.schedule.domain()?)?;
             let pairs = self.later(old, outer)?.apply_domain(back.clone())?.apply_range(back)?;
             let before = |of: &isl::UnionSet| -> Result<isl::UnionMap> {
                 let time = time.clone().intersect_domain(of.clone())?;
@@ -364,6 +356,42 @@ impl Check<'_> {
             self.report(moved.is_empty()?, || format!("{} does not commute and was reordered", old.name));
         }
         Ok(Some(outer))
+    }
+
+    /// Whether every order of others against the updates `s_old` of an array is kept against what is applied with the same outer iterators:
+    /// `to_rest` is `{ S -> R }`.
+    pub(super) fn stays_around(
+        &mut self,
+        array: ArrayId,
+        s_old: &isl::UnionSet,
+        to_rest: &isl::UnionMap,
+        rest: &str,
+    ) -> Result<()> {
+        let time = self.time.clone().intersect_domain(self.new.schedule.domain()?)?;
+        let accesses = self.old.accesses(|_, a| a.array == array)?;
+        let around =
+            accesses.clone().apply_range(accesses.reverse()?)?.intersect(self.old_deps.all(self.old)?)?;
+        let outside = |pairs: isl::UnionMap, own: isl::UnionMap| -> Result<isl::UnionMap> {
+            let mut pairs = pairs.subtract(own)?;
+            // What has other iterators now looks at the cells of parts.
+            for s in self.made.instances.keys() {
+                let own =
+                    isl::UnionSet::from_set(isl::Set::universe(self.old.statements[s.0].domain.space()?)?)?;
+                let inside = pairs.clone().intersect_domain(own.clone())?.intersect_range(s_old.clone())?;
+                let behind = pairs.clone().intersect_range(own)?.intersect_domain(s_old.clone())?;
+                pairs = pairs.subtract(inside)?.subtract(behind)?;
+            }
+            Ok(pairs)
+        };
+        let leave = around.clone().intersect_domain(s_old.clone())?;
+        let leave = outside(leave, around.clone().intersect_range(s_old.clone())?)?;
+        let enter = around.clone().intersect_range(s_old.clone())?;
+        let enter = outside(enter, around.intersect_domain(s_old.clone())?)?;
+        let kept = leave.apply_domain(to_rest.clone())?.union(enter.apply_range(to_rest.clone())?)?;
+        let all = kept.clone().domain()?.union(kept.clone().range()?)?;
+        let stays = all.is_subset(&time.domain()?)? && self.forward(&kept)?;
+        self.report(stays, || format!("another statement moved past {rest}"));
+        Ok(())
     }
 
     /// Part 5: instances, keys of chains, and the updated cells of `S`; those of `S'`; those of `R`.
@@ -401,7 +429,7 @@ impl Check<'_> {
     }
 
     /// `{ writer -> [reader -> cell] }` through one array.
-    fn tagged(&self, deps: &crate::Dependences, name: &str) -> Result<isl::UnionMap> {
+    pub(super) fn tagged(&self, deps: &crate::Dependences, name: &str) -> Result<isl::UnionMap> {
         let mut flow = isl::UnionMap::empty(&self.old.ctx)?;
         for m in deps.tagged_flow.maps()? {
             if m.clone().range()?.unwrap()?.tuple_name(isl::DimType::Out)?.as_deref() == Some(name) {
@@ -412,7 +440,7 @@ impl Check<'_> {
     }
 
     /// `{ reader -> cell }` of one array that nothing wrote before.
-    fn unseen(&self, deps: &crate::Dependences, name: &str) -> Result<isl::UnionMap> {
+    pub(super) fn unseen(&self, deps: &crate::Dependences, name: &str) -> Result<isl::UnionMap> {
         let mut reads = isl::UnionMap::empty(&self.old.ctx)?;
         for m in deps.no_source.maps()? {
             if m.tuple_name(isl::DimType::Out)?.as_deref() == Some(name) {

@@ -1,0 +1,20 @@
+// Running totals, of which each part begins with those before it.
+#include "planted.h"
+
+#define N 3000
+
+static void totals(int n, const double *restrict x, double *restrict out) {
+  int s = 3;
+  for (int i = 0; i < n; i++) {
+    s += (int)x[i];
+    out[i] = s;
+  }
+}
+
+int main(void) {
+  double *x = matrix(N, 1), *out = matrix(N, 1);
+  for (volatile int i = 0; i < N; i++)
+    x[i] = i * 7 % 11;
+  totals(N, x, out);
+  show(out, N);
+}
