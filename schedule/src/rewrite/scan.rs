@@ -573,8 +573,7 @@ impl Graft<'_> {
             out.push(alone(&self.groups.ahead)?);
         }
         // All sums are of one loop, and so is what is noted and applied, which is cut again.
-        let (mut sums, mut rests): (Vec<(&Statement, Tree)>, Vec<(&Statement, Tree)>) =
-            (Vec::new(), Vec::new());
+        let (mut sums, mut rests) = (Vec::new(), Vec::new());
         for scan in self.scans {
             let [start, sum, before, rest] =
                 [scan.start, scan.sum, scan.before, scan.rest].map(|s| &self.new.statements[s.0]);
