@@ -240,6 +240,9 @@ pub struct Tiling {
     /// Whether threads all of whose points are in the box run code of their own, in which loops of constant length are unrolled and neighbouring points share
     /// loads, and those without points none. There are no panels then.
     pub unrolled: bool,
+    /// There, the number of a loop along whose iterations a window moves as it does from point to point of a thread, which lie along one dimension: the loop runs row
+    /// by row of what is read, each row for all points that have it. Each point's iterations stay in their order.
+    pub slides: Option<usize>,
     /// `[params, _h*] -> { S[i] -> [v] }`: the point of an instance.
     pub member_map: isl::UnionMap,
     /// `[params, _h*, _b*, _v*]`: what one point executes, in order, and `_copy0[c]`, ... where the block fills the buffers of a panel.

@@ -200,6 +200,9 @@ impl fmt::Display for Tiling {
         for d in &self.dims {
             writeln!(f, "  point {} of {} by {} from {} to {}", d.param, d.points, d.vector, d.min, d.max)?;
         }
+        if let Some(depth) = self.slides {
+            writeln!(f, "  window along loop {depth}")?;
+        }
         if let Some(tiles) = &self.tiles {
             writeln!(f, "  tiles {tiles}")?;
         }

@@ -84,8 +84,8 @@ impl<'e> ExprEmitter<'e> {
     pub fn emit_apart(&self, e: &AstExpr) -> Result<(LLVMValueRef, i64)> {
         if self.all_apart {
             let v = self.emit_int(e)?;
-            let Some((terms, number)) = self.sum_of(v).terms_apart().filter(|(_, number)| *number != 0)
-            else {
+            let several = |(terms, number): &(Vec<_>, i64)| terms.len() > 1 || *number != 0;
+            let Some((terms, number)) = self.sum_of(v).terms_apart().filter(several) else {
                 return Ok((v, 0));
             };
             // The same sum at each distance.

@@ -153,6 +153,7 @@ fn start<'a>(k: &KernelBuilder<'a>, tiling: &'a Tiling, private: &[ArrayId]) -> 
         keep: None,
         args: Vec::new(),
         whole: false,
+        row: None,
     })
 }
 

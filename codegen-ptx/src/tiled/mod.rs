@@ -29,6 +29,7 @@ mod lanes;
 mod pipeline;
 mod places;
 pub(crate) mod product;
+mod slide;
 mod stages;
 pub(crate) mod state;
 mod storage;

@@ -88,6 +88,18 @@ pub(crate) struct Tiled<'a> {
     pub(crate) args: Vec<LLVMValueRef>,
     /// Whether the code is that of threads all of whose points are in the box ([`Tiling::unrolled`]).
     pub(crate) whole: bool,
+    /// The row that is being emitted, of a window that moves with the points.
+    pub(crate) row: Option<Row>,
+}
+
+/// A row of what the points of a thread read in iterations of a loop: the point with number `p` along a dimension is at iteration `at - p`.
+pub(crate) struct Row {
+    /// The loop's iterator.
+    pub(crate) name: String,
+    pub(crate) at: LLVMValueRef,
+    pub(crate) dim: usize,
+    /// The points that have the row.
+    pub(crate) points: std::ops::Range<usize>,
 }
 
 impl Tiled<'_> {
@@ -113,6 +125,16 @@ pub(crate) fn points(tiling: &Tiling) -> Vec<Vec<usize>> {
     all
 }
 
+/// The points of a thread that run what is being emitted.
+pub(crate) fn running(k: &mut KernelBuilder<'_>) -> Result<Vec<Vec<usize>>> {
+    let t = state(k)?;
+    let mut all = points(t.tiling);
+    if let Some(row) = &t.row {
+        all.retain(|p| row.points.contains(&p[row.dim]));
+    }
+    Ok(all)
+}
+
 pub(crate) fn state<'k, 'a>(k: &'k mut KernelBuilder<'a>) -> Result<&'k mut Tiled<'a>> {
     match &mut k.storage {
         Some(t) => Ok(t),
@@ -132,6 +154,10 @@ pub(crate) fn at_point<'e>(
     for ((d, c), p) in t.tiling.dims.iter().zip(&t.coordinates).zip(point) {
         emit.names
             .insert(d.param.clone(), if t.whole && c.plain.len() > 1 { c.plain[*p] } else { c.value[*p] });
+    }
+    if let Some(row) = &t.row {
+        let iteration = emit.beside(row.at, -(point[row.dim] as i64));
+        emit.names.insert(row.name.clone(), iteration);
     }
     Ok(emit)
 }

@@ -9,8 +9,8 @@ use crate::ir::llvm::constant_int;
 use crate::ir::types::llvm_elem;
 use crate::ops::pinned::pinned;
 use crate::tiled::pipeline::{Strips, pipeline};
-use crate::tiled::state::{Buffer, COPY, KernelBuilder, at_point, computes, points, register, state};
-use crate::tiled::{copy, guard, product};
+use crate::tiled::state::{Buffer, COPY, KernelBuilder, at_point, computes, points, register, running, state};
+use crate::tiled::{copy, guard, product, slide};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
 use pollyrs_isl as isl;
@@ -89,7 +89,7 @@ fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize,
 }
 
 /// Longer strips (powers of two) run in a loop over so many iterations.
-const MAX_UNROLLED: u32 = 16;
+const MAX_UNROLLED: u32 = 64;
 /// The same for products.
 const MAX_POINTS: u32 = 4;
 
@@ -144,7 +144,7 @@ pub(super) fn walk<'a>(
             if let Some(at) = tiling.panels.iter().position(|p| p.name == name) {
                 return fill(k, function, emit, at, &args);
             }
-            for point in points(tiling) {
+            for point in running(k)? {
                 let emit = at_point(k, emit, &point)?;
                 let iterators = args.iter().map(|a| emit.emit_int(a)).collect::<Result<Vec<_>>>()?;
                 guard::emit_guarded(k, function, &emit, &name, &iterators)?;
@@ -454,6 +454,9 @@ pub(super) fn walk_for<'a>(
         return Ok(());
     }
     let after = ir.append_block(function, "endloop");
+    if let Some(dim) = slide::along(k, node)? {
+        slide::rows(k, function, emit, node, &slide::Rows { dim, init, last, after })?;
+    }
     // A whole strip is unrolled.
     let t = state(k)?;
     let strip = t.buffers.last().map(|b| t.tiling.panels[b.panel].strip);

@@ -170,6 +170,8 @@ pub(super) struct Tile {
     pub stream: Option<isl::UnionPwAff>,
     /// Whether threads all of whose points are in the box run code of their own, without loops: `tiling/neighbours.rs`.
     pub unrolled: bool,
+    /// Of such tiles, the number of a loop along whose iterations a window moves as it does along a thread's points: `tiling/neighbours.rs`.
+    pub slides: Option<usize>,
     /// Whether it serves what waits for memory: `tiling/wide.rs`.
     pub wide: bool,
 }

@@ -114,6 +114,7 @@ int main(int argc, char **argv) {
   permuted(n, m, (void *)f, (void *)g);
   rows_of_cubes(n, m, 3, (void *)g, (void *)f);
   rows_of_cubes(3, n, m, (void *)f, (void *)g);
+  rows_of_cubes(m / 16, 16, n, (void *)f, (void *)g);
   window(3 * all, u, v);
   halves(all, f);
   backwards(3 * all, (uint8_t *)v, (uint8_t *)u);

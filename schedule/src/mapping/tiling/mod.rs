@@ -260,6 +260,7 @@ fn split(
         large = large.intersect(stream::pays(scop, member, &launched.domain, &small, &launched.bounds)?)?;
     }
     let sums = match even {
+        true if small.wide => wide::planes(scop, &small, &launched.bounds)?,
         true => {
             let own = Site { domain: launched.domain.clone(), ..site.clone() };
             few::shape(scop, &own, &small, &launched.bounds)?
@@ -512,6 +513,7 @@ pub(super) fn build(
         products: tile.products,
         helpers: tile.helpers,
         unrolled: tile.unrolled,
+        slides: tile.slides,
         dims,
         member_map: region.member_map.clone(),
         schedule: schedule.align_params(space.clone())?,

@@ -29,6 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Iterations of an innermost loop of unknown length that run one behind the other without a branch.
 pub const UNROLLED: u32 = 4;
+/// Points of a thread for windows of unknown height.
+const SLIDING: [u32; 2] = [8, 4];
 /// Points of a thread along two members, the one that a window moves along last.
 const PAIRS: [[u32; 2]; 3] = [[4, 8], [8, 4], [4, 4]];
 /// Loads that remain at most where points lie along two members: with a load for four products, loads and arithmetic take the same time.
@@ -57,6 +59,9 @@ type Params = Vec<(String, i64)>;
 
 /// The tile of one launch, if points along some member share enough.
 pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
+    if let Some(tile) = sliding(scop, options, site)? {
+        return Ok(Some(tile));
+    }
     let Some(moved) = moved(scop, options, site)? else { return Ok(None) };
     let Some(mut dims) = lanes(site)? else { return Ok(None) };
     let n = site.members.len();
@@ -70,6 +75,60 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
     }
     dims[m] = Shape { threads: WARPS, lanes: 1, points: POINTS, vector: POINTS };
     Ok(Some(tile(dims, RESIDENTS[usize::from(loads > MANY_LOADS)], options)))
+}
+
+/// The tile of one launch with a window of unknown height, which moves along its own loop as it does along a thread's points: all of them use a row of elements that is loaded once.
+fn sliding(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Tile>> {
+    let n = site.members.len();
+    if n < 2 || !(site.host.is_empty() || options.neighbours_in_steps) {
+        return Ok(None);
+    }
+    let Some(mut dims) = lanes(site)? else { return Ok(None) };
+    let mut best: Option<(f64, usize, usize, u32, usize)> = None;
+    for depth in 0..deepest(site)?.saturating_sub(1) {
+        let Some((reads, instances, bulk)) = reads(scop, options, site, UNROLLED, Some(depth))? else { return Ok(None) };
+        let alone = reads.values().map(|r| r.len()).sum::<usize>();
+        let moved = Moved { reads, alone, instances, bulk };
+        if alone * (UNROLLED as usize) < LEAST_LOADS {
+            continue;
+        }
+        for (m, points) in (0..n).filter(|m| dims[*m].threads == 1).flat_map(|m| SLIDING.map(|p| (m, p))) {
+            // Each row of a window that begins or ends has code of its own.
+            let copies = (points * points) as usize;
+            if instances * copies > MAX_INSTANCES || bulk * copies > MAX_BULK {
+                continue;
+            }
+            let (loads, moves) = row_loads(&moved.reads, n, m, points as usize);
+            let share = loads as f64 / f64::from(points);
+            let gains = moves && loads < moved.remaining(&[(m, points)]);
+            if gains && shares(alone * UNROLLED as usize, share * f64::from(UNROLLED)) && best.is_none_or(|b| share < b.0) {
+                best = Some((share, m, depth, points, loads));
+            }
+        }
+    }
+    let Some((_, m, depth, points, loads)) = best else { return Ok(None) };
+    dims[m] = Shape { threads: WARPS, lanes: 1, points, vector: points };
+    let residents = RESIDENTS[usize::from(loads > MANY_LOADS)];
+    Ok(Some(Tile { slides: Some(depth), ..tile(dims, residents, options) }))
+}
+
+/// The number of loops around the innermost statements.
+fn deepest(site: &Site) -> Result<usize> {
+    let mut found = Vec::new();
+    leaves(&site.inner, &site.domain, &mut vec![], &mut found)?;
+    Ok(found.iter().map(|l| l.path.len()).max().unwrap_or(0))
+}
+
+/// What points along a member load for a row of a window, and whether some of it is the same for all of them: the iteration moves it as the point does. (What depends on
+/// the iteration alone differs, as points are at different ones.)
+fn row_loads(reads: &Reads, n: usize, m: usize, points: usize) -> (usize, bool) {
+    let (mut loads, mut moves) = (0, false);
+    for ((_, inputs, _), at) in reads {
+        let same = inputs.iter().all(|c| c[m] == c[n]);
+        moves |= same && inputs.iter().any(|c| c[m] != 0);
+        loads += if same { at.len() } else { points * at.len() };
+    }
+    (loads, moves)
 }
 
 /// The tile of one launch in whose loops a window moves along rows of memory, with points along two members.
@@ -119,6 +178,7 @@ fn tile(dims: Vec<Shape>, residents: u32, options: &MapOptions) -> Tile {
         repeats: options.divides,
         stream: None,
         unrolled: true,
+        slides: None,
         wide: false,
     }
 }
@@ -137,7 +197,7 @@ fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>
     if n < 2 || !(site.host.is_empty() || options.neighbours_in_steps) {
         return Ok(None);
     }
-    let Some((reads, instances, bulk)) = reads(scop, options, site, UNROLLED)? else { return Ok(None) };
+    let Some((reads, instances, bulk)) = reads(scop, options, site, UNROLLED, None)? else { return Ok(None) };
     let alone = reads.values().map(|r| r.len()).sum::<usize>();
     Ok((alone >= LEAST_LOADS).then_some(Moved { reads, alone, instances, bulk }))
 }
@@ -211,12 +271,14 @@ fn extent(set: &isl::Set, dim: i32) -> Result<Option<(i64, i64)>> {
 }
 
 /// What a point reads, its instances, and the instructions of their divisions and functions; `None` if that is not known, or differs between points. Of a loop of unknown
-/// length that is the innermost one it is what `unrolled` iterations read, of others what one does; zero: such loops are not known.
+/// length that is the innermost one it is what `unrolled` iterations read, of others what one does; zero: such loops are not known. `along`: the number of a loop of
+/// unknown length, not the innermost one, whose steps come behind those of the members.
 pub(super) fn reads(
     scop: &Scop,
     options: &MapOptions,
     site: &Site,
     unrolled: u32,
+    along: Option<usize>,
 ) -> Result<Option<(Reads, usize, usize)>> {
     let n = site.members.len();
     let mut found = Vec::new();
@@ -244,7 +306,11 @@ pub(super) fn reads(
                         let sample = if innermost { unrolled } else { unrolled.min(1) };
                         // (The largest number of its type bounds a loop as well.)
                         let short = |(min, max): &(i64, i64)| max.saturating_sub(*min) < MAX_LENGTH;
-                        let (min, max) = match extent(&run, d as i32)?.filter(short) {
+                        let known = extent(&run, d as i32)?.filter(short);
+                        if along == Some(d) && (innermost || known.is_some()) {
+                            return Ok(None);
+                        }
+                        let (min, max) = match known {
                             Some(extent) => extent,
                             None if sample > 0 => (0, i64::from(sample) - 1),
                             None => return Ok(None),
@@ -272,7 +338,9 @@ pub(super) fn reads(
                         |r: &Row| r.constant + r.inputs[n..].iter().zip(t).map(|(c, t)| c * t).sum::<i64>();
                     rows.iter().map(of).collect::<Vec<_>>()
                 };
-                let inputs = rows.iter().map(|r| r.inputs[..n].to_vec()).collect();
+                let step = |r: &Row| along.map(|d| r.inputs.get(n + d).copied().unwrap_or(0));
+                let inputs = rows.iter().map(|r| r.inputs[..n].iter().copied().chain(step(r)).collect());
+                let inputs = inputs.collect();
                 let params = rows.iter().map(|r| r.params.clone()).collect();
                 let at = reads.entry((a.array, inputs, params)).or_default();
                 at.extend(iterations.iter().map(place));
@@ -328,8 +396,10 @@ mod tests {
             (window("2", "2", ""), None),
             (window("2", "5", ""), None),
             (window("2", "5", ", f[p,q]"), columns.clone()),
-            // Windows of a size that is not known: rows share only what iterations side by side read.
-            (window("m", "3", ""), None),
+            // Windows of a height that is not known: points share rows; the same weights are others then.
+            (window("m", "3", ""), columns.clone()),
+            (window("m", "m", ""), Some(vec![(1, 1), (4, 8), (32, 1)])),
+            (window("m", "3", ", f[p,q]"), columns.clone()),
             (window("3", "m", ""), columns.clone()),
             // One that would take long to compile.
             (window("9", "9", ""), None),

@@ -195,6 +195,7 @@ fn reusing(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Vec<Tile>> 
             repeats: options.divides,
             stream: None,
             unrolled: false,
+            slides: None,
             wide: false,
         });
     }

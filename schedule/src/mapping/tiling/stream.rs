@@ -104,6 +104,7 @@ pub(super) fn shape(scop: &Scop, site: &Site) -> Result<Option<Tile>> {
         repeats: true,
         stream: Some(widest.0),
         unrolled: false,
+        slides: None,
         wide: false,
     };
     Ok(Some(tile))

@@ -18,6 +18,7 @@ use super::neighbours::reads;
 use super::shape::MAX_BULK;
 use crate::Result;
 use crate::strategy::{Model, Movement, movements};
+use pollyrs_isl as isl;
 use pollyrs_scop::{Access as PlainAccess, AccessKind, Scop, Statement};
 use std::collections::BTreeMap;
 
@@ -35,6 +36,8 @@ const THREADS: [u32; 2] = [8, 32];
 const WARP: u32 = 32;
 /// Bytes that memory moves at least.
 const SECTOR: u32 = 32;
+/// Values of the last three members that [`planes`] need, in tiles: so that at most a third of the code with conditions runs, and lanes with points are the most.
+const LEAST_OF_PLANES: [[u32; 2]; 3] = [[2, 1], [1, 1], [3, 4]];
 /// Blocks of 256 threads on a multiprocessor: half of its threads and 64 registers each.
 const RESIDENTS: u32 = 4;
 
@@ -90,6 +93,7 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
         repeats: options.divides,
         stream: None,
         unrolled: true,
+        slides: None,
         wide: true,
     }))
 }
@@ -97,7 +101,7 @@ pub(super) fn shape(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Op
 /// What a point moves; `None` if that is not known, or arithmetic takes the time.
 fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>> {
     let n = site.members.len();
-    let (loads, bulk, shared) = match reads(scop, options, site, 0)? {
+    let (loads, bulk, shared) = match reads(scop, options, site, 0, None)? {
         Some((reads, _, bulk)) => {
             let shared = |m: usize| {
                 reads.iter().any(|((_, inputs, _), at)| {
@@ -120,7 +124,12 @@ fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>
     let (found, _) = movements(&Model::new(scop)?, &site.domain, &site.members)?;
     let mut arrays = BTreeMap::new();
     let mut accesses = Vec::new();
-    for a in &found {
+    for (at, a) in found.iter().enumerate() {
+        // What an earlier statement of the point stores is in a register.
+        let handed_on = |w: &Movement| w.writes && w.array == a.array && w.steps == a.steps;
+        if !a.writes && found[..at].iter().any(handed_on) {
+            continue;
+        }
         let steps: Vec<_> = (0..n).map(|m| step(scop, a, m)).collect::<Result<_>>()?;
         if !a.writes && !steps.contains(&Step::Same) {
             // What lies between two lanes' elements is read with them.
@@ -205,6 +214,29 @@ fn along(moved: &Moved, n: usize) -> Option<Vec<Shape>> {
     dims[n - 2] = Shape { threads: THREADS[0], lanes: 1, points: row, vector: row };
     dims[n - 1] = Shape { threads: THREADS[1], lanes: WARP, points: lane, vector: 1 };
     Some(dims)
+}
+
+/// For rows of few members of three, as channels by pixels of an image: a thread's points lie along the member outside of both. The tile in place of one that
+/// needs many rows ([`along`]), and the condition `[params, _h*] -> { : ... }` under which most lanes have points.
+pub(super) fn planes(
+    scop: &Scop,
+    tile: &Tile,
+    bounds: &[(isl::PwAff, isl::PwAff)],
+) -> Result<Option<(Tile, isl::Set)>> {
+    let n = tile.dims.len();
+    let [.., plane, row, last] = tile.dims.as_slice() else { return Ok(None) };
+    if !tile.wide || plane.tile() > 1 || row.points == 1 || last.lanes < WARP {
+        return Ok(None);
+    }
+    let mut dims = tile.dims.clone();
+    dims[n - 3] = Shape { points: row.points, vector: row.points, ..Shape::ONE };
+    dims[n - 2] = Shape { points: 1, vector: 1, ..*row };
+    let mut pays = isl::Set::read(&scop.ctx, "{ : }")?;
+    for ((s, (min, max)), least) in dims.iter().zip(bounds).skip(n - 3).zip(LEAST_OF_PLANES) {
+        let least = isl::Val::int(&scop.ctx, i64::from(s.tile() * least[0] / least[1]) - 1)?;
+        pays = pays.intersect(min.clone().add_constant(least)?.le_set(max.clone())?)?;
+    }
+    Ok(Some((Tile { dims, ..tile.clone() }, pays)))
 }
 
 /// Lanes along the member that writes move along and one that reads move along.
