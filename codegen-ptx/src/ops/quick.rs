@@ -364,8 +364,8 @@ impl Reals<'_> {
         }
     }
 
-    /// `near`: an approximate reciprocal of `y`, where `y` is a root.
-    fn divide(&self, x: LLVMValueRef, y: LLVMValueRef, near: Option<LLVMValueRef>) -> LLVMValueRef {
+    /// The reciprocal of `y` that quotients take. `near`: an approximate one, where `y` is a root.
+    fn reciprocal(&self, y: LLVMValueRef, near: Option<LLVMValueRef>) -> LLVMValueRef {
         let minus = self.negated(y);
         let error = |r: LLVMValueRef| self.fma(minus, r, self.number(1.0));
         let near = near.unwrap_or_else(|| {
@@ -377,9 +377,12 @@ impl Reals<'_> {
             let e = error(seed);
             self.fma(seed, self.fma(e, e, e), seed)
         });
-        let reciprocal = self.fma(near, error(near), near);
+        self.fma(near, error(near), near)
+    }
+
+    fn divide(&self, x: LLVMValueRef, y: LLVMValueRef, reciprocal: LLVMValueRef) -> LLVMValueRef {
         let quotient = self.product(x, reciprocal);
-        self.fma(reciprocal, self.fma(minus, quotient, x), quotient)
+        self.fma(reciprocal, self.fma(self.negated(y), quotient, x), quotient)
     }
 
     /// The root, and its reciprocal approximately.
@@ -412,9 +415,43 @@ impl Reals<'_> {
     }
 }
 
+/// Reciprocals that several quotients of a block share, in front of the first one: by block and divisor.
+fn shared_reciprocals(
+    (ir, module, wide): (&Ir, LLVMModuleRef, usize),
+    quotients: &[LLVMValueRef],
+    roots: &BTreeMap<LLVMValueRef, LLVMValueRef>,
+) -> BTreeMap<(LLVMBasicBlockRef, LLVMValueRef), LLVMValueRef> {
+    let mut out = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for call in quotients {
+        let block = block_of(*call);
+        if !seen.insert(block) {
+            continue;
+        }
+        let inside: Vec<_> = instructions_of(block).into_iter().filter(|i| quotients.contains(i)).collect();
+        for first in &inside {
+            let y = argument(*first, 1);
+            let several = inside.iter().filter(|i| argument(**i, 1) == y).count() > 1;
+            if several && constant(y).is_none() && !out.contains_key(&(block, y)) {
+                ir.before(*first);
+                let reals = Reals { ir, module, wide };
+                out.insert((block, y), reals.reciprocal(y, roots.get(&y).copied()));
+            }
+        }
+    }
+    out
+}
+
+fn block_of(i: LLVMValueRef) -> LLVMBasicBlockRef {
+    // SAFETY: a live instruction.
+    unsafe { LLVMGetInstructionParent(i) }
+}
+
 /// The instructions of ptxas for usual operands.
 pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
     let mut reciprocals = BTreeMap::new();
+    // SAFETY: a live module.
+    let ir = Ir::new(unsafe { LLVMGetModuleContext(module) });
     for wide in 0..2 {
         if let Some(f) = find_function(module, ROOT[wide]) {
             replace_calls(module, f, |ir, c| {
@@ -424,12 +461,16 @@ pub(crate) fn to_ptx(module: LLVMModuleRef) -> Result<()> {
             })?;
         }
         if let Some(f) = find_function(module, DIVIDE[wide]) {
+            let shared = shared_reciprocals((&ir, module, wide), &calls_of(f), &reciprocals);
             replace_calls(module, f, |ir, c| {
                 let (reals, x, y) = (Reals { ir, module, wide }, argument(c, 0), argument(c, 1));
                 if let Some(how) = constant(y).and_then(|c| divisors::quotient(c, wide)) {
                     return Ok(reals.divide_by(x, y, how));
                 }
-                Ok(reals.divide(x, y, reciprocals.get(&y).copied()))
+                let reciprocal = shared.get(&(block_of(c), y)).copied();
+                let reciprocal =
+                    reciprocal.unwrap_or_else(|| reals.reciprocal(y, reciprocals.get(&y).copied()));
+                Ok(reals.divide(x, y, reciprocal))
             })?;
         }
     }

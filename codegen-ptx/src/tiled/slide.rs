@@ -101,12 +101,13 @@ pub(super) fn rows<'a>(
     let Rows { dim, init, last, after } = *loops;
     let points = state(k)?.tiling.dims[dim].points as usize;
     let (name, body) = (node.for_iterator()?.id()?.name(), node.for_body()?);
-    let mut row = |k: &mut KernelBuilder<'a>, at: LLVMValueRef, points: std::ops::Range<usize>| -> Result<()> {
-        state(k)?.row = Some(Row { name: name.clone(), at, dim, points });
-        walk(k, function, emit, &body)?;
-        state(k)?.row = None;
-        Ok(())
-    };
+    let mut row =
+        |k: &mut KernelBuilder<'a>, at: LLVMValueRef, points: std::ops::Range<usize>| -> Result<()> {
+            state(k)?.row = Some(Row { name: name.clone(), at, dim, points });
+            walk(k, function, emit, &body)?;
+            state(k)?.row = None;
+            Ok(())
+        };
     let block = |name: &str| ir.append_block(function, name);
     let (long, main, end, short) = (block("rows"), block("row"), block("lastrows"), block("fewrows"));
     let reach = if planted("rest") { 0 } else { points as i64 - 1 };

@@ -9,7 +9,9 @@ use crate::ir::llvm::constant_int;
 use crate::ir::types::llvm_elem;
 use crate::ops::pinned::pinned;
 use crate::tiled::pipeline::{Strips, pipeline};
-use crate::tiled::state::{Buffer, COPY, KernelBuilder, at_point, computes, points, register, running, state};
+use crate::tiled::state::{
+    Buffer, COPY, KernelBuilder, at_point, computes, points, register, running, state,
+};
 use crate::tiled::{copy, guard, product, slide};
 use inkwell::llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntSLE};
 use inkwell::llvm_sys::prelude::*;
@@ -89,7 +91,7 @@ fn last_fill(k: &mut KernelBuilder<'_>, node: &AstNode) -> Result<Option<(usize,
 }
 
 /// Longer strips (powers of two) run in a loop over so many iterations.
-const MAX_UNROLLED: u32 = 64;
+const MAX_UNROLLED: u32 = 16;
 /// The same for products.
 const MAX_POINTS: u32 = 4;
 

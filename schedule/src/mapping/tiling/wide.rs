@@ -124,12 +124,7 @@ fn moved(scop: &Scop, options: &MapOptions, site: &Site) -> Result<Option<Moved>
     let (found, _) = movements(&Model::new(scop)?, &site.domain, &site.members)?;
     let mut arrays = BTreeMap::new();
     let mut accesses = Vec::new();
-    for (at, a) in found.iter().enumerate() {
-        // What an earlier statement of the point stores is in a register.
-        let handed_on = |w: &Movement| w.writes && w.array == a.array && w.steps == a.steps;
-        if !a.writes && found[..at].iter().any(handed_on) {
-            continue;
-        }
+    for a in &found {
         let steps: Vec<_> = (0..n).map(|m| step(scop, a, m)).collect::<Result<_>>()?;
         if !a.writes && !steps.contains(&Step::Same) {
             // What lies between two lanes' elements is read with them.
