@@ -277,6 +277,20 @@ mod tests {
     }
 
     #[test]
+    fn few_rows_take_points_of_several_planes() {
+        let cube = "param n m; array A n n m; array B n n m; for i : 0 <= i < n { for j : 0 <= j < n { for k : 0 <= k < m { S : A[i,j,k] = B[i,j,k]; } } }";
+        let m = mapped_with(&scop(cube), &MapOptions::default());
+        let tiled: Vec<_> = m.kernels.iter().filter_map(|k| Some((k, k.tiling.as_ref()?))).collect();
+        let shape = |(k, t): &(&crate::mapped::MappedKernel, &crate::mapped::Tiling)| -> Vec<_> {
+            k.block.iter().zip(&t.dims).map(|(b, d)| [b.size, d.points, d.vector]).collect()
+        };
+        assert_eq!(
+            tiled.iter().map(shape).collect::<Vec<_>>(),
+            [[[1, 1, 1], [8, 2, 2], [32, 1, 1]], [[1, 2, 2], [8, 1, 1], [32, 1, 1]]]
+        );
+    }
+
+    #[test]
     fn shapes() {
         const F32: ElemType = ElemType::F32;
         const F64: ElemType = ElemType::F64;
