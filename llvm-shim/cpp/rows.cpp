@@ -50,17 +50,17 @@ static FunctionCallee rowLength(Module &M) {
   return M.getOrInsertFunction("pollyrs_rt_row_length", reads(Context, MemoryEffects::readOnly()), Word, Pointer, Pointer, Word, Word);
 }
 
-// On `select true, where the model has the row, what the table says`.
+// Marks a `select` with the condition `true`: its first value is the row's address in the model, its second one the address in the table.
 static constexpr const char RowMark[] = "pollyrs.row";
 
-// Stands for such a `select` as long as passes run.
+// A call that stands for such a `select` while passes run, which would fold it.
 static FunctionCallee rowFunction(Module &M) {
   Type *Pointer = PointerType::get(M.getContext(), 0);
   return M.getOrInsertFunction("pollyrs.row", reads(M.getContext(), MemoryEffects::none()), Pointer, Pointer, Pointer);
 }
 
 namespace {
-// Loops that are larger are not copied.
+// Larger loops are not copied.
 constexpr unsigned MaxBlocks = 64;
 
 // Loads of rows' addresses from one table: from `Base + Offset` for the offsets of `Loads`, whose differences are multiples of `Step`.
@@ -70,7 +70,7 @@ struct Table {
   uint64_t Unit = 0;
   const SCEV *Least = nullptr, *Most = nullptr;
   SmallVector<std::pair<LoadInst *, const SCEV *>, 4> Loads;
-  // Of a table of the ends of rows: the number of the one that has the rows.
+  // For a table of the ends of rows: the number of the table that has their beginnings.
   std::optional<unsigned> Rows;
 };
 
@@ -96,8 +96,8 @@ bool extremes(const SCEV *S, const Loop &L, ScalarEvolution &SE, const SCEV *&Le
   return true;
 }
 
-// The least and the greatest value of an expression of 64 bits in the loop `L`, whatever its loops inside count, as expressions that `L` does not change.
-// Where the loop does not come to the expression, they mean nothing.
+// The least and the greatest value of a 64-bit expression over all iterations of `L` and of the loops inside it, as expressions that `L` does not change.
+// They mean nothing where the loop never evaluates the expression.
 class Range {
 public:
   Range(const Loop &L, ScalarEvolution &SE, ValueToSCEVMapTy &Known) : L(L), SE(SE), Known(Known) {}
@@ -247,7 +247,7 @@ std::optional<uint64_t> elementOf(Value &Row, const Loop &L, const LoopInfo &LI,
   return Bytes;
 }
 
-// The bytes behind a row's first one, from the least to the one behind the greatest, at which the row is accessed. Null where that is not known.
+// The accessed bytes of a row, counted from its address: the first one, and the one behind the last. Null where they are not known.
 bool columnsOf(Value &Pointer, LoadInst &Row, Range &Within, ScalarEvolution &SE, SmallPtrSetImpl<Value *> &Seen, const SCEV *&From, const SCEV *&To) {
   if (!Seen.insert(&Pointer).second)
     return true;
@@ -314,7 +314,7 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
   erase_if(Tables, [&](Table &T) {
     return any_of(T.Loads, [&](auto &Load) { return !quotient(SE.getMinusSCEV(Load.second, T.Least), T.Step, SE); });
   });
-  // Rows between two pointers: the ends stand beside the beginnings. What else is only compared stays.
+  // Rows between two pointers: a table of ends stands beside that of beginnings. Other tables whose entries are only compared are left alone.
   SmallVector<Table, 4> Ends;
   copy_if(Tables, std::back_inserter(Ends), [](Table &T) { return T.Unit == 0; });
   erase_if(Tables, [](Table &T) { return T.Unit == 0; });
@@ -332,7 +332,8 @@ SmallVector<Table, 4> tablesOf(Loop &L, LoopInfo &LI, ScalarEvolution &SE, AARes
   return Tables;
 }
 
-// The length of rows between two pointers, in elements, or null, and of each table the first row and the distance. Whether all of that is as it has to be.
+// Asks the library about all tables: the length of rows between two pointers, in elements, or null; and of each table the first row and the distance of rows.
+// The result says whether all answers allow the version.
 Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &Expander, IRBuilderBase &B, SmallVectorImpl<Value *> &Lengths,
            SmallVectorImpl<std::pair<Value *, Value *>> &Known) {
   Module &M = *B.GetInsertBlock()->getModule();
@@ -381,7 +382,7 @@ Value *ask(ArrayRef<Table> Tables, Loop &L, ScalarEvolution &SE, SCEVExpander &E
   return Good;
 }
 
-// `if (rows of all tables are as they have to be) L; else a copy of L;`
+// `if (the answers about all tables allow it) L; else a copy of L;`
 bool divide(Loop &L, Function &F, Session &S) {
   LoopInfo &LI = S.FAM.getResult<LoopAnalysis>(F);
   DominatorTree &DT = S.FAM.getResult<DominatorTreeAnalysis>(F);
@@ -440,7 +441,7 @@ bool divideWithin(ArrayRef<Loop *> Loops, Function &F, Session &S) {
 } // namespace
 
 extern "C" {
-// Loops that have a version already have no table any more; `Limit` bounds how often the rest is looked through.
+// A loop that has a version has no table any more; `Limit` bounds how often the remaining loops are searched.
 bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit) {
   Function &F = *unwrap<Function>(FRef);
   bool Changed = false;
@@ -454,7 +455,7 @@ bool prs_divide_rows(Session *S, LLVMValueRef FRef, unsigned Limit) {
   return Changed;
 }
 
-// Scalar evolution knows rows by where the model has them from here on: no pass may run.
+// From here on scalar evolution knows each row by its address in the model, so no pass may run.
 bool prs_mark_rows(Session *S, LLVMValueRef FRef) {
   SmallVector<CallInst *, 16> Calls;
   for (Instruction &I : instructions(*unwrap<Function>(FRef)))
@@ -472,7 +473,7 @@ bool prs_mark_rows(Session *S, LLVMValueRef FRef) {
   return !Calls.empty();
 }
 
-// Rows are what tables say.
+// Each row has the address that its table says.
 bool prs_restore_rows(Session *S, LLVMValueRef FRef) {
   SmallVector<SelectInst *, 16> Marked;
   for (Instruction &I : instructions(*unwrap<Function>(FRef)))

@@ -49,35 +49,35 @@ const MAP_FIXED: c_int = 0x10;
 const MAP_ANONYMOUS: c_int = 0x20;
 const MAP_NORESERVE: c_int = 0x4000;
 
-/// Of the address space, for all that there ever are.
+/// Bytes of the address space that are reserved, for all tables of the process together.
 const RESERVED: u64 = 1 << 45;
-/// One that is larger is none: no device has so much memory.
+/// Rows that need more are left to the program: no device has so much memory.
 const MAX_BYTES: u64 = 1 << 40;
-/// Rows begin at multiples of this, as far as their elements allow: what compilers know of the alignment of rows holds for these.
+/// Rows begin at multiples of this, as far as the size of their elements allows. So what a compiler knows of the alignment of the program's rows holds here too.
 const ALIGNMENT: u64 = 64;
-/// Tables that a thread remembers. A loop asks for those of [`crate::memory::row_table`] right before it begins, and for few.
+/// Tables that a thread remembers. A loop asks for few of them, right before it begins ([`crate::memory::row_table`]).
 const REMEMBERED: usize = 64;
 /// Answers that are remembered.
 const MAX_ANSWERS: usize = 1024;
-/// Below this many bytes a thread of its own is not worth starting.
+/// Copies of fewer bytes are not worth a thread of their own.
 const MIN_PART: u64 = 1 << 21;
 
-/// A table's rows under addresses of their own.
+/// The rows of a table, with addresses of their own.
 #[derive(Debug)]
 pub struct Packed {
-    /// The addresses.
+    /// The reserved addresses of all rows.
     memory: Span,
-    /// Where the program has the rows.
+    /// The addresses that the program has the rows at.
     rows: Vec<u64>,
-    /// The rows' numbers, by where they are.
+    /// The numbers of the rows, in the order of the program's addresses.
     ascending: Vec<u32>,
-    /// The bytes behind a row's first one that are accessed.
+    /// The accessed bytes of a row: from the first to the one behind the last, counted from the row's address.
     columns: (i64, i64),
     unit: u64,
     pitch: u64,
-    /// The first row's first byte, from the beginning.
+    /// Bytes ahead of the first row.
     padding: u64,
-    /// Where the table begins, and how far apart its entries are.
+    /// The address of the table, and the distance of its entries in bytes.
     table: u64,
     step: u64,
 }
@@ -85,9 +85,9 @@ pub struct Packed {
 /// A part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Its address here.
+    /// The address among the reserved ones.
     pub at: u64,
-    /// And in the program's memory.
+    /// The address in the program's memory.
     pub real: u64,
     pub bytes: u64,
 }
@@ -98,7 +98,7 @@ impl Piece {
     }
 }
 
-/// What a loop wants to know of a table: entries from `first` on, `step` bytes apart.
+/// What a loop asks about a table whose entries begin at `first` and are `step` bytes apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     pub first: u64,
@@ -107,17 +107,17 @@ pub struct Request {
     pub columns: (i64, i64),
 }
 
-/// Beginning of the reserved addresses; 0: nothing is reserved, 1: that can't be done.
+/// The first reserved address; 0: none is reserved yet, 1: reserving failed.
 static RESERVE: OnceLock<u64> = OnceLock::new();
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// What two ranges have to do with each other.
+/// Whether two ranges share memory, for those that were asked about before.
 type Answers = BTreeMap<(Span, Span), bool>;
 
 thread_local! {
-    /// The last ones used come last.
+    /// The tables that were used last come last.
     static KNOWN: RefCell<Vec<Arc<Packed>>> = const { RefCell::new(Vec::new()) };
-    /// There is one, on this thread.
+    /// Whether this thread remembers any table.
     static ANY: Cell<bool> = const { Cell::new(false) };
     static ANSWERS: RefCell<Answers> = const { RefCell::new(BTreeMap::new()) };
 }
@@ -139,12 +139,12 @@ impl Packed {
         Some(Packed { memory, rows, ascending, columns, unit, pitch, padding, table: first, step })
     }
 
-    /// The address of a row's first byte here.
+    /// The reserved address of a row's first byte.
     fn row(&self, number: usize) -> u64 {
         self.memory.0 + self.padding + number as u64 * self.pitch
     }
 
-    /// Where the table lies.
+    /// The range of memory that the table takes.
     fn table(&self) -> Span {
         (self.table, self.table + (self.rows.len() as u64 - 1) * self.step + 8)
     }
@@ -298,7 +298,7 @@ fn reserved() -> Span {
     if start > 1 { (start, start + RESERVED) } else { (0, 0) }
 }
 
-/// Memory at addresses that nobody had before.
+/// Reserves memory at addresses that were never given to anybody.
 fn reserve(bytes: u64) -> Option<Span> {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     let start = *RESERVE.get_or_init(|| {
@@ -318,7 +318,7 @@ fn reserve(bytes: u64) -> Option<Span> {
     (memory == at).then_some((start + offset, start + offset + size - PAGE))
 }
 
-/// Rows as one array; `rows` are the entries.
+/// Gives rows addresses of their own; `rows` are the entries of the table.
 pub fn pack(request: &Request, rows: &[u64]) -> Rows {
     let (low, high) = request.columns;
     if rows.is_empty() || low >= high || request.unit == 0 || skips("packed") {
@@ -348,7 +348,7 @@ pub fn pack(request: &Request, rows: &[u64]) -> Rows {
     })
 }
 
-/// Makes room for one more: those that nothing refers to go, the oldest first.
+/// Makes room for another table: the oldest ones that nothing refers to are forgotten.
 fn forget(known: &mut Vec<Arc<Packed>>) {
     while known.len() >= REMEMBERED {
         let Some(at) = known.iter().position(|packed| Arc::strong_count(packed) == 1) else { return };
@@ -356,7 +356,7 @@ fn forget(known: &mut Vec<Arc<Packed>>) {
     }
 }
 
-/// What an address belongs to; None: ordinary memory.
+/// The table that an address belongs to; None for ordinary memory.
 pub fn of(address: u64) -> Option<Arc<Packed>> {
     if !ANY.get() {
         return None;
@@ -365,7 +365,7 @@ pub fn of(address: u64) -> Option<Arc<Packed>> {
     KNOWN.with_borrow(|known| known.iter().rev().find(inside).cloned())
 }
 
-/// Where a range lies in the program's memory.
+/// The parts of the program's memory that a range stands for.
 pub fn places(range: Span) -> Vec<Span> {
     of(range.0).map_or_else(|| vec![range], |packed| packed.pieces(range).map(|piece| piece.span()).collect())
 }
@@ -397,7 +397,7 @@ pub fn clash(a: Span, b: Span) -> bool {
     answer
 }
 
-/// Whether some of `a` overlap some of `b`, both by where they begin.
+/// Whether some range of `a` overlaps some range of `b`; both are sorted by their first addresses.
 fn meet(a: &[Span], b: &[Span]) -> bool {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let (mut end_a, mut end_b) = (0, 0);
@@ -459,7 +459,7 @@ pub fn check(scop: &Scop, arrays: &[Array]) -> Result<Vec<Option<Arc<Packed>>>> 
     Ok(all)
 }
 
-/// Keeps rows as long as something on the device is theirs.
+/// Keeps rows for as long as the device holds something of them.
 #[derive(Clone, Debug, Default)]
 pub struct Pin(Option<Arc<Packed>>);
 
